@@ -1,0 +1,168 @@
+//! The canonical form of a state, for searches that must notice when a state repeats.
+//!
+//! A state machine's future depends on its deadlines only through how far away they are, and in a search over all
+//! timings only through their order. It depends on its counters (election numbers, incarnations, sequence numbers)
+//! only through which are equal and which is larger. The form therefore keeps deadlines and counters apart from the
+//! plain content, and reduces them when it is finished. Write a whole world into one form: a counter's order is
+//! only meaningful against every place where that counter occurs.
+
+use alloc::vec::Vec;
+
+use crate::detector::WatchNo;
+use crate::ident::{ElectionId, Incarnation, NodeId};
+use crate::time::Time;
+
+/// A state being written down.
+#[derive(Clone, Debug, Default)]
+pub struct Form {
+    plain: Vec<u64>,
+    deadlines: Vec<u64>,
+    counters: Vec<(Counter, u64)>,
+}
+
+/// Which counter a value belongs to: values are only ever compared with values of the same counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Counter {
+    Incarnation(NodeId),
+    Election(NodeId),
+    Watch { watcher: NodeId, subject: NodeId },
+    Frame { from: NodeId, to: NodeId },
+    Question(NodeId),
+    Other(NodeId),
+}
+
+impl Form {
+    /// An empty form.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Plain content.
+    pub fn number(&mut self, value: u64) {
+        self.plain.push(value);
+    }
+
+    /// A node, as plain content.
+    pub fn node(&mut self, node: NodeId) {
+        self.number(u64::from(node.0));
+    }
+
+    /// A short text, as plain content.
+    pub fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        text.bytes().for_each(|byte| self.number(u64::from(byte)));
+    }
+
+    /// Something that may be absent.
+    pub fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.number(u64::from(value.is_some()));
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
+    /// A deadline, seen from `now` on the same clock. All that is due is alike.
+    pub fn deadline(&mut self, now: Time, at: Time) {
+        self.deadlines.push(at.as_deadline().map_or(u64::MAX, |at| at.since(now).as_micros()));
+    }
+
+    /// A life of `node`.
+    pub fn incarnation(&mut self, node: NodeId, incarnation: Incarnation) {
+        self.counters.push((Counter::Incarnation(node), incarnation.0));
+    }
+
+    /// An election identifier.
+    pub fn election(&mut self, id: ElectionId) {
+        self.node(id.node);
+        self.incarnation(id.node, id.incarnation);
+        self.election_seq(id.node, id.seq);
+    }
+
+    /// A number from the counter of `node`'s elections.
+    pub fn election_seq(&mut self, node: NodeId, seq: u64) {
+        self.counters.push((Counter::Election(node), seq));
+    }
+
+    /// A number from the counter of `watcher`'s watches of `subject`.
+    pub fn watch(&mut self, watcher: NodeId, subject: NodeId, no: WatchNo) {
+        self.counters.push((Counter::Watch { watcher, subject }, no.0));
+    }
+
+    /// A number from the counter of frames `from` one node `to` another.
+    pub fn frame_seq(&mut self, from: NodeId, to: NodeId, seq: u64) {
+        self.counters.push((Counter::Frame { from, to }, seq));
+    }
+
+    /// A number from the counter of `node`'s questions as a leader.
+    pub fn question(&mut self, node: NodeId, n: u64) {
+        self.counters.push((Counter::Question(node), n));
+    }
+
+    /// A number from `node`'s remaining counter (probes, token rounds).
+    pub fn other(&mut self, node: NodeId, value: u64) {
+        self.counters.push((Counter::Other(node), value));
+    }
+
+    /// The form with deadlines as distances from now: two states with the same form behave alike for ever, at the
+    /// same pace.
+    pub fn timed(self) -> Vec<u64> {
+        let Self { plain, deadlines, counters } = self;
+        plain.into_iter().chain(deadlines).chain(ranks(&counters)).collect()
+    }
+
+    /// The form with deadlines reduced to their order: two states with the same form behave alike under some
+    /// timing. What is due now and what will never be due keep their own values.
+    pub fn untimed(self) -> Vec<u64> {
+        let Self { plain, deadlines, counters } = self;
+        let mut order: Vec<u64> = deadlines.iter().copied().filter(|d| (1..u64::MAX).contains(d)).collect();
+        order.sort_unstable();
+        order.dedup();
+        let rank = |d: u64| match d {
+            0 | u64::MAX => d,
+            later => order.binary_search(&later).expect("collected above") as u64 + 1,
+        };
+        plain.into_iter().chain(deadlines.iter().map(|d| rank(*d))).chain(ranks(&counters)).collect()
+    }
+}
+
+/// Each value's place among the distinct values of its own counter.
+fn ranks(counters: &[(Counter, u64)]) -> Vec<u64> {
+    let mut distinct = counters.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let place = |of: &(Counter, u64)| distinct.binary_search(of).expect("collected above");
+    let first = |of: Counter| distinct.partition_point(|(counter, _)| *counter < of);
+    counters.iter().map(|entry| (place(entry) - first(entry.0)) as u64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(now: u64, deadlines: &[u64], seqs: &[u64]) -> Form {
+        let mut form = Form::new();
+        for at in deadlines {
+            form.deadline(Time::from_micros(now), Time::from_micros(*at));
+        }
+        for seq in seqs {
+            form.election_seq(NodeId(1), *seq);
+        }
+        form
+    }
+
+    #[test]
+    fn deadlines_are_relative_and_counters_are_ordinal() {
+        assert_eq!(form(0, &[10, 30], &[4, 9, 4]).timed(), form(100, &[110, 130], &[1, 2, 1]).timed());
+        assert_ne!(form(0, &[10, 30], &[]).timed(), form(0, &[10, 31], &[]).timed());
+        assert_ne!(form(0, &[], &[4, 9]).timed(), form(0, &[], &[9, 4]).timed());
+    }
+
+    #[test]
+    fn untimed_keeps_only_the_order_of_deadlines() {
+        assert_eq!(form(0, &[10, 30, 10], &[]).untimed(), form(5, &[6, 900, 6], &[]).untimed());
+        assert_ne!(form(0, &[10, 30], &[]).untimed(), form(0, &[30, 10], &[]).untimed());
+        // Due and never are not deadlines to be ordered.
+        assert_ne!(form(10, &[10], &[]).untimed(), form(10, &[11], &[]).untimed());
+        assert_ne!(form(10, &[u64::MAX], &[]).untimed(), form(10, &[11], &[]).untimed());
+    }
+}

@@ -1,0 +1,195 @@
+//! "Tell me that you are alive" (Stoller, section 2): the watcher subscribes, the peer says "I'm alive" every η.
+//!
+//! A beat need not be a message of its own: any election message to a subscriber carries one, and puts off the next
+//! (Stoller's piggybacking, claim C35). When the leader's Norm? comes at least every η, no separate beat is left.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::adaptive::Learned;
+use super::deadlines::Deadlines;
+use super::watch::WatchNo;
+use super::{DetectorConfig, DetectorMsg, Scope};
+use crate::canonical::Form;
+use crate::ident::Incarnation;
+use crate::roster::Roster;
+use crate::time::{Span, Time};
+
+/// A peer's last beat may be δ on its way, and silence is forgiven for η + δ after it.
+pub(super) fn latency(config: &DetectorConfig) -> Span {
+    config.period + config.delta * 2
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Heartbeat {
+    /// By rank: what that peer wants to hear from this node.
+    subscriptions: Vec<Subscription>,
+    /// When the next beat is due to whom; never, to those who do not want any.
+    beats: Deadlines,
+    /// By rank: what arrivals have taught; empty for the plain heartbeat.
+    learned: Vec<Learned>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Subscription {
+    no: WatchNo,
+    period: Span,
+}
+
+impl Heartbeat {
+    pub(super) fn new(size: usize, adaptive: bool) -> Self {
+        Self {
+            subscriptions: vec![Subscription::default(); size],
+            beats: Deadlines::new(size),
+            learned: if adaptive { vec![Learned::default(); size] } else { Vec::new() },
+        }
+    }
+
+    // The watcher's side.
+
+    pub(super) fn start(&mut self, rank: usize, scope: &mut Scope<'_>) {
+        let deadline = scope.now + self.patience_for_first(rank, scope.config);
+        let no = scope.watches.arm(rank, deadline);
+        if let Some(learned) = self.learned.get_mut(rank) {
+            learned.started();
+        }
+        let period = scope.config.period;
+        scope.send(rank, DetectorMsg::Subscribe { no, period });
+    }
+
+    pub(super) fn stop(&self, rank: usize, scope: &mut Scope<'_>) {
+        let no = scope.watches.no(rank);
+        scope.send(rank, DetectorMsg::Unsubscribe { no });
+    }
+
+    /// Evidence that the peer is gone: ask it to prove otherwise within a round trip. While the first answer is still
+    /// awaited there is nothing more to ask: were Subscribe repeated, the answer of a new life would pass for the first,
+    /// and the end of the old one, with all that was sent to it, would go unreported (E-ST5).
+    pub(super) fn probe(&self, rank: usize, scope: &mut Scope<'_>) {
+        if scope.watches.is_confirmed(rank) {
+            self.ask_again(rank, scope);
+        }
+    }
+
+    pub(super) fn ask_again(&self, rank: usize, scope: &mut Scope<'_>) {
+        let (no, period) = (scope.watches.no(rank), scope.config.period);
+        scope.send(rank, DetectorMsg::Subscribe { no, period });
+        scope.watches.set_deadline(rank, scope.now + self.patience_for_first(rank, scope.config));
+    }
+
+    #[expect(clippy::needless_pass_by_ref_mut, reason = "every mechanism is called in the same way")]
+    pub(super) fn silent(&mut self, rank: usize, scope: &mut Scope<'_>) -> bool {
+        if let Some(learned) = self.learned.get_mut(rank) {
+            learned.reported(scope.watches.no(rank));
+        }
+        true
+    }
+
+    fn beat_arrived(&mut self, rank: usize, life: Incarnation, no: WatchNo, scope: &mut Scope<'_>) {
+        let current = scope.watches.is_current(rank, no);
+        if let Some(learned) = self.learned.get_mut(rank) {
+            match current {
+                true => learned.arrived(scope.now),
+                false => learned.was_alive_after_all(no, scope.config),
+            }
+        }
+        if current {
+            let deadline = scope.now + self.patience(rank, scope.config);
+            scope.watches.confirm(rank, life, deadline);
+        } else if !scope.watches.is_armed(rank) {
+            // The Unsubscribe was lost, or the peer outlived a report of its death.
+            scope.send(rank, DetectorMsg::Unsubscribe { no });
+        }
+    }
+
+    fn patience(&self, rank: usize, config: &DetectorConfig) -> Span {
+        self.learned.get(rank).map_or(config.period + config.delta, |learned| learned.patience(config))
+    }
+
+    fn patience_for_first(&self, rank: usize, config: &DetectorConfig) -> Span {
+        self.learned.get(rank).map_or(config.delta * 2, |learned| learned.patience_for_first(config))
+    }
+
+    // The watched side.
+
+    /// A message of another layer is about to go out: if it can stand for the next beat, the beat is put off.
+    pub(super) fn ride(&mut self, now: Time, rank: usize) -> Option<WatchNo> {
+        if !self.beats.is_set(rank) {
+            return None;
+        }
+        let Subscription { no, period } = self.subscriptions[rank];
+        self.beats.set(rank, now + period);
+        Some(no)
+    }
+
+    /// Those who had to do without beats get one at once.
+    pub(super) fn resume(&mut self, ranks: Range<usize>, now: Time) {
+        for rank in ranks {
+            if self.beats.is_set(rank) {
+                self.beats.set(rank, now);
+            }
+        }
+    }
+
+    fn subscribed(&mut self, rank: usize, no: WatchNo, period: Span, scope: &mut Scope<'_>) {
+        if no < self.subscriptions[rank].no {
+            // Overtaken by a later one. Beats for the older watch would leave the present one in silence.
+            return;
+        }
+        // Nobody gets beats more often than this node's own detector would want them.
+        let period = period.max(scope.config.period);
+        self.subscriptions[rank] = Subscription { no, period };
+        self.beats.set(rank, scope.now + period);
+        if !scope.dead_to[rank] {
+            scope.send(rank, DetectorMsg::Beat { no });
+        }
+    }
+
+    // Both.
+
+    pub(super) fn handle(&mut self, rank: usize, life: Incarnation, msg: DetectorMsg, scope: &mut Scope<'_>) {
+        match msg {
+            DetectorMsg::Beat { no } => self.beat_arrived(rank, life, no, scope),
+            DetectorMsg::Subscribe { no, period } => self.subscribed(rank, no, period, scope),
+            DetectorMsg::Unsubscribe { no } if self.subscriptions[rank].no == no => {
+                self.beats.clear(rank);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn wake(&mut self, scope: &mut Scope<'_>) {
+        if self.beats.first_due(scope.now).is_some() {
+            self.send_beats(scope);
+        }
+    }
+
+    /// Early is harmless: sending what is nearly due along with what is due lets subscribers fall into step, so that a
+    /// node wakes once a period however many watch it.
+    fn send_beats(&mut self, scope: &mut Scope<'_>) {
+        let soon = scope.now + scope.config.period / 8;
+        for rank in self.beats.take_due(soon) {
+            let Subscription { no, period } = self.subscriptions[rank];
+            self.beats.set(rank, scope.now + period);
+            if !scope.dead_to[rank] {
+                scope.send(rank, DetectorMsg::Beat { no });
+            }
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        self.beats.next()
+    }
+
+    pub(super) fn canonical(&self, now: Time, roster: &Roster, form: &mut Form) {
+        for (rank, subscription) in self.subscriptions.iter().enumerate() {
+            form.watch(roster.at(rank), roster.me(), subscription.no);
+            form.number(subscription.period.as_micros());
+            form.deadline(now, self.beats.get(rank));
+        }
+        for (learned, id) in self.learned.iter().zip(roster.members()) {
+            learned.canonical(now, roster.me(), *id, form);
+        }
+    }
+}

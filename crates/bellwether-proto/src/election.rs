@@ -1,0 +1,226 @@
+//! Election algorithms: one file each, in its paper's own terms.
+//!
+//! An algorithm is a pure state machine behind [`Election`]. It knows nothing of frames, sockets or detectors'
+//! mechanisms: it receives messages and DownSig, and answers with [`Action`]s that the
+//! [`Node`](crate::node::Node) carries out in order.
+//!
+//! To add one: its file, a `pub mod` here, an arm of [`Protocol`] and [`AnyElection`] in `any.rs`, a wire tag in
+//! `wire.rs`, its ledger in `docs/papers`, its paper test.
+
+mod any;
+pub mod async_bully;
+pub mod bully_fd;
+pub mod stoller;
+
+use alloc::vec::{Drain, Vec};
+
+use crate::canonical::Form;
+use crate::detector::DetectorKind;
+use crate::ident::{Incarnation, NodeId};
+use crate::message::{Kind, Message};
+use crate::promise::Promise;
+use crate::roster::{Priority, Roster};
+use crate::time::{Span, Time};
+use crate::view::View;
+
+pub use any::{AnyElection, AnyMsg, Protocol};
+
+/// A leader-election algorithm as one node runs it.
+pub trait Election: Clone {
+    /// The algorithm's own messages.
+    type Msg: Message;
+
+    /// The state of a node that has just come up, before its recovery rule has run.
+    fn new(setup: Setup) -> Self;
+
+    /// Takes one input. The state changes, and `out` receives what is to be done.
+    fn handle(&mut self, now: Time, input: Input<Self::Msg>, out: &mut Actions<Self::Msg>);
+
+    /// When the algorithm wants [`Input::Deadline`]; an early, late or repeated one is harmless.
+    fn deadline(&self) -> Time;
+
+    /// What the node shows of itself.
+    fn view(&self) -> View;
+
+    /// Writes the state in canonical form.
+    fn canonical(&self, now: Time, form: &mut Form);
+}
+
+/// What an algorithm is told at the start of a life.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Which algorithm, where one type stands for several.
+    pub protocol: Protocol,
+    /// As repaired, or as the paper prints it.
+    pub variant: Variant,
+    /// The members, and which of them this node is.
+    pub roster: Roster,
+    /// This life of the node.
+    pub incarnation: Incarnation,
+    /// The timing parameters.
+    pub timing: Timing,
+}
+
+/// The papers' timing parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// δ: the assumed bound on one-way delay.
+    pub delta: Span,
+    /// τ: the leader's period.
+    pub tau: Span,
+    /// What an adaptive timeout grows by at each mistake.
+    pub step: Span,
+}
+
+/// Two readings of an algorithm where its paper is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// With the repairs of `docs/divergence.md`. The default.
+    Repaired,
+    /// What the paper says, slips of the pen corrected and real flaws kept. For the laboratory.
+    Printed,
+}
+
+impl Variant {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Repaired, Self::Printed];
+
+    /// The name used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Repaired => "repaired",
+            Self::Printed => "printed",
+        }
+    }
+
+    /// The variant of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|variant| variant.name() == name)
+    }
+}
+
+/// What can happen to an algorithm.
+#[derive(Clone, Debug)]
+pub enum Input<M> {
+    /// The node has come up.
+    Recovery,
+    /// A message of the algorithm arrived.
+    Message {
+        /// Its sender.
+        from: NodeId,
+        /// Its content.
+        msg: M,
+    },
+    /// The failure detector reports a watched peer.
+    DownSig(NodeId),
+    /// The deadline was reached.
+    Deadline,
+}
+
+/// What an algorithm asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action<M> {
+    /// Send a message.
+    Send {
+        /// The receiver.
+        to: NodeId,
+        /// Its content.
+        msg: M,
+    },
+    /// Start_FD(i).
+    Start(NodeId),
+    /// Stop_FD(i).
+    Stop(NodeId),
+    /// Stop_FD(ID ⊖ i).
+    StopAll,
+    /// PlayDead_FD(greater(i)).
+    PlayDead,
+    /// PlayAlive_FD(greater(i)).
+    PlayAlive,
+}
+
+/// The actions of a step, in order.
+#[derive(Clone, Debug)]
+pub struct Actions<M>(Vec<Action<M>>);
+
+impl<M> Actions<M> {
+    /// None yet.
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Appends an action.
+    pub fn push(&mut self, action: Action<M>) {
+        self.0.push(action);
+    }
+
+    /// Sends a message.
+    pub fn send(&mut self, to: NodeId, msg: M) {
+        self.push(Action::Send { to, msg });
+    }
+
+    /// Sends a copy to each.
+    pub fn send_each(&mut self, to: &[NodeId], msg: &M)
+    where
+        M: Clone,
+    {
+        to.iter().for_each(|to| self.send(*to, msg.clone()));
+    }
+
+    /// Takes the actions out, in order.
+    pub fn drain(&mut self) -> Drain<'_, Action<M>> {
+        self.0.drain(..)
+    }
+}
+
+impl<M> Default for Actions<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What is to be known about an algorithm before choosing it.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// Its name in files and commands.
+    pub name: &'static str,
+    /// The document and figure it comes from.
+    pub document: &'static str,
+    /// What it takes for granted.
+    pub assumes: &'static str,
+    /// What its user may rely on.
+    pub guarantees: &'static str,
+    /// What it costs.
+    pub messages: &'static str,
+    /// Whether it is fit for an agent on a real network, and if not, why.
+    pub in_agent: InAgent,
+    /// Who is preferred.
+    pub priority: Priority,
+    /// The detector it gets unless told otherwise.
+    pub detector: DetectorKind,
+    /// The kinds of its messages.
+    pub kinds: &'static [Kind],
+    /// What the repaired variant promises: ours.
+    pub repaired: &'static [Promise],
+    /// What the printed variant promises: the paper's claims.
+    pub printed: &'static [Promise],
+}
+
+impl Spec {
+    /// What that variant promises.
+    pub fn promises(&self, variant: Variant) -> &'static [Promise] {
+        match variant {
+            Variant::Repaired => self.repaired,
+            Variant::Printed => self.printed,
+        }
+    }
+}
+
+/// Whether an algorithm is fit for a real network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InAgent {
+    /// It is.
+    Yes,
+    /// It is not, for this reason.
+    No(&'static str),
+}

@@ -1,0 +1,70 @@
+//! Who: nodes, their lives, their elections and their groups.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A process that takes part. Which of two is preferred is the [`Priority`](crate::roster::Priority)'s business:
+/// protocol code never compares ids to find the stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeId(pub u32);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// One life of a node, from a recovery to the next crash. Kept on stable storage, larger at each recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Incarnation(pub u64);
+
+impl Incarnation {
+    /// No node lives longer. Far beyond any clock in seconds and any count of restarts.
+    pub const MAX: Self = Self(1 << 62);
+
+    /// Whether a peer's word that a node has gone from the life `known` to this one is to be believed. A life is counted
+    /// in restarts or in seconds of a clock; a jump beyond any clock is a lie that would use up the counter.
+    pub fn is_plausible_after(self, known: Self) -> bool {
+        self.0 <= known.0.saturating_add(1 << 32)
+    }
+
+    /// The life after this one; `None` when the counter is exhausted.
+    pub fn next(self) -> Option<Self> {
+        (self < Self::MAX).then(|| Self(self.0 + 1))
+    }
+}
+
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Stoller's election identifier (section 4): who started it, in which life, and which of that life's elections.
+/// A tuple, so that two elections never share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ElectionId {
+    /// The node that organises the election.
+    pub node: NodeId,
+    /// That node's life when it started.
+    pub incarnation: Incarnation,
+    /// Counts the elections of that life.
+    pub seq: u64,
+}
+
+impl fmt::Display for ElectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.node, self.incarnation, self.seq)
+    }
+}
+
+/// The group that a node is in. Stoller identifies it with the election that formed it (section 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub ElectionId);
+
+impl fmt::Display for GroupId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

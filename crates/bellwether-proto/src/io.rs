@@ -1,0 +1,144 @@
+//! What goes into a node and what comes out of it.
+
+use alloc::vec::{Drain, Vec};
+
+use crate::ident::{Incarnation, NodeId};
+use crate::message::Frame;
+use crate::view::View;
+
+/// Everything that can happen to a node. Time comes with it as `now`; see [`Node::handle`](crate::node::Node::handle).
+#[derive(Clone, Debug)]
+pub enum Input<M> {
+    /// The node has come up: run the recovery rule. Once, before anything else.
+    Start,
+    /// A frame arrived.
+    Frame(Frame<M>),
+    /// The deadline was reached. Early, late or repeated is harmless.
+    Deadline,
+    /// The driver has evidence that a peer's life ended: its connection was reset, or ended without a goodbye. A
+    /// detector weighs it by probing; it is not believed blindly.
+    Gone {
+        /// Whose connection it was.
+        peer: NodeId,
+        /// The life it belonged to.
+        incarnation: Incarnation,
+    },
+    /// The simulator tells the truth about a peer. Only the `perfect` detector listens.
+    Oracle {
+        /// Of whom.
+        peer: NodeId,
+        /// The life it is in, or `None` if it is down.
+        alive: Option<Incarnation>,
+    },
+}
+
+/// What a node asks of its driver. The driver carries outputs out in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output<M> {
+    /// Must be durable before any later output of the same step is carried out. A node that forgets its incarnation
+    /// may reuse an election identifier and take an old answer for a new one.
+    Persist(Durable),
+    /// Send a frame. It may be lost.
+    Send {
+        /// The receiver.
+        to: NodeId,
+        /// What to send.
+        frame: Frame<M>,
+    },
+    /// Something happened that an observer may want to know.
+    Event(Event),
+}
+
+/// What a node keeps on stable storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Durable {
+    /// The latest life of the node.
+    pub incarnation: Incarnation,
+}
+
+/// What an observer of one node may want to know. The raw material of traces, and so of the checkers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The node's view changed to this.
+    View(View),
+    /// The node moved to a higher incarnation because a peer remembered one at least as high.
+    Reborn(Incarnation),
+    /// The failure detector began to watch a peer, or was reset (Stoller's Start).
+    Watch(NodeId),
+    /// It stopped watching a peer (Stoller's Stop).
+    Unwatch(NodeId),
+    /// It stopped watching everybody.
+    UnwatchAll,
+    /// It reported a peer as down (Stoller's DownSig).
+    Down(NodeId),
+    /// It began to play dead to the weaker nodes (Stoller's PlayDead).
+    PlayDead,
+    /// It ended that (Stoller's PlayAlive).
+    PlayAlive,
+    /// A frame was refused and had no effect.
+    Refused {
+        /// Its sender.
+        from: NodeId,
+        /// Why.
+        why: Refusal,
+    },
+}
+
+/// Why a frame had no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The sender is not a member, or claims to be this node.
+    NotAPeer,
+    /// The sender has had a later life since.
+    StaleIncarnation,
+    /// It was overtaken by a later frame, or came twice.
+    OutOfOrder,
+    /// It claims a life that its sender cannot have reached.
+    ImplausibleLife,
+}
+
+impl Refusal {
+    /// The word used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotAPeer => "not-a-peer",
+            Self::StaleIncarnation => "stale-incarnation",
+            Self::OutOfOrder => "out-of-order",
+            Self::ImplausibleLife => "implausible-life",
+        }
+    }
+}
+
+/// The outputs of a step, in order.
+#[derive(Clone, Debug)]
+pub struct Outbox<M> {
+    outputs: Vec<Output<M>>,
+}
+
+impl<M> Outbox<M> {
+    /// An empty outbox.
+    pub fn new() -> Self {
+        Self { outputs: Vec::new() }
+    }
+
+    /// Appends an output.
+    pub fn push(&mut self, output: Output<M>) {
+        self.outputs.push(output);
+    }
+
+    /// Whether there is nothing to carry out.
+    pub fn is_empty(&self) -> bool {
+        self.outputs.is_empty()
+    }
+
+    /// Takes the outputs out, in the order in which to carry them out.
+    pub fn drain(&mut self) -> Drain<'_, Output<M>> {
+        self.outputs.drain(..)
+    }
+}
+
+impl<M> Default for Outbox<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,112 @@
+//! What an algorithm promises, and under which assumptions. The promises choose the checkers.
+
+use core::fmt;
+
+/// A property of a run that a checker can judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Property {
+    /// Stoller, section 3: nodes in normal operation never disagree on the leader.
+    Sle1,
+    /// Stoller, section 3: without failures for a time c, all are normal with a leader that is up, and stay so.
+    Sle2,
+    /// Stoller, section 5: nodes in normal operation in one group never disagree on its leader.
+    Ale1,
+    /// Stoller, section 5: as ALE2', and no more groups than cliques are needed to cover the network.
+    Ale2,
+    /// Stoller, section 5: in a stable system, in bounded time, all are normal, led by one who is up in their group.
+    Ale2Prime,
+    /// Stoller, section 2, (1): a watched node that is down is reported.
+    FdComplete,
+    /// Stoller, section 2, (2), and section 6: only a node that was down, or seemed so, is reported.
+    FdAccurate,
+    /// Stoller, section 2: it is reported within the declared latency.
+    FdLatency,
+}
+
+impl Property {
+    /// Every property.
+    pub const ALL: [Self; 8] = [
+        Self::Sle1,
+        Self::Sle2,
+        Self::Ale1,
+        Self::Ale2,
+        Self::Ale2Prime,
+        Self::FdComplete,
+        Self::FdAccurate,
+        Self::FdLatency,
+    ];
+
+    /// The name used in files and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sle1 => "SLE1",
+            Self::Sle2 => "SLE2",
+            Self::Ale1 => "ALE1",
+            Self::Ale2 => "ALE2",
+            Self::Ale2Prime => "ALE2'",
+            Self::FdComplete => "FD-COMPLETE",
+            Self::FdAccurate => "FD-ACCURATE",
+            Self::FdLatency => "FD-LATENCY",
+        }
+    }
+
+    /// The property of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|property| property.name() == name)
+    }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a promise takes for granted about the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Assumption {
+    /// What is sent to a node that is up arrives.
+    Reliable,
+    /// Messages between two nodes keep their order.
+    Fifo,
+    /// Nothing arrives twice.
+    NoDuplicates,
+    /// What arrives does so within δ.
+    BoundedDelay,
+    /// A node that is up keeps running.
+    NoPauses,
+    /// The failure detector never reports a node that was not down.
+    AccurateDetector,
+    /// The failure detector reports every watched node that is down.
+    ReportsCrashes,
+    /// The failure detector reports every watched node that is down, cut off or playing dead.
+    ReportsUnreachable,
+    /// Clocks drift no further apart between two signs of life than there is slack in δ.
+    ClocksAgree,
+}
+
+impl Assumption {
+    /// The words used in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reliable => "no loss",
+            Self::Fifo => "FIFO",
+            Self::NoDuplicates => "no duplicates",
+            Self::BoundedDelay => "delay within delta",
+            Self::NoPauses => "no pauses",
+            Self::AccurateDetector => "accurate detector",
+            Self::ReportsCrashes => "detector reports crashes",
+            Self::ReportsUnreachable => "detector reports the unreachable",
+            Self::ClocksAgree => "clocks agree",
+        }
+    }
+}
+
+/// A property, and what must be so for it to hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Promise {
+    /// What is promised.
+    pub property: Property,
+    /// Under which assumptions.
+    pub under: &'static [Assumption],
+}

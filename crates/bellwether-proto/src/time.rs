@@ -1,0 +1,144 @@
+//! Time as a node sees it: microseconds since its clock started.
+//!
+//! A node never reads a clock. The driver hands it `now` with every input: the simulator from a virtual clock, a real
+//! one from a monotonic clock.
+
+use core::fmt;
+use core::ops::{Add, Div, Mul, Sub};
+
+use serde::{Deserialize, Serialize};
+
+/// An instant, in microseconds since the clock started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+impl Time {
+    /// The instant the clock started.
+    pub const ZERO: Self = Self(0);
+    /// Later than every instant that can be reached; stands for "no deadline" in tables.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The instant `us` microseconds after the start.
+    pub const fn from_micros(us: u64) -> Self {
+        Self(us)
+    }
+
+    /// Microseconds since the start.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// `None` for [`Time::NEVER`].
+    pub fn as_deadline(self) -> Option<Self> {
+        (self != Self::NEVER).then_some(self)
+    }
+
+    /// How long after `earlier` this is; zero if it is not after it.
+    pub const fn since(self, earlier: Self) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Self;
+    fn add(self, span: Span) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl Sub<Span> for Time {
+    type Output = Self;
+    fn sub(self, span: Span) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}s", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}
+
+/// A length of time, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Span(u64);
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// A span of `us` microseconds.
+    pub const fn micros(us: u64) -> Self {
+        Self(us)
+    }
+
+    /// A span of `ms` milliseconds.
+    pub const fn millis(ms: u64) -> Self {
+        Self(ms.saturating_mul(1_000))
+    }
+
+    /// A span of `s` seconds.
+    pub const fn secs(s: u64) -> Self {
+        Self(s.saturating_mul(1_000_000))
+    }
+
+    /// The span in microseconds.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Self;
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+}
+
+impl Div<u64> for Span {
+    type Output = Self;
+    fn div(self, by: u64) -> Self {
+        Self(self.0 / by)
+    }
+}
+
+/// The largest unit that divides the span exactly, as scenario files write it: `30s`, `10ms`, `250us`.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            us if us % 1_000_000 == 0 => write!(f, "{}s", us / 1_000_000),
+            us if us % 1_000 == 0 => write!(f, "{}ms", us / 1_000),
+            us => write!(f, "{us}us"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn arithmetic_saturates_instead_of_wrapping() {
+        assert_eq!(Time::NEVER + Span::secs(1), Time::NEVER);
+        assert_eq!(Time::ZERO - Span::secs(1), Time::ZERO);
+        assert_eq!(Time::ZERO.since(Time::from_micros(5)), Span::ZERO);
+        assert_eq!(Span::micros(u64::MAX) * 2, Span::micros(u64::MAX));
+    }
+
+    #[test]
+    fn spans_print_in_their_largest_exact_unit() {
+        let printed: alloc::vec::Vec<_> =
+            [Span::ZERO, Span::secs(30), Span::millis(1500), Span::micros(1001)]
+                .map(|s| s.to_string())
+                .into();
+        assert_eq!(printed, ["0s", "30s", "1500ms", "1001us"]);
+    }
+}

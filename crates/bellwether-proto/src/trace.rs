@@ -1,0 +1,303 @@
+//! What happened, as data: the record that checkers judge, hashes compare and people read.
+//!
+//! One vocabulary for simulated and live runs. The binary form feeds the trace hash; the JSON line is for people and
+//! tools.
+
+use core::fmt;
+
+use crate::ident::{Incarnation, NodeId};
+use crate::io::{Durable, Event};
+use crate::message::Kind;
+use crate::time::Time;
+use crate::view::View;
+
+/// One thing that happened at one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceEvent {
+    /// When, on the observer's clock.
+    pub at: Time,
+    /// Where.
+    pub node: NodeId,
+    /// In which of the node's lives.
+    pub incarnation: Incarnation,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The node sent a message.
+    Send(MsgRef),
+    /// The node received one that was sent then.
+    Recv(MsgRef, Time),
+    /// A message was lost; the node is its sender if the network lost it, its receiver if that was down.
+    Drop(MsgRef, DropReason),
+    /// The network holds up a message that the node just sent: it will arrive, but later than δ. Known to a
+    /// simulator when it happens; in a live trace only the late arrival shows.
+    Late(MsgRef),
+    /// The node's deadline was reached and something followed from it.
+    Deadline,
+    /// The node wrote to stable storage.
+    Persist(Durable),
+    /// Something the node itself reports.
+    Node(Event),
+    /// The node crashed.
+    Crash,
+    /// The node came up again, or for the first time.
+    Recover,
+    /// The node stopped running.
+    Pause,
+    /// The node went on.
+    Resume,
+    /// Messages from the node to the peer are lost from now on.
+    Cut(NodeId),
+    /// They are not any more.
+    Mend(NodeId),
+    /// Messages from the node to the peer now take longer, or again as long as before.
+    Slow(NodeId),
+}
+
+/// A message in a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MsgRef {
+    /// Tells messages of one run apart; both copies of a duplicated one have the same.
+    pub id: u64,
+    /// What kind.
+    pub kind: Kind,
+    /// The sender.
+    pub from: NodeId,
+    /// The receiver.
+    pub to: NodeId,
+}
+
+/// Why a message was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// By chance.
+    Lost,
+    /// On purpose, by a scenario.
+    Dropped,
+    /// The link is cut.
+    Cut,
+    /// The receiver is down.
+    Down,
+}
+
+impl DropReason {
+    /// The word used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Dropped => "dropped",
+            Self::Cut => "cut",
+            Self::Down => "down",
+        }
+    }
+}
+
+impl TraceEvent {
+    /// The binary form: the same on every machine, distinct for distinct events.
+    pub fn binary(&self) -> [u64; 8] {
+        let mut form = [0; 8];
+        form[0] = self.at.as_micros();
+        form[1] = u64::from(self.node.0);
+        form[2] = self.incarnation.0;
+        let rest = &mut form[3..];
+        let (code, parts) = self.what.binary();
+        rest[0] = code;
+        rest[1..].copy_from_slice(&parts);
+        form
+    }
+
+    /// The event as a line of JSON, without the line's end.
+    pub fn json(&self) -> impl fmt::Display {
+        Json(*self)
+    }
+}
+
+impl What {
+    /// The word used in traces.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Send(_) => "send",
+            Self::Recv(..) => "recv",
+            Self::Drop(..) => "drop",
+            Self::Late(_) => "late",
+            Self::Deadline => "deadline",
+            Self::Persist(_) => "persist",
+            Self::Crash => "crash",
+            Self::Recover => "recover",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Cut(_) => "cut",
+            Self::Mend(_) => "mend",
+            Self::Slow(_) => "slow",
+            Self::Node(event) => match event {
+                Event::View(_) => "state",
+                Event::Reborn(_) => "reborn",
+                Event::Watch(_) => "watch",
+                Event::Unwatch(_) => "unwatch",
+                Event::UnwatchAll => "unwatch-all",
+                Event::Down(_) => "downsig",
+                Event::PlayDead => "play-dead",
+                Event::PlayAlive => "play-alive",
+                Event::Refused { .. } => "refused",
+            },
+        }
+    }
+
+    fn binary(&self) -> (u64, [u64; 4]) {
+        match *self {
+            Self::Send(msg) => (1, msg.binary(0)),
+            Self::Recv(msg, sent) => (2, msg.binary(sent.as_micros())),
+            Self::Drop(msg, reason) => (3, msg.binary(reason as u64)),
+            Self::Deadline => (4, [0; 4]),
+            Self::Persist(durable) => (5, [durable.incarnation.0, 0, 0, 0]),
+            Self::Crash => (6, [0; 4]),
+            Self::Recover => (7, [0; 4]),
+            Self::Pause => (8, [0; 4]),
+            Self::Resume => (9, [0; 4]),
+            Self::Cut(to) => (10, [u64::from(to.0), 0, 0, 0]),
+            Self::Mend(to) => (11, [u64::from(to.0), 0, 0, 0]),
+            Self::Slow(to) => (12, [u64::from(to.0), 0, 0, 0]),
+            Self::Late(msg) => (13, msg.binary(0)),
+            Self::Node(event) => match event {
+                Event::View(view) => (20, view_binary(&view)),
+                Event::Reborn(incarnation) => (21, [incarnation.0, 0, 0, 0]),
+                Event::Watch(peer) => (22, [u64::from(peer.0), 0, 0, 0]),
+                Event::Unwatch(peer) => (23, [u64::from(peer.0), 0, 0, 0]),
+                Event::UnwatchAll => (24, [0; 4]),
+                Event::Down(peer) => (25, [u64::from(peer.0), 0, 0, 0]),
+                Event::PlayDead => (26, [0; 4]),
+                Event::PlayAlive => (27, [0; 4]),
+                Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
+            },
+        }
+    }
+
+    fn msg(&self) -> Option<&MsgRef> {
+        match self {
+            Self::Send(msg) | Self::Recv(msg, _) | Self::Drop(msg, _) | Self::Late(msg) => Some(msg),
+            _ => None,
+        }
+    }
+
+    fn peer(&self) -> Option<NodeId> {
+        match *self {
+            Self::Cut(peer) | Self::Mend(peer) | Self::Slow(peer) => Some(peer),
+            Self::Node(Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer)) => Some(peer),
+            Self::Node(Event::Refused { from, .. }) => Some(from),
+            _ => None,
+        }
+    }
+
+    fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Drop(_, reason) => Some(reason.name()),
+            Self::Node(Event::Refused { why, .. }) => Some(why.name()),
+            _ => None,
+        }
+    }
+}
+
+impl MsgRef {
+    fn binary(&self, last: u64) -> [u64; 4] {
+        [self.id, u64::from(self.kind.id()), u64::from(self.from.0) << 32 | u64::from(self.to.0), last]
+    }
+}
+
+/// Absent is 0; ids are shifted by one so that they never are.
+fn view_binary(view: &View) -> [u64; 4] {
+    let leader = view.leader.map_or(0, |leader| u64::from(leader.0) + 1);
+    let (node, incarnation, seq) = view
+        .group
+        .map_or((0, 0, 0), |group| (u64::from(group.0.node.0) + 1, group.0.incarnation.0, group.0.seq));
+    [(view.status as u64) << 40 | leader, node, incarnation, seq]
+}
+
+struct Json(TraceEvent);
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TraceEvent { at, node, incarnation, what } = &self.0;
+        write!(
+            f,
+            r#"{{"v":1,"t_us":{},"node":{node},"inc":{incarnation},"ev":"{}""#,
+            at.as_micros(),
+            what.name()
+        )?;
+        if let Some(MsgRef { id, kind, from, to }) = what.msg() {
+            write!(f, r#","msg":{{"id":{id},"kind":"{kind}","from":{from},"to":{to}}}"#)?;
+        }
+        if let Some(peer) = what.peer() {
+            write!(f, r#","peer":{peer}"#)?;
+        }
+        if let Some(reason) = what.reason() {
+            write!(f, r#","reason":"{reason}""#)?;
+        }
+        if let What::Node(Event::View(view)) = what {
+            write!(f, r#","post":{{"status":"{}","leader":"#, view.status)?;
+            match view.leader {
+                Some(leader) => write!(f, "{leader}")?,
+                None => f.write_str("null")?,
+            }
+            match view.group {
+                Some(group) => write!(f, r#","group":"{group}"}}"#)?,
+                None => f.write_str(r#","group":null}"#)?,
+            }
+        }
+        f.write_str("}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ident::{ElectionId, GroupId};
+    use crate::view::Status;
+    use alloc::string::ToString;
+
+    fn event(what: What) -> TraceEvent {
+        TraceEvent { at: Time::from_micros(1500), node: NodeId(2), incarnation: Incarnation(1), what }
+    }
+
+    #[test]
+    fn a_line_has_the_documented_shape() {
+        let msg = MsgRef { id: 7, kind: Kind::protocol("Norm?"), from: NodeId(2), to: NodeId(3) };
+        assert_eq!(
+            event(What::Send(msg)).json().to_string(),
+            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"send","msg":{"id":7,"kind":"Norm?","from":2,"to":3}}"#
+        );
+        let group = GroupId(ElectionId { node: NodeId(2), incarnation: Incarnation(1), seq: 4 });
+        let view = View { status: Status::Normal, leader: Some(NodeId(2)), group: Some(group) };
+        assert_eq!(
+            event(What::Node(Event::View(view))).json().to_string(),
+            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"state","post":{"status":"normal","leader":2,"group":"2.1.4"}}"#
+        );
+        assert_eq!(
+            event(What::Cut(NodeId(3))).json().to_string(),
+            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"cut","peer":3}"#
+        );
+    }
+
+    #[test]
+    fn distinct_events_have_distinct_binary_forms() {
+        let view = |leader| What::Node(Event::View(View { leader, ..View::DOWN }));
+        let all = [
+            What::Crash,
+            What::Recover,
+            What::Cut(NodeId(0)),
+            What::Mend(NodeId(0)),
+            view(None),
+            view(Some(NodeId(0))),
+            What::Node(Event::Watch(NodeId(1))),
+            What::Node(Event::Unwatch(NodeId(1))),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            for b in &all[i + 1..] {
+                assert_ne!(event(*a).binary(), event(*b).binary());
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Bytes: a versioned envelope around one frame, and a decoder that is total.
+//!
+//! ```text
+//! version u8 │ cluster │ election │ sender │ incarnation │ sequence │ rides │ tag u8 │ body
+//! ```
+//!
+//! Everything after the version is in postcard's format (variable-length integers). The decoder never panics, looks
+//! at no more than [`FRAME_MAX`] bytes, allocates nothing ahead of what it has read, and refuses what is left over.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::detector::WatchNo;
+use crate::election::{AnyMsg, stoller};
+use crate::ident::{Incarnation, NodeId};
+use crate::message::{Body, Frame};
+
+/// The version of the format that this code writes and reads.
+pub const VERSION: u8 = 1;
+
+/// No frame is longer than this.
+pub const FRAME_MAX: usize = 64 * 1024;
+
+/// Which conversation a frame belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// A hash of the cluster's name: nodes of two clusters that meet by mistake refuse each other.
+    pub cluster: u64,
+    /// Which of the cluster's elections; 0 while there is one.
+    pub election: u32,
+}
+
+impl Channel {
+    /// The first election of the cluster of that name.
+    pub fn of_cluster(name: &str) -> Self {
+        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Self { cluster: name.bytes().fold(0xcbf2_9ce4_8422_2325, hash), election: 0 }
+    }
+}
+
+/// Why bytes are not a frame for us. Nothing has been changed by them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// Nothing at all.
+    #[error("an empty frame")]
+    Empty,
+    /// Longer than any frame.
+    #[error("a frame of {len} bytes; the longest allowed is {FRAME_MAX}")]
+    TooLong {
+        /// How long.
+        len: usize,
+    },
+    /// Another version of the format.
+    #[error("wire version {found}; this build speaks {VERSION}")]
+    Version {
+        /// Which.
+        found: u8,
+    },
+    /// The header or the body does not parse.
+    #[error("the {part} is malformed")]
+    Malformed {
+        /// Which part.
+        part: &'static str,
+    },
+    /// A frame of another cluster.
+    #[error("a frame of another cluster ({found:016x})")]
+    Cluster {
+        /// The hash of its name.
+        found: u64,
+    },
+    /// A frame of an election that this node does not take part in.
+    #[error("a frame of election {found}")]
+    Election {
+        /// Which.
+        found: u32,
+    },
+    /// A message of an algorithm or layer that this build does not know.
+    #[error("unknown tag {found}")]
+    Tag {
+        /// Which.
+        found: u8,
+    },
+    /// More bytes than the message has.
+    #[error("{extra} bytes after the end of the message")]
+    Trailing {
+        /// How many.
+        extra: usize,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    cluster: u64,
+    election: u32,
+    sender: NodeId,
+    incarnation: Incarnation,
+    seq: u64,
+    rides: Option<WatchNo>,
+    tag: u8,
+}
+
+/// One tag for each layer and algorithm. Never reuse one.
+mod tag {
+    pub(super) const LINK: u8 = 0;
+    pub(super) const DETECTOR: u8 = 1;
+    pub(super) const BULLY_FD: u8 = 16;
+    pub(super) const ASYNC_BULLY: u8 = 17;
+}
+
+/// The bytes of a frame on that channel.
+pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
+    let header = Header {
+        cluster: channel.cluster,
+        election: channel.election,
+        sender: frame.from,
+        incarnation: frame.incarnation,
+        seq: frame.seq,
+        rides: frame.rides,
+        tag: match &frame.body {
+            Body::Link(_) => tag::LINK,
+            Body::Detector(_) => tag::DETECTOR,
+            Body::Election(AnyMsg::BullyFd(_)) => tag::BULLY_FD,
+            Body::Election(AnyMsg::AsyncBully(_)) => tag::ASYNC_BULLY,
+        },
+    };
+    let bytes = append(alloc::vec![VERSION], &header);
+    match &frame.body {
+        Body::Link(msg) => append(bytes, msg),
+        Body::Detector(msg) => append(bytes, msg),
+        Body::Election(AnyMsg::BullyFd(msg) | AnyMsg::AsyncBully(msg)) => append(bytes, msg),
+    }
+}
+
+/// The frame in those bytes, if they are one on that channel.
+///
+/// # Errors
+/// Says what is wrong with them; see [`WireError`].
+pub fn decode(channel: Channel, bytes: &[u8]) -> Result<Frame<AnyMsg>, WireError> {
+    if bytes.len() > FRAME_MAX {
+        return Err(WireError::TooLong { len: bytes.len() });
+    }
+    let (version, rest) = bytes.split_first().ok_or(WireError::Empty)?;
+    if *version != VERSION {
+        return Err(WireError::Version { found: *version });
+    }
+    let (header, rest) = take::<Header>(rest, "header")?;
+    if header.cluster != channel.cluster {
+        return Err(WireError::Cluster { found: header.cluster });
+    }
+    if header.election != channel.election {
+        return Err(WireError::Election { found: header.election });
+    }
+    if header.incarnation > Incarnation::MAX {
+        return Err(WireError::Malformed { part: "incarnation" });
+    }
+    let (body, rest) = take_body(header.tag, rest)?;
+    if !rest.is_empty() {
+        return Err(WireError::Trailing { extra: rest.len() });
+    }
+    let Header { sender: from, incarnation, seq, rides, .. } = header;
+    Ok(Frame { from, incarnation, seq, rides, body })
+}
+
+fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
+    match tag {
+        tag::LINK => take(bytes, "link message").map(|(msg, rest)| (Body::Link(msg), rest)),
+        tag::DETECTOR => take(bytes, "detector message").map(|(msg, rest)| (Body::Detector(msg), rest)),
+        tag::BULLY_FD => take_stoller(bytes, AnyMsg::BullyFd),
+        tag::ASYNC_BULLY => take_stoller(bytes, AnyMsg::AsyncBully),
+        found => Err(WireError::Tag { found }),
+    }
+}
+
+fn take_stoller(bytes: &[u8], wrap: fn(stoller::Msg) -> AnyMsg) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
+    take(bytes, "election message").map(|(msg, rest)| (Body::Election(wrap(msg)), rest))
+}
+
+fn take<'a, T: Deserialize<'a>>(bytes: &'a [u8], part: &'static str) -> Result<(T, &'a [u8]), WireError> {
+    postcard::take_from_bytes(bytes).map_err(|_| WireError::Malformed { part })
+}
+
+fn append(bytes: Vec<u8>, value: &impl Serialize) -> Vec<u8> {
+    postcard::to_extend(value, bytes).expect("a growing buffer takes whatever is written to it")
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
