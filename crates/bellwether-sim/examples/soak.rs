@@ -1,0 +1,167 @@
+//! Runs many fault plans of every algorithm and stops at the first broken promise.
+//!
+//! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED]
+//!
+//! Without `--from` it goes on where it was stopped: the next seed of each algorithm is kept in `target/soak`, with a
+//! fingerprint of the algorithm's behaviour, so that a change of the code starts it anew.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_types,
+    reason = "a report for people, with the time it took"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+use std::{env, fs, thread};
+
+use bellwether_proto::election::{Protocol, Variant};
+use bellwether_sim::report::Report;
+use bellwether_sim::scenario::Scenario;
+use bellwether_sim::{plan, run};
+
+/// Seeds between two notes of how far it has come.
+const CHUNK: u64 = 2_500;
+
+fn main() -> ExitCode {
+    let Some(args) = Args::read() else {
+        println!("usage: soak [--runs N] [--from SEED]");
+        return ExitCode::from(2);
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/soak");
+    fs::create_dir_all(&folder).expect("the target folder can be written");
+    let folder = folder.canonicalize().expect("it was made just now");
+    for protocol in Protocol::ALL {
+        if !soak(protocol, &args, &folder) {
+            return ExitCode::from(1);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+struct Args {
+    runs: u64,
+    from: Option<u64>,
+}
+
+impl Args {
+    fn read() -> Option<Self> {
+        let mut args = Self { runs: 10_000, from: None };
+        let mut words = env::args().skip(1);
+        while let Some(word) = words.next() {
+            let value = words.next()?.parse().ok()?;
+            match word.as_str() {
+                "--runs" => args.runs = value,
+                "--from" => args.from = Some(value),
+                _ => return None,
+            }
+        }
+        Some(args)
+    }
+}
+
+/// What a number of plans came to.
+#[derive(Default)]
+struct Tally {
+    messages: u64,
+    judged: BTreeMap<&'static str, u64>,
+    broken: Option<(Scenario, Report)>,
+}
+
+fn soak(protocol: Protocol, args: &Args, folder: &Path) -> bool {
+    let bookmark = folder.join(format!("{}.next", protocol.name()));
+    let fingerprint = fingerprint(protocol);
+    let kept = || {
+        let text = fs::read_to_string(&bookmark).ok()?;
+        text.strip_suffix(&fingerprint)?.trim().parse().ok()
+    };
+    let (first, last) = (1, args.runs);
+    let start = args.from.or_else(kept).unwrap_or(first);
+    if start > last {
+        println!(
+            "{}: seeds {first} to {last} were done before (remove {} to repeat)",
+            protocol.name(),
+            bookmark.display()
+        );
+        return true;
+    }
+    let (began, mut tally) = (Instant::now(), Tally::default());
+    let mut next = start;
+    while next <= last && tally.broken.is_none() {
+        let end = last.min(next + CHUNK - 1);
+        run_chunk(protocol, next, end, &mut tally);
+        next = end + 1;
+        println!("{}: seeds {start} to {end}, {:.0} s", protocol.name(), began.elapsed().as_secs_f64());
+        if tally.broken.is_none() {
+            fs::write(&bookmark, format!("{next} {fingerprint}")).expect("the bookmark can be written");
+        }
+    }
+    conclude(protocol, start, next - 1, &tally, began, folder)
+}
+
+/// What the first plans come to: it changes when the algorithm, its detectors or the plans do.
+fn fingerprint(protocol: Protocol) -> String {
+    let hash = |seed| run::run(&plan::draw(protocol, Variant::Repaired, seed)).trace_hash;
+    let hashes = (1..=20).map(|seed| u64::from_str_radix(&hash(seed), 16).expect("a hash is hexadecimal"));
+    format!("{:016x}", hashes.fold(0, |all: u64, hash| all.rotate_left(1) ^ hash))
+}
+
+fn run_chunk(protocol: Protocol, first: u64, last: u64, tally: &mut Tally) {
+    let (next, shared) = (AtomicU64::new(first), Mutex::new(tally));
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed > last {
+                        break;
+                    }
+                    let plan = plan::draw(protocol, Variant::Repaired, seed);
+                    let report = run::run(&plan);
+                    shared.lock().expect("no worker panics while it counts").add(plan, report);
+                }
+            });
+        }
+    });
+}
+
+impl Tally {
+    fn add(&mut self, plan: Scenario, report: Report) {
+        self.messages += report.messages.sent;
+        for judged in &report.properties {
+            *self.judged.entry(judged.name).or_default() += 1;
+        }
+        // Of several in one chunk the smallest seed is told, whichever thread came first.
+        let smaller = self.broken.as_ref().is_none_or(|(_, known)| report.seed < known.seed);
+        if !report.passed(&plan) && smaller {
+            self.broken = Some((plan, report));
+        }
+    }
+}
+
+fn conclude(protocol: Protocol, first: u64, last: u64, tally: &Tally, began: Instant, folder: &Path) -> bool {
+    let judged: Vec<_> = tally.judged.iter().map(|(name, times)| format!("{name} {times}")).collect();
+    println!(
+        "{}: seeds {first} to {last}, {} messages, {:.0} s; judged: {}",
+        protocol.name(),
+        tally.messages,
+        began.elapsed().as_secs_f64(),
+        judged.join(", ")
+    );
+    let Some((plan, report)) = &tally.broken else {
+        println!("{}: every promise was kept", protocol.name());
+        return true;
+    };
+    let file: PathBuf = folder.join(format!("{}-{}.toml", protocol.name(), report.seed));
+    fs::write(&file, plan.to_toml()).expect("the plan can be written");
+    for judged in report.properties.iter().filter(|judged| !judged.holds) {
+        println!("{} is broken {}", judged.name, judged.violation.as_deref().unwrap_or_default());
+    }
+    println!("replay: cargo run --release -- sim {}", file.display());
+    false
+}

@@ -1,0 +1,243 @@
+//! Checkers: each judges one property of a run, from its trace alone.
+//!
+//! | property | Stoller | on a finite run | file |
+//! |---|---|---|---|
+//! | SLE1 | section 3 | after every event, all up nodes in normal operation name one leader | `sle1.rs` |
+//! | SLE2 | section 3 | within c_S (2·c_S unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under a leader that is up, and stay so | `sle2.rs` |
+//! | ALE1 | section 5 | as SLE1, among the nodes of each group | `ale1.rs` |
+//! | ALE2' | section 5 | within 2N(τ + 2δ + τ_FD) of becoming stable all up nodes are normal under a leader that is up and in their group, and stay so | `ale2_prime.rs` |
+//! | ALE2 | section 5 | as ALE2', and there are no more groups than cliques needed to cover the connectivity graph of the up nodes | `ale2.rs` |
+//! | FD-COMPLETE | section 2, (1) | at the end no watched node has been down for longer than τ_FD without a report | `fd_complete.rs` |
+//! | FD-ACCURATE | section 2, (2), and 6 | only a watched node is reported, and only if it was down, or seemed so, since the watch began | `fd_accurate.rs` |
+//! | FD-LATENCY | section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
+//!
+//! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `while_stable.rs`), what counts
+//! as elected (`elected.rs`), counting names (`agreement.rs`), what detectors owe (`obligations.rs`), and covers by
+//! cliques (`clique_cover.rs`).
+//!
+//! A property that found nothing to judge has no finding: absent is not the same as holding.
+//!
+//! A simulator knows that a message will be late when it is sent, and its trace says so. A trace of a live run can only
+//! tell when the message arrives: what was judged while it was under way is then taken back.
+
+mod agreement;
+mod ale1;
+mod ale2;
+mod ale2_prime;
+mod clique_cover;
+mod elected;
+mod fd_accurate;
+mod fd_complete;
+mod fd_latency;
+mod known;
+mod obligations;
+mod sle1;
+mod sle2;
+#[cfg(test)]
+mod tests;
+mod while_stable;
+mod within;
+
+use std::fmt;
+
+use bellwether_proto::election::Timing;
+use bellwether_proto::io::Event;
+use bellwether_proto::promise::Property;
+use bellwether_proto::roster::Priority;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{DropReason, TraceEvent, What};
+
+use known::Known;
+
+/// What the judge must know of a run beforehand; the trace tells the rest.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// How many nodes there are. Their ids are 1 to this.
+    pub nodes: usize,
+    /// Who is stronger.
+    pub priority: Priority,
+    /// The timing parameters that the nodes were given.
+    pub timing: Timing,
+    /// τ_FD: the latency that the failure detector declares.
+    pub detector_latency: Span,
+    /// How many nodes must agree before one is reported: k for the cooperative detector, otherwise 1.
+    pub reporters: usize,
+    /// How far the worst clock is off, in parts per million.
+    pub drift_ppm: u32,
+}
+
+impl Facts {
+    /// A bound as an observer with a true clock must see it kept: clocks that are off stretch it.
+    fn stretched(&self, bound: Span) -> Span {
+        let extra = u128::from(bound.as_micros()) * u128::from(self.drift_ppm) * 2;
+        bound + Span::micros(u64::try_from(extra.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+    }
+
+    /// The longest time that any property allows between the last disturbance and agreement.
+    pub fn slowest_bound(&self) -> Span {
+        self.stretched((sle2::c_s(self) * 2).max(while_stable::c_a(self)))
+    }
+
+    /// τ_FD, stretched.
+    fn detection(&self) -> Span {
+        self.stretched(self.detector_latency)
+    }
+}
+
+/// Judges a run by its trace: give it every event in order, then the time at which the run ended.
+pub struct Judge {
+    delta: Span,
+    known: Known,
+    checkers: Vec<(Property, Box<dyn Checker>)>,
+    violated: bool,
+}
+
+impl Judge {
+    /// A judge of these properties, at the start of a run.
+    pub fn new(facts: Facts, properties: &[Property]) -> Self {
+        let checkers = properties.iter().map(|property| (*property, checker(*property, &facts))).collect();
+        Self { delta: facts.timing.delta, known: Known::new(&facts), checkers, violated: false }
+    }
+
+    /// Takes note of the next event.
+    ///
+    /// # Panics
+    /// If it happened at a node that the facts do not allow for.
+    #[inline]
+    pub fn observe(&mut self, event: &TraceEvent) {
+        if self.matters(event) {
+            self.take(event);
+        }
+    }
+
+    /// Whether something was violated that nothing later can excuse. Worth asking before a run goes on.
+    pub fn violated(&self) -> bool {
+        self.violated
+    }
+
+    /// The findings on a run that ended then, in the order in which the properties were given.
+    pub fn finish(self, end: Time) -> Vec<Finding> {
+        let Self { known, checkers, .. } = self;
+        let finding = |(property, checker): (Property, Box<dyn Checker>)| {
+            let violation = match checker.finish(&known, end) {
+                Verdict::Vacuous => return None,
+                Verdict::Holds => None,
+                Verdict::Violated(violation) => Some(violation),
+            };
+            Some(Finding { property, violation })
+        };
+        checkers.into_iter().filter_map(finding).collect()
+    }
+
+    /// Nearly all events are messages that behave: they change nothing that a property speaks of.
+    #[inline]
+    fn matters(&self, event: &TraceEvent) -> bool {
+        match &event.what {
+            What::Send(_) | What::Deadline | What::Persist(_) => false,
+            What::Recv(_, sent) => event.at.since(*sent) > self.delta,
+            What::Drop(_, reason) => match reason {
+                DropReason::Lost | DropReason::Dropped => true,
+                DropReason::Cut | DropReason::Down => false,
+            },
+            What::Node(Event::Reborn(_) | Event::Refused { .. }) => false,
+            What::Node(_)
+            | What::Late(_)
+            | What::Crash
+            | What::Recover
+            | What::Pause
+            | What::Resume
+            | What::Cut(_)
+            | What::Mend(_)
+            | What::Slow(_) => true,
+        }
+    }
+
+    fn take(&mut self, event: &TraceEvent) {
+        if event.at > self.known.now() {
+            for (_, checker) in &mut self.checkers {
+                checker.pass(&self.known, event.at);
+            }
+        }
+        self.known.apply(event);
+        for (_, checker) in &mut self.checkers {
+            checker.observe(&self.known, event);
+            self.violated |= checker.violated();
+        }
+    }
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let properties: Vec<Property> = self.checkers.iter().map(|(property, _)| *property).collect();
+        f.debug_struct("Judge")
+            .field("properties", &properties)
+            .field("now", &self.known.now())
+            .field("violated", &self.violated)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a run says about a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The property that was judged.
+    pub property: Property,
+    /// Where it first failed; it holds if nowhere.
+    pub violation: Option<Violation>,
+}
+
+/// How a run broke a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The first instant at which it did.
+    pub at: Time,
+    /// For people: who, what, and by which bound.
+    pub what: String,
+}
+
+/// Judges one property.
+trait Checker: Send {
+    /// Nothing changes from `known.now()` until just before `until`.
+    fn pass(&mut self, _known: &Known, _until: Time) {}
+
+    /// This event happened, and is part of what is known. Of messages only the lost and the late come here.
+    fn observe(&mut self, known: &Known, event: &TraceEvent);
+
+    /// Whether the property is violated and nothing later can excuse it.
+    fn violated(&self) -> bool {
+        false
+    }
+
+    /// The verdict on a run that ended then.
+    fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict;
+}
+
+enum Verdict {
+    /// There was nothing to judge.
+    Vacuous,
+    Holds,
+    Violated(Violation),
+}
+
+impl Verdict {
+    fn new(judged: bool, violation: Option<Violation>) -> Self {
+        match violation {
+            Some(violation) => Self::Violated(violation),
+            None if judged => Self::Holds,
+            None => Self::Vacuous,
+        }
+    }
+}
+
+fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
+    match property {
+        Property::Sle1 => Box::new(sle1::Sle1::new(facts)),
+        Property::Sle2 => Box::new(sle2::Sle2::new(facts)),
+        Property::Ale1 => Box::new(ale1::Ale1::new(facts)),
+        Property::Ale2 => Box::new(ale2::Ale2::new(facts)),
+        Property::Ale2Prime => Box::new(ale2_prime::Ale2Prime::new(facts)),
+        Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
+        Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),
+        Property::FdLatency => Box::new(fd_latency::FdLatency::new(facts)),
+    }
+}

@@ -1,0 +1,84 @@
+//! ALE2 (Stoller, section 5): as ALE2', "and such that the number of groups is at most the minimum number of fully
+//! connected components needed to cover the system's connectivity graph".
+//!
+//! Stoller says that no algorithm here satisfies it. His counterexample is wrong (E-ST8): leaders that are pairwise
+//! unconnected are an independent set, a clique holds at most one of them, and so there are never too many groups.
+//! That argument is tried first; a cover is only computed where it fails.
+
+use std::collections::BTreeMap;
+
+use bellwether_proto::ident::{GroupId, NodeId};
+use bellwether_proto::time::Time;
+use bellwether_proto::trace::TraceEvent;
+
+use super::clique_cover::{Graph, cover};
+use super::elected::{Standing, leaders_elected};
+use super::known::Known;
+use super::while_stable::WhileStable;
+use super::{Checker, Facts, Verdict};
+
+pub(super) struct Ale2(WhileStable);
+
+impl Ale2 {
+    pub(super) fn new(facts: &Facts) -> Self {
+        Self(WhileStable::new(facts))
+    }
+}
+
+impl Checker for Ale2 {
+    fn pass(&mut self, known: &Known, until: Time) {
+        self.0.pass(known, until, elected_in_few_groups);
+    }
+
+    fn observe(&mut self, known: &Known, event: &TraceEvent) {
+        self.0.observe(known, event);
+    }
+
+    fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
+        self.0.finish(known, end, elected_in_few_groups)
+    }
+}
+
+fn elected_in_few_groups(known: &Known) -> Standing {
+    match leaders_elected(known) {
+        Standing::Holds => few_groups(known),
+        otherwise @ (Standing::Fails(_) | Standing::Open) => otherwise,
+    }
+}
+
+/// Given ldrsElected: whether the groups are few enough.
+fn few_groups(known: &Known) -> Standing {
+    let leaders = leaders_by_group(known);
+    if pairwise_unconnected(known, &leaders) {
+        return Standing::Holds;
+    }
+    let up: Vec<NodeId> = known.up().map(|(id, _)| id).collect();
+    let bounds = cover(&Graph::new(up.len(), |a, b| known.connected(up[a], up[b])));
+    if leaders.len() <= bounds.at_least {
+        Standing::Holds
+    } else if leaders.len() > bounds.at_most {
+        let names: Vec<String> = leaders.values().map(NodeId::to_string).collect();
+        let (groups, names, cliques) = (leaders.len(), names.join(", "), bounds.at_most);
+        Standing::Fails(format!(
+            "there are {groups} groups, led by {names}, where {cliques} cliques cover all"
+        ))
+    } else {
+        Standing::Open
+    }
+}
+
+/// Each group's leader. Given ldrsElected it is in the group, so that no two groups have the same.
+fn leaders_by_group(known: &Known) -> BTreeMap<Option<GroupId>, NodeId> {
+    let mut leaders = BTreeMap::new();
+    for (_, view) in known.up() {
+        if let Some(leader) = view.leader {
+            leaders.entry(view.group).or_insert(leader);
+        }
+    }
+    leaders
+}
+
+fn pairwise_unconnected(known: &Known, leaders: &BTreeMap<Option<GroupId>, NodeId>) -> bool {
+    let leaders: Vec<NodeId> = leaders.values().copied().collect();
+    leaders.iter().enumerate().all(|(i, a)| leaders[i + 1..].iter().all(|b| !known.connected(*a, *b)))
+}

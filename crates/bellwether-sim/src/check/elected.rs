@@ -1,0 +1,60 @@
+//! What counts as elected: Stoller's ldrElected (3) and ldrsElected (6).
+
+use bellwether_proto::ident::{GroupId, NodeId};
+use bellwether_proto::view::{Status, View};
+
+use super::known::Known;
+
+/// How a state compares with a predicate.
+pub(super) enum Standing {
+    Holds,
+    /// It does not, for this reason.
+    Fails(String),
+    /// There is nobody to judge, or no telling.
+    Open,
+}
+
+/// ldrElected: every node is normal and its leader is up.
+pub(super) fn leader_elected(known: &Known) -> Standing {
+    every_up_node(known, |id, view| led(known, id, view).err())
+}
+
+/// ldrsElected: every node is normal, and its leader is up and in its group.
+pub(super) fn leaders_elected(known: &Known) -> Standing {
+    every_up_node(known, |id, view| match led(known, id, view) {
+        Ok(leader) => apart(id, view.group, leader, known.view(leader).group),
+        Err(why) => Some(why),
+    })
+}
+
+fn every_up_node(known: &Known, fault: impl Fn(NodeId, &View) -> Option<String>) -> Standing {
+    let mut up = known.up().peekable();
+    if up.peek().is_none() {
+        return Standing::Open;
+    }
+    up.find_map(|(id, view)| fault(id, view)).map_or(Standing::Holds, Standing::Fails)
+}
+
+/// The leader of a node that is normal under one who is up, or what is wrong.
+fn led(known: &Known, id: NodeId, view: &View) -> Result<NodeId, String> {
+    if view.status != Status::Normal {
+        // A node that has come up and shown nothing yet still has the view of a crashed one.
+        let doing = match view.status {
+            Status::Election => "is still electing",
+            Status::Waiting => "is still waiting",
+            Status::Down => "has shown nothing yet",
+            Status::Reorganizing => "is still reorganizing",
+            Status::Dead | Status::Normal => "is not normal",
+        };
+        return Err(format!("node {id} {doing}"));
+    }
+    let leader = view.leader.ok_or_else(|| format!("node {id} names no leader"))?;
+    if known.is_up(leader) { Ok(leader) } else { Err(format!("node {id} follows {leader}, which is down")) }
+}
+
+fn apart(id: NodeId, group: Option<GroupId>, leader: NodeId, its: Option<GroupId>) -> Option<String> {
+    let name = |group: Option<GroupId>| group.map_or_else(|| "none".to_owned(), |group| group.to_string());
+    (group != its).then(|| {
+        format!("node {id} follows {leader}, but is in group {} and {leader} in {}", name(group), name(its))
+    })
+}

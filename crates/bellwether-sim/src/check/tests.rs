@@ -1,0 +1,185 @@
+//! Traces made by hand, and what the judge must say of them.
+//!
+//! Times are milliseconds; δ = 1, τ = 10, τ_FD = 3. For three nodes that makes c_S = 19 and ALE2's constant 90.
+
+mod agreement;
+mod detectors;
+mod elections;
+mod judge;
+
+use bellwether_proto::election::Timing;
+use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use bellwether_proto::io::Event;
+use bellwether_proto::message::Kind;
+use bellwether_proto::promise::Property;
+use bellwether_proto::roster::Priority;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::view::{Status, View};
+
+use super::{Facts, Judge, Violation};
+
+/// A trace under construction.
+#[derive(Clone)]
+struct Trace {
+    facts: Facts,
+    now: Time,
+    events: Vec<TraceEvent>,
+}
+
+/// What the judge found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Found {
+    Vacuous,
+    Holds,
+    /// Violated, first at this millisecond.
+    Violated(u64),
+}
+
+use Found::{Holds, Vacuous, Violated};
+
+impl Trace {
+    /// Nothing has happened to nodes 1 to n, and all are down.
+    fn new(nodes: usize) -> Self {
+        let timing = Timing { delta: Span::millis(1), tau: Span::millis(10), step: Span::millis(1) };
+        let facts = Facts {
+            nodes,
+            priority: Priority::LowestId,
+            timing,
+            detector_latency: Span::millis(3),
+            reporters: 1,
+            drift_ppm: 0,
+        };
+        Self { facts, now: Time::ZERO, events: Vec::new() }
+    }
+
+    /// All nodes came up at 0.
+    fn started(nodes: usize) -> Self {
+        (1..=nodes as u32).fold(Self::new(nodes), Self::recover)
+    }
+
+    /// All nodes came up at 0 and at once follow node 1.
+    fn led(nodes: usize) -> Self {
+        (1..=nodes as u32).fold(Self::started(nodes), |trace, id| trace.normal(id, 1, 1))
+    }
+
+    fn reporters(mut self, k: usize) -> Self {
+        self.facts.reporters = k;
+        self
+    }
+
+    fn drift_ppm(mut self, ppm: u32) -> Self {
+        self.facts.drift_ppm = ppm;
+        self
+    }
+
+    /// What follows happens then.
+    fn at(mut self, ms: u64) -> Self {
+        self.now = time(ms);
+        self
+    }
+
+    fn what(mut self, node: u32, what: What) -> Self {
+        self.events.push(TraceEvent { at: self.now, node: NodeId(node), incarnation: Incarnation(1), what });
+        self
+    }
+
+    fn recover(self, node: u32) -> Self {
+        self.what(node, What::Recover)
+    }
+
+    fn crash(self, node: u32) -> Self {
+        self.what(node, What::Crash)
+    }
+
+    fn pause(self, node: u32) -> Self {
+        self.what(node, What::Pause)
+    }
+
+    fn resume(self, node: u32) -> Self {
+        self.what(node, What::Resume)
+    }
+
+    fn cut_one_way(self, from: u32, to: u32) -> Self {
+        self.what(from, What::Cut(NodeId(to)))
+    }
+
+    fn mend_one_way(self, from: u32, to: u32) -> Self {
+        self.what(from, What::Mend(NodeId(to)))
+    }
+
+    fn cut(self, a: u32, b: u32) -> Self {
+        self.cut_one_way(a, b).cut_one_way(b, a)
+    }
+
+    fn mend(self, a: u32, b: u32) -> Self {
+        self.mend_one_way(a, b).mend_one_way(b, a)
+    }
+
+    fn drop(self, from: u32, to: u32, reason: DropReason) -> Self {
+        self.what(from, What::Drop(msg(from, to), reason))
+    }
+
+    /// A message arrives that was sent then.
+    fn recv(self, from: u32, to: u32, sent: u64) -> Self {
+        self.what(to, What::Recv(msg(from, to), time(sent)))
+    }
+
+    fn node(self, node: u32, event: Event) -> Self {
+        self.what(node, What::Node(event))
+    }
+
+    /// The node is normal, follows that leader and is in the group of that number.
+    fn normal(self, node: u32, leader: u32, group: u64) -> Self {
+        let group = GroupId(ElectionId { node: NodeId(1), incarnation: Incarnation(1), seq: group });
+        let view = View { status: Status::Normal, leader: Some(NodeId(leader)), group: Some(group) };
+        self.node(node, Event::View(view))
+    }
+
+    fn electing(self, node: u32) -> Self {
+        self.node(node, Event::View(View { status: Status::Election, leader: None, group: None }))
+    }
+
+    fn watch(self, watcher: u32, subject: u32) -> Self {
+        self.node(watcher, Event::Watch(NodeId(subject)))
+    }
+
+    fn unwatch(self, watcher: u32, subject: u32) -> Self {
+        self.node(watcher, Event::Unwatch(NodeId(subject)))
+    }
+
+    fn down(self, watcher: u32, subject: u32) -> Self {
+        self.node(watcher, Event::Down(NodeId(subject)))
+    }
+
+    /// What the judge finds if the run ends then.
+    fn found(&self, property: Property, end: u64) -> Found {
+        match self.violation(property, end) {
+            None => Vacuous,
+            Some(None) => Holds,
+            Some(Some(violation)) => Violated(violation.at.as_micros() / 1_000),
+        }
+    }
+
+    fn violation(&self, property: Property, end: u64) -> Option<Option<Violation>> {
+        let mut judge = self.judge(&[property]);
+        self.events.iter().for_each(|event| judge.observe(event));
+        let mut findings = judge.finish(time(end));
+        findings.pop().map(|finding| {
+            assert_eq!(finding.property, property);
+            finding.violation
+        })
+    }
+
+    fn judge(&self, properties: &[Property]) -> Judge {
+        Judge::new(self.facts.clone(), properties)
+    }
+}
+
+fn time(ms: u64) -> Time {
+    Time::ZERO + Span::millis(ms)
+}
+
+fn msg(from: u32, to: u32) -> MsgRef {
+    MsgRef { id: 0, kind: Kind::protocol("Halt"), from: NodeId(from), to: NodeId(to) }
+}

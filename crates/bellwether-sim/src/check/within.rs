@@ -1,0 +1,114 @@
+//! "If nothing happens for a time c, then P holds by then, and goes on to hold as long as nothing happens."
+//!
+//! P is judged at every instant from c after the interval began until just before it ends (or up to the end of the
+//! run), on the state as it is when all events of that instant have happened: a step that passes through other states
+//! at one instant does no harm.
+
+use bellwether_proto::time::{Span, Time};
+
+use super::elected::Standing;
+use super::known::Known;
+use super::{Verdict, Violation};
+
+/// Judges one predicate over intervals that somebody else delimits.
+pub(super) struct Within {
+    /// What begins an interval, for people.
+    after: &'static str,
+    since: Option<Time>,
+    bound: Span,
+    /// Whether the predicate held when it was last asked in this interval.
+    held: bool,
+    /// The version of the state that it was last judged by: it need not be asked twice.
+    judged_version: Option<u64>,
+    judged_from: Option<Time>,
+    violation: Option<Violation>,
+}
+
+impl Within {
+    /// The first interval begins when the run does.
+    pub(super) fn new(after: &'static str, bound: Span) -> Self {
+        Self {
+            after,
+            since: Some(Time::ZERO),
+            bound,
+            held: false,
+            judged_version: None,
+            judged_from: None,
+            violation: None,
+        }
+    }
+
+    /// When the present interval began, if there is one.
+    pub(super) fn since(&self) -> Option<Time> {
+        self.since
+    }
+
+    /// Whether the bound of the present interval is over and the predicate held when last judged.
+    pub(super) fn settled(&self) -> bool {
+        self.held
+    }
+
+    /// Ends the interval and begins one with this bound, or none until further notice.
+    pub(super) fn restart(&mut self, since: Option<Time>, bound: Span) {
+        self.since = since;
+        self.bound = bound;
+        self.held = false;
+        self.judged_version = None;
+    }
+
+    /// The state stays as it is known until just before `until`.
+    pub(super) fn pass(&mut self, known: &Known, until: Time, predicate: impl Fn(&Known) -> Standing) {
+        match self.due() {
+            Some(due) if until > due => self.judge(known, due, predicate),
+            // Long enough to call the system settled, but without an instant to judge.
+            Some(due) if until == due => self.held = matches!(predicate(known), Standing::Holds),
+            Some(_) | None => {}
+        }
+    }
+
+    /// The run ended at `end`, an instant that still counts.
+    pub(super) fn finish(
+        mut self,
+        known: &Known,
+        end: Time,
+        predicate: impl Fn(&Known) -> Standing,
+    ) -> Verdict {
+        if let Some(due) = self.due().filter(|due| end >= *due) {
+            self.judge(known, due, predicate);
+        }
+        Verdict::new(self.judged_from.is_some(), self.violation)
+    }
+
+    /// Something shows that there was no such interval from `from` on: takes back what was judged since.
+    pub(super) fn forget(&mut self, from: Time) {
+        self.judged_from = self.judged_from.filter(|judged| *judged < from);
+        self.violation = self.violation.take().filter(|violation| violation.at < from);
+    }
+
+    fn due(&self) -> Option<Time> {
+        self.since.map(|since| since + self.bound)
+    }
+
+    fn judge(&mut self, known: &Known, due: Time, predicate: impl Fn(&Known) -> Standing) {
+        let version = Some(known.version());
+        if self.violation.is_some() || self.judged_version == version {
+            return;
+        }
+        self.judged_version = version;
+        let at = due.max(known.now());
+        let standing = predicate(known);
+        self.held = matches!(standing, Standing::Holds);
+        match standing {
+            Standing::Open => return,
+            Standing::Holds => {}
+            Standing::Fails(why) => self.violation = Some(self.violation(at, &why)),
+        }
+        self.judged_from.get_or_insert(at);
+    }
+
+    fn violation(&self, at: Time, why: &str) -> Violation {
+        let Self { after, bound, .. } = self;
+        let lasted = at.since(self.since.unwrap_or(Time::ZERO));
+        Violation { at, what: format!("{why}, {lasted} after {after}, where {bound} are allowed") }
+    }
+}

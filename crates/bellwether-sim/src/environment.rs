@@ -1,0 +1,143 @@
+//! Which assumptions a scenario's world keeps, and which properties are therefore judged.
+
+use bellwether_proto::detector::DetectorKind;
+use bellwether_proto::promise::{Assumption, Promise, Property};
+
+use crate::scenario::{Fault, Latency, LinkRule, Scenario};
+
+/// The properties to judge in a scenario: what the algorithm and its detector promise under assumptions that this
+/// world keeps, and whatever the file names.
+pub fn judged(scenario: &Scenario) -> Vec<Property> {
+    let promised = scenario.protocol.spec().promises(scenario.variant).iter();
+    let mut judged: Vec<Property> = promised
+        .chain(DETECTOR_PROMISES)
+        .filter(|promise| promise.under.iter().all(|assumption| keeps(scenario, *assumption)))
+        .map(|promise| promise.property)
+        .chain(scenario.expect.holds.iter().copied())
+        .chain(scenario.expect.violates.iter().copied())
+        .collect();
+    judged.sort_unstable();
+    judged.dedup();
+    judged
+}
+
+/// The algorithm's promises that are not judged in a scenario, and which of their assumptions it does not keep.
+pub fn left_out(scenario: &Scenario) -> Vec<(Property, String)> {
+    let judged = judged(scenario);
+    let promises = scenario.protocol.spec().promises(scenario.variant).iter();
+    let left_out = promises.filter(|promise| !judged.contains(&promise.property));
+    left_out
+        .map(|promise| {
+            let missing = promise.under.iter().filter(|assumption| !keeps(scenario, **assumption));
+            let missing: Vec<_> = missing.map(|assumption| assumption.name()).collect();
+            (promise.property, missing.join(", "))
+        })
+        .collect()
+}
+
+/// What every detector promises. Accuracy already forgives what the network does to a pair (Stoller, section 6); a
+/// message that is later than δ can make a dead peer seem alive for longer than declared.
+const DETECTOR_PROMISES: &[Promise] = &[
+    Promise { property: Property::FdComplete, under: &[Assumption::BoundedDelay] },
+    Promise { property: Property::FdAccurate, under: &[Assumption::ClocksAgree] },
+    Promise { property: Property::FdLatency, under: &[Assumption::BoundedDelay] },
+];
+
+/// Whether the scenario's world keeps an assumption throughout.
+pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
+    let every_link = |test: &dyn Fn(&LinkRule) -> bool| {
+        test(&scenario.network.base) && scenario.network.links.iter().all(|(_, _, rule)| test(rule))
+    };
+    let no_event =
+        |test: &dyn Fn(&Fault) -> bool| !scenario.events.iter().any(|planned| test(&planned.fault));
+    match assumption {
+        Assumption::Reliable => every_link(&|rule| rule.loss == 0.0) && no_event(&loses_messages),
+        Assumption::Fifo => {
+            every_link(&|rule| rule.fifo)
+                && no_event(&|fault| matches!(fault, Fault::Network { fifo: Some(false), .. }))
+        }
+        Assumption::NoDuplicates => {
+            every_link(&|rule| rule.duplicate == 0.0)
+                && no_event(&|fault| matches!(fault, Fault::Network { duplicate: Some(p), .. } if *p > 0.0))
+        }
+        Assumption::BoundedDelay => {
+            let late = |latency: &Latency| latency.high > scenario.timing.delta;
+            every_link(&|rule| !late(&rule.latency))
+                && no_event(&|fault| match fault {
+                    Fault::Slow { latency, .. } | Fault::Network { latency: Some(latency), .. } => {
+                        late(latency)
+                    }
+                    _ => false,
+                })
+        }
+        Assumption::NoPauses => no_event(&|fault| matches!(fault, Fault::Pause(_))),
+        Assumption::ReportsCrashes => {
+            scenario.detector.kind != DetectorKind::Cooperative || scenario.detector.reporters == 1
+        }
+        Assumption::ReportsUnreachable => reports_unreachable(scenario),
+        Assumption::ClocksAgree => clocks_agree(scenario),
+        Assumption::AccurateDetector => {
+            scenario.detector.kind == DetectorKind::Perfect || is_synchronous(scenario)
+        }
+    }
+}
+
+/// Whether the detector reports whoever cannot be reached. The oracle speaks of crashes alone, not of cuts or of nodes
+/// that play dead; reporters that must agree may be too few; and a token that reaches everybody on a detour shows who
+/// is alive, not who can be reached.
+fn reports_unreachable(scenario: &Scenario) -> bool {
+    match scenario.detector.kind {
+        DetectorKind::Perfect => false,
+        DetectorKind::Cooperative => scenario.detector.reporters == 1,
+        DetectorKind::Ring => !scenario.events.iter().any(|planned| cuts(&planned.fault)),
+        DetectorKind::Ping | DetectorKind::Heartbeat | DetectorKind::Adaptive => true,
+    }
+}
+
+/// Whether a detector that goes by time alone can be accurate: nothing is lost, late or held up, and clocks agree.
+fn is_synchronous(scenario: &Scenario) -> bool {
+    let kept =
+        [Assumption::Reliable, Assumption::BoundedDelay, Assumption::NoPauses, Assumption::ClocksAgree];
+    kept.into_iter().all(|assumption| keeps(scenario, assumption))
+}
+
+/// Whether clocks drift no further apart in the time that a detector waits than δ exceeds what messages really take.
+/// Messages that take longer than δ are another matter: they are late.
+fn clocks_agree(scenario: &Scenario) -> bool {
+    let delta = scenario.timing.delta;
+    let links = scenario.network.links.iter().map(|(_, _, rule)| rule.latency);
+    let events = scenario.events.iter().filter_map(|planned| match planned.fault {
+        Fault::Slow { latency, .. } | Fault::Network { latency: Some(latency), .. } => Some(latency),
+        _ => None,
+    });
+    let latencies = links.chain(events).chain([scenario.network.base.latency]);
+    let longest = latencies.map(|latency| latency.high.min(delta)).max().unwrap_or_default();
+    let patience = scenario.detector_config().latency(scenario.nodes as usize).as_micros();
+    let slack = delta.as_micros() - longest.as_micros();
+    patience.saturating_mul(2 * u64::from(largest_drift(scenario))) <= slack.saturating_mul(1_000_000)
+}
+
+/// The largest drift of any clock, in parts per million.
+pub fn largest_drift(scenario: &Scenario) -> u32 {
+    scenario.drift_ppm.values().map(|ppm| ppm.unsigned_abs()).max().unwrap_or(0)
+}
+
+fn cuts(fault: &Fault) -> bool {
+    matches!(fault, Fault::Cut(_) | Fault::CutOneWay(_) | Fault::Partition(_))
+}
+
+fn loses_messages(fault: &Fault) -> bool {
+    match fault {
+        Fault::DropNext { .. } => true,
+        Fault::Network { loss, .. } => loss.is_some_and(|loss| loss > 0.0),
+        Fault::Cut(_) | Fault::CutOneWay(_) | Fault::Partition(_) => cuts(fault),
+        Fault::Crash(_)
+        | Fault::Recover(_)
+        | Fault::Pause(_)
+        | Fault::Resume(_)
+        | Fault::Mend(_)
+        | Fault::Heal
+        | Fault::Slow { .. }
+        | Fault::CrashBeforeSend { .. } => false,
+    }
+}

@@ -1,0 +1,21 @@
+//! A deterministic world for Bellwether's state machines, and the checkers that judge what happens in it.
+//!
+//! A [`scenario::Scenario`] says what runs and what befalls it; [`run::run`] plays it in a [`world::World`] and gives a
+//! [`report::Report`]. The world writes a trace; the checkers in [`check`] judge the trace, never the world, so that
+//! they can judge recorded runs of a real cluster as well.
+//!
+//! The same scenario and seed give the same trace, and the same hash of it, on every machine.
+
+#![forbid(unsafe_code)]
+
+pub mod check;
+mod clock;
+pub mod environment;
+pub mod journal;
+mod net;
+pub mod plan;
+mod queue;
+pub mod report;
+pub mod run;
+pub mod scenario;
+pub mod world;

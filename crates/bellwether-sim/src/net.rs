@@ -1,0 +1,222 @@
+//! Links: what becomes of a message between two nodes.
+
+use bellwether_proto::canonical::Form;
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::message::Kind;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::DropReason;
+use rand_chacha::ChaCha8Rng;
+use rand_core::Rng;
+
+use crate::scenario::{Latency, LinkRule, Network};
+
+/// What becomes of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Lost(DropReason),
+    /// Arrives then, and perhaps once more.
+    Arrives(Time, Option<Time>),
+}
+
+/// All links of a world, by index of sender and receiver.
+#[derive(Debug)]
+pub(crate) struct Net {
+    nodes: usize,
+    /// The first is the base rule.
+    rules: Vec<Rule>,
+    links: Vec<Link>,
+    /// Messages that a scenario wants lost.
+    drop_next: Vec<(usize, usize, String)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// The latest arrival so far, for links that keep order.
+    last: Time,
+    /// The rule in force, and the one to go back to when the world heals.
+    rule: u32,
+    home: u32,
+    cut: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    link: LinkRule,
+    loss: Chance,
+    duplicate: Chance,
+}
+
+/// A probability as a threshold for 64 random bits; no bits are drawn for what is certain.
+#[derive(Clone, Copy, Debug)]
+enum Chance {
+    Never,
+    Below(u64),
+    Always,
+}
+
+impl Net {
+    pub(crate) fn new(nodes: usize, network: &Network) -> Self {
+        let link = Link { last: Time::ZERO, rule: 0, home: 0, cut: false };
+        let mut net = Self {
+            nodes,
+            rules: vec![Rule::new(network.base)],
+            links: vec![link; nodes * nodes],
+            drop_next: Vec::new(),
+        };
+        for (from, to, rule) in &network.links {
+            let rule = net.add_rule(*rule);
+            let link = net.link(index(*from), index(*to));
+            (link.rule, link.home) = (rule, rule);
+        }
+        net
+    }
+
+    /// Decides a message's fate. Random bits are drawn in a fixed order: loss, delay, duplication, its delay.
+    pub(crate) fn route(
+        &mut self,
+        now: Time,
+        from: usize,
+        to: usize,
+        kind: Kind,
+        rng: &mut ChaCha8Rng,
+    ) -> Fate {
+        if !self.drop_next.is_empty() && self.is_to_be_dropped(from, to, kind) {
+            return Fate::Lost(DropReason::Dropped);
+        }
+        let link = &mut self.links[from * self.nodes + to];
+        if link.cut {
+            return Fate::Lost(DropReason::Cut);
+        }
+        let rule = &self.rules[link.rule as usize];
+        if rule.loss.strikes(rng) {
+            return Fate::Lost(DropReason::Lost);
+        }
+        let first = link.arrival(now, &rule.link, rng);
+        let second = rule.duplicate.strikes(rng).then(|| link.arrival(now, &rule.link, rng));
+        Fate::Arrives(first, second)
+    }
+
+    pub(crate) fn is_cut(&self, from: usize, to: usize) -> bool {
+        self.links[from * self.nodes + to].cut
+    }
+
+    /// True if this changed anything.
+    pub(crate) fn set_cut(&mut self, from: usize, to: usize, cut: bool) -> bool {
+        let link = self.link(from, to);
+        let changed = link.cut != cut;
+        link.cut = cut;
+        changed
+    }
+
+    pub(crate) fn slow(&mut self, from: usize, to: usize, latency: Latency) {
+        let current = self.link(from, to).rule;
+        let slowed = LinkRule { latency, ..self.rules[current as usize].link };
+        self.link(from, to).rule = self.add_rule(slowed);
+    }
+
+    /// Back to the rule of the file. True if the link was slowed.
+    pub(crate) fn restore(&mut self, from: usize, to: usize) -> bool {
+        let link = self.link(from, to);
+        let changed = link.rule != link.home;
+        link.rule = link.home;
+        changed
+    }
+
+    pub(crate) fn change_base(&mut self, change: impl FnOnce(&mut LinkRule)) {
+        let mut rule = self.rules[0].link;
+        change(&mut rule);
+        self.rules[0] = Rule::new(rule);
+    }
+
+    pub(crate) fn drop_next(&mut self, from: usize, to: usize, kind: &str) {
+        self.drop_next.push((from, to, kind.to_owned()));
+    }
+
+    pub(crate) fn forget_drops(&mut self) {
+        self.drop_next.clear();
+    }
+
+    pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
+        for link in &self.links {
+            form.number(u64::from(link.rule) << 1 | u64::from(link.cut));
+            form.deadline(now, link.last);
+        }
+        form.number(self.drop_next.len() as u64);
+        for (from, to, kind) in &self.drop_next {
+            form.number((from * self.nodes + to) as u64);
+            form.text(kind);
+        }
+    }
+
+    fn is_to_be_dropped(&mut self, from: usize, to: usize, kind: Kind) -> bool {
+        let found =
+            self.drop_next.iter().position(|(f, t, name)| (*f, *t) == (from, to) && name == kind.name());
+        found.map(|found| self.drop_next.remove(found)).is_some()
+    }
+
+    fn add_rule(&mut self, rule: LinkRule) -> u32 {
+        self.rules.push(Rule::new(rule));
+        u32::try_from(self.rules.len() - 1).expect("a rule for each link at most, and each slow event")
+    }
+
+    fn link(&mut self, from: usize, to: usize) -> &mut Link {
+        &mut self.links[from * self.nodes + to]
+    }
+}
+
+impl Link {
+    fn arrival(&mut self, now: Time, rule: &LinkRule, rng: &mut ChaCha8Rng) -> Time {
+        let at = now + rule.latency.draw(rng);
+        if !rule.fifo {
+            return at;
+        }
+        self.last = self.last.max(at);
+        self.last
+    }
+}
+
+impl Rule {
+    fn new(link: LinkRule) -> Self {
+        Self { loss: Chance::of(link.loss), duplicate: Chance::of(link.duplicate), link }
+    }
+}
+
+impl Latency {
+    fn draw(self, rng: &mut ChaCha8Rng) -> Span {
+        let (low, high) = (self.low.as_micros(), self.high.as_micros());
+        if low == high {
+            return self.low;
+        }
+        Span::micros(low + below(high - low + 1, rng))
+    }
+}
+
+/// A number below `bound`, from one draw; the bias is below one in 2^32 for any bound that a delay can have.
+pub(crate) fn below(bound: u64, rng: &mut ChaCha8Rng) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
+}
+
+impl Chance {
+    fn of(probability: f64) -> Self {
+        if probability <= 0.0 {
+            Self::Never
+        } else if probability >= 1.0 {
+            Self::Always
+        } else {
+            Self::Below((probability * 2f64.powi(64)) as u64)
+        }
+    }
+
+    fn strikes(self, rng: &mut ChaCha8Rng) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Below(threshold) => rng.next_u64() < threshold,
+            Self::Always => true,
+        }
+    }
+}
+
+/// The index of a node: ids start at 1.
+pub(crate) fn index(id: NodeId) -> usize {
+    id.0 as usize - 1
+}

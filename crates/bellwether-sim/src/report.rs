@@ -1,0 +1,229 @@
+//! What came of a run: the object that `bellwether sim --json` prints.
+
+use std::collections::BTreeMap;
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::message::Layer;
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::Time;
+use bellwether_proto::view::View;
+use serde::Serialize;
+
+use crate::check::Finding;
+use crate::journal::Accounts;
+use crate::scenario::Scenario;
+
+/// The outcome of one scenario. Field names are a stable format.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The algorithm.
+    pub protocol: &'static str,
+    /// Repaired or printed.
+    pub variant: &'static str,
+    /// How many nodes.
+    pub nodes: u32,
+    /// The seed.
+    pub seed: u64,
+    /// When the run ended, in microseconds.
+    pub ended_at_us: u64,
+    /// Each node at the end.
+    #[serde(rename = "final")]
+    pub last: Vec<FinalNode>,
+    /// What it cost.
+    pub messages: Messages,
+    /// How often a node began to lead, the first time not counted.
+    pub leader_changes: u64,
+    /// The verdict on each property that applied.
+    pub properties: Vec<Judged>,
+    /// The verdict on each expectation of the file.
+    pub expectations: Vec<Expectation>,
+    /// The hash over the binary form of the trace.
+    pub trace_hash: String,
+}
+
+/// A node at the end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FinalNode {
+    /// Its id.
+    pub node: u32,
+    /// Whether it is up.
+    pub up: bool,
+    /// Its status.
+    pub status: &'static str,
+    /// The leader it names.
+    pub leader: Option<u32>,
+    /// Its group.
+    pub group: Option<String>,
+}
+
+/// The messages of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Messages {
+    /// Sent.
+    pub sent: u64,
+    /// Received.
+    pub delivered: u64,
+    /// Lost.
+    pub lost: u64,
+    /// Sent by the election algorithm.
+    pub protocol: u64,
+    /// Sent by the failure detector and the link.
+    pub detector: u64,
+    /// Sent, by kind.
+    pub by_kind: BTreeMap<&'static str, u64>,
+}
+
+/// The verdict on a property.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it held.
+    pub holds: bool,
+    /// If not, how it was first broken.
+    pub violation: Option<String>,
+}
+
+/// The verdict on an expectation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Expectation {
+    /// Which: `leader`, `holds`, `violates` or `messages`.
+    pub what: &'static str,
+    /// Whether it was met.
+    pub met: bool,
+    /// If not, why.
+    pub detail: Option<String>,
+}
+
+impl Report {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        views: &[(NodeId, View)],
+        accounts: &Accounts,
+        leader_changes: u64,
+        hash: u64,
+        findings: &[Finding],
+    ) -> Self {
+        Self {
+            scenario: scenario.name.clone(),
+            protocol: scenario.protocol.name(),
+            variant: scenario.variant.name(),
+            nodes: scenario.nodes,
+            seed: scenario.seed,
+            ended_at_us: scenario.until.as_micros(),
+            last: views.iter().map(|(id, view)| FinalNode::new(*id, view)).collect(),
+            messages: Messages::new(accounts),
+            leader_changes,
+            properties: findings.iter().map(Judged::new).collect(),
+            expectations: expectations(scenario, views, accounts, findings),
+            trace_hash: format!("{hash:016x}"),
+        }
+    }
+
+    /// Whether every expectation was met and nothing broke that the file does not say must break.
+    pub fn passed(&self, scenario: &Scenario) -> bool {
+        let unexpected = |judged: &&Judged| {
+            !judged.holds && !scenario.expect.violates.iter().any(|property| property.name() == judged.name)
+        };
+        self.expectations.iter().all(|expectation| expectation.met)
+            && !self.properties.iter().any(|j| unexpected(&j))
+    }
+}
+
+impl FinalNode {
+    fn new(id: NodeId, view: &View) -> Self {
+        Self {
+            node: id.0,
+            up: *view != View::DOWN,
+            status: view.status.name(),
+            leader: view.leader.map(|leader| leader.0),
+            group: view.group.map(|group| group.to_string()),
+        }
+    }
+}
+
+impl Messages {
+    fn new(accounts: &Accounts) -> Self {
+        Self {
+            sent: accounts.sent,
+            delivered: accounts.delivered,
+            lost: accounts.lost,
+            protocol: accounts.of_layer(Layer::Protocol),
+            detector: accounts.of_layer(Layer::Detector),
+            by_kind: accounts.by_kind(),
+        }
+    }
+}
+
+impl Judged {
+    fn new(finding: &Finding) -> Self {
+        let tell = |at: Time, what: &str| format!("at {at}: {what}");
+        Self {
+            name: finding.property.name(),
+            holds: finding.violation.is_none(),
+            violation: finding.violation.as_ref().map(|violation| tell(violation.at, &violation.what)),
+        }
+    }
+}
+
+/// One entry for each key of `[expect]` that the file has.
+fn expectations(
+    scenario: &Scenario,
+    views: &[(NodeId, View)],
+    accounts: &Accounts,
+    findings: &[Finding],
+) -> Vec<Expectation> {
+    let expect = &scenario.expect;
+    let verdict = |property: &Property| findings.iter().find(|finding| finding.property == *property);
+    let leaders = expect.leader.iter().filter_map(|(node, leader)| {
+        let (_, view) = views.iter().find(|(id, _)| id == node)?;
+        (view.leader != Some(*leader)).then(|| match view.leader {
+            Some(other) => format!("node {node} names {other}, not {leader}"),
+            None => format!("node {node} names nobody ({}), not {leader}", view.status),
+        })
+    });
+    let holds = expect.holds.iter().filter_map(|property| match verdict(property) {
+        None => Some(format!("{property} had nothing to judge in this run")),
+        Some(finding) => {
+            finding.violation.as_ref().map(|violation| format!("{property}: {}", violation.what))
+        }
+    });
+    let violates = expect.violates.iter().filter_map(|property| match verdict(property) {
+        None => Some(format!("{property} had nothing to judge in this run")),
+        Some(finding) if finding.violation.is_none() => Some(format!("{property} holds")),
+        Some(_) => None,
+    });
+    let messages = expect.messages.iter().filter_map(|(what, bound)| {
+        let count = count(what, accounts);
+        (!bound.admits(count)).then(|| {
+            format!("{what}: {count} messages, expected {} {}", bound.relation.symbol(), bound.value)
+        })
+    });
+    [
+        Expectation::new("leader", !expect.leader.is_empty(), leaders.collect()),
+        Expectation::new("holds", !expect.holds.is_empty(), holds.collect()),
+        Expectation::new("violates", !expect.violates.is_empty(), violates.collect()),
+        Expectation::new("messages", !expect.messages.is_empty(), messages.collect()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+impl Expectation {
+    fn new(what: &'static str, given: bool, unmet: Vec<String>) -> Option<Self> {
+        let detail = (!unmet.is_empty()).then(|| unmet.join("; "));
+        given.then_some(Self { what, met: detail.is_none(), detail })
+    }
+}
+
+fn count(what: &str, accounts: &Accounts) -> u64 {
+    match what {
+        "total" => accounts.sent,
+        "protocol" => accounts.of_layer(Layer::Protocol),
+        "detector" => accounts.of_layer(Layer::Detector),
+        kind => accounts.of_kind(kind),
+    }
+}

@@ -1,0 +1,64 @@
+//! From a scenario to its report.
+
+use bellwether_proto::election::{AnyElection, AnyMsg};
+use bellwether_proto::message::Frame;
+use bellwether_proto::wire::{self, Channel};
+
+use crate::check::{Facts, Judge};
+use crate::environment::{judged, largest_drift};
+use crate::journal::{Journal, Listener};
+use crate::report::Report;
+use crate::scenario::Scenario;
+use crate::world::World;
+
+/// Plays a scenario to its end.
+pub fn run(scenario: &Scenario) -> Report {
+    finish(scenario, world(scenario, None))
+}
+
+/// As [`run`], telling `listener` everything that happens.
+pub fn run_with<'a>(scenario: &Scenario, listener: Listener<'a>) -> Report {
+    finish(scenario, world(scenario, Some(listener)))
+}
+
+/// As [`run`], every frame encoded and decoded on its way. The report must be the same.
+pub fn run_through_the_wire(scenario: &Scenario) -> Report {
+    let mut world = world(scenario, None);
+    world.set_relay(through_the_wire);
+    finish(scenario, world)
+}
+
+/// The world of a scenario, judged by what applies to it.
+pub fn world<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -> World<'a, AnyElection> {
+    World::new(scenario, Journal::new(Judge::new(facts(scenario), &judged(scenario)), listener))
+}
+
+/// What the checkers need to know about a scenario.
+pub fn facts(scenario: &Scenario) -> Facts {
+    let detector = scenario.detector_config();
+    Facts {
+        nodes: scenario.nodes as usize,
+        priority: scenario.protocol.spec().priority,
+        timing: scenario.timing,
+        detector_latency: detector.latency(scenario.nodes as usize),
+        reporters: match detector.kind {
+            bellwether_proto::detector::DetectorKind::Cooperative => detector.reporters,
+            _ => 1,
+        },
+        drift_ppm: largest_drift(scenario),
+    }
+}
+
+fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {
+    world.run_until(scenario.until);
+    let views: Vec<_> = world.views().collect();
+    let journal = world.into_journal();
+    let (accounts, changes, hash) = (journal.accounts().clone(), journal.leader_changes(), journal.hash());
+    let findings = journal.verdicts(scenario.until);
+    Report::new(scenario, &views, &accounts, changes, hash, &findings)
+}
+
+fn through_the_wire(frame: Frame<AnyMsg>) -> Frame<AnyMsg> {
+    let channel = Channel::of_cluster("simulated");
+    wire::decode(channel, &wire::encode(channel, &frame)).expect("what we encode, we can decode")
+}

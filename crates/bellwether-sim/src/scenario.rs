@@ -1,0 +1,292 @@
+//! Scenarios: what runs, in which world, what befalls it, and what is expected.
+//!
+//! The file format is described in `docs/scenarios.md`. Parsing (`parse.rs`) yields a [`Scenario`] that is valid as a
+//! whole; printing (`print.rs`) gives a file that parses to the same.
+
+mod defaults;
+mod duration;
+mod parse;
+mod print;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use bellwether_proto::detector::{DetectorConfig, DetectorKind};
+use bellwether_proto::election::{Protocol, Timing, Variant};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::{Span, Time};
+
+pub use parse::{Overrides, ScenarioError};
+
+/// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
+pub const NODES_MAX: u32 = 4_000;
+
+/// One experiment, complete and valid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// For people.
+    pub name: String,
+    /// The algorithm.
+    pub protocol: Protocol,
+    /// Repaired or printed.
+    pub variant: Variant,
+    /// Ids are 1 to this.
+    pub nodes: u32,
+    /// Where all randomness of the run comes from.
+    pub seed: u64,
+    /// When the run ends.
+    pub until: Time,
+    /// How links behave.
+    pub network: Network,
+    /// `[timing]`, defaults filled in.
+    pub timing: Timing,
+    /// `[detector]`, defaults filled in.
+    pub detector: Detector,
+    /// `[parameters]`.
+    pub parameters: Parameters,
+    /// Clocks that run fast (positive) or slow, in parts per million.
+    pub drift_ppm: BTreeMap<NodeId, i32>,
+    /// What befalls the world, in the order of the file.
+    pub events: Vec<Planned>,
+    /// What is expected of the run.
+    pub expect: Expect,
+}
+
+impl Scenario {
+    /// A scenario of the defaults: a calm network, nothing befalls it, nothing is expected.
+    pub fn calm(protocol: Protocol, nodes: u32, until: Time) -> Self {
+        let base = LinkRule::default();
+        let (delta, tau) = (base.latency.high + Span::millis(1), Span::millis(100));
+        Self {
+            name: format!("{} with {nodes} nodes", protocol.name()),
+            protocol,
+            variant: Variant::Repaired,
+            nodes,
+            seed: 1,
+            until,
+            network: Network { base, links: Vec::new() },
+            timing: Timing { delta, tau, step: delta },
+            detector: Detector { kind: protocol.spec().detector, period: tau, reporters: 1 },
+            parameters: Parameters::default(),
+            drift_ppm: BTreeMap::new(),
+            events: Vec::new(),
+            expect: Expect::default(),
+        }
+    }
+
+    /// The ids of all nodes.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (1..=self.nodes).map(NodeId)
+    }
+
+    /// The detector as the nodes are to be given it.
+    pub fn detector_config(&self) -> DetectorConfig {
+        DetectorConfig {
+            kind: self.detector.kind,
+            period: self.detector.period,
+            delta: self.timing.delta,
+            step: self.timing.step,
+            reporters: self.detector.reporters,
+            reports_new_lives: self.variant == Variant::Repaired,
+        }
+    }
+}
+
+/// How links behave: one rule for all, and exceptions for one direction of a pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// For every link without a rule of its own.
+    pub base: LinkRule,
+    /// `[[network.link]]`, complete: what the file leaves out is taken from the base.
+    pub links: Vec<(NodeId, NodeId, LinkRule)>,
+}
+
+/// How one direction of a link behaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkRule {
+    /// Delay, drawn uniformly.
+    pub latency: Latency,
+    /// Probability that a message is lost.
+    pub loss: f64,
+    /// Probability that a message arrives twice.
+    pub duplicate: f64,
+    /// Whether messages keep their order.
+    pub fifo: bool,
+}
+
+impl Default for LinkRule {
+    fn default() -> Self {
+        Self { latency: Latency::constant(Span::millis(1)), loss: 0.0, duplicate: 0.0, fifo: true }
+    }
+}
+
+/// A range of delays, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// The shortest.
+    pub low: Span,
+    /// The longest.
+    pub high: Span,
+}
+
+impl Latency {
+    /// Always the same delay.
+    pub const fn constant(span: Span) -> Self {
+        Self { low: span, high: span }
+    }
+}
+
+/// `[detector]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detector {
+    /// Which.
+    pub kind: DetectorKind,
+    /// Its period.
+    pub period: Span,
+    /// `k`: how many must agree, for `cooperative`.
+    pub reporters: usize,
+}
+
+/// `[parameters]`: the algorithms' own. Each algorithm reads those it knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameters {
+    /// Crashes tolerated; by default (n−1)/2 rounded down.
+    pub t: Option<u32>,
+    /// Who is a candidate; by default everybody.
+    pub candidates: Option<Vec<NodeId>>,
+}
+
+/// An event and its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub fault: Fault,
+}
+
+/// What can befall the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// `crash`: these lose everything volatile. One that is down already stays so.
+    Crash(Vec<NodeId>),
+    /// `recover`: these come up and run their recovery rule. One that is up is left alone.
+    Recover(Vec<NodeId>),
+    /// `pause`: these stop running; what arrives waits.
+    Pause(Vec<NodeId>),
+    /// `resume`: these go on.
+    Resume(Vec<NodeId>),
+    /// `cut`: messages sent between these are lost, in both directions.
+    Cut(Vec<(NodeId, NodeId)>),
+    /// `cut_one_way`: messages sent from the first to the second are lost.
+    CutOneWay(Vec<(NodeId, NodeId)>),
+    /// `mend`: ends cuts between these, in both directions.
+    Mend(Vec<(NodeId, NodeId)>),
+    /// `heal`: ends every cut, slow link and pending `drop_next`.
+    Heal,
+    /// `partition`: links between blocks are cut, links within a block are whole; nodes not named form one more
+    /// block.
+    Partition(Vec<Vec<NodeId>>),
+    /// `slow`: messages from one to the other take this long from now on.
+    Slow {
+        /// The sender.
+        from: NodeId,
+        /// The receiver.
+        to: NodeId,
+        /// How long.
+        latency: Latency,
+    },
+    /// `drop_next`: the next message of that kind is lost.
+    DropNext {
+        /// The sender.
+        from: NodeId,
+        /// The receiver.
+        to: NodeId,
+        /// Which kind.
+        kind: String,
+    },
+    /// `crash_before_send`: the node crashes when it is about to send its next message of that kind; what it had to
+    /// do before, such as writing to disk, is done.
+    CrashBeforeSend {
+        /// Who.
+        node: NodeId,
+        /// Which kind.
+        kind: String,
+    },
+    /// `network`: changes the rule of every link without a rule of its own.
+    Network {
+        /// The new delay.
+        latency: Option<Latency>,
+        /// The new loss.
+        loss: Option<f64>,
+        /// The new duplication.
+        duplicate: Option<f64>,
+        /// Whether order is kept.
+        fifo: Option<bool>,
+    },
+}
+
+/// `[expect]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expect {
+    /// Node, and the leader it names at the end.
+    pub leader: BTreeMap<NodeId, NodeId>,
+    /// Properties that must be judged and hold.
+    pub holds: Vec<Property>,
+    /// Properties that must be judged and broken.
+    pub violates: Vec<Property>,
+    /// Bounds on the number of messages sent, in the order of the file: `total`, `protocol`, `detector` or a kind.
+    pub messages: Vec<(String, Bound)>,
+}
+
+/// A bound such as `<= 40`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The comparison.
+    pub relation: Relation,
+    /// With what.
+    pub value: u64,
+}
+
+impl Bound {
+    /// Whether `count` is within it.
+    pub fn admits(&self, count: u64) -> bool {
+        match self.relation {
+            Relation::Less => count < self.value,
+            Relation::AtMost => count <= self.value,
+            Relation::Equal => count == self.value,
+            Relation::AtLeast => count >= self.value,
+            Relation::More => count > self.value,
+        }
+    }
+}
+
+/// The comparisons a bound may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `=` or `==`
+    Equal,
+    /// `>=`
+    AtLeast,
+    /// `>`
+    More,
+}
+
+impl Relation {
+    /// As files write it.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Equal => "=",
+            Self::AtLeast => ">=",
+            Self::More => ">",
+        }
+    }
+}

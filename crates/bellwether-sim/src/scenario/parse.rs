@@ -1,0 +1,111 @@
+//! Reads scenario files.
+//!
+//! | step | file | an error says |
+//! |---|---|---|
+//! | text to tables | the `toml` crate | where the TOML is broken |
+//! | tables to values | `raw.rs`, `values.rs` | which key is unknown, which value has the wrong shape |
+//! | values to a scenario | `cluster.rs`, `world.rs`, `events.rs`, `expect.rs` | what cannot be in *this* cluster |
+//!
+//! Every error names the line, and what would have been right.
+
+mod cluster;
+mod error;
+mod events;
+mod expect;
+mod raw;
+mod values;
+mod world;
+
+use std::path::Path;
+
+use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::time::Time;
+use toml::Spanned;
+
+use super::{NODES_MAX, Scenario, defaults};
+use cluster::{Cluster, named, positive, within};
+use error::Wrong;
+use raw::RawScenario;
+use values::Whole;
+
+pub use error::ScenarioError;
+
+/// What a command line may put in place of what a file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// The name of the algorithm.
+    pub protocol: Option<String>,
+    /// `repaired` or `printed`.
+    pub variant: Option<String>,
+    /// The seed.
+    pub seed: Option<u64>,
+}
+
+impl Scenario {
+    /// Reads a scenario. `file` is the name to use in messages; its stem names a scenario that has no name.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        Self::parse_with(file, text, &Overrides::default())
+    }
+
+    /// As [`Scenario::parse`], with the overrides in place before defaults are derived: another protocol may bring
+    /// another detector. The file must be valid in what it says itself, too.
+    pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Self, ScenarioError> {
+        let raw = toml::from_str(text).map_err(|error| Wrong::from_toml(&error, text));
+        raw.and_then(|raw| scenario(file, raw, overrides)).map_err(|wrong| wrong.locate(file, text))
+    }
+}
+
+fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scenario, Wrong> {
+    let cluster = Cluster {
+        protocol: protocol(&raw.protocol, overrides)?,
+        nodes: within("nodes", &raw.nodes, 1..=NODES_MAX)?,
+        until: Time::ZERO + positive("until", &raw.until)?,
+    };
+    let network = cluster.network(raw.network.0)?;
+    let timing = cluster.timing(&raw.timing.0, &network)?;
+    Ok(Scenario {
+        name: raw.name.unwrap_or_else(|| stem(file)),
+        protocol: cluster.protocol,
+        variant: variant(raw.variant.as_ref(), overrides)?,
+        nodes: cluster.nodes,
+        seed: seed(raw.seed.as_ref(), overrides)?,
+        until: cluster.until,
+        network,
+        timing,
+        detector: cluster.detector(&raw.detector.0, timing.tau)?,
+        parameters: cluster.parameters(&raw.parameters.0)?,
+        drift_ppm: cluster.drift_ppm(&raw.clock.0)?,
+        events: cluster.events(raw.event)?,
+        expect: cluster.expect(raw.expect.0)?,
+    })
+}
+
+fn protocol(given: &Spanned<String>, overrides: &Overrides) -> Result<Protocol, Wrong> {
+    let names = Protocol::ALL.map(Protocol::name);
+    let given = named("protocol", given, Protocol::by_name, &names)?;
+    match &overrides.protocol {
+        None => Ok(given),
+        Some(name) => Protocol::by_name(name).ok_or_else(|| Wrong::overridden("--protocol", name, &names)),
+    }
+}
+
+fn variant(given: Option<&Spanned<String>>, overrides: &Overrides) -> Result<Variant, Wrong> {
+    let names = Variant::ALL.map(Variant::name);
+    let given = match given {
+        None => Variant::Repaired,
+        Some(given) => named("variant", given, Variant::by_name, &names)?,
+    };
+    match &overrides.variant {
+        None => Ok(given),
+        Some(name) => Variant::by_name(name).ok_or_else(|| Wrong::overridden("--variant", name, &names)),
+    }
+}
+
+fn seed(given: Option<&Spanned<Whole>>, overrides: &Overrides) -> Result<u64, Wrong> {
+    let given = given.map(|seed| within("seed", seed, 0..=u64::MAX)).transpose()?;
+    Ok(overrides.seed.or(given).unwrap_or(defaults::SEED))
+}
+
+fn stem(file: &str) -> String {
+    Path::new(file).file_stem().map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

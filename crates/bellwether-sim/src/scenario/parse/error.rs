@@ -1,0 +1,127 @@
+//! What is said about a file that is not a scenario.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Why a file is not a scenario: one line that says where, what is wrong, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The name of the file, as it was given.
+    pub file: String,
+    /// The line, from 1; none if the file is not to blame.
+    pub line: Option<usize>,
+    /// The column in characters, from 1.
+    pub column: Option<usize>,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        for number in [self.line, self.column].into_iter().flatten() {
+            write!(f, ":{number}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// A [`ScenarioError`] before bytes are counted as lines.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    span: Option<Range<usize>>,
+    message: String,
+}
+
+impl Wrong {
+    /// Something at that place.
+    pub(super) fn at(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { span: Some(span), message: message.into() }
+    }
+
+    /// An option of the command line that names something unknown.
+    pub(super) fn overridden(option: &str, name: &str, names: &[&str]) -> Self {
+        Self {
+            span: None,
+            message: format!(
+                "unknown {} `{name}` in `{option}`, expected {}",
+                option.trim_start_matches('-'),
+                one_of(names)
+            ),
+        }
+    }
+
+    /// What the TOML reader, or one of our values through it, has to say about `text`.
+    pub(super) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
+        let span = error.span();
+        let culprit = span.clone().and_then(|span| text.get(span)).unwrap_or_default();
+        Self { message: plain_words(error.message(), culprit), span }
+    }
+
+    pub(super) fn locate(self, file: &str, text: &str) -> ScenarioError {
+        let position = self.span.map(|span| position(text, span.start));
+        ScenarioError {
+            file: file.to_owned(),
+            line: position.map(|(line, _)| line),
+            column: position.map(|(_, column)| column),
+            // What is quoted from the file must not break the line.
+            message: self.message.replace(char::is_control, " "),
+        }
+    }
+}
+
+/// Names as messages list them: "`a`, `b` or `c`".
+pub(super) fn one_of(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match &quoted[..] {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// Line and column, from 1, of a byte of the text.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+}
+
+/// Serde speaks of Rust's types; a file has keys, tables and lists. A message not known here is good enough as it is.
+fn plain_words(message: &str, culprit: &str) -> String {
+    if message == "duplicate key" {
+        return format!("the key `{culprit}` stands here for the second time, expected it once");
+    }
+    if message.starts_with("string values must be quoted") {
+        return match culprit.lines().next().unwrap_or_default().trim() {
+            "" => "found no value, expected one after `=`".to_owned(),
+            bare => format!("found `{bare}`, expected a string in quotes, a number, true or false"),
+        };
+    }
+    if let Some(rest) = message.strip_prefix("unknown field ") {
+        return format!("unknown key {rest}");
+    }
+    if let Some(rest) = message.strip_prefix("missing field ") {
+        return format!("missing key {rest}");
+    }
+    let Some((found, expected)) = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    else {
+        return message.to_owned();
+    };
+    let found = match found {
+        "map" => "a table",
+        "sequence" => "a list",
+        other => other,
+    };
+    let expected = match expected {
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("found {found}, expected {expected}")
+}

@@ -1,0 +1,167 @@
+//! `[[event]]`.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::Time;
+use toml::Spanned;
+
+use super::cluster::Cluster;
+use super::error::{Wrong, one_of};
+use super::raw::{RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawSlow};
+use super::values::{Delay, Duration, List, Probability, Table, Whole};
+use crate::scenario::{Fault, Planned};
+
+const ACTIONS: [&str; 13] = [
+    "crash",
+    "recover",
+    "pause",
+    "resume",
+    "cut",
+    "cut_one_way",
+    "mend",
+    "heal",
+    "partition",
+    "slow",
+    "drop_next",
+    "crash_before_send",
+    "network",
+];
+
+/// An action that an event asks for.
+struct Action {
+    key: &'static str,
+    span: Range<usize>,
+    fault: Fault,
+}
+
+impl Cluster {
+    pub(super) fn events(&self, raw: List<Table<RawEvent>>) -> Result<Vec<Planned>, Wrong> {
+        raw.0.into_iter().map(|event| self.event(event)).collect()
+    }
+
+    fn event(&self, given: Spanned<Table<RawEvent>>) -> Result<Planned, Wrong> {
+        let span = given.span();
+        let raw = given.into_inner().0;
+        Ok(Planned { at: self.instant(&raw.at)?, fault: self.fault(span, &raw)? })
+    }
+
+    fn instant(&self, given: &Spanned<Duration>) -> Result<Time, Wrong> {
+        let at = Time::ZERO + given.get_ref().0;
+        if at < self.until {
+            return Ok(at);
+        }
+        let (at, until) = (given.get_ref().0, self.until.since(Time::ZERO));
+        let message = format!("an event at {at}, at or after `until`, expected a time before {until}");
+        Err(Wrong::at(given.span(), message))
+    }
+
+    fn fault(&self, event: Range<usize>, raw: &RawEvent) -> Result<Fault, Wrong> {
+        let mut actions = self.actions(raw)?;
+        actions.sort_by_key(|action| action.span.start);
+        let mut actions = actions.into_iter();
+        match (actions.next(), actions.next()) {
+            (Some(only), None) => Ok(only.fault),
+            (None, _) => {
+                let message = format!("an event in which nothing happens, expected {}", one_of(&ACTIONS));
+                Err(Wrong::at(event, message))
+            }
+            (Some(first), Some(second)) => {
+                let (first, second, span) = (first.key, second.key, second.span);
+                let message = format!(
+                    "`{second}` in an event that has `{first}`, expected one action in each [[event]]"
+                );
+                Err(Wrong::at(span, message))
+            }
+        }
+    }
+
+    fn actions(&self, raw: &RawEvent) -> Result<Vec<Action>, Wrong> {
+        let actions = [
+            action("crash", &raw.crash, |nodes| self.nodes(nodes).map(Fault::Crash))?,
+            action("recover", &raw.recover, |nodes| self.nodes(nodes).map(Fault::Recover))?,
+            action("pause", &raw.pause, |nodes| self.nodes(nodes).map(Fault::Pause))?,
+            action("resume", &raw.resume, |nodes| self.nodes(nodes).map(Fault::Resume))?,
+            action("cut", &raw.cut, |pairs| self.pairs(pairs).map(Fault::Cut))?,
+            action("cut_one_way", &raw.cut_one_way, |pairs| self.pairs(pairs).map(Fault::CutOneWay))?,
+            action("mend", &raw.mend, |pairs| self.pairs(pairs).map(Fault::Mend))?,
+            action("heal", &raw.heal, heal)?,
+            action("partition", &raw.partition, |blocks| self.partition(blocks))?,
+            action("slow", &raw.slow, |slow| self.slow(&slow.get_ref().0))?,
+            action("drop_next", &raw.drop_next, |drop| self.drop_next(&drop.get_ref().0))?,
+            action("crash_before_send", &raw.crash_before_send, |crash| {
+                self.crash_before_send(&crash.get_ref().0)
+            })?,
+            action("network", &raw.network, change)?,
+        ];
+        Ok(actions.into_iter().flatten().collect())
+    }
+
+    fn partition(&self, given: &Spanned<List<List<Whole>>>) -> Result<Fault, Wrong> {
+        if given.get_ref().0.is_empty() {
+            return Err(Wrong::at(given.span(), "found an empty list, expected at least one block of nodes"));
+        }
+        let mut seen = BTreeSet::new();
+        let blocks = given.get_ref().0.iter().map(|block| self.block(block, &mut seen));
+        blocks.collect::<Result<_, _>>().map(Fault::Partition)
+    }
+
+    fn block(&self, given: &Spanned<List<Whole>>, seen: &mut BTreeSet<NodeId>) -> Result<Vec<NodeId>, Wrong> {
+        let block = self.nodes(given)?;
+        for (node, item) in block.iter().zip(&given.get_ref().0) {
+            if !seen.insert(*node) {
+                let message =
+                    format!("node {node} is in the partition twice, expected each node in one block");
+                return Err(Wrong::at(item.span(), message));
+            }
+        }
+        Ok(block)
+    }
+
+    fn slow(&self, raw: &RawSlow) -> Result<Fault, Wrong> {
+        let (from, to) = self.link(&raw.from, &raw.to)?;
+        Ok(Fault::Slow { from, to, latency: raw.latency.0 })
+    }
+
+    fn drop_next(&self, raw: &RawDropNext) -> Result<Fault, Wrong> {
+        let (from, to) = self.link(&raw.from, &raw.to)?;
+        Ok(Fault::DropNext { from, to, kind: self.kind(&raw.kind)? })
+    }
+
+    fn crash_before_send(&self, raw: &RawCrashBeforeSend) -> Result<Fault, Wrong> {
+        Ok(Fault::CrashBeforeSend { node: self.node(&raw.node)?, kind: self.kind(&raw.kind)? })
+    }
+}
+
+fn action<T>(
+    key: &'static str,
+    given: &Option<Spanned<T>>,
+    read: impl Fn(&Spanned<T>) -> Result<Fault, Wrong>,
+) -> Result<Option<Action>, Wrong> {
+    given.as_ref().map(|given| Ok(Action { key, span: given.span(), fault: read(given)? })).transpose()
+}
+
+fn heal(given: &Spanned<bool>) -> Result<Fault, Wrong> {
+    match given.get_ref() {
+        true => Ok(Fault::Heal),
+        false => Err(Wrong::at(given.span(), "`heal = false` does nothing, expected `heal = true`")),
+    }
+}
+
+fn change(given: &Spanned<Table<RawChange>>) -> Result<Fault, Wrong> {
+    let RawChange { latency, loss, duplicate, fifo } = given.get_ref().0;
+    if latency.is_none() && loss.is_none() && duplicate.is_none() && fifo.is_none() {
+        let keys = one_of(&["latency", "loss", "duplicate", "fifo"]);
+        return Err(Wrong::at(
+            given.span(),
+            format!("a change of the network that changes nothing, expected {keys}"),
+        ));
+    }
+    Ok(Fault::Network {
+        latency: latency.map(|Delay(latency)| latency),
+        loss: loss.map(|Probability(loss)| loss),
+        duplicate: duplicate.map(|Probability(duplicate)| duplicate),
+        fifo,
+    })
+}

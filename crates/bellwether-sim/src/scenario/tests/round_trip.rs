@@ -1,0 +1,224 @@
+//! What is printed parses to the same; what is mangled is refused, not panicked at.
+
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use super::*;
+
+/// Enough for every shape of event, few enough to print.
+const NODES: u32 = 6;
+
+const KINDS: [&str; 5] = ["Halt", "Ack", "Norm?", "Ping", "Outlived"];
+
+proptest! {
+    #[test]
+    fn a_printed_scenario_parses_to_the_same(scenario in scenario()) {
+        let text = scenario.to_toml();
+        let again = Scenario::parse("x.toml", &text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        prop_assert_eq!(again, scenario, "{}", text);
+    }
+
+    #[test]
+    fn a_mangled_file_never_panics(edits in vec((any::<prop::sample::Index>(), any::<char>(), 0..4), 1..6)) {
+        let mut chars: Vec<char> = EXAMPLE.chars().collect();
+        for (at, inserted, how) in edits {
+            let at = at.index(chars.len());
+            mangle(&mut chars, at, inserted, how);
+        }
+        check_message(&chars.into_iter().collect::<String>());
+    }
+
+    #[test]
+    fn swapped_words_never_panic(words in vec(0..400_usize, 1..4)) {
+        let mut parts: Vec<&str> = EXAMPLE.split_inclusive([' ', '\n', '=', ',']).collect();
+        let count = parts.len();
+        for word in words {
+            parts.swap(word % count, (word * 7 + 1) % count);
+        }
+        check_message(&parts.concat());
+    }
+
+    #[test]
+    fn noise_never_panics(text in "\\PC{0,80}") {
+        check_message(&text);
+    }
+}
+
+/// Numbers at the edges of their types, in every place that takes one.
+#[test]
+fn extreme_numbers_never_panic() {
+    let extremes = ["-9223372036854775808", "18446744073709551615", "1e400", "-inf", "0x7fffffffffffffff"];
+    let digits: Vec<_> = EXAMPLE.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at).collect();
+    for (at, extreme) in digits.into_iter().flat_map(|at| extremes.map(|extreme| (at, extreme))) {
+        check_message(&format!("{}{extreme}{}", &EXAMPLE[..at], &EXAMPLE[at + 1..]));
+    }
+}
+
+fn check_message(text: &str) {
+    match Scenario::parse("x.toml", text) {
+        Ok(scenario) => assert_eq!(parse(&scenario.to_toml()), scenario),
+        Err(error) => {
+            let lines = text.split('\n').count();
+            assert!(error.line.is_some_and(|line| (1..=lines).contains(&line)), "{error}");
+            assert!(!error.to_string().contains(char::is_control), "{error:?}");
+        }
+    }
+}
+
+fn mangle(chars: &mut Vec<char>, at: usize, inserted: char, how: i32) {
+    match how {
+        0 => chars.insert(at, inserted),
+        1 => chars[at] = inserted,
+        2 if chars.len() > 1 => drop(chars.remove(at)),
+        _ => chars.truncate(at.max(1)),
+    }
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let head = (any::<String>(), select(&Protocol::ALL[..]), select(&Variant::ALL[..]), any::<u64>());
+    let world = (network(), timing(), detector(), parameters());
+    let rest = (btree_map(node(), -100_000..=100_000, 0..3), vec(planned(), 0..6), expect());
+    (head, world, rest).prop_map(|(head, world, rest)| {
+        let (name, protocol, variant, seed) = head;
+        let (network, timing, detector, parameters) = world;
+        let (drift_ppm, events, expect) = rest;
+        let until = Time::ZERO + Span::secs(30);
+        let nodes = NODES;
+        Scenario {
+            name,
+            protocol,
+            variant,
+            nodes,
+            seed,
+            until,
+            network,
+            timing,
+            detector,
+            parameters,
+            drift_ppm,
+            events,
+            expect,
+        }
+    })
+}
+
+fn node() -> impl Strategy<Value = NodeId> {
+    (1..=NODES).prop_map(NodeId)
+}
+
+fn nodes() -> impl Strategy<Value = Vec<NodeId>> {
+    subsequence((1..=NODES).map(NodeId).collect::<Vec<_>>(), 1..=NODES as usize)
+}
+
+fn pair() -> impl Strategy<Value = (NodeId, NodeId)> {
+    (1..=NODES, 1..NODES).prop_map(|(one, step)| (NodeId(one), NodeId((one - 1 + step) % NODES + 1)))
+}
+
+fn kind() -> impl Strategy<Value = String> {
+    select(&KINDS[..]).prop_map(str::to_owned)
+}
+
+/// Often a round number, sometimes the default.
+fn span() -> impl Strategy<Value = Span> {
+    prop_oneof![
+        Just(Span::millis(100)),
+        (1..5_000_u64).prop_map(Span::millis),
+        (1..5_000_u64).prop_map(Span::secs),
+        (1..=3_600_000_000_000_000_u64).prop_map(Span::micros),
+    ]
+}
+
+fn latency() -> impl Strategy<Value = Latency> {
+    let range =
+        (span(), span()).prop_map(|(one, other)| Latency { low: one.min(other), high: one.max(other) });
+    prop_oneof![Just(Latency::constant(Span::ZERO)), Just(LinkRule::default().latency), range]
+}
+
+fn probability() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(1.0), Just(f64::MIN_POSITIVE), 0.0..=1.0]
+}
+
+fn rule() -> impl Strategy<Value = LinkRule> {
+    let rule = (latency(), probability(), probability(), any::<bool>());
+    rule.prop_map(|(latency, loss, duplicate, fifo)| LinkRule { latency, loss, duplicate, fifo })
+}
+
+fn network() -> impl Strategy<Value = Network> {
+    let base = prop_oneof![Just(LinkRule::default()), rule()];
+    let links = btree_map(pair(), option::of(rule()), 0..3);
+    // A link whose rule is the base's is still a link with a rule of its own.
+    (base, links).prop_map(|(base, links)| Network {
+        base,
+        links: links.into_iter().map(|((from, to), rule)| (from, to, rule.unwrap_or(base))).collect(),
+    })
+}
+
+fn timing() -> impl Strategy<Value = Timing> {
+    (span(), span(), span()).prop_map(|(delta, tau, step)| Timing { delta, tau, step })
+}
+
+fn detector() -> impl Strategy<Value = Detector> {
+    let detector = (select(&DetectorKind::ALL[..]), span(), 1..NODES as usize);
+    detector.prop_map(|(kind, period, reporters)| Detector { kind, period, reporters })
+}
+
+fn parameters() -> impl Strategy<Value = Parameters> {
+    let parameters = (option::of(0..NODES), option::of(nodes().prop_shuffle()));
+    parameters.prop_map(|(t, candidates)| Parameters { t, candidates })
+}
+
+fn planned() -> impl Strategy<Value = Planned> {
+    (0..30_000_000_u64, fault()).prop_map(|(at, fault)| Planned { at: Time::from_micros(at), fault })
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        nodes().prop_map(Fault::Crash),
+        nodes().prop_map(Fault::Recover),
+        nodes().prop_map(Fault::Pause),
+        nodes().prop_map(Fault::Resume),
+        vec(pair(), 1..4).prop_map(Fault::Cut),
+        vec(pair(), 1..4).prop_map(Fault::CutOneWay),
+        vec(pair(), 1..4).prop_map(Fault::Mend),
+        Just(Fault::Heal),
+        (nodes().prop_shuffle(), 1..4_usize).prop_map(|(nodes, size)| partition(&nodes, size)),
+        (pair(), latency()).prop_map(|((from, to), latency)| Fault::Slow { from, to, latency }),
+        (pair(), kind()).prop_map(|((from, to), kind)| Fault::DropNext { from, to, kind }),
+        (node(), kind()).prop_map(|(node, kind)| Fault::CrashBeforeSend { node, kind }),
+        change(),
+    ]
+}
+
+fn partition(nodes: &[NodeId], size: usize) -> Fault {
+    Fault::Partition(nodes.chunks(size).map(<[NodeId]>::to_vec).collect())
+}
+
+fn change() -> impl Strategy<Value = Fault> {
+    (option::of(latency()), option::of(probability()), option::of(probability()), any::<bool>()).prop_map(
+        |(latency, loss, duplicate, fifo)| Fault::Network { latency, loss, duplicate, fifo: Some(fifo) },
+    )
+}
+
+fn expect() -> impl Strategy<Value = Expect> {
+    let properties = (Just(Property::ALL.to_vec()).prop_shuffle(), 0..4_usize, 0..4_usize);
+    let names =
+        ["total", "protocol", "detector"].into_iter().chain(KINDS).map(str::to_owned).collect::<Vec<_>>();
+    let messages = subsequence(names, 0..4)
+        .prop_shuffle()
+        .prop_flat_map(|names| names.into_iter().map(|name| (Just(name), bound())).collect::<Vec<_>>());
+    (btree_map(node(), node(), 0..4), properties, messages).prop_map(
+        |(leader, (properties, holds, violates), messages)| Expect {
+            leader,
+            holds: properties[..holds].to_vec(),
+            violates: properties[holds..holds + violates].to_vec(),
+            messages,
+        },
+    )
+}
+
+fn bound() -> impl Strategy<Value = Bound> {
+    let relations = [Relation::Less, Relation::AtMost, Relation::Equal, Relation::AtLeast, Relation::More];
+    (select(relations.to_vec()), any::<u64>()).prop_map(|(relation, value)| Bound { relation, value })
+}

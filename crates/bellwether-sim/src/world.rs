@@ -1,0 +1,531 @@
+//! The world: nodes, their clocks and disks, the network between them, and virtual time.
+//!
+//! Everything that happens is a function of the scenario and its seed. At one instant the order is: the scenario's
+//! events in the order of the file, deliveries, deadlines (each in order of creation). Nodes start at time 0, after
+//! the scenario's events of that instant, so that a file can lay out the network before anybody speaks.
+
+use std::collections::VecDeque;
+
+use bellwether_proto::canonical::Form;
+use bellwether_proto::detector::{DetectorConfig, DetectorKind};
+use bellwether_proto::election::{Election, Setup};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::io::{Durable, Input, Outbox, Output};
+use bellwether_proto::message::{Frame, Kind};
+use bellwether_proto::node::Node;
+use bellwether_proto::roster::Roster;
+use bellwether_proto::time::Time;
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::view::View;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use slab::Slab;
+
+use crate::clock::Clock;
+use crate::journal::Journal;
+use crate::net::{Fate, Net, index};
+use crate::queue::{Due, Queue};
+use crate::scenario::{Fault, Planned, Scenario};
+
+/// A node that wakes this often at one instant will never let time pass: a bug of ours, not of the scenario's.
+const WAKES_AT_ONE_INSTANT_MAX: u32 = 10_000;
+
+/// A simulated cluster running one algorithm.
+#[derive(Debug)]
+pub struct World<'a, E: Election> {
+    now: Time,
+    started: bool,
+    setup: Setup,
+    detector: DetectorConfig,
+    hosts: Vec<Host<E>>,
+    net: Net,
+    /// In order of time; those at one instant in the order of the file.
+    plan: VecDeque<Planned>,
+    queue: Queue,
+    in_flight: Slab<InFlight<E::Msg>>,
+    messages: u64,
+    rng: ChaCha8Rng,
+    journal: Journal<'a>,
+    relay: Option<Relay<E::Msg>>,
+    outbox: Outbox<E::Msg>,
+}
+
+/// What every frame passes through on its way, such as a trip through the wire format.
+pub type Relay<M> = fn(Frame<M>) -> Frame<M>;
+
+/// A machine: what survives a crash, and the node that runs on it while it is up.
+#[derive(Debug)]
+struct Host<E: Election> {
+    id: NodeId,
+    clock: Clock,
+    disk: Durable,
+    node: Option<Node<E>>,
+    /// Not yet started for the first time.
+    fresh: bool,
+    paused: bool,
+    /// What arrived while the node was paused.
+    inbox: VecDeque<InFlight<E::Msg>>,
+    /// What the oracle had to tell while the node was paused.
+    news: VecDeque<(NodeId, Option<Incarnation>)>,
+    /// When the queue will wake the node; never, if it will not.
+    wake: Time,
+    /// How often it was woken at this instant.
+    wakes: u32,
+    /// Crash instead of sending a message of this kind.
+    trap: Option<String>,
+}
+
+#[derive(Debug)]
+struct InFlight<M> {
+    to: usize,
+    id: u64,
+    sent: Time,
+    frame: Frame<M>,
+}
+
+impl<'a, E: Election> World<'a, E> {
+    /// The world of a scenario, at time 0, with nothing started.
+    pub fn new(scenario: &Scenario, journal: Journal<'a>) -> Self {
+        let spec = scenario.protocol.spec();
+        let roster = Roster::new(NodeId(1), scenario.ids(), spec.priority);
+        let mut plan: Vec<Planned> = scenario.events.clone();
+        plan.sort_by_key(|planned| planned.at);
+        Self {
+            now: Time::ZERO,
+            started: false,
+            setup: Setup {
+                protocol: scenario.protocol,
+                variant: scenario.variant,
+                roster,
+                incarnation: Incarnation::default(),
+                timing: scenario.timing,
+            },
+            detector: scenario.detector_config(),
+            hosts: scenario.ids().map(|id| Host::new(id, scenario)).collect(),
+            net: Net::new(scenario.nodes as usize, &scenario.network),
+            plan: plan.into(),
+            queue: Queue::default(),
+            in_flight: Slab::new(),
+            messages: 0,
+            rng: ChaCha8Rng::seed_from_u64(scenario.seed),
+            journal,
+            relay: None,
+            outbox: Outbox::new(),
+        }
+    }
+
+    /// Sends every frame through `relay`.
+    pub fn set_relay(&mut self, relay: Relay<E::Msg>) {
+        self.relay = Some(relay);
+    }
+
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What each node shows of itself, in order of id.
+    pub fn views(&self) -> impl Iterator<Item = (NodeId, View)> + '_ {
+        self.hosts.iter().map(|host| (host.id, host.node.as_ref().map_or(View::DOWN, Node::view)))
+    }
+
+    /// The node of that id, if it is up.
+    pub fn node(&self, id: NodeId) -> Option<&Node<E>> {
+        self.hosts[index(id)].node.as_ref()
+    }
+
+    /// The record so far.
+    pub fn journal(&self) -> &Journal<'a> {
+        &self.journal
+    }
+
+    /// Ends the world and hands over its record.
+    pub fn into_journal(self) -> Journal<'a> {
+        self.journal
+    }
+
+    /// When the next thing will happen.
+    pub fn next_at(&self) -> Option<Time> {
+        if !self.started {
+            return Some(Time::ZERO);
+        }
+        let planned = self.plan.front().map(|planned| planned.at);
+        [planned, self.queue.next_at()].into_iter().flatten().min()
+    }
+
+    /// Lets everything up to and including `until` happen.
+    pub fn run_until(&mut self, until: Time) {
+        while self.next_at().is_some_and(|at| at <= until) {
+            self.step();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Lets the next thing happen.
+    pub fn step(&mut self) {
+        let due = self.queue.next_at().unwrap_or(Time::NEVER);
+        let start_at = if self.started { Time::NEVER } else { Time::ZERO };
+        if self.plan.front().is_some_and(|planned| planned.at <= due.min(start_at)) {
+            let Planned { at, fault } = self.plan.pop_front().expect("looked at just now");
+            self.now = at;
+            self.befall(&fault);
+        } else if !self.started {
+            self.started = true;
+            (0..self.hosts.len()).for_each(|at| self.boot_fresh(at));
+        } else if let Some((at, due)) = self.queue.pop() {
+            self.now = at;
+            match due {
+                Due::Delivery(slot) => self.deliver(slot),
+                Due::Deadline(at) => self.wake(at),
+            }
+        }
+    }
+
+    /// Brings a fault about, now.
+    pub fn befall(&mut self, fault: &Fault) {
+        match fault {
+            Fault::Crash(nodes) => nodes.iter().for_each(|id| self.crash(index(*id))),
+            Fault::Recover(nodes) => nodes.iter().for_each(|id| self.recover(index(*id))),
+            Fault::Pause(nodes) => nodes.iter().for_each(|id| self.pause(index(*id))),
+            Fault::Resume(nodes) => nodes.iter().for_each(|id| self.resume(index(*id))),
+            Fault::Cut(pairs) => pairs.iter().for_each(|(a, b)| {
+                self.set_cut(*a, *b, true);
+                self.set_cut(*b, *a, true);
+            }),
+            Fault::CutOneWay(pairs) => pairs.iter().for_each(|(from, to)| self.set_cut(*from, *to, true)),
+            Fault::Mend(pairs) => pairs.iter().for_each(|(a, b)| {
+                self.set_cut(*a, *b, false);
+                self.set_cut(*b, *a, false);
+            }),
+            Fault::Heal => self.heal(),
+            Fault::Partition(blocks) => self.partition(blocks),
+            Fault::Slow { from, to, latency } => {
+                self.net.slow(index(*from), index(*to), *latency);
+                self.record(index(*from), What::Slow(*to));
+            }
+            Fault::DropNext { from, to, kind } => self.net.drop_next(index(*from), index(*to), kind),
+            Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
+            Fault::Network { latency, loss, duplicate, fifo } => self.net.change_base(|rule| {
+                rule.latency = latency.unwrap_or(rule.latency);
+                rule.loss = loss.unwrap_or(rule.loss);
+                rule.duplicate = duplicate.unwrap_or(rule.duplicate);
+                rule.fifo = fifo.unwrap_or(rule.fifo);
+            }),
+        }
+    }
+
+    /// The whole world in canonical form: nodes and disks, the network, and messages in flight in the order of their
+    /// arrival. What the plan still holds is told by how much of it is left.
+    pub fn canonical(&self) -> Form {
+        let mut form = Form::new();
+        form.number(self.plan.len() as u64);
+        self.net.canonical(self.now, &mut form);
+        for host in &self.hosts {
+            form.number(u64::from(host.paused) << 1 | u64::from(host.fresh));
+            form.option(host.trap.as_deref(), |form, kind| form.text(kind));
+            form.number(host.news.len() as u64);
+            host.news
+                .iter()
+                .for_each(|(peer, alive)| form.number(u64::from(peer.0) << 1 | u64::from(alive.is_some())));
+            form.number(host.inbox.len() as u64);
+            host.inbox.iter().for_each(|message| message.frame.canonical(host.id, &mut form));
+            form.incarnation(host.id, host.disk.incarnation);
+            let now = host.clock.reads(self.now);
+            form.option(host.node.as_ref(), |form, node| node.canonical(now, form));
+        }
+        for (at, slot) in self.queue.deliveries() {
+            let message = &self.in_flight[slot];
+            form.deadline(self.now, at);
+            form.number(message.to as u64);
+            message.frame.canonical(self.hosts[message.to].id, &mut form);
+        }
+        form
+    }
+
+    // Nodes.
+
+    fn boot_fresh(&mut self, at: usize) {
+        let host = &mut self.hosts[at];
+        if host.fresh && !host.paused {
+            host.fresh = false;
+            self.boot(at);
+        }
+    }
+
+    fn boot(&mut self, at: usize) {
+        let now = self.now;
+        let host = &mut self.hosts[at];
+        let incarnation = host.disk.incarnation.next().expect("a disk counts fewer lives than 2^64");
+        let roster = self.setup.roster.seen_by(host.id);
+        let setup = Setup { roster, incarnation, ..self.setup.clone() };
+        host.node = Some(Node::new(setup, self.detector, host.clock.reads(now)));
+        self.record(at, What::Recover);
+        self.tell_oracle(at, true);
+        for peer in 0..self.hosts.len() {
+            if peer != at && self.hosts[peer].node.is_none() && !self.hosts[peer].fresh {
+                let peer = self.hosts[peer].id;
+                self.input(at, Input::Oracle { peer, alive: None });
+            }
+        }
+        self.input(at, Input::Start);
+    }
+
+    fn crash(&mut self, at: usize) {
+        let host = &mut self.hosts[at];
+        let (was_up, was_paused) = (host.node.is_some(), host.paused);
+        host.fresh = false;
+        host.paused = false;
+        host.trap = None;
+        host.wake = Time::NEVER;
+        host.news.clear();
+        if !was_up && !was_paused {
+            return;
+        }
+        self.record(at, What::Crash);
+        self.hosts[at].node = None;
+        for message in std::mem::take(&mut self.hosts[at].inbox) {
+            let msg = self.msg_ref(&message);
+            self.record(at, What::Drop(msg, DropReason::Down));
+        }
+        if was_up {
+            self.tell_oracle(at, false);
+        }
+    }
+
+    fn recover(&mut self, at: usize) {
+        if self.hosts[at].node.is_none() && !self.hosts[at].fresh {
+            self.boot(at);
+        }
+    }
+
+    fn pause(&mut self, at: usize) {
+        let host = &mut self.hosts[at];
+        if !host.paused && (host.node.is_some() || host.fresh) {
+            host.paused = true;
+            self.record(at, What::Pause);
+        }
+    }
+
+    fn resume(&mut self, at: usize) {
+        if !self.hosts[at].paused {
+            return;
+        }
+        self.hosts[at].paused = false;
+        self.record(at, What::Resume);
+        self.boot_fresh(at);
+        while let Some((peer, alive)) = self.hosts[at].news.pop_front() {
+            self.input(at, Input::Oracle { peer, alive });
+        }
+        while let Some(message) = self.hosts[at].inbox.pop_front() {
+            self.arrive(message);
+        }
+        self.schedule_wake(at);
+    }
+
+    /// Tells every `perfect` detector the truth about a node.
+    fn tell_oracle(&mut self, about: usize, up: bool) {
+        if self.detector.kind != DetectorKind::Perfect {
+            return;
+        }
+        let peer = self.hosts[about].id;
+        let alive = up.then_some(self.hosts[about].disk.incarnation);
+        for at in (0..self.hosts.len()).filter(|at| *at != about) {
+            if self.hosts[at].node.is_none() {
+                continue;
+            }
+            if self.hosts[at].paused {
+                self.hosts[at].news.push_back((peer, alive));
+            } else {
+                self.input(at, Input::Oracle { peer, alive });
+            }
+        }
+    }
+
+    // What reaches a node, and what it asks for.
+
+    fn deliver(&mut self, slot: usize) {
+        let message = self.in_flight.remove(slot);
+        if self.hosts[message.to].paused {
+            self.hosts[message.to].inbox.push_back(message);
+        } else {
+            self.arrive(message);
+        }
+    }
+
+    fn arrive(&mut self, message: InFlight<E::Msg>) {
+        let msg = self.msg_ref(&message);
+        if self.hosts[message.to].node.is_none() {
+            self.record(message.to, What::Drop(msg, DropReason::Down));
+        } else {
+            self.record(message.to, What::Recv(msg, message.sent));
+            self.input(message.to, Input::Frame(message.frame));
+        }
+    }
+
+    fn wake(&mut self, at: usize) {
+        let host = &mut self.hosts[at];
+        if host.wake != self.now {
+            return; // The node has changed its mind since.
+        }
+        host.wake = Time::NEVER;
+        if host.paused {
+            return; // It will be woken when it resumes.
+        }
+        let local = host.clock.reads(self.now);
+        let Some(node) = &mut host.node else { return };
+        if node.deadline().is_some_and(|deadline| deadline <= local) {
+            node.handle(local, Input::Deadline, &mut self.outbox);
+            host.wakes += 1;
+            assert!(host.wakes < WAKES_AT_ONE_INSTANT_MAX, "node {} does not let time pass", host.id);
+            if !self.outbox.is_empty() {
+                self.record(at, What::Deadline);
+            }
+            self.carry_out(at);
+        } else {
+            self.schedule_wake(at);
+        }
+    }
+
+    fn input(&mut self, at: usize, input: Input<E::Msg>) {
+        let host = &mut self.hosts[at];
+        let local = host.clock.reads(self.now);
+        let node = host.node.as_mut().expect("only a node that is up gets input");
+        node.handle(local, input, &mut self.outbox);
+        self.carry_out(at);
+    }
+
+    /// Carries out the outbox in order, so that what is persisted is durable before what follows is sent.
+    fn carry_out(&mut self, at: usize) {
+        if !self.outbox.is_empty() {
+            let mut outbox = std::mem::take(&mut self.outbox);
+            for output in outbox.drain() {
+                match output {
+                    Output::Persist(durable) => {
+                        self.hosts[at].disk = durable;
+                        self.record(at, What::Persist(durable));
+                    }
+                    Output::Event(event) => self.record(at, What::Node(event)),
+                    Output::Send { to, frame } => {
+                        if self.springs_trap(at, frame.body.kind()) {
+                            self.crash(at);
+                            break;
+                        }
+                        self.send(at, index(to), frame);
+                    }
+                }
+            }
+            self.outbox = outbox;
+        }
+        self.schedule_wake(at);
+    }
+
+    fn springs_trap(&self, at: usize, kind: Kind) -> bool {
+        self.hosts[at].trap.as_ref().is_some_and(|trap| trap == kind.name())
+    }
+
+    fn send(&mut self, from: usize, to: usize, frame: Frame<E::Msg>) {
+        let kind = frame.body.kind();
+        self.messages += 1;
+        let frame = match self.relay {
+            Some(relay) => relay(frame),
+            None => frame,
+        };
+        let message = InFlight { to, id: self.messages, sent: self.now, frame };
+        let msg = self.msg_ref(&message);
+        self.record(from, What::Send(msg));
+        match self.net.route(self.now, from, to, kind, &mut self.rng) {
+            Fate::Lost(reason) => self.record(from, What::Drop(msg, reason)),
+            Fate::Arrives(first, second) => {
+                if first.max(second.unwrap_or(first)).since(self.now) > self.setup.timing.delta {
+                    self.record(from, What::Late(msg));
+                }
+                if let Some(second) = second {
+                    let copy = InFlight { frame: message.frame.clone(), ..message };
+                    self.queue.delivery(second, self.in_flight.insert(copy));
+                }
+                self.queue.delivery(first, self.in_flight.insert(message));
+            }
+        }
+    }
+
+    /// Has the queue wake the node at its deadline, unless it will do so no later anyway: waking early is harmless,
+    /// and a deadline that is put off again and again then costs nothing.
+    fn schedule_wake(&mut self, at: usize) {
+        let host = &mut self.hosts[at];
+        let Some(deadline) = host.node.as_ref().and_then(Node::deadline) else { return };
+        if host.paused {
+            return;
+        }
+        let wake = host.clock.reaches(deadline).max(self.now);
+        if wake > self.now {
+            host.wakes = 0;
+        }
+        if wake < host.wake {
+            host.wake = wake;
+            self.queue.deadline(wake, at);
+        }
+    }
+
+    // The network.
+
+    fn set_cut(&mut self, from: NodeId, to: NodeId, cut: bool) {
+        if self.net.set_cut(index(from), index(to), cut) {
+            self.record(index(from), if cut { What::Cut(to) } else { What::Mend(to) });
+        }
+    }
+
+    fn heal(&mut self) {
+        self.net.forget_drops();
+        for from in 0..self.hosts.len() {
+            for to in 0..self.hosts.len() {
+                if self.net.is_cut(from, to) {
+                    self.set_cut(self.hosts[from].id, self.hosts[to].id, false);
+                }
+                if self.net.restore(from, to) {
+                    self.record(from, What::Slow(self.hosts[to].id));
+                }
+            }
+        }
+    }
+
+    fn partition(&mut self, blocks: &[Vec<NodeId>]) {
+        let block_of = |id: NodeId| blocks.iter().position(|block| block.contains(&id));
+        let ids: Vec<_> = self.hosts.iter().map(|host| (host.id, block_of(host.id))).collect();
+        for (from, one) in &ids {
+            for (to, other) in ids.iter().filter(|(to, _)| to != from) {
+                self.set_cut(*from, *to, one != other);
+            }
+        }
+    }
+
+    // The record.
+
+    fn msg_ref(&self, message: &InFlight<E::Msg>) -> MsgRef {
+        let InFlight { to, id, .. } = *message;
+        MsgRef { id, kind: message.frame.body.kind(), from: message.frame.from, to: self.hosts[to].id }
+    }
+
+    fn record(&mut self, at: usize, what: What) {
+        let host = &self.hosts[at];
+        let incarnation = host.node.as_ref().map_or(host.disk.incarnation, Node::incarnation);
+        self.journal.record(TraceEvent { at: self.now, node: host.id, incarnation, what });
+    }
+}
+
+impl<E: Election> Host<E> {
+    fn new(id: NodeId, scenario: &Scenario) -> Self {
+        Self {
+            id,
+            clock: Clock::drifting(scenario.drift_ppm.get(&id).copied().unwrap_or(0)),
+            disk: Durable::default(),
+            node: None,
+            fresh: true,
+            paused: false,
+            inbox: VecDeque::new(),
+            news: VecDeque::new(),
+            wake: Time::NEVER,
+            wakes: 0,
+            trap: None,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Seeded fault plans: faults rage, then everything heals. What the algorithm promises must hold throughout.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use bellwether_proto::election::{Protocol, Variant};
+use bellwether_sim::plan;
+use bellwether_sim::run;
+
+const RUNS: u64 = 1_000;
+
+#[test]
+fn bully_fd_keeps_its_promises() {
+    keeps_its_promises(Protocol::BullyFd, &["SLE1", "SLE2", "FD-COMPLETE", "FD-ACCURATE", "FD-LATENCY"]);
+}
+
+#[test]
+fn async_bully_keeps_its_promises() {
+    keeps_its_promises(
+        Protocol::AsyncBully,
+        &["ALE1", "ALE2'", "ALE2", "FD-COMPLETE", "FD-ACCURATE", "FD-LATENCY"],
+    );
+}
+
+/// The plans are hard enough: as printed, the algorithms fail in some of them.
+#[test]
+fn the_plans_find_the_flaws_of_the_printed_algorithms() {
+    for (protocol, property) in [(Protocol::BullyFd, "SLE2"), (Protocol::AsyncBully, "ALE2'")] {
+        let broken = (1..=RUNS).find(|seed| {
+            let report = run::run(&plan::draw(protocol, Variant::Printed, *seed));
+            report.properties.iter().any(|judged| judged.name == property && !judged.holds)
+        });
+        assert!(broken.is_some(), "{RUNS} plans never break {property} of the printed {}", protocol.name());
+    }
+}
+
+/// A plan is a scenario: what is printed for a failure is the very run that failed.
+#[test]
+fn a_plan_written_to_a_file_is_the_same_run() {
+    use bellwether_sim::scenario::Scenario;
+    for protocol in Protocol::ALL {
+        for seed in 1..=50 {
+            let plan = plan::draw(protocol, Variant::Repaired, seed);
+            let read = Scenario::parse("plan.toml", &plan.to_toml()).expect("a plan is a valid scenario");
+            assert_eq!(read, plan, "seed {seed}");
+            assert_eq!(run::run(&read).trace_hash, run::run(&plan).trace_hash, "seed {seed}");
+        }
+    }
+}
+
+fn keeps_its_promises(protocol: Protocol, promised: &[&str]) {
+    let mut judged: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in 1..=RUNS {
+        let plan = plan::draw(protocol, Variant::Repaired, seed);
+        let report = run::run(&plan);
+        for property in &report.properties {
+            *judged.entry(property.name).or_default() += 1;
+        }
+        if let Some(broken) = report.properties.iter().find(|property| !property.holds) {
+            let file =
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{seed}.toml", protocol.name()));
+            fs::write(&file, plan.to_toml()).expect("the test folder can be written");
+            panic!("{} {:?}\nreplay: cargo run -- sim {}", broken.name, broken.violation, file.display());
+        }
+    }
+    // A property that never had anything to judge was not tested.
+    for property in promised {
+        let times = judged.get(property).copied().unwrap_or(0);
+        assert!(times >= RUNS / 6, "{property} was judged in only {times} of {RUNS} plans: {judged:?}");
+    }
+}

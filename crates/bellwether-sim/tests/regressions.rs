@@ -1,0 +1,181 @@
+//! Runs that once went wrong, each with its story. What they broke must hold, or not be promised.
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::trace::What;
+use bellwether_sim::run;
+use bellwether_sim::scenario::Scenario;
+
+/// What must be so of a property.
+enum Must {
+    /// It is judged, and holds.
+    Hold(&'static [&'static str]),
+    /// The world breaks an assumption: it is not promised, and not judged.
+    BeAbsent(&'static [&'static str]),
+}
+
+const RUNS: &[(&str, &str, Must)] = &[
+    (
+        "a repeated Subscribe was answered by a new life, and the end of the old one went unreported",
+        r#"
+protocol = "bully-fd"
+nodes = 2
+until = "30s"
+timing.delta = "60ms"
+detector.kind = "heartbeat"
+event = [{ at = "1s", crash = [1, 2] }, { at = "2s", recover = [1] }, { at = "2050ms", recover = [2] }]
+"#,
+        Must::Hold(&["SLE1", "SLE2"]),
+    ),
+    (
+        "a sign of life that arrived at the very instant of the deadline came too late if another frame came first",
+        r#"
+protocol = "bully-fd"
+nodes = 4
+until = "3s"
+network.latency = "1ms"
+timing = { delta = "1ms", tau = "10ms" }
+detector = { kind = "heartbeat", period = "10ms" }
+event = [{ at = "1013ms", crash = [1] }, { at = "1017ms", recover = [1] }]
+"#,
+        Must::Hold(&["SLE1", "SLE2", "FD-ACCURATE"]),
+    ),
+    (
+        "the watched side sent beats less often than the watcher had been promised",
+        r#"
+protocol = "bully-fd"
+nodes = 3
+until = "1s"
+network.latency = "100us"
+timing.delta = "200us"
+detector = { kind = "heartbeat", period = "500us" }
+"#,
+        Must::Hold(&["SLE1", "SLE2"]),
+    ),
+    (
+        "the leader's clock ran fast, and every answer to its questions was a little too late",
+        r#"
+protocol = "async-bully"
+nodes = 3
+until = "60s"
+network.latency = "9950us"
+timing = { delta = "10ms", tau = "5ms" }
+detector.kind = "adaptive"
+clock.drift_ppm = { 1 = 200 }
+expect.leader = { 1 = 1, 2 = 1, 3 = 1 }
+"#,
+        Must::Hold(&["ALE1"]),
+    ),
+    (
+        "Norm? overtook Ldr, which was then refused, and each repetition was overtaken again",
+        r#"
+protocol = "async-bully"
+nodes = 3
+until = "60s"
+network = { latency = ["1ms", "50ms"], fifo = false }
+timing.tau = "5ms"
+"#,
+        Must::Hold(&["ALE1", "ALE2'", "ALE2"]),
+    ),
+    (
+        "reporters that must agree may be too few: nothing that needs a report is promised",
+        r#"
+protocol = "bully-fd"
+nodes = 3
+until = "30s"
+detector.kind = "cooperative"
+event = [{ at = "1s", crash = [1, 3] }]
+"#,
+        Must::BeAbsent(&["SLE2"]),
+    ),
+    (
+        "clocks that drift further than delta has slack make honest detectors err",
+        r#"
+protocol = "async-bully"
+nodes = 3
+until = "60s"
+network.latency = "10ms"
+timing.delta = "10ms"
+clock.drift_ppm = { 1 = 200 }
+"#,
+        Must::BeAbsent(&["ALE2'", "ALE2", "FD-ACCURATE"]),
+    ),
+    (
+        "the slack may be used up later, by an event",
+        r#"
+protocol = "bully-fd"
+nodes = 3
+until = "60s"
+network.latency = "1ms"
+timing.delta = "10ms"
+detector.kind = "ping"
+clock.drift_ppm = { 2 = 20000 }
+event = [{ at = "3s", network = { latency = "10ms" } }]
+"#,
+        Must::BeAbsent(&["SLE1", "SLE2", "FD-ACCURATE"]),
+    ),
+];
+
+#[test]
+fn what_went_wrong_once_does_not_again() {
+    for (story, text, must) in RUNS {
+        let scenario = parse(text);
+        let report = run::run(&scenario);
+        assert!(report.passed(&scenario), "{story}: {report:?}");
+        let judged = |name: &&&str| report.properties.iter().any(|judged| judged.name == **name);
+        match must {
+            Must::Hold(names) => assert!(names.iter().all(|name| judged(&name)), "{story}: {report:?}"),
+            Must::BeAbsent(names) => assert!(!names.iter().any(|name| judged(&name)), "{story}: {report:?}"),
+        }
+    }
+}
+
+/// The oracle's news reached a paused node, which acted on them.
+#[test]
+fn a_paused_node_does_not_even_hear_the_oracle() {
+    let scenario = parse(
+        r#"
+protocol = "bully-fd"
+nodes = 3
+until = "5s"
+event = [{ at = "1s", pause = [2] }, { at = "2s", crash = [1] }, { at = "2050ms", recover = [1] }]
+"#,
+    );
+    run::run_with(
+        &scenario,
+        Box::new(|event| {
+            assert!(event.node != NodeId(2) || event.at.as_micros() <= 1_000_000, "{event:?}");
+        }),
+    );
+}
+
+/// A node that was paused before it had started, and then crashed, kept its mail for its next life.
+#[test]
+fn a_crash_before_the_start_loses_what_was_waiting() {
+    let scenario = parse(
+        r#"
+protocol = "async-bully"
+nodes = 3
+until = "30s"
+event = [
+    { at = "0s", pause = [2] },
+    { at = "1s", crash = [2] },
+    { at = "2s", recover = [2] },
+    { at = "10s", pause = [2] },
+    { at = "10001ms", resume = [2] },
+]
+"#,
+    );
+    let report = run::run_with(
+        &scenario,
+        Box::new(|event| {
+            if let What::Recv(_, sent) = event.what {
+                assert!(event.at.since(sent).as_micros() < 10_000, "{event:?}");
+            }
+        }),
+    );
+    assert!(report.passed(&scenario), "{report:?}");
+}
+
+fn parse(text: &str) -> Scenario {
+    Scenario::parse("regression.toml", text).unwrap_or_else(|error| panic!("{error}"))
+}
