@@ -1,0 +1,5 @@
+//! Paper conformance: one file per document, one test per claim of its ledger in `docs/papers`.
+
+mod ledger;
+mod stoller_1997;
+mod watching;
