@@ -1,0 +1,129 @@
+//! Run: cargo run -p bellwether --example udp_cluster
+//!
+//! Three nodes on loopback, each a thread with a UDP socket and the system's clock. They elect a leader; it is stopped
+//! without a word; the others elect the next. Everything a driver has to do is in `drive`.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
+
+use bellwether::detector::{DetectorConfig, DetectorKind};
+use bellwether::election::{AnyElection, Protocol, Setup, Timing, Variant};
+use bellwether::ident::{Incarnation, NodeId};
+use bellwether::io::{Event, Input, Outbox, Output};
+use bellwether::node::Node;
+use bellwether::roster::{Priority, Roster};
+use bellwether::time::{Span, Time};
+use bellwether::view::View;
+use bellwether::wire::{self, Channel, FRAME_MAX};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let ids = [1, 2, 3].map(NodeId);
+    let mut sockets = BTreeMap::new();
+    for id in ids {
+        sockets.insert(id, UdpSocket::bind("127.0.0.1:0")?);
+    }
+    let mut addresses = BTreeMap::new();
+    for (id, socket) in &sockets {
+        addresses.insert(*id, socket.local_addr()?);
+    }
+    let (tell, told) = channel();
+    let mut cluster = BTreeMap::new();
+    for (id, socket) in sockets {
+        let stop = Arc::new(AtomicBool::new(false));
+        let host = Host { id, socket, addresses: addresses.clone(), stop: Arc::clone(&stop) };
+        let tell = tell.clone();
+        cluster.insert(id, (stop, thread::spawn(move || host.drive(&tell))));
+    }
+    let leader = agreement(&told, &ids).ok_or("no leader was elected")?;
+    println!("node {leader} leads; it is stopped now");
+    cluster[&leader].0.store(true, Ordering::Relaxed);
+    let survivors: Vec<NodeId> = ids.into_iter().filter(|id| *id != leader).collect();
+    let next = agreement(&told, &survivors).ok_or("no leader was elected after the first was stopped")?;
+    println!("node {next} leads");
+    for (stop, thread) in cluster.into_values() {
+        stop.store(true, Ordering::Relaxed);
+        thread.join().map_err(|_| "a node panicked")??;
+    }
+    Ok(())
+}
+
+/// Listens until all of these name one of them.
+fn agreement(told: &Receiver<(NodeId, View)>, nodes: &[NodeId]) -> Option<NodeId> {
+    let (deadline, mut views) = (Instant::now() + PATIENCE, BTreeMap::new());
+    loop {
+        let (node, view) = told.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?;
+        views.insert(node, view.normal_leader());
+        let leader = views.get(nodes.first()?).copied().flatten().filter(|leader| nodes.contains(leader));
+        if leader.is_some() && nodes.iter().all(|node| views.get(node) == Some(&leader)) {
+            return leader;
+        }
+    }
+}
+
+struct Host {
+    id: NodeId,
+    socket: UdpSocket,
+    addresses: BTreeMap<NodeId, SocketAddr>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Host {
+    fn drive(&self, tell: &Sender<(NodeId, View)>) -> io::Result<()> {
+        let (began, channel) = (Instant::now(), Channel::of_cluster("example"));
+        let now = || Time::from_micros(began.elapsed().as_micros() as u64);
+        // A node that restarts takes the life after the one it finds on disk.
+        let disk = env::temp_dir().join(format!("bellwether-udp-cluster-{}-{}", process::id(), self.id));
+        let last = fs::read_to_string(&disk).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        let mut node = self.node(Incarnation(last).next().expect("lives are not used up"));
+        let mut outbox = Outbox::new();
+        let mut buffer = [0; FRAME_MAX];
+        let mut input = Some(Input::Start);
+        while !self.stop.load(Ordering::Relaxed) {
+            if let Some(input) = input.take() {
+                node.handle(now(), input, &mut outbox);
+            }
+            for output in outbox.drain() {
+                match output {
+                    // In earnest: with a checksum, synced, and renamed into place.
+                    Output::Persist(durable) => fs::write(&disk, durable.incarnation.to_string())?,
+                    Output::Send { to, frame } => {
+                        // UDP may lose it: so may any network, and the algorithm allows for it.
+                        let _ = self.socket.send_to(&wire::encode(channel, &frame), self.addresses[&to]);
+                    }
+                    Output::Event(Event::View(view)) => drop(tell.send((self.id, view))),
+                    Output::Event(_) => {}
+                }
+            }
+            let wait = node.deadline().map_or(Span::secs(1), |deadline| deadline.since(now()));
+            self.socket.set_read_timeout(Some(Duration::from_micros(wait.as_micros().max(1))))?;
+            input = match self.socket.recv_from(&mut buffer) {
+                Ok((length, _)) => wire::decode(channel, &buffer[..length]).ok().map(Input::Frame),
+                // Timed out. Waking early is harmless, so it need not be checked whether the deadline was reached.
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    Some(Input::Deadline)
+                }
+                Err(error) => return Err(error),
+            };
+        }
+        fs::remove_file(&disk)
+    }
+
+    fn node(&self, incarnation: Incarnation) -> Node<AnyElection> {
+        let timing = Timing { delta: Span::millis(50), tau: Span::millis(50), step: Span::millis(50) };
+        let roster = Roster::new(self.id, self.addresses.keys().copied(), Priority::LowestId);
+        let setup =
+            Setup { protocol: Protocol::AsyncBully, variant: Variant::Repaired, roster, incarnation, timing };
+        Node::new(setup, DetectorConfig::new(DetectorKind::Adaptive, timing), Time::ZERO)
+    }
+}
