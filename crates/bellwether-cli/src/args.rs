@@ -1,0 +1,96 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use bellwether_proto::election::{Protocol, Variant};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+
+/// Elects leaders: watch a cluster do it, or put the algorithms through scenarios and judge them
+#[derive(Debug, Parser)]
+#[command(name = "bellwether", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Watch a simulated cluster elect, lose its leader, elect again and take it back
+    Up(UpArgs),
+    /// Run scenario files in the simulated world and judge them
+    #[command(after_help = EXIT_CODES)]
+    Sim(SimArgs),
+    /// List the algorithms: what each assumes, guarantees and costs
+    Protocols(ProtocolsArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpArgs {
+    /// How many nodes, 2 to 8
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=8))]
+    pub(crate) nodes: u32,
+    /// The algorithm they run
+    #[arg(long, value_name = "P", default_value = "async-bully", value_parser = protocol())]
+    pub(crate) protocol: Protocol,
+    /// How many times faster than the clock
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed, allow_negative_numbers = true)]
+    pub(crate) speed: f64,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SimArgs {
+    /// Scenario files
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Run this algorithm instead of the file's
+    #[arg(long, value_name = "P", value_parser = protocol())]
+    pub(crate) protocol: Option<Protocol>,
+    /// Run this variant instead of the file's
+    #[arg(long, value_name = "V", value_parser = variant())]
+    pub(crate) variant: Option<Variant>,
+    /// Use this seed instead of the file's
+    #[arg(long, value_name = "N", value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// Print one JSON object per scenario, one per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write all that happens in a single FILE, as JSON lines
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) trace: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProtocolsArgs {
+    /// Print one JSON object per algorithm, one per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  as asked
+  1  the answer is no: a property or an expectation failed
+  2  the input is wrong
+  3  it could not be done";
+
+fn protocol() -> impl TypedValueParser<Value = Protocol> {
+    PossibleValuesParser::new(Protocol::ALL.map(Protocol::name))
+        .map(|name| Protocol::by_name(&name).expect("only names of protocols are let through"))
+}
+
+fn variant() -> impl TypedValueParser<Value = Variant> {
+    PossibleValuesParser::new(Variant::ALL.map(Variant::name))
+        .map(|name| Variant::by_name(&name).expect("only names of variants are let through"))
+}
+
+fn seed(number: &str) -> Result<u64, String> {
+    number.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+fn speed(factor: &str) -> Result<f64, String> {
+    match factor.parse() {
+        Ok(factor) if (0.01..=10_000.0).contains(&factor) => Ok(factor),
+        _ => Err("expected a number from 0.01 to 10000".to_owned()),
+    }
+}

@@ -1,0 +1,5 @@
+//! One file for each command.
+
+pub(crate) mod protocols;
+pub(crate) mod sim;
+pub(crate) mod up;

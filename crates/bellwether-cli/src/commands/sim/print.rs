@@ -1,0 +1,163 @@
+//! What `sim` shows to a person: a line for each scenario, the details of a single one, and what went wrong.
+
+use bellwether_sim::environment;
+use bellwether_sim::report::{FinalNode, Judged, Report};
+
+use super::Run;
+use crate::args::SimArgs;
+use crate::layout::{Column, hanging, table};
+use crate::output::{Printer, invocation};
+
+/// How many leaders are named before the rest is only counted.
+const LEADERS_NAMED_MAX: usize = 4;
+
+pub(super) fn all(args: &SimArgs, runs: &[Run<'_>], out: &Printer) {
+    out.line(summary(runs));
+    if let [run] = runs {
+        return details(run, out);
+    }
+    for run in runs.iter().filter(|run| !run.passed) {
+        failure(run, out);
+        out.line(format_args!("  replay: {}", command(args, run)));
+    }
+}
+
+fn summary(runs: &[Run<'_>]) -> String {
+    use Column::{Number, Text, Whole};
+    let columns = [
+        Whole("result"),
+        Text("scenario"),
+        Text("protocol"),
+        Number("nodes"),
+        Whole("led by"),
+        Number("messages"),
+        Text("judged"),
+    ];
+    let row = |Run { report, passed, .. }: &Run<'_>| {
+        vec![
+            if *passed { "ok" } else { "FAILED" }.to_owned(),
+            report.scenario.clone(),
+            protocol(report),
+            report.nodes.to_string(),
+            leaders(report),
+            report.messages.sent.to_string(),
+            judged(report),
+        ]
+    };
+    table(&columns, runs.iter().map(row).collect())
+}
+
+fn protocol(report: &Report) -> String {
+    match report.variant {
+        "repaired" => report.protocol.to_owned(),
+        variant => format!("{} {variant}", report.protocol),
+    }
+}
+
+/// Who leads at the end: those that name themselves.
+fn leaders(report: &Report) -> String {
+    let leads = |node: &&FinalNode| node.status == "normal" && node.leader == Some(node.node);
+    let leaders: Vec<_> = report.last.iter().filter(leads).map(|node| node.node.to_string()).collect();
+    match leaders.len() {
+        0 => "none".to_owned(),
+        1..=LEADERS_NAMED_MAX => leaders.join(", "),
+        count => format!("{}, … ({count})", leaders[..LEADERS_NAMED_MAX - 1].join(", ")),
+    }
+}
+
+fn judged(report: &Report) -> String {
+    let broken: Vec<_> = report.properties.iter().filter(|judged| !judged.holds).map(|j| j.name).collect();
+    let hold = report.properties.len() - broken.len();
+    if broken.is_empty() {
+        format!("{hold} hold")
+    } else {
+        format!("{hold} hold, {} broken", broken.join(", "))
+    }
+}
+
+/// The details, for a single scenario.
+fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
+    out.line(format_args!("\n{}\n", nodes(report)));
+    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<17}"), text));
+    let messages = &report.messages;
+    entry(
+        "messages",
+        &format!(
+            "{} sent ({} protocol, {} detector), {} received, {} lost, the rest under way",
+            messages.sent, messages.protocol, messages.detector, messages.delivered, messages.lost
+        ),
+    );
+    let kinds: Vec<_> = messages.by_kind.iter().map(|(kind, count)| format!("{kind}\u{a0}{count}")).collect();
+    entry("", &kinds.join(", "));
+    entry("leader changes", &report.leader_changes.to_string());
+    entry("seed", &report.seed.to_string());
+    entry("trace hash", &report.trace_hash);
+    for judged in &report.properties {
+        let expected = scenario.expect.violates.iter().any(|property| property.name() == judged.name);
+        entry(judged.name, &verdict(judged, expected));
+    }
+    for (property, why) in environment::left_out(scenario) {
+        entry(property.name(), &format!("not judged: it needs {why}"));
+    }
+    for property in environment::judged(scenario) {
+        if !report.properties.iter().any(|judged| judged.name == property.name()) {
+            entry(property.name(), "nothing to judge in this run");
+        }
+    }
+    for expectation in &report.expectations {
+        let met =
+            expectation.detail.as_deref().map_or("met".to_owned(), |detail| format!("NOT met: {detail}"));
+        entry(&format!("expect {}", expectation.what), &met);
+    }
+}
+
+/// The nodes at the end; neighbours that show the same share a line.
+fn nodes(report: &Report) -> String {
+    let same =
+        |a: &FinalNode, b: &FinalNode| (a.status, a.leader, &a.group) == (b.status, b.leader, &b.group);
+    let row = |alike: &[FinalNode]| {
+        let (first, last) = (&alike[0], &alike[alike.len() - 1]);
+        let ids =
+            if alike.len() == 1 { first.node.to_string() } else { format!("{}-{}", first.node, last.node) };
+        let leader = first.leader.map_or("-".to_owned(), |leader| leader.to_string());
+        let group = first.group.clone().unwrap_or("-".to_owned());
+        vec![ids, first.status.to_owned(), leader, group]
+    };
+    let columns =
+        [Column::Number("node"), Column::Whole("status"), Column::Number("leader"), Column::Whole("group")];
+    table(&columns, report.last.chunk_by(same).map(row).collect())
+}
+
+fn verdict(judged: &Judged, expected: bool) -> String {
+    match &judged.violation {
+        None => "holds".to_owned(),
+        Some(violation) if expected => format!("broken, as expected, {violation}"),
+        Some(violation) => format!("BROKEN {violation}"),
+    }
+}
+
+fn failure(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
+    out.line(format_args!("\nFAILED: {} (seed {})", report.scenario, report.seed));
+    for expectation in report.expectations.iter().filter(|expectation| !expectation.met) {
+        let detail = expectation.detail.as_deref().unwrap_or("not met");
+        out.line(hanging(&format!("  expected {}: ", expectation.what), detail));
+    }
+    for judged in &report.properties {
+        let expected = scenario.expect.violates.iter().any(|property| property.name() == judged.name);
+        if let (Some(violation), false) = (&judged.violation, expected) {
+            out.line(hanging(&format!("  {} is broken ", judged.name), violation));
+        }
+    }
+}
+
+/// The command that runs this scenario again, the same in every event.
+fn command(args: &SimArgs, run: &Run<'_>) -> String {
+    let mut command = format!("{} sim {}", invocation(), run.file.display());
+    let protocol = args.protocol.map(|protocol| ("--protocol", protocol.name().to_owned()));
+    let variant = args.variant.map(|variant| ("--variant", variant.name().to_owned()));
+    let seed = args.seed.map(|seed| ("--seed", seed.to_string()));
+    for (option, value) in [protocol, variant, seed].into_iter().flatten() {
+        command.push_str(&format!(" {option} {value}"));
+    }
+    command
+}

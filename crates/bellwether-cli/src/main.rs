@@ -1,0 +1,52 @@
+//! The `bellwether` command.
+//!
+//! What was typed (`args.rs`) becomes what is to be done (`commands/`, one file each), what came of it is printed
+//! through one door (`output.rs`), and the exit code says how it went.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod layout;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use output::Printer;
+
+fn main() -> ExitCode {
+    let out = Printer::new();
+    let status = match Args::parse().command {
+        Command::Up(args) => commands::up::run(&args, &out),
+        Command::Sim(args) => commands::sim::run(&args, &out),
+        Command::Protocols(args) => commands::protocols::run(&args, &out),
+    };
+    status.into()
+}
+
+/// How a command went, as its exit code tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// As asked.
+    Done,
+    /// The answer is no.
+    No,
+    /// The input is wrong.
+    BadInput,
+    /// It could not be done.
+    Failed,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(match status {
+            Status::Done => 0,
+            Status::No => 1,
+            Status::BadInput => 2,
+            Status::Failed => 3,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! The one door through which everything is printed.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::exit;
+
+/// How this command was called, for commands that a person may want to type next.
+pub(crate) fn invocation() -> &'static str {
+    if std::env::var_os("CARGO").is_some() { "cargo run --release --" } else { "bellwether" }
+}
+
+/// Standard output and standard error.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    out: io::Stdout,
+    /// The reader has seen enough (`| head`). That is no error: the rest is done in silence, and the exit code tells.
+    closed: Cell<bool>,
+}
+
+impl Printer {
+    pub(crate) fn new() -> Self {
+        Self { out: io::stdout(), closed: Cell::new(false) }
+    }
+
+    /// A line of the answer.
+    pub(crate) fn line(&self, line: impl Display) {
+        if self.closed.get() {
+            return;
+        }
+        match writeln!(&self.out, "{line}").and_then(|()| (&self.out).flush()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.closed.set(true),
+            Err(error) => self.give_up(&error),
+        }
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
+    /// What went wrong.
+    pub(crate) fn error(&self, what: impl Display) {
+        // If even this cannot be said, the exit code still tells.
+        let _ = writeln!(io::stderr(), "error: {what}");
+    }
+
+    /// What is going on, for a person who waits. It leaves no trace in what is captured.
+    pub(crate) fn progress(&self, what: impl Display) {
+        let mut err = io::stderr();
+        if err.is_terminal() {
+            let _ = write!(err, "\r\x1b[K{what}").and_then(|()| err.flush());
+        }
+    }
+
+    /// Takes the progress line back.
+    pub(crate) fn progress_done(&self) {
+        self.progress("");
+    }
+
+    /// The answer cannot be given: the disk is full, for instance.
+    #[allow(clippy::exit, reason = "nothing more can be said, so nothing more is to be done")]
+    fn give_up(&self, error: &io::Error) -> ! {
+        self.error(format_args!("cannot print: {error}"));
+        exit(3);
+    }
+}

@@ -1,0 +1,8 @@
+//! The command as its users meet it: arguments in; text, files and an exit code out.
+
+mod errors;
+mod harness;
+mod json;
+mod show;
+mod sim;
+mod trace;

@@ -1,0 +1,91 @@
+//! `sim`: the same file gives the same run, options override it, and the exit code is the answer.
+
+use std::fs;
+
+use crate::harness::{LEAST, Scratch, bellwether, report, root, scenarios};
+
+/// The largest seed there is.
+const MOST: &str = "18446744073709551615";
+
+#[test]
+fn every_scenario_of_the_repository_passes() {
+    let files = scenarios();
+    let args: Vec<_> = ["sim"].into_iter().chain(files.iter().map(String::as_str)).collect();
+    let out = bellwether(&args).done();
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines.len(), 1 + files.len(), "a line for each, and the header:\n{out}");
+    assert!(lines[1..].iter().all(|line| line.starts_with("ok  ")), "{out}");
+}
+
+#[test]
+fn the_same_file_and_seed_give_the_same_run() {
+    let file = "scenarios/partition-and-merge.toml";
+    let (code, first) = report(&[file]);
+    assert_eq!(code, 0);
+    assert_eq!(report(&[file]), (0, first.clone()));
+    assert_eq!(report(&[file, "--seed", "1"]), (0, first.clone()), "1 is the default");
+    let (_, other) = report(&[file, "--seed", "2"]);
+    assert_eq!(other["seed"], 2);
+    assert_ne!(other["trace_hash"], first["trace_hash"]);
+}
+
+#[test]
+fn options_override_the_file() {
+    let file = "scenarios/est06a-lost-halt-printed.toml";
+    let (code, repaired) = report(&[file, "--variant", "repaired"]);
+    assert_eq!((code, &repaired["variant"]), (1, &"repaired".into()), "the flaw it expects is not there");
+
+    let scratch = Scratch::new("overrides");
+    let (_, other) = report(&[&scratch.file("least.toml", LEAST), "--protocol", "bully-fd", "--seed", MOST]);
+    assert_eq!((&other["protocol"], &other["seed"]), (&"bully-fd".into(), &u64::MAX.into()));
+    let names: Vec<_> =
+        other["properties"].as_array().unwrap().iter().map(|judged| &judged["name"]).collect();
+    assert!(names.contains(&&"SLE1".into()), "judged by what it promises: {names:?}");
+}
+
+#[test]
+fn an_expectation_that_is_not_met_is_a_no() {
+    let scratch = Scratch::new("not-met");
+    let file = scratch.file("wrong.toml", format!("{LEAST}[expect]\nleader = {{ 1 = 2 }}\n"));
+    let outcome = bellwether(&["sim", &file]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
+    assert!(outcome.out.contains("FAILED  wrong"), "{}", outcome.out);
+    assert!(outcome.out.contains("expect leader    NOT met: node 1 names 1, not 2"), "{}", outcome.out);
+
+    let outcome = bellwether(&["sim", &file, "scenarios/s02-path.toml", "--seed", "3"]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
+    assert!(outcome.out.contains("\nFAILED: wrong (seed 3)\n"), "{}", outcome.out);
+    assert!(outcome.out.contains(&format!("  replay: bellwether sim {file} --seed 3\n")), "{}", outcome.out);
+}
+
+#[test]
+fn a_property_that_fails_is_a_no_unless_the_file_says_so() {
+    let scratch = Scratch::new("broken");
+    let flawed = fs::read_to_string(root().join("scenarios/est06a-lost-halt-printed.toml")).unwrap();
+    let (before, _) = flawed.split_once("[expect]").unwrap();
+    let outcome = bellwether(&["sim", &scratch.file("unexpected.toml", before)]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
+    assert!(outcome.out.contains("BROKEN at "), "{}", outcome.out);
+}
+
+#[test]
+fn one_scenario_is_told_in_detail() {
+    let out = bellwether(&["sim", "scenarios/s02-path.toml"]).done();
+    for start in [
+        "ok      S2: the path 1-2-3  async-bully      3  1, 3 ",
+        " 1-2  normal       1  1.1.",
+        "   3  normal       3  3.1.",
+        "ALE2             holds",
+        "expect leader    met",
+    ] {
+        assert!(out.lines().any(|line| line.starts_with(start)), "no line begins with {start:?}:\n{out}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+}
+
+/// The example of the design does what it expects.
+#[test]
+fn the_example_of_the_design_runs() {
+    let (code, report) = report(&["crates/bellwether-sim/src/scenario/tests/design.toml"]);
+    assert_eq!(code, 0, "{report}");
+}

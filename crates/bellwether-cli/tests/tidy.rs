@@ -1,0 +1,222 @@
+//! The rules of the house that no lint can enforce.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bellwether_sim::scenario::Scenario;
+
+/// A file that is longer is two.
+const LINES_MAX: usize = 700;
+
+/// Which crates of ours each may use, and which more its tests may.
+const ARROWS: &[(&str, &[&str], &[&str])] = &[
+    ("bellwether-proto", &[], &[]),
+    ("bellwether-sim", &["bellwether-proto"], &[]),
+    ("bellwether", &["bellwether-proto"], &["bellwether-sim"]),
+    ("bellwether-cli", &["bellwether", "bellwether-proto", "bellwether-sim"], &[]),
+];
+
+#[test]
+fn files_are_short() {
+    let long: Vec<_> = sources()
+        .into_iter()
+        .filter(|file| file.text.lines().count() > LINES_MAX)
+        .map(|file| file.path)
+        .collect();
+    assert!(long.is_empty(), "over {LINES_MAX} lines: {long:?}");
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Put together here, so that this file does not break the rule.
+    let words = [concat!("to", "do!("), concat!("FIX", "ME"), concat!("XX", "X"), concat!("#[", "ignore")];
+    ban(&words, |_| true, "do it, or write down why not");
+}
+
+#[test]
+fn the_core_and_the_world_have_one_order() {
+    let words = [concat!("Hash", "Map"), concat!("Hash", "Set")];
+    ban(&words, SourceFile::is_deterministic, "use a BTreeMap or a BTreeSet");
+}
+
+#[test]
+fn no_test_waits_for_the_clock() {
+    let words = [concat!("thread::", "sleep")];
+    ban(
+        &words,
+        |file| file.is_test() || file.is_deterministic(),
+        "advance virtual time, or wait for an event",
+    );
+}
+
+#[test]
+fn modules_are_named_after_what_they_hold() {
+    let unnamed: Vec<_> =
+        sources().into_iter().map(|file| file.path).filter(|path| path.ends_with("/mod.rs")).collect();
+    assert!(unnamed.is_empty(), "name the file after the module: {unnamed:?}");
+}
+
+#[test]
+fn crates_depend_in_one_direction() {
+    let crates: BTreeSet<_> = entries(&root().join("crates")).iter().map(|path| name(path)).collect();
+    let known: BTreeSet<_> = ARROWS.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    assert_eq!(crates, known, "a new crate needs a place here");
+    for (name, uses, tests_use) in ARROWS {
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let normal = ours(&manifest, &["dependencies", "build-dependencies"]);
+        let allowed: BTreeSet<_> = uses.iter().map(|name| (*name).to_owned()).collect();
+        assert!(normal.is_subset(&allowed), "{name} uses {normal:?}, may use {allowed:?}");
+        let dev = ours(&manifest, &["dev-dependencies"]);
+        let allowed: BTreeSet<_> = uses.iter().chain(*tests_use).map(|name| (*name).to_owned()).collect();
+        assert!(dev.is_subset(&allowed), "tests of {name} use {dev:?}, may use {allowed:?}");
+    }
+}
+
+#[test]
+fn scenarios_parse_and_begin_by_saying_what_they_show() {
+    let files = walk(&root().join("scenarios"), "toml");
+    assert!(!files.is_empty());
+    for file in files {
+        let (path, text) = (shown(&file), fs::read_to_string(&file).unwrap());
+        Scenario::parse(&path, &text).unwrap_or_else(|error| panic!("{error}"));
+        assert!(text.starts_with("# "), "{path}: the first line is a comment that says what it shows");
+    }
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut broken = Vec::new();
+    for file in walk(&root(), "md") {
+        let text = fs::read_to_string(&file).unwrap();
+        for link in links(&text) {
+            let target = link.split('#').next().unwrap_or_default();
+            if !target.is_empty() && !file.parent().unwrap().join(target).exists() {
+                broken.push(format!("{}: {link}", shown(&file)));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn links_are_found() {
+    let text = "A [link](docs/a.md), [two](b.md#part)\n```text\n[no](c.md)\n```\n`[nor](d.md)` ![image](e.svg)\n\
+                [out](https://example.org) [titled](f.md \"Title\")";
+    assert_eq!(links(text), ["docs/a.md", "b.md#part", "e.svg", "f.md"]);
+}
+
+/// A source file of ours.
+struct SourceFile {
+    /// From the root, with slashes.
+    path: String,
+    text: String,
+}
+
+impl SourceFile {
+    /// Whether it belongs to a crate in which all is a function of its inputs.
+    fn is_deterministic(&self) -> bool {
+        ["crates/bellwether-proto/", "crates/bellwether-sim/"]
+            .iter()
+            .any(|krate| self.path.starts_with(krate))
+    }
+
+    fn is_test(&self) -> bool {
+        self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
+    }
+}
+
+/// Everything in the `src` and `tests` of every crate, in order.
+fn sources() -> Vec<SourceFile> {
+    let crates = entries(&root().join("crates"));
+    let dirs =
+        crates.iter().flat_map(|krate| [krate.join("src"), krate.join("tests")]).filter(|dir| dir.exists());
+    let files: Vec<_> = dirs
+        .flat_map(|dir| walk(&dir, "rs"))
+        .map(|file| SourceFile { path: shown(&file), text: fs::read_to_string(&file).unwrap() })
+        .collect();
+    assert!(files.iter().any(|file| file.path == "crates/bellwether-cli/tests/tidy.rs"), "they are found");
+    files
+}
+
+fn ban(words: &[&str], applies: impl Fn(&SourceFile) -> bool, instead: &str) {
+    let mut found = Vec::new();
+    for file in sources().iter().filter(|file| applies(file)) {
+        for (place, line) in file.text.lines().enumerate() {
+            if words.iter().any(|word| line.contains(word)) {
+                found.push(format!("{}:{}: {}", file.path, place + 1, line.trim()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{instead}: {found:#?}");
+}
+
+/// The crates of ours in these tables of a manifest, those for single platforms included.
+fn ours(manifest: &toml::Table, tables: &[&str]) -> BTreeSet<String> {
+    let platforms =
+        manifest.get("target").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::values);
+    let places = platforms.filter_map(toml::Value::as_table).chain([manifest]);
+    let dependencies = places
+        .flat_map(|place| tables.iter().filter_map(|table| place.get(*table)?.as_table()))
+        .flat_map(toml::Table::iter);
+    let package = |(key, value): (&String, &toml::Value)| {
+        value.get("package").and_then(toml::Value::as_str).unwrap_or(key).to_owned()
+    };
+    dependencies.map(package).filter(|name| name.starts_with("bellwether")).collect()
+}
+
+/// The targets of a document's links to files, outside of code.
+fn links(text: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        if fenced || fence {
+            continue;
+        }
+        let prose: String = line.split('`').step_by(2).collect();
+        let targets = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+        links.extend(targets.filter(|target| !target.contains(':')).map(str::to_owned));
+    }
+    links
+}
+
+/// The files of that kind below a directory, in order; what is built or hidden is none of ours.
+fn walk(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for path in entries(dir) {
+        if path.is_dir() {
+            if name(&path) != "target" {
+                files.extend(walk(&path, extension));
+            }
+        } else if path.extension().is_some_and(|found| found == extension) {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// What a directory holds that is not hidden, in order.
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(dir)
+        .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| !name(path).starts_with('.'))
+        .collect();
+    entries.sort();
+    entries
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().expect("our files have plain names").to_owned()
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().to_str().expect("our files have plain names").replace('\\', "/")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is here")
+}
