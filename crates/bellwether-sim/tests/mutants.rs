@@ -1,0 +1,265 @@
+//! Planted bugs: real runs of algorithms and detectors that were broken on purpose. The checker of the property that
+//! each breaks must notice, and without the bug the same run must pass.
+
+use std::cell::RefCell;
+
+use bellwether_proto::canonical::Form;
+use bellwether_proto::election::async_bully::AsyncBully;
+use bellwether_proto::election::bully_fd::BullyFd;
+use bellwether_proto::election::stoller::Msg;
+use bellwether_proto::election::{Actions, Election, Input, Protocol, Setup};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::Event;
+use bellwether_proto::promise::Property;
+use bellwether_proto::roster::Roster;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{TraceEvent, What};
+use bellwether_proto::view::{Status, View};
+use bellwether_sim::check::{Finding, Judge};
+use bellwether_sim::journal::Journal;
+use bellwether_sim::run::facts;
+use bellwether_sim::scenario::{Fault, Planned, Scenario};
+use bellwether_sim::world::World;
+
+#[test]
+fn sle1_notices_an_organiser_that_does_not_wait_for_the_stronger() {
+    struct Impatient;
+    impl Bug for Impatient {
+        fn after_recovery(roster: &Roster) -> Vec<Input<Msg>> {
+            roster.stronger_than_me().iter().map(|j| Input::DownSig(*j)).collect()
+        }
+    }
+    catches::<BullyFd, Impatient>(Protocol::BullyFd, Property::Sle1);
+}
+
+#[test]
+fn sle2_notices_a_follower_that_ignores_the_death_of_its_leader() {
+    struct Faithful;
+    impl Bug for Faithful {
+        fn lets_in(_: &Roster, input: &Input<Msg>) -> bool {
+            !matches!(input, Input::DownSig(_))
+        }
+    }
+    catches::<BullyFd, Faithful>(Protocol::BullyFd, Property::Sle2);
+}
+
+/// E-ST2, read literally.
+#[test]
+fn ale1_notices_a_follower_that_names_itself() {
+    struct Vain;
+    impl Bug for Vain {
+        fn shows(me: NodeId, view: View) -> View {
+            View { leader: view.leader.map(|_| me), ..view }
+        }
+    }
+    catches::<AsyncBully, Vain>(Protocol::AsyncBully, Property::Ale1);
+}
+
+#[test]
+fn ale2_prime_notices_a_node_that_never_learns_the_outcome() {
+    struct Deaf;
+    impl Bug for Deaf {
+        fn lets_in(_: &Roster, input: &Input<Msg>) -> bool {
+            !matches!(input, Input::Message { msg: Msg::Ldr(_) | Msg::NormQ(..), .. })
+        }
+    }
+    catches::<AsyncBully, Deaf>(Protocol::AsyncBully, Property::Ale2Prime);
+}
+
+#[test]
+fn ale2_notices_a_node_that_will_not_be_led() {
+    struct Stubborn;
+    impl Bug for Stubborn {
+        fn lets_in(roster: &Roster, input: &Input<Msg>) -> bool {
+            let led = matches!(input, Input::Message { msg: Msg::Halt(_) | Msg::NormQ(..), .. });
+            roster.me() != NodeId(2) || !led
+        }
+
+        fn says_instead(input: &Input<Msg>) -> Option<(NodeId, Msg)> {
+            match input {
+                Input::Message { from, msg: Msg::Halt(t) } => Some((*from, Msg::Rej(*t))),
+                _ => None,
+            }
+        }
+    }
+    let broken = run::<AsyncBully, Stubborn>(Protocol::AsyncBully, &[Property::Ale2Prime, Property::Ale2]).1;
+    let verdicts: Vec<_> = broken.iter().map(|f| (f.property, f.violation.is_none())).collect();
+    assert_eq!(
+        verdicts,
+        [(Property::Ale2Prime, true), (Property::Ale2, false)],
+        "one group too many, otherwise fine"
+    );
+}
+
+/// A detector that never says a word, and a client that goes on waiting for it.
+#[test]
+fn fd_complete_and_fd_latency_notice_a_silent_detector() {
+    for property in [Property::FdComplete, Property::FdLatency] {
+        tampering_is_caught(property, |trace| {
+            cut_at_first_report(trace);
+        });
+    }
+}
+
+/// A detector that takes twice as long as it declares.
+#[test]
+fn fd_latency_notices_a_slow_detector() {
+    tampering_is_caught(Property::FdLatency, |trace| {
+        let mut report = cut_at_first_report(trace);
+        report.at = report.at + facts(&scenario(Protocol::AsyncBully)).detector_latency * 2;
+        trace.push(report);
+        trace.sort_by_key(|event| event.at);
+    });
+}
+
+/// Takes out the first report, and everything that nodes did from then on.
+fn cut_at_first_report(trace: &mut Vec<TraceEvent>) -> TraceEvent {
+    let first =
+        trace.iter().position(|e| matches!(e.what, What::Node(Event::Down(_)))).expect("the leader crashed");
+    let report = trace[first];
+    let mut place = 0;
+    trace.retain(|event| {
+        place += 1;
+        place <= first || !matches!(event.what, What::Node(_))
+    });
+    report
+}
+
+/// A detector that reports a node which has just answered.
+#[test]
+fn fd_accurate_notices_a_detector_that_slanders() {
+    tampering_is_caught(Property::FdAccurate, |trace| {
+        let watch = trace
+            .iter()
+            .rposition(|e| matches!(e.what, What::Node(Event::Watch(_))))
+            .expect("somebody watches");
+        let What::Node(Event::Watch(peer)) = trace[watch].what else {
+            unreachable!("that is what was looked for")
+        };
+        let at = trace[watch].at + Span::millis(500);
+        trace.push(TraceEvent { at, what: What::Node(Event::Down(peer)), ..trace[watch] });
+        trace.sort_by_key(|event| event.at);
+    });
+}
+
+// The bugs.
+
+/// What a broken node does differently.
+trait Bug {
+    fn lets_in(_: &Roster, _: &Input<Msg>) -> bool {
+        true
+    }
+
+    /// In answer to what it does not let in.
+    fn says_instead(_: &Input<Msg>) -> Option<(NodeId, Msg)> {
+        None
+    }
+
+    fn after_recovery(_: &Roster) -> Vec<Input<Msg>> {
+        Vec::new()
+    }
+
+    fn shows(_: NodeId, view: View) -> View {
+        view
+    }
+}
+
+struct NoBug;
+impl Bug for NoBug {}
+
+struct Mutant<E, B> {
+    inner: E,
+    roster: Roster,
+    bug: std::marker::PhantomData<B>,
+}
+
+impl<E: Clone, B> Clone for Mutant<E, B> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), roster: self.roster.clone(), bug: self.bug }
+    }
+}
+
+impl<E: Election<Msg = Msg>, B: Bug> Election for Mutant<E, B> {
+    type Msg = Msg;
+
+    fn new(setup: Setup) -> Self {
+        let roster = setup.roster.clone();
+        Self { inner: E::new(setup), roster, bug: std::marker::PhantomData }
+    }
+
+    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        if !B::lets_in(&self.roster, &input) {
+            B::says_instead(&input).into_iter().for_each(|(to, msg)| out.send(to, msg));
+            return;
+        }
+        let recovery = matches!(input, Input::Recovery);
+        self.inner.handle(now, input, out);
+        if recovery {
+            B::after_recovery(&self.roster).into_iter().for_each(|input| self.inner.handle(now, input, out));
+        }
+    }
+
+    fn deadline(&self) -> Time {
+        self.inner.deadline()
+    }
+
+    fn view(&self) -> View {
+        let view = self.inner.view();
+        if view.status == Status::Normal { B::shows(self.roster.me(), view) } else { view }
+    }
+
+    fn canonical(&self, now: Time, form: &mut Form) {
+        self.inner.canonical(now, form);
+    }
+}
+
+// The runs.
+
+/// Of four nodes the weakest restarts, and later the leader dies.
+fn scenario(protocol: Protocol) -> Scenario {
+    let mut scenario = Scenario::calm(protocol, 4, Time::ZERO + Span::secs(20));
+    let faults = [
+        (3, Fault::Crash(vec![NodeId(4)])),
+        (5, Fault::Recover(vec![NodeId(4)])),
+        (10, Fault::Crash(vec![NodeId(1)])),
+    ];
+    let planned = faults.map(|(at, fault)| Planned { at: Time::ZERO + Span::secs(at), fault });
+    scenario.events.extend(planned);
+    scenario
+}
+
+fn run<E: Election<Msg = Msg>, B: Bug>(
+    protocol: Protocol,
+    properties: &[Property],
+) -> (Vec<TraceEvent>, Vec<Finding>) {
+    let scenario = scenario(protocol);
+    let trace = RefCell::new(Vec::new());
+    let findings = {
+        let listener = Box::new(|event: &TraceEvent| trace.borrow_mut().push(*event));
+        let journal = Journal::new(Judge::new(facts(&scenario), properties), Some(listener));
+        let mut world: World<'_, Mutant<E, B>> = World::new(&scenario, journal);
+        world.run_until(scenario.until);
+        world.into_journal().verdicts(scenario.until)
+    };
+    (trace.into_inner(), findings)
+}
+
+fn catches<E: Election<Msg = Msg>, B: Bug>(protocol: Protocol, property: Property) {
+    let violated = |findings: Vec<Finding>| findings[0].violation.is_some();
+    assert!(!violated(run::<E, NoBug>(protocol, &[property]).1), "{property} without the bug");
+    assert!(violated(run::<E, B>(protocol, &[property]).1), "{property} does not notice");
+}
+
+/// Judges what a sound run left, before and after tampering with what its detectors said.
+fn tampering_is_caught(property: Property, tamper: impl Fn(&mut Vec<TraceEvent>)) {
+    let (mut trace, _) = run::<AsyncBully, NoBug>(Protocol::AsyncBully, &[]);
+    let scenario = scenario(Protocol::AsyncBully);
+    let violated = |trace: &[TraceEvent]| {
+        let mut judge = Judge::new(facts(&scenario), &[property]);
+        trace.iter().for_each(|event| judge.observe(event));
+        judge.finish(scenario.until)[0].violation.is_some()
+    };
+    assert!(!violated(&trace), "{property} before");
+    tamper(&mut trace);
+    assert!(violated(&trace), "{property} does not notice");
+}
