@@ -87,8 +87,8 @@ fn valid_frames() -> Vec<Vec<u8>> {
         DetectorMsg::Beat { no },
         token((1..6).map(stamp).collect(), vec![NodeId(7)]),
         token((1..200).map(stamp).collect(), (200..300).map(NodeId).collect()),
-        DetectorMsg::Poll { no, suspect: NodeId(2) },
-        DetectorMsg::Vote { no, suspect: NodeId(2), unreachable: true },
+        DetectorMsg::Poll { no, poll: 3, suspect: NodeId(2) },
+        DetectorMsg::Vote { no, poll: 3, suspect: NodeId(2), unreachable: true },
         DetectorMsg::Probe { watcher: NodeId(2), n },
         DetectorMsg::ProbeReply { n },
     ];

@@ -25,17 +25,26 @@ pub(super) fn latency(config: &DetectorConfig) -> Span {
 #[derive(Clone, Debug)]
 pub(super) struct Cooperative {
     heartbeat: Heartbeat,
-    /// By rank of the suspect: who has found it unreachable in the poll that is open.
-    polls: Vec<Option<Vec<usize>>>,
+    /// By rank of the suspect: the poll that is open.
+    polls: Vec<Option<Poll>>,
     /// Questions this node is asking on others' behalf, at most one for each watcher and suspect.
     errands: Vec<Errand>,
+    /// Counts polls and probes.
     n: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Poll {
+    n: u64,
+    /// Who has found the suspect unreachable.
+    votes: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Errand {
     watcher: usize,
     no: WatchNo,
+    poll: u64,
     suspect: usize,
     n: u64,
     until: Time,
@@ -65,7 +74,7 @@ impl Cooperative {
     }
 
     pub(super) fn silent(&mut self, rank: usize, scope: &mut Scope<'_>) -> bool {
-        let votes = self.polls[rank].as_ref().map_or(0, Vec::len);
+        let votes = self.polls[rank].as_ref().map_or(0, |poll| poll.votes.len());
         if votes + 1 >= scope.config.reporters {
             self.polls[rank] = None;
             return self.heartbeat.silent(rank, scope);
@@ -76,9 +85,11 @@ impl Cooperative {
 
     pub(super) fn handle(&mut self, rank: usize, life: Incarnation, msg: DetectorMsg, scope: &mut Scope<'_>) {
         match msg {
-            DetectorMsg::Poll { no, suspect } => self.polled(rank, no, suspect, scope),
-            DetectorMsg::Vote { no, suspect, unreachable } => {
-                self.voted(rank, no, suspect, unreachable, scope)
+            DetectorMsg::Poll { no, poll, suspect } => self.polled(rank, no, poll, suspect, scope),
+            DetectorMsg::Vote { no, poll, suspect, unreachable } => {
+                if unreachable {
+                    self.voted(rank, no, poll, suspect, scope);
+                }
             }
             DetectorMsg::Probe { watcher, n } => {
                 let dead = scope.roster.rank(watcher).is_none_or(|watcher| scope.dead_to[watcher]);
@@ -116,24 +127,25 @@ impl Cooperative {
     /// The suspect itself is asked for beats again: if it came back it has forgotten who wants them, and no poll
     /// would ever find it unreachable.
     fn open_poll(&mut self, suspect: usize, scope: &mut Scope<'_>) {
-        self.polls[suspect] = Some(Vec::new());
+        self.n += 1;
+        self.polls[suspect] = Some(Poll { n: self.n, votes: Vec::new() });
         self.heartbeat.ask_again(suspect, scope);
         let no = scope.watches.no(suspect);
         let me = scope.roster.my_rank();
         for rank in (0..scope.roster.size()).filter(|rank| *rank != suspect && *rank != me) {
-            scope.mail.push((rank, DetectorMsg::Poll { no, suspect: scope.roster.at(suspect) }));
+            scope
+                .mail
+                .push((rank, DetectorMsg::Poll { no, poll: self.n, suspect: scope.roster.at(suspect) }));
         }
         // Enough votes end the poll at once; too few, and it is held again after a period.
         let patience = (scope.config.delta * 4).max(scope.config.period);
         scope.watches.set_deadline(suspect, scope.now + patience);
     }
 
-    fn voted(&mut self, rank: usize, no: WatchNo, suspect: NodeId, unreachable: bool, scope: &mut Scope<'_>) {
+    fn voted(&mut self, rank: usize, no: WatchNo, poll: u64, suspect: NodeId, scope: &mut Scope<'_>) {
         let Some(suspect) = scope.roster.rank(suspect) else { return };
-        if !unreachable || !scope.watches.is_current(suspect, no) {
-            return;
-        }
-        let Some(votes) = &mut self.polls[suspect] else { return };
+        let open = self.polls[suspect].as_mut().filter(|open| open.n == poll);
+        let Some(Poll { votes, .. }) = open.filter(|_| scope.watches.is_current(suspect, no)) else { return };
         if !votes.contains(&rank) {
             votes.push(rank);
         }
@@ -144,13 +156,13 @@ impl Cooperative {
 
     // The reporter's errand.
 
-    fn polled(&mut self, watcher: usize, no: WatchNo, suspect: NodeId, scope: &mut Scope<'_>) {
+    fn polled(&mut self, watcher: usize, no: WatchNo, poll: u64, suspect: NodeId, scope: &mut Scope<'_>) {
         let me = scope.roster.my_rank();
         let Some(suspect) = scope.roster.rank(suspect).filter(|suspect| *suspect != me) else { return };
         self.n += 1;
         let until = scope.now + scope.config.delta * 2;
         self.errands.retain(|errand| (errand.watcher, errand.suspect) != (watcher, suspect));
-        self.errands.push(Errand { watcher, no, suspect, n: self.n, until });
+        self.errands.push(Errand { watcher, no, poll, suspect, n: self.n, until });
         scope.send(suspect, DetectorMsg::Probe { watcher: scope.roster.at(watcher), n: self.n });
     }
 
@@ -165,9 +177,10 @@ impl Cooperative {
     pub(super) fn canonical(&self, now: Time, roster: &Roster, form: &mut Form) {
         self.heartbeat.canonical(now, roster, form);
         for poll in &self.polls {
-            form.option(poll.as_ref(), |form, votes| {
-                form.number(votes.len() as u64);
-                votes.iter().for_each(|rank| form.number(*rank as u64));
+            form.option(poll.as_ref(), |form, poll| {
+                form.other(roster.me(), poll.n);
+                form.number(poll.votes.len() as u64);
+                poll.votes.iter().for_each(|rank| form.number(*rank as u64));
             });
         }
         form.other(roster.me(), self.n);
@@ -176,6 +189,7 @@ impl Cooperative {
             form.number(errand.watcher as u64);
             form.number(errand.suspect as u64);
             form.watch(roster.at(errand.watcher), roster.at(errand.suspect), errand.no);
+            form.other(roster.at(errand.watcher), errand.poll);
             form.other(roster.me(), errand.n);
             form.deadline(now, errand.until);
         }
@@ -184,6 +198,6 @@ impl Cooperative {
 
 impl Errand {
     fn vote(&self, unreachable: bool, roster: &Roster) -> DetectorMsg {
-        DetectorMsg::Vote { no: self.no, suspect: roster.at(self.suspect), unreachable }
+        DetectorMsg::Vote { no: self.no, poll: self.poll, suspect: roster.at(self.suspect), unreachable }
     }
 }

@@ -53,6 +53,8 @@ pub enum DetectorMsg {
     Poll {
         /// The watch that asks.
         no: WatchNo,
+        /// Counts the asker's polls: a vote that comes too late for one is not taken for another.
+        poll: u64,
         /// Whom it watches.
         suspect: NodeId,
     },
@@ -60,6 +62,8 @@ pub enum DetectorMsg {
     Vote {
         /// Of the Poll.
         no: WatchNo,
+        /// Of the Poll.
+        poll: u64,
         /// Of the Poll.
         suspect: NodeId,
         /// Whether the reporter found the suspect unreachable.
@@ -162,12 +166,14 @@ impl DetectorMsg {
             Self::Unsubscribe { no } => form.watch(from, to, *no),
             Self::Beat { no } => form.watch(to, from, *no),
             Self::Token(token) => token.canonical(form),
-            Self::Poll { no, suspect } => {
+            Self::Poll { no, poll, suspect } => {
                 form.watch(from, *suspect, *no);
+                form.other(from, *poll);
                 form.node(*suspect);
             }
-            Self::Vote { no, suspect, unreachable } => {
+            Self::Vote { no, poll, suspect, unreachable } => {
                 form.watch(to, *suspect, *no);
+                form.other(to, *poll);
                 form.node(*suspect);
                 form.number(u64::from(*unreachable));
             }

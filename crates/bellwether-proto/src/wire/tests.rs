@@ -218,8 +218,8 @@ fn body(which: u64, n: u64) -> Body<AnyMsg> {
                 absent,
             })))
         }
-        7 => detector(DetectorMsg::Poll { no, suspect: id }),
-        8 => detector(DetectorMsg::Vote { no, suspect: id, unreachable: n.is_multiple_of(2) }),
+        7 => detector(DetectorMsg::Poll { no, poll: n, suspect: id }),
+        8 => detector(DetectorMsg::Vote { no, poll: n, suspect: id, unreachable: n.is_multiple_of(2) }),
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
         11..17 => Body::Election(AnyMsg::BullyFd(stoller(which - 11, n))),

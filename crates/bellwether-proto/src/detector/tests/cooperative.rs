@@ -31,17 +31,18 @@ fn votes_of_an_older_watch_or_for_another_suspect_do_not_count() {
     assert_eq!(alone.downs_after(DELTA * 2), [], "the poll is open");
     let suspect = NodeId(2);
     let votes = [
-        DetectorMsg::Vote { no: WatchNo(1), suspect, unreachable: true },
-        DetectorMsg::Vote { no: WatchNo(2), suspect, unreachable: false },
-        DetectorMsg::Vote { no: WatchNo(2), suspect: NodeId(4), unreachable: true },
-        DetectorMsg::Vote { no: WatchNo(2), suspect: NodeId(99), unreachable: true },
-        DetectorMsg::Vote { no: WatchNo(2), suspect: NodeId(1), unreachable: true },
+        DetectorMsg::Vote { no: WatchNo(1), poll: 1, suspect, unreachable: true },
+        DetectorMsg::Vote { no: WatchNo(2), poll: 1, suspect, unreachable: false },
+        DetectorMsg::Vote { no: WatchNo(2), poll: 7, suspect, unreachable: true },
+        DetectorMsg::Vote { no: WatchNo(2), poll: 1, suspect: NodeId(4), unreachable: true },
+        DetectorMsg::Vote { no: WatchNo(2), poll: 1, suspect: NodeId(99), unreachable: true },
+        DetectorMsg::Vote { no: WatchNo(2), poll: 1, suspect: NodeId(1), unreachable: true },
     ];
     for vote in votes {
         alone.receive(2, vote);
         assert_eq!(alone.downs_after(Span::ZERO), []);
     }
-    alone.receive(2, DetectorMsg::Vote { no: WatchNo(2), suspect, unreachable: true });
+    alone.receive(2, DetectorMsg::Vote { no: WatchNo(2), poll: 1, suspect, unreachable: true });
     assert_eq!(alone.downs_after(Span::ZERO), [1]);
 }
 
@@ -50,7 +51,7 @@ fn one_reporter_has_one_vote() {
     let mut alone = Alone::new(DetectorConfig { reporters: 3, ..config(DetectorKind::Cooperative) }, 0);
     alone.start(1);
     alone.downs_after(DELTA * 2);
-    let vote = DetectorMsg::Vote { no: WatchNo(1), suspect: NodeId(2), unreachable: true };
+    let vote = DetectorMsg::Vote { no: WatchNo(1), poll: 1, suspect: NodeId(2), unreachable: true };
     alone.receive(2, vote.clone());
     alone.receive(2, vote.clone());
     assert_eq!(alone.downs_after(Span::ZERO), []);
@@ -62,11 +63,11 @@ fn one_reporter_has_one_vote() {
 fn a_reporter_runs_one_errand_for_each_watcher_and_suspect() {
     let mut alone = Alone::new(config(DetectorKind::Cooperative), 0);
     for no in 0..10_000 {
-        alone.receive(1, DetectorMsg::Poll { no: WatchNo(no), suspect: NodeId(3) });
-        alone.receive(1, DetectorMsg::Poll { no: WatchNo(no), suspect: NodeId(99) });
-        alone.receive(1, DetectorMsg::Poll { no: WatchNo(no), suspect: NodeId(1) });
+        alone.receive(1, DetectorMsg::Poll { no: WatchNo(no), poll: no, suspect: NodeId(3) });
+        alone.receive(1, DetectorMsg::Poll { no: WatchNo(no), poll: no, suspect: NodeId(99) });
+        alone.receive(1, DetectorMsg::Poll { no: WatchNo(no), poll: no, suspect: NodeId(1) });
     }
-    let vote = DetectorMsg::Vote { no: WatchNo(9_999), suspect: NodeId(3), unreachable: true };
+    let vote = DetectorMsg::Vote { no: WatchNo(9_999), poll: 9_999, suspect: NodeId(3), unreachable: true };
     assert_eq!(alone.wake_after(DELTA * 2), [(1, vote)]);
     assert_eq!(alone.wake_after(DELTA * 2), []);
 }
@@ -76,13 +77,14 @@ fn a_beat_closes_the_poll_and_its_votes_are_forgotten() {
     let mut alone = Alone::new(DetectorConfig { reporters: 3, ..config(DetectorKind::Cooperative) }, 0);
     alone.start(1);
     alone.downs_after(DELTA * 2);
-    let vote = DetectorMsg::Vote { no: WatchNo(1), suspect: NodeId(2), unreachable: true };
+    let vote = DetectorMsg::Vote { no: WatchNo(1), poll: 1, suspect: NodeId(2), unreachable: true };
     alone.receive(2, vote.clone());
     alone.receive(1, DetectorMsg::Beat { no: WatchNo(1) });
     alone.receive(3, vote.clone());
     assert_eq!(alone.downs_after(PERIOD + DELTA), [], "silent again: a new poll");
-    alone.receive(3, vote);
-    assert_eq!(alone.downs_after(Span::ZERO), [], "one of the two others");
+    alone.receive(3, vote.clone());
+    alone.receive(2, vote);
+    assert_eq!(alone.downs_after(Span::ZERO), [], "votes of the first poll, which is closed");
 }
 
 /// A peer that restarts forgets who subscribed. Everybody finds it reachable, so no poll can ever report it: the
