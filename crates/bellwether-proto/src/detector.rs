@@ -5,7 +5,7 @@
 //! | `ping` | `ping.rs` | asks each watched peer every P | max(P, 2δ) + 2δ |
 //! | `heartbeat` | `heartbeat.rs` | asks once, then is told every η | η + 2δ |
 //! | `adaptive` | `adaptive.rs` | as `heartbeat`, patience learned from arrivals | δ + 8(η + δ) |
-//! | `cooperative` | `cooperative.rs` | as `heartbeat`, then k reporters must agree | η + 6δ |
+//! | `cooperative` | `cooperative.rs` | as `heartbeat`, then k reporters must agree | max(η, 3δ) + 6δ |
 //! | `ring` | `ring.rs` | a token goes round every R; pings localise what stops it | 2R + (3n + 8)δ |
 //! | `perfect` | `perfect.rs` | the simulator tells | the period |
 //!

@@ -30,8 +30,9 @@ pub trait Election: Clone {
     /// The algorithm's own messages.
     type Msg: Message;
 
-    /// The state of a node that has just come up, before its recovery rule has run.
-    fn new(setup: Setup) -> Self;
+    /// The state of a node that has just come up, before its recovery rule has run. `tau_fd` is the latency that its
+    /// failure detector declares.
+    fn new(setup: Setup, tau_fd: Span) -> Self;
 
     /// Takes one input. The state changes, and `out` receives what is to be done.
     fn handle(&mut self, now: Time, input: Input<Self::Msg>, out: &mut Actions<Self::Msg>);

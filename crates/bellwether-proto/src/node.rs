@@ -75,7 +75,7 @@ impl<E: Election> Node<E> {
             link: Link::new(roster, setup.variant == election::Variant::Repaired),
             detector: Detector::new(detector, roster.clone(), setup.incarnation, now),
             detector_config: detector,
-            election: E::new(setup.clone()),
+            election: E::new(setup.clone(), detector.latency(roster.size())),
             shown: View { status: Status::Down, leader: None, group: None },
             mail: Mail::new(),
             actions: Actions::new(),

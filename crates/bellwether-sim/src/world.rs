@@ -262,7 +262,9 @@ impl<'a, E: Election> World<'a, E> {
         self.record(at, What::Recover);
         self.tell_oracle(at, true);
         for peer in 0..self.hosts.len() {
-            if peer != at && self.hosts[peer].node.is_none() && !self.hosts[peer].fresh {
+            // Those that are about to start, at time 0, count as up.
+            let Host { node, fresh, paused, .. } = &self.hosts[peer];
+            if peer != at && node.is_none() && (!fresh || *paused) {
                 let peer = self.hosts[peer].id;
                 self.input(at, Input::Oracle { peer, alive: None });
             }
@@ -272,22 +274,21 @@ impl<'a, E: Election> World<'a, E> {
 
     fn crash(&mut self, at: usize) {
         let host = &mut self.hosts[at];
-        let (was_up, was_paused) = (host.node.is_some(), host.paused);
+        let (was_up, was_fresh, was_paused) = (host.node.is_some(), host.fresh, host.paused);
         host.fresh = false;
         host.paused = false;
         host.trap = None;
         host.wake = Time::NEVER;
         host.news.clear();
-        if !was_up && !was_paused {
-            return;
+        if was_up || was_paused {
+            self.record(at, What::Crash);
         }
-        self.record(at, What::Crash);
         self.hosts[at].node = None;
         for message in std::mem::take(&mut self.hosts[at].inbox) {
             let msg = self.msg_ref(&message);
             self.record(at, What::Drop(msg, DropReason::Down));
         }
-        if was_up {
+        if was_up || was_fresh {
             self.tell_oracle(at, false);
         }
     }
@@ -302,7 +303,11 @@ impl<'a, E: Election> World<'a, E> {
         let host = &mut self.hosts[at];
         if !host.paused && (host.node.is_some() || host.fresh) {
             host.paused = true;
+            let fresh = host.fresh;
             self.record(at, What::Pause);
+            if fresh {
+                self.tell_oracle(at, false); // It is not up before it has started.
+            }
         }
     }
 

@@ -182,9 +182,9 @@ impl<E: Clone, B> Clone for Mutant<E, B> {
 impl<E: Election<Msg = Msg>, B: Bug> Election for Mutant<E, B> {
     type Msg = Msg;
 
-    fn new(setup: Setup) -> Self {
+    fn new(setup: Setup, tau_fd: Span) -> Self {
         let roster = setup.roster.clone();
-        Self { inner: E::new(setup), roster, bug: std::marker::PhantomData }
+        Self { inner: E::new(setup, tau_fd), roster, bug: std::marker::PhantomData }
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {

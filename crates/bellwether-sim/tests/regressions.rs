@@ -77,6 +77,53 @@ timing.tau = "5ms"
         Must::Hold(&["ALE1", "ALE2'", "ALE2"]),
     ),
     (
+        "a slow clock made every vote a little too late for its poll, and nobody was ever reported",
+        r#"
+protocol = "async-bully"
+nodes = 3
+until = "30s"
+network.latency = "10ms"
+timing = { delta = "10ms", tau = "20ms" }
+detector = { kind = "cooperative", k = 2 }
+clock.drift_ppm = { 3 = -200 }
+event = [{ at = "5s", crash = [1] }]
+"#,
+        Must::Hold(&["FD-COMPLETE", "FD-LATENCY"]),
+    ),
+    (
+        "the oracle was not told of a node that crashed before it had started",
+        r#"
+protocol = "bully-fd"
+nodes = 2
+until = "10s"
+event = [{ at = "0s", crash = [2] }, { at = "0s", recover = [2] }, { at = "0s", crash = [1] }]
+"#,
+        Must::Hold(&["SLE2", "FD-COMPLETE", "FD-LATENCY"]),
+    ),
+    (
+        "the oracle was not told of a node that was paused before it had started",
+        r#"
+protocol = "bully-fd"
+nodes = 3
+until = "10s"
+event = [{ at = "0s", pause = [1] }, { at = "1s", crash = [1] }]
+"#,
+        Must::Hold(&["FD-COMPLETE", "FD-LATENCY"]),
+    ),
+    (
+        "answers were ignored that a patient detector would have waited for, and the split was for ever",
+        r#"
+protocol = "async-bully"
+nodes = 3
+until = "60s"
+network.latency = "30ms"
+timing = { delta = "10ms", tau = "20ms" }
+detector = { kind = "adaptive", period = "100ms" }
+expect.leader = { 1 = 1, 2 = 1, 3 = 1 }
+"#,
+        Must::Hold(&["ALE1"]),
+    ),
+    (
         "reporters that must agree may be too few: nothing that needs a report is promised",
         r#"
 protocol = "bully-fd"

@@ -17,10 +17,15 @@ use crate::ident::{Incarnation, NodeId};
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 
-/// After the silence: the poll's way, the probe's round trip, the vote's way.
+/// After the silence, or after a poll that the peer's death came too late for: the poll's way, the probe's round trip, the
+/// vote's way.
 pub(super) fn latency(config: &DetectorConfig) -> Span {
-    heartbeat::latency(config) + config.delta * 4
+    heartbeat::latency(config).max(config.delta * POLL) + config.delta * 4
 }
+
+/// How long a poll is open at least, in units of δ. A vote takes up to four, and a little more if the reporter's clock is
+/// slow.
+const POLL: u64 = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct Cooperative {
@@ -138,7 +143,7 @@ impl Cooperative {
                 .push((rank, DetectorMsg::Poll { no, poll: self.n, suspect: scope.roster.at(suspect) }));
         }
         // Enough votes end the poll at once; too few, and it is held again after a period.
-        let patience = (scope.config.delta * 4).max(scope.config.period);
+        let patience = (scope.config.delta * POLL).max(scope.config.period);
         scope.watches.set_deadline(suspect, scope.now + patience);
     }
 

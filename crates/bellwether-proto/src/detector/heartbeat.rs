@@ -33,6 +33,8 @@ pub(super) struct Heartbeat {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Subscription {
+    /// The subscriber's life, and its watch.
+    life: Incarnation,
     no: WatchNo,
     period: Span,
 }
@@ -118,7 +120,7 @@ impl Heartbeat {
         if !self.beats.is_set(rank) {
             return None;
         }
-        let Subscription { no, period } = self.subscriptions[rank];
+        let Subscription { no, period, .. } = self.subscriptions[rank];
         self.beats.set(rank, now + period);
         Some(no)
     }
@@ -132,14 +134,22 @@ impl Heartbeat {
         }
     }
 
-    fn subscribed(&mut self, rank: usize, no: WatchNo, period: Span, scope: &mut Scope<'_>) {
-        if no < self.subscriptions[rank].no {
+    fn subscribed(
+        &mut self,
+        rank: usize,
+        life: Incarnation,
+        no: WatchNo,
+        period: Span,
+        scope: &mut Scope<'_>,
+    ) {
+        let current = self.subscriptions[rank];
+        if (life, no) < (current.life, current.no) {
             // Overtaken by a later one. Beats for the older watch would leave the present one in silence.
             return;
         }
         // Nobody gets beats more often than this node's own detector would want them.
         let period = period.max(scope.config.period);
-        self.subscriptions[rank] = Subscription { no, period };
+        self.subscriptions[rank] = Subscription { life, no, period };
         self.beats.set(rank, scope.now + period);
         if !scope.dead_to[rank] {
             scope.send(rank, DetectorMsg::Beat { no });
@@ -151,7 +161,7 @@ impl Heartbeat {
     pub(super) fn handle(&mut self, rank: usize, life: Incarnation, msg: DetectorMsg, scope: &mut Scope<'_>) {
         match msg {
             DetectorMsg::Beat { no } => self.beat_arrived(rank, life, no, scope),
-            DetectorMsg::Subscribe { no, period } => self.subscribed(rank, no, period, scope),
+            DetectorMsg::Subscribe { no, period } => self.subscribed(rank, life, no, period, scope),
             DetectorMsg::Unsubscribe { no } if self.subscriptions[rank].no == no => {
                 self.beats.clear(rank);
             }
@@ -170,7 +180,7 @@ impl Heartbeat {
     fn send_beats(&mut self, scope: &mut Scope<'_>) {
         let soon = scope.now + scope.config.period / 8;
         for rank in self.beats.take_due(soon) {
-            let Subscription { no, period } = self.subscriptions[rank];
+            let Subscription { no, period, .. } = self.subscriptions[rank];
             self.beats.set(rank, scope.now + period);
             if !scope.dead_to[rank] {
                 scope.send(rank, DetectorMsg::Beat { no });
@@ -184,6 +194,7 @@ impl Heartbeat {
 
     pub(super) fn canonical(&self, now: Time, roster: &Roster, form: &mut Form) {
         for (rank, subscription) in self.subscriptions.iter().enumerate() {
+            form.incarnation(roster.at(rank), subscription.life);
             form.watch(roster.at(rank), roster.me(), subscription.no);
             form.number(subscription.period.as_micros());
             form.deadline(now, self.beats.get(rank));

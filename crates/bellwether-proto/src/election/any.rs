@@ -5,7 +5,7 @@ use super::bully_fd::{self, BullyFd};
 use super::{Action, Actions, Election, Input, Setup, Spec, stoller};
 use crate::canonical::Form;
 use crate::message::{Kind, Message};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::view::View;
 
 /// The algorithms.
@@ -61,10 +61,10 @@ pub enum AnyMsg {
 impl Election for AnyElection {
     type Msg = AnyMsg;
 
-    fn new(setup: Setup) -> Self {
+    fn new(setup: Setup, tau_fd: Span) -> Self {
         match setup.protocol {
-            Protocol::BullyFd => Self::BullyFd(BullyFd::new(setup)),
-            Protocol::AsyncBully => Self::AsyncBully(AsyncBully::new(setup)),
+            Protocol::BullyFd => Self::BullyFd(BullyFd::new(setup, tau_fd)),
+            Protocol::AsyncBully => Self::AsyncBully(AsyncBully::new(setup, tau_fd)),
         }
     }
 

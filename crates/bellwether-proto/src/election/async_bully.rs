@@ -30,7 +30,7 @@ use crate::ident::{ElectionId, NodeId};
 use crate::promise::Assumption::{ClocksAgree, Fifo, ReportsUnreachable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::view::View;
 
 /// What is to be known about `async-bully`.
@@ -67,8 +67,8 @@ pub struct AsyncBully {
 impl Election for AsyncBully {
     type Msg = Msg;
 
-    fn new(setup: Setup) -> Self {
-        Self { organiser: Organiser::new(setup), halt_due: Time::NEVER }
+    fn new(setup: Setup, tau_fd: Span) -> Self {
+        Self { organiser: Organiser::new(setup, tau_fd), halt_due: Time::NEVER }
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {

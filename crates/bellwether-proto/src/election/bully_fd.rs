@@ -31,7 +31,7 @@ use crate::promise::Assumption::{
 };
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::view::View;
 
 /// What is to be known about `bully-fd`.
@@ -70,8 +70,8 @@ pub struct BullyFd {
 impl Election for BullyFd {
     type Msg = Msg;
 
-    fn new(setup: Setup) -> Self {
-        Self { organiser: Organiser::new(setup), down: Vec::new() }
+    fn new(setup: Setup, tau_fd: Span) -> Self {
+        Self { organiser: Organiser::new(setup, tau_fd), down: Vec::new() }
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {

@@ -16,7 +16,7 @@ use super::{Action, Actions, Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::message::{Kind, Message};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
 /// The messages. Each carries an election identifier; `Rej` belongs to Fig. 3 alone. Norm? and NotNorm also carry what
@@ -120,16 +120,17 @@ pub(super) struct Organiser {
     pub(super) pendack: usize,
     /// When the leader asks Norm? next.
     pub(super) norm_due: Time,
-    /// R8: the number that questions carry now, the one they carried before, and when the next is due: after a time in
-    /// which a stable network answers.
+    /// R8: the number that questions carry now, the one they carried before, and when the next is due.
     pub(super) question: u64,
     pub(super) last_question: u64,
     pub(super) next_question: Time,
+    /// R8: in a stable network, an answer takes no longer; and if it does, the detector has given its sender up.
+    answer_within: Span,
 }
 
 impl Organiser {
     /// The paper leaves the volatile variables arbitrary at recovery (claim C23); these are as good as any.
-    pub(super) fn new(setup: Setup) -> Self {
+    pub(super) fn new(setup: Setup, tau_fd: Span) -> Self {
         let me = setup.roster.me();
         let elid = ElectionId { node: me, incarnation: setup.incarnation, seq: 0 };
         Self {
@@ -143,6 +144,7 @@ impl Organiser {
             question: 0,
             last_question: 0,
             next_question: Time::ZERO,
+            answer_within: setup.timing.tau.max(setup.timing.delta * 2).max(tau_fd),
             setup,
         }
     }
@@ -259,7 +261,7 @@ impl Organiser {
         if self.next_question <= now {
             self.last_question = self.question;
             self.question += 1;
-            self.next_question = now + self.setup.timing.tau.max(self.setup.timing.delta * 2);
+            self.next_question = now + self.answer_within;
         }
     }
 

@@ -230,9 +230,9 @@ struct Scrambled {
 impl Election for Scrambled {
     type Msg = stoller::Msg;
 
-    fn new(setup: Setup) -> Self {
+    fn new(setup: Setup, tau_fd: Span) -> Self {
         let rubbish = setup.incarnation.0 * 31 + u64::from(setup.roster.me().0);
-        Self { inner: BullyFd::new(setup), rubbish }
+        Self { inner: BullyFd::new(setup, tau_fd), rubbish }
     }
 
     fn handle(&mut self, now: Time, input: Input<stoller::Msg>, out: &mut Actions<stoller::Msg>) {

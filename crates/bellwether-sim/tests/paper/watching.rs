@@ -4,7 +4,7 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::election::{Action, Actions, Election, Input, Setup};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::{Kind, Message};
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::view::{Status, View};
 
 /// Watches every other node from the start, and again when one is reported.
@@ -29,7 +29,7 @@ impl Message for Nothing {
 impl Election for WatchesAll {
     type Msg = Nothing;
 
-    fn new(setup: Setup) -> Self {
+    fn new(setup: Setup, _: Span) -> Self {
         let me = setup.roster.me();
         Self { peers: setup.roster.members().iter().copied().filter(|id| *id != me).collect() }
     }

@@ -28,7 +28,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
             incarnation: Incarnation(2),
             timing: Timing { delta: DELTA, tau: TAU, step: Span::millis(10) },
         };
-        Self { election: E::new(setup), now: Time::ZERO, did: Vec::new() }
+        Self { election: E::new(setup, DELTA * 2), now: Time::ZERO, did: Vec::new() }
     }
 
     pub(in crate::election) fn up(me: u32, size: u32) -> Self {
