@@ -231,11 +231,11 @@ impl Verdict {
 
 fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
     match property {
-        Property::Sle1 => Box::new(sle1::Sle1::new(facts)),
+        Property::Sle1 => Box::new(sle1::new(facts)),
         Property::Sle2 => Box::new(sle2::Sle2::new(facts)),
-        Property::Ale1 => Box::new(ale1::Ale1::new(facts)),
-        Property::Ale2 => Box::new(ale2::Ale2::new(facts)),
-        Property::Ale2Prime => Box::new(ale2_prime::Ale2Prime::new(facts)),
+        Property::Ale1 => Box::new(ale1::new(facts)),
+        Property::Ale2 => Box::new(ale2::new(facts)),
+        Property::Ale2Prime => Box::new(ale2_prime::new(facts)),
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),
         Property::FdLatency => Box::new(fd_latency::FdLatency::new(facts)),

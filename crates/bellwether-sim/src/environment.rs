@@ -111,7 +111,8 @@ fn clocks_agree(scenario: &Scenario) -> bool {
         _ => None,
     });
     let latencies = links.chain(events).chain([scenario.network.base.latency]);
-    let longest = latencies.map(|latency| latency.high.min(delta)).max().unwrap_or_default();
+    let in_time = latencies.filter(|latency| latency.low <= delta);
+    let longest = in_time.map(|latency| latency.high.min(delta)).max().unwrap_or_default();
     let patience = scenario.detector_config().latency(scenario.nodes as usize).as_micros();
     let slack = delta.as_micros() - longest.as_micros();
     patience.saturating_mul(2 * u64::from(largest_drift(scenario))) <= slack.saturating_mul(1_000_000)

@@ -255,7 +255,7 @@ impl<'a, E: Election> World<'a, E> {
     fn boot(&mut self, at: usize) {
         let now = self.now;
         let host = &mut self.hosts[at];
-        let incarnation = host.disk.incarnation.next().expect("a disk counts fewer lives than 2^64");
+        let incarnation = host.disk.incarnation.next().expect("no run restarts a node that often");
         let roster = self.setup.roster.seen_by(host.id);
         let setup = Setup { roster, incarnation, ..self.setup.clone() };
         host.node = Some(Node::new(setup, self.detector, host.clock.reads(now)));

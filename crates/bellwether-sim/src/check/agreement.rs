@@ -4,30 +4,78 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::Time;
+use bellwether_proto::trace::{TraceEvent, What};
+use bellwether_proto::view::{Status, View};
 
-use super::known::index;
+use super::known::{Known, index};
+use super::{Checker, Facts, Verdict, Violation};
+
+/// Judges whether the nodes that are up and in normal operation, and have the same `K`, name the same leader.
+///
+/// After every event: a node's view changes once in a step, so no state in between is ever shown.
+pub(super) struct Agreement<K> {
+    names: Names<K>,
+    /// Among whom there must be agreement, and how to say so.
+    among: fn(&View) -> K,
+    in_words: fn(K) -> String,
+    judged: bool,
+    violation: Option<Violation>,
+}
+
+impl<K: Copy + Ord> Agreement<K> {
+    pub(super) fn new(facts: &Facts, among: fn(&View) -> K, in_words: fn(K) -> String) -> Self {
+        Self { names: Names::new(facts.nodes), among, in_words, judged: false, violation: None }
+    }
+}
+
+impl<K: Copy + Ord + Send> Checker for Agreement<K> {
+    fn observe(&mut self, known: &Known, event: &TraceEvent) {
+        if self.violation.is_some() || !matches!(event.what, What::Node(_) | What::Crash | What::Recover) {
+            return;
+        }
+        let view = known.view(event.node);
+        let speaks = known.is_up(event.node) && view.status == Status::Normal;
+        self.judged |= speaks;
+        let among = (self.among)(&view);
+        let dispute = self.names.set(event.node, speaks.then_some((among, view.leader)));
+        self.violation = dispute.map(|Dispute { sides: [(i, ldr_i), (j, ldr_j)] }| {
+            let (among, ldr_i, ldr_j) = ((self.in_words)(among), follows(ldr_i), follows(ldr_j));
+            let what = format!("{i} and {j} are both normal{among}, but {i} {ldr_i} and {j} {ldr_j}");
+            Violation { at: event.at, what }
+        });
+    }
+
+    fn violated(&self) -> bool {
+        self.violation.is_some()
+    }
+
+    fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
+        Verdict::new(self.judged, self.violation)
+    }
+}
 
 /// Who names whom; nodes with equal `K` must agree.
-pub(super) struct Agreement<K> {
+struct Names<K> {
     named: Vec<Option<(K, Name)>>,
     tally: BTreeMap<(K, Name), usize>,
 }
 
 /// The leader that a node names; a node in normal operation that names none disagrees with those that do.
-pub(super) type Name = Option<NodeId>;
+type Name = Option<NodeId>;
 
 /// Two nodes that ought to agree.
-pub(super) struct Dispute {
-    pub(super) sides: [(NodeId, Name); 2],
+struct Dispute {
+    sides: [(NodeId, Name); 2],
 }
 
-impl<K: Copy + Ord> Agreement<K> {
-    pub(super) fn new(nodes: usize) -> Self {
+impl<K: Copy + Ord> Names<K> {
+    fn new(nodes: usize) -> Self {
         Self { named: vec![None; nodes], tally: BTreeMap::new() }
     }
 
     /// The node now names this leader, or has nothing to say. A dispute that this begins is the answer.
-    pub(super) fn set(&mut self, node: NodeId, names: Option<(K, Name)>) -> Option<Dispute> {
+    fn set(&mut self, node: NodeId, names: Option<(K, Name)>) -> Option<Dispute> {
         let before = std::mem::replace(&mut self.named[index(node)], names);
         if before == names {
             return None;
@@ -66,6 +114,6 @@ impl<K: Copy + Ord> Agreement<K> {
 }
 
 /// A name, in words.
-pub(super) fn follows(name: Name) -> String {
+fn follows(name: Name) -> String {
     name.map_or_else(|| "names no leader".to_owned(), |leader| format!("follows {leader}"))
 }

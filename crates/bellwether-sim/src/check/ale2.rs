@@ -8,35 +8,15 @@
 use std::collections::BTreeMap;
 
 use bellwether_proto::ident::{GroupId, NodeId};
-use bellwether_proto::time::Time;
-use bellwether_proto::trace::TraceEvent;
 
+use super::Facts;
 use super::clique_cover::{Graph, cover};
 use super::elected::{Standing, leaders_elected};
 use super::known::Known;
 use super::while_stable::WhileStable;
-use super::{Checker, Facts, Verdict};
 
-pub(super) struct Ale2(WhileStable);
-
-impl Ale2 {
-    pub(super) fn new(facts: &Facts) -> Self {
-        Self(WhileStable::new(facts))
-    }
-}
-
-impl Checker for Ale2 {
-    fn pass(&mut self, known: &Known, until: Time) {
-        self.0.pass(known, until, elected_in_few_groups);
-    }
-
-    fn observe(&mut self, known: &Known, event: &TraceEvent) {
-        self.0.observe(known, event);
-    }
-
-    fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
-        self.0.finish(known, end, elected_in_few_groups)
-    }
+pub(super) fn new(facts: &Facts) -> WhileStable {
+    WhileStable::new(facts, elected_in_few_groups)
 }
 
 fn elected_in_few_groups(known: &Known) -> Standing {

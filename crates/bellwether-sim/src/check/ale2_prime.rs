@@ -4,32 +4,10 @@
 //!
 //! The constant is in `while_stable.rs`.
 
-use bellwether_proto::time::Time;
-use bellwether_proto::trace::TraceEvent;
-
+use super::Facts;
 use super::elected::leaders_elected;
-use super::known::Known;
 use super::while_stable::WhileStable;
-use super::{Checker, Facts, Verdict};
 
-pub(super) struct Ale2Prime(WhileStable);
-
-impl Ale2Prime {
-    pub(super) fn new(facts: &Facts) -> Self {
-        Self(WhileStable::new(facts))
-    }
-}
-
-impl Checker for Ale2Prime {
-    fn pass(&mut self, known: &Known, until: Time) {
-        self.0.pass(known, until, leaders_elected);
-    }
-
-    fn observe(&mut self, known: &Known, event: &TraceEvent) {
-        self.0.observe(known, event);
-    }
-
-    fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
-        self.0.finish(known, end, leaders_elected)
-    }
+pub(super) fn new(facts: &Facts) -> WhileStable {
+    WhileStable::new(facts, leaders_elected)
 }

@@ -9,25 +9,28 @@ use bellwether_proto::trace::{TraceEvent, What};
 use super::elected::Standing;
 use super::known::Known;
 use super::within::Within;
-use super::{Facts, Verdict};
+use super::{Checker, Facts, Verdict};
 
 /// Judges a predicate over the intervals in which the system is stable.
 pub(super) struct WhileStable {
     bound: Span,
     within: Within,
+    predicate: fn(&Known) -> Standing,
 }
 
 impl WhileStable {
-    pub(super) fn new(facts: &Facts) -> Self {
+    pub(super) fn new(facts: &Facts, predicate: fn(&Known) -> Standing) -> Self {
         let bound = facts.stretched(c_a(facts));
-        Self { bound, within: Within::new("the system became stable", bound) }
+        Self { bound, within: Within::new("the system became stable", bound), predicate }
+    }
+}
+
+impl Checker for WhileStable {
+    fn pass(&mut self, known: &Known, until: Time) {
+        self.within.pass(known, until, self.predicate);
     }
 
-    pub(super) fn pass(&mut self, known: &Known, until: Time, predicate: impl Fn(&Known) -> Standing) {
-        self.within.pass(known, until, predicate);
-    }
-
-    pub(super) fn observe(&mut self, known: &Known, event: &TraceEvent) {
+    fn observe(&mut self, known: &Known, event: &TraceEvent) {
         if let What::Recv(_, sent) = event.what {
             // It is late: its link was partially connected while it was under way, and nobody could tell.
             self.within.forget(sent);
@@ -37,8 +40,9 @@ impl WhileStable {
         }
     }
 
-    pub(super) fn finish(self, known: &Known, end: Time, predicate: impl Fn(&Known) -> Standing) -> Verdict {
-        self.within.finish(known, end, predicate)
+    fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
+        let Self { within, predicate, .. } = *self;
+        within.finish(known, end, predicate)
     }
 }
 
