@@ -12,8 +12,8 @@
 //! | FD-LATENCY | section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
 //!
 //! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `while_stable.rs`), what counts
-//! as elected (`elected.rs`), counting names (`agreement.rs`), what detectors owe (`obligations.rs`), and covers by
-//! cliques (`clique_cover.rs`).
+//! as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them (`agreement.rs`), what detectors owe
+//! (`obligations.rs`), and covers by cliques (`clique_cover.rs`).
 //!
 //! A property that found nothing to judge has no finding: absent is not the same as holding.
 //!
@@ -30,6 +30,7 @@ mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
 mod known;
+mod names;
 mod obligations;
 mod sle1;
 mod sle2;
