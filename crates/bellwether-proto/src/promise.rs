@@ -15,6 +15,8 @@ pub enum Property {
     Ale2,
     /// Stoller, section 5: in a stable system, in bounded time, all are normal, led by one who is up in their group.
     Ale2Prime,
+    /// Raynal, section 1: after some time all nodes that are up name one leader, which is up, for ever.
+    Omega,
     /// Stoller, section 2, (1): a watched node that is down is reported.
     FdComplete,
     /// Stoller, section 2, (2), and section 6: only a node that was down, or seemed so, is reported.
@@ -25,12 +27,13 @@ pub enum Property {
 
 impl Property {
     /// Every property.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Sle1,
         Self::Sle2,
         Self::Ale1,
         Self::Ale2,
         Self::Ale2Prime,
+        Self::Omega,
         Self::FdComplete,
         Self::FdAccurate,
         Self::FdLatency,
@@ -44,6 +47,7 @@ impl Property {
             Self::Ale1 => "ALE1",
             Self::Ale2 => "ALE2",
             Self::Ale2Prime => "ALE2'",
+            Self::Omega => "OMEGA",
             Self::FdComplete => "FD-COMPLETE",
             Self::FdAccurate => "FD-ACCURATE",
             Self::FdLatency => "FD-LATENCY",

@@ -1,19 +1,20 @@
 //! Checkers: each judges one property of a run, from its trace alone.
 //!
-//! | property | Stoller | on a finite run | file |
+//! | property | from | on a finite run | file |
 //! |---|---|---|---|
-//! | SLE1 | section 3 | after every event, all up nodes in normal operation name one leader | `sle1.rs` |
-//! | SLE2 | section 3 | within c_S (2·c_S unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under a leader that is up, and stay so | `sle2.rs` |
-//! | ALE1 | section 5 | as SLE1, among the nodes of each group | `ale1.rs` |
-//! | ALE2' | section 5 | within 2N(τ + 2δ + τ_FD) of becoming stable all up nodes are normal under a leader that is up and in their group, and stay so | `ale2_prime.rs` |
-//! | ALE2 | section 5 | as ALE2', and there are no more groups than cliques needed to cover the connectivity graph of the up nodes | `ale2.rs` |
-//! | FD-COMPLETE | section 2, (1) | at the end no watched node has been down for longer than τ_FD without a report | `fd_complete.rs` |
-//! | FD-ACCURATE | section 2, (2), and 6 | only a watched node is reported, and only if it was down, or seemed so, since the watch began | `fd_accurate.rs` |
-//! | FD-LATENCY | section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
+//! | SLE1 | Stoller, section 3 | after every event, all up nodes in normal operation name one leader | `sle1.rs` |
+//! | SLE2 | Stoller, section 3 | within c_S (2·c_S unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under a leader that is up, and stay so | `sle2.rs` |
+//! | ALE1 | Stoller, section 5 | as SLE1, among the nodes of each group | `ale1.rs` |
+//! | ALE2' | Stoller, section 5 | within 2N(τ + 2δ + τ_FD) of becoming stable all up nodes are normal under a leader that is up and in their group, and stay so | `ale2_prime.rs` |
+//! | ALE2 | Stoller, section 5 | as ALE2', and there are no more groups than cliques needed to cover the connectivity graph of the up nodes | `ale2.rs` |
+//! | OMEGA | Raynal, section 1 | throughout the last quarter of the run all up nodes are normal and name one leader, the same throughout, which is up | `omega.rs` |
+//! | FD-COMPLETE | Stoller, section 2, (1) | at the end no watched node has been down for longer than τ_FD without a report | `fd_complete.rs` |
+//! | FD-ACCURATE | Stoller, section 2, (2), and 6 | only a watched node is reported, and only if it was down, or seemed so, since the watch began | `fd_accurate.rs` |
+//! | FD-LATENCY | Stoller, section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
 //!
-//! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `while_stable.rs`), what counts
-//! as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them (`agreement.rs`), what detectors owe
-//! (`obligations.rs`), and covers by cliques (`clique_cover.rs`).
+//! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `while_stable.rs`), "for ever"
+//! (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
+//! (`agreement.rs`), what detectors owe (`obligations.rs`), and covers by cliques (`clique_cover.rs`).
 //!
 //! A property that found nothing to judge has no finding: absent is not the same as holding.
 //!
@@ -30,8 +31,10 @@ mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
 mod known;
+mod last_quarter;
 mod names;
 mod obligations;
+mod omega;
 mod sle1;
 mod sle2;
 #[cfg(test)]
@@ -183,14 +186,14 @@ impl fmt::Debug for Judge {
 pub struct Finding {
     /// The property that was judged.
     pub property: Property,
-    /// Where it first failed; it holds if nowhere.
+    /// Where it failed; it holds if nowhere.
     pub violation: Option<Violation>,
 }
 
 /// How a run broke a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The first instant at which it did.
+    /// The first instant at which it did. What must come to be so for ever is broken when it last ceases to be.
     pub at: Time,
     /// For people: who, what, and by which bound.
     pub what: String,
@@ -237,6 +240,7 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Ale1 => Box::new(ale1::new(facts)),
         Property::Ale2 => Box::new(ale2::new(facts)),
         Property::Ale2Prime => Box::new(ale2_prime::new(facts)),
+        Property::Omega => Box::new(omega::Omega::new(facts)),
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),
         Property::FdLatency => Box::new(fd_latency::FdLatency::new(facts)),

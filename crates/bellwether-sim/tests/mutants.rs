@@ -91,6 +91,17 @@ fn ale2_notices_a_node_that_will_not_be_led() {
     );
 }
 
+#[test]
+fn omega_notices_a_follower_that_clings_to_a_dead_leader() {
+    struct Clinging;
+    impl Bug for Clinging {
+        fn shows(me: NodeId, view: View) -> View {
+            if me == NodeId(4) { View { leader: Some(NodeId(1)), ..view } } else { view }
+        }
+    }
+    catches::<AsyncBully, Clinging>(Protocol::AsyncBully, Property::Omega);
+}
+
 /// A detector that never says a word, and a client that goes on waiting for it.
 #[test]
 fn fd_complete_and_fd_latency_notice_a_silent_detector() {

@@ -36,12 +36,12 @@ impl<K: Copy + Ord + Send> Checker for Agreement<K> {
         self.judged |= speaks;
         let among = (self.among)(&view);
         self.names.set(event.node, speaks.then_some((among, view.leader)));
-        self.violation =
-            self.names.dispute_with(event.node).map(|Dispute { sides: [(i, ldr_i), (j, ldr_j)] }| {
-                let (among, ldr_i, ldr_j) = ((self.in_words)(among), follows(ldr_i), follows(ldr_j));
-                let what = format!("{i} and {j} are both normal{among}, but {i} {ldr_i} and {j} {ldr_j}");
-                Violation { at: event.at, what }
-            });
+        let dispute = self.names.dispute_with(event.node);
+        self.violation = dispute.map(|Dispute { sides: [(i, ldr_i), (j, ldr_j)] }| {
+            let (among, ldr_i, ldr_j) = ((self.in_words)(among), follows(ldr_i), follows(ldr_j));
+            let what = format!("{i} and {j} are both normal{among}, but {i} {ldr_i} and {j} {ldr_j}");
+            Violation { at: event.at, what }
+        });
     }
 
     fn violated(&self) -> bool {

@@ -40,6 +40,12 @@ impl<K: Copy + Ord> Names<K> {
         }
     }
 
+    /// What all who have something to say agree on.
+    pub(super) fn unanimous(&self) -> Option<(K, Name)> {
+        let (names, _) = self.tally.first_key_value()?;
+        (self.tally.len() == 1).then_some(*names)
+    }
+
     /// The dispute that the node is in. Asks everybody if there is one, so it is for those who will ask once.
     pub(super) fn dispute_with(&self, node: NodeId) -> Option<Dispute> {
         let names = self.named[index(node)]?;

@@ -6,6 +6,7 @@ mod agreement;
 mod detectors;
 mod elections;
 mod judge;
+mod omega;
 
 use bellwether_proto::election::Timing;
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
