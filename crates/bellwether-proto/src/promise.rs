@@ -17,6 +17,8 @@ pub enum Property {
     Ale2Prime,
     /// Raynal, section 1: after some time all nodes that are up name one leader, which is up, for ever.
     Omega,
+    /// Raynal, section 8.3: after some time a single node sends messages of the algorithm, for ever.
+    SingleSender,
     /// Stoller, section 2, (1): a watched node that is down is reported.
     FdComplete,
     /// Stoller, section 2, (2), and section 6: only a node that was down, or seemed so, is reported.
@@ -27,13 +29,14 @@ pub enum Property {
 
 impl Property {
     /// Every property.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Sle1,
         Self::Sle2,
         Self::Ale1,
         Self::Ale2,
         Self::Ale2Prime,
         Self::Omega,
+        Self::SingleSender,
         Self::FdComplete,
         Self::FdAccurate,
         Self::FdLatency,
@@ -48,6 +51,7 @@ impl Property {
             Self::Ale2 => "ALE2",
             Self::Ale2Prime => "ALE2'",
             Self::Omega => "OMEGA",
+            Self::SingleSender => "SINGLE-SENDER",
             Self::FdComplete => "FD-COMPLETE",
             Self::FdAccurate => "FD-ACCURATE",
             Self::FdLatency => "FD-LATENCY",

@@ -8,6 +8,7 @@
 //! | ALE2' | Stoller, section 5 | within 2N(τ + 2δ + τ_FD) of becoming stable all up nodes are normal under a leader that is up and in their group, and stay so | `ale2_prime.rs` |
 //! | ALE2 | Stoller, section 5 | as ALE2', and there are no more groups than cliques needed to cover the connectivity graph of the up nodes | `ale2.rs` |
 //! | OMEGA | Raynal, section 1 | throughout the last quarter of the run all up nodes are normal and name one leader, the same throughout, which is up | `omega.rs` |
+//! | SINGLE-SENDER | Raynal, section 8.3 | in the last quarter of the run one node sends messages of the algorithm, and no other does | `single_sender.rs` |
 //! | FD-COMPLETE | Stoller, section 2, (1) | at the end no watched node has been down for longer than τ_FD without a report | `fd_complete.rs` |
 //! | FD-ACCURATE | Stoller, section 2, (2), and 6 | only a watched node is reported, and only if it was down, or seemed so, since the watch began | `fd_accurate.rs` |
 //! | FD-LATENCY | Stoller, section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
@@ -35,6 +36,7 @@ mod last_quarter;
 mod names;
 mod obligations;
 mod omega;
+mod single_sender;
 mod sle1;
 mod sle2;
 #[cfg(test)]
@@ -93,14 +95,18 @@ pub struct Judge {
     delta: Span,
     known: Known,
     checkers: Vec<(Property, Box<dyn Checker>)>,
+    /// Whether any of them asks for what is sent.
+    wants_sends: bool,
     violated: bool,
 }
 
 impl Judge {
     /// A judge of these properties, at the start of a run.
     pub fn new(facts: Facts, properties: &[Property]) -> Self {
-        let checkers = properties.iter().map(|property| (*property, checker(*property, &facts))).collect();
-        Self { delta: facts.timing.delta, known: Known::new(&facts), checkers, violated: false }
+        let checkers: Vec<_> =
+            properties.iter().map(|property| (*property, checker(*property, &facts))).collect();
+        let wants_sends = checkers.iter().any(|(_, checker)| checker.wants_sends());
+        Self { delta: facts.timing.delta, known: Known::new(&facts), checkers, wants_sends, violated: false }
     }
 
     /// Takes note of the next event.
@@ -133,11 +139,12 @@ impl Judge {
         checkers.into_iter().filter_map(finding).collect()
     }
 
-    /// Nearly all events are messages that behave: they change nothing that a property speaks of.
+    /// Nearly all events are messages that behave: they change nothing that most properties speak of.
     #[inline]
     fn matters(&self, event: &TraceEvent) -> bool {
         match &event.what {
-            What::Send(_) | What::Deadline | What::Persist(_) => false,
+            What::Send(_) => self.wants_sends,
+            What::Deadline | What::Persist(_) => false,
             What::Recv(_, sent) => event.at.since(*sent) > self.delta,
             What::Drop(_, reason) => match reason {
                 DropReason::Lost | DropReason::Dropped => true,
@@ -157,6 +164,10 @@ impl Judge {
     }
 
     fn take(&mut self, event: &TraceEvent) {
+        if matches!(event.what, What::Send(_)) {
+            self.tell_of_send(event);
+            return;
+        }
         if event.at > self.known.now() {
             for (_, checker) in &mut self.checkers {
                 checker.pass(&self.known, event.at);
@@ -164,6 +175,14 @@ impl Judge {
         }
         self.known.apply(event);
         for (_, checker) in &mut self.checkers {
+            checker.observe(&self.known, event);
+            self.violated |= checker.violated();
+        }
+    }
+
+    /// It changes nothing that is known, so who does not ask for it need not know.
+    fn tell_of_send(&mut self, event: &TraceEvent) {
+        for (_, checker) in self.checkers.iter_mut().filter(|(_, checker)| checker.wants_sends()) {
             checker.observe(&self.known, event);
             self.violated |= checker.violated();
         }
@@ -204,7 +223,13 @@ trait Checker: Send {
     /// Nothing changes from `known.now()` until just before `until`.
     fn pass(&mut self, _known: &Known, _until: Time) {}
 
-    /// This event happened, and is part of what is known. Of messages only the lost and the late come here.
+    /// Whether it wants to be told of messages that are sent. They are most of a run.
+    fn wants_sends(&self) -> bool {
+        false
+    }
+
+    /// This event happened, and is part of what is known. Of messages only the lost and the late come here, and what
+    /// is sent if that is wanted.
     fn observe(&mut self, known: &Known, event: &TraceEvent);
 
     /// Whether the property is violated and nothing later can excuse it.
@@ -241,6 +266,7 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Ale2 => Box::new(ale2::new(facts)),
         Property::Ale2Prime => Box::new(ale2_prime::new(facts)),
         Property::Omega => Box::new(omega::Omega::new(facts)),
+        Property::SingleSender => Box::new(single_sender::SingleSender::new(facts)),
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),
         Property::FdLatency => Box::new(fd_latency::FdLatency::new(facts)),

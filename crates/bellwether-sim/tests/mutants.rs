@@ -102,6 +102,24 @@ fn omega_notices_a_follower_that_clings_to_a_dead_leader() {
     catches::<AsyncBully, Clinging>(Protocol::AsyncBully, Property::Omega);
 }
 
+#[test]
+fn single_sender_notices_a_follower_that_answers_what_needs_no_answer() {
+    struct Polite;
+    impl Bug for Polite {
+        fn lets_in(_: &Roster, input: &Input<Msg>) -> bool {
+            !matches!(input, Input::Message { msg: Msg::NormQ(..), .. })
+        }
+
+        fn says_instead(input: &Input<Msg>) -> Option<(NodeId, Msg)> {
+            match input {
+                Input::Message { from, msg: Msg::NormQ(t, ..) } => Some((*from, Msg::Ack(*t))),
+                _ => None,
+            }
+        }
+    }
+    catches::<AsyncBully, Polite>(Protocol::AsyncBully, Property::SingleSender);
+}
+
 /// A detector that never says a word, and a client that goes on waiting for it.
 #[test]
 fn fd_complete_and_fd_latency_notice_a_silent_detector() {

@@ -7,6 +7,7 @@ mod detectors;
 mod elections;
 mod judge;
 mod omega;
+mod single_sender;
 
 use bellwether_proto::election::Timing;
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
@@ -119,6 +120,11 @@ impl Trace {
 
     fn drop(self, from: u32, to: u32, reason: DropReason) -> Self {
         self.what(from, What::Drop(msg(from, to), reason))
+    }
+
+    /// A message of the algorithm.
+    fn send(self, from: u32, to: u32) -> Self {
+        self.what(from, What::Send(msg(from, to)))
     }
 
     /// A message arrives that was sent then.
