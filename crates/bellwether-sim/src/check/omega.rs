@@ -1,9 +1,9 @@
-//! OMEGA (Raynal, section 1): leader() "after some finite time, always returns the same pid, that pid being the identity
-//! of a non-failed process".
+//! OMEGA (Raynal, section 1): leader() "after some finite time, always returns the same pid, that pid being the
+//! identity of a non-failed process".
 //!
 //! A node that is up but not normal has no answer yet, which ends agreement as another answer would; the crash of a
-//! follower does not. Nobody knows when a run will end, so what is kept is since when there has been agreement, and what
-//! ended the one before.
+//! follower does not. Nobody knows when a run will end, so what is kept is since when there has been agreement, and
+//! what ended the one before.
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;

@@ -1,8 +1,8 @@
-//! SINGLE-SENDER (Raynal, section 8.3): the protocol "is communication efficient (after some finite time a single process
-//! sends messages forever)".
+//! SINGLE-SENDER (Raynal, section 8.3): the protocol "is communication efficient (after some finite time a single
+//! process sends messages forever)".
 //!
-//! It is the election that is to be efficient: what detectors and links say does not count. Nobody knows when a run will
-//! end, so what is kept is when each node last sent.
+//! It is the election that is to be efficient: what detectors and links say does not count. Nobody knows when a run
+//! will end, so what is kept is when each node last sent.
 
 use std::cmp::Reverse;
 
