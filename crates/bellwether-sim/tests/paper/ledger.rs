@@ -6,26 +6,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 
-const CLAIMS: RangeInclusive<u32> = 14..=36;
-const ERRATA: RangeInclusive<u32> = 1..=14;
-/// Scenarios with names like these exist for the paper's sake.
-const PAPER_SCENARIOS: [&str; 5] = ["est", "s0", "s1", "c2", "c3"];
+use crate::papers::{PAPERS, Paper};
 
 #[test]
-fn the_ledger_and_the_code_agree() {
-    let problems = check(&ledger(), &divergence(), &Repository::read());
-    assert!(problems.is_empty(), "docs/papers/stoller-1997.md:\n  {}", problems.join("\n  "));
+fn the_ledgers_and_the_code_agree() {
+    for paper in PAPERS {
+        let problems = check(paper, &ledger(paper), &divergence(), &Repository::read(paper));
+        assert!(problems.is_empty(), "docs/papers/{}.md:\n  {}", paper.key, problems.join("\n  "));
+    }
+}
+
+/// A ledger that is not in the table would be held against nothing.
+#[test]
+fn every_ledger_belongs_to_a_paper() {
+    let ledgers = file_names(&root().join("docs/papers"));
+    let expected: BTreeSet<String> = PAPERS.iter().map(|paper| format!("{}.md", paper.key)).collect();
+    assert_eq!(ledgers, expected, "docs/papers and the table in papers.rs");
 }
 
 #[test]
 fn every_scenario_that_is_named_passes() {
-    let named = scenarios_in(&ledger()).chain(scenarios_in(&divergence())).collect::<BTreeSet<_>>();
+    let ledgers = PAPERS.iter().map(ledger);
+    let named: BTreeSet<String> =
+        ledgers.chain([divergence()]).flat_map(|text| scenarios_in(&text).collect::<Vec<_>>()).collect();
     for file in named {
         let text = fs::read_to_string(root().join("scenarios").join(&file));
         let text = text.unwrap_or_else(|error| panic!("scenarios/{file}: {error}"));
@@ -56,41 +64,39 @@ struct Repository {
 }
 
 impl Repository {
-    fn read() -> Self {
+    fn read(paper: &Paper) -> Self {
         let tests =
             rust_files(&root().join("crates")).iter().flat_map(|file| tests_in(&read(file))).collect();
-        let of_the_paper = read(&root().join("crates/bellwether-sim/tests/paper/stoller_1997.rs"));
-        let entries = fs::read_dir(root().join("scenarios")).expect("there are scenarios");
-        let scenarios =
-            entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned());
+        let of_the_paper = read(&root().join("crates/bellwether-sim/tests/paper").join(paper.tests));
         Self {
             tests,
             of_the_paper: tests_in(&of_the_paper).into_iter().collect(),
-            scenarios: scenarios.collect(),
+            scenarios: file_names(&root().join("scenarios")),
         }
     }
 }
 
-/// Everything in which ledger and repository differ.
-fn check(ledger: &str, divergence: &str, repository: &Repository) -> Vec<String> {
+/// Everything in which a paper's ledger and the repository differ.
+fn check(paper: &Paper, ledger: &str, divergence: &str, repository: &Repository) -> Vec<String> {
     let claims = parse(ledger);
     let mut problems = Vec::new();
-    check_numbers(&claims, &mut problems);
+    check_numbers(paper, &claims, &mut problems);
     for claim in &claims {
         check_claim(claim, repository, &mut problems);
     }
-    check_tests_are_named(&claims, repository, &mut problems);
-    check_scenarios_are_named(ledger, divergence, repository, &mut problems);
-    check_errata(divergence, &mut problems);
+    check_tests_are_named(paper, &claims, repository, &mut problems);
+    check_scenarios_are_named(paper, [ledger, divergence], repository, &mut problems);
+    check_errata(paper, divergence, &mut problems);
     problems
 }
 
-fn check_numbers(claims: &[Claim], problems: &mut Vec<String>) {
-    let mut times: BTreeMap<u32, u32> = CLAIMS.map(|id| (id, 0)).collect();
+fn check_numbers(paper: &Paper, claims: &[Claim], problems: &mut Vec<String>) {
+    let all = &paper.claims;
+    let mut times: BTreeMap<u32, u32> = all.clone().map(|id| (id, 0)).collect();
     for Claim { id, .. } in claims {
         match times.get_mut(id) {
             Some(times) => *times += 1,
-            None => problems.push(format!("C{id} is not a claim of this paper, whose claims are {CLAIMS:?}")),
+            None => problems.push(format!("C{id} is not a claim of this paper, whose claims are {all:?}")),
         }
     }
     for (id, times) in times {
@@ -121,11 +127,16 @@ fn check_claim(claim: &Claim, repository: &Repository, problems: &mut Vec<String
 }
 
 /// A test whose name begins with the numbers of claims belongs under each of them.
-fn check_tests_are_named(claims: &[Claim], repository: &Repository, problems: &mut Vec<String>) {
+fn check_tests_are_named(
+    paper: &Paper,
+    claims: &[Claim],
+    repository: &Repository,
+    problems: &mut Vec<String>,
+) {
     for test in &repository.of_the_paper {
         let ids = claims_of(test);
         if ids.is_empty() {
-            problems.push(format!("the test {test} in stoller_1997.rs does not say which claim it is of"));
+            problems.push(format!("the test {test} in {} does not say which claim it is of", paper.tests));
         }
         for id in ids {
             if !claims.iter().any(|claim| claim.id == id && claim.tests.contains(test)) {
@@ -136,14 +147,14 @@ fn check_tests_are_named(claims: &[Claim], repository: &Repository, problems: &m
 }
 
 fn check_scenarios_are_named(
-    ledger: &str,
-    divergence: &str,
+    paper: &Paper,
+    [ledger, divergence]: [&str; 2],
     repository: &Repository,
     problems: &mut Vec<String>,
 ) {
     let named: BTreeSet<String> = scenarios_in(ledger).chain(scenarios_in(divergence)).collect();
     for file in &repository.scenarios {
-        if PAPER_SCENARIOS.iter().any(|start| file.starts_with(start)) && !named.contains(file) {
+        if paper.scenarios.iter().any(|start| file.starts_with(start)) && !named.contains(file) {
             problems.push(format!("scenarios/{file} is named neither here nor in docs/divergence.md"));
         }
     }
@@ -152,11 +163,11 @@ fn check_scenarios_are_named(
     }
 }
 
-fn check_errata(divergence: &str, problems: &mut Vec<String>) {
-    for n in ERRATA {
-        let heading = format!("E-ST{n}:");
+fn check_errata(paper: &Paper, divergence: &str, problems: &mut Vec<String>) {
+    for erratum in paper.errata.clone().map(|n| format!("{}{n}", paper.erratum)) {
+        let heading = format!("{erratum}:");
         if !divergence.lines().any(|line| line.starts_with('#') && line.contains(&heading)) {
-            problems.push(format!("docs/divergence.md has no section on E-ST{n}"));
+            problems.push(format!("docs/divergence.md has no section on {erratum}"));
         }
     }
 }
@@ -219,6 +230,12 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files.flatten().filter(|path| path.extension().is_some_and(|ext| ext == "rs")).collect()
 }
 
+/// The names of what a folder holds.
+fn file_names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect()
+}
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -227,8 +244,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn ledger() -> String {
-    read(&root().join("docs/papers/stoller-1997.md"))
+fn ledger(paper: &Paper) -> String {
+    read(&root().join("docs/papers").join(format!("{}.md", paper.key)))
 }
 
 fn divergence() -> String {
@@ -237,82 +254,94 @@ fn divergence() -> String {
 
 // The check can fail.
 
-/// A repository with one test of claims 14 and 15, one elsewhere, and two scenarios.
+const MADE_UP: Paper = Paper {
+    key: "nobody-1900",
+    tests: "nobody_1900.rs",
+    claims: 7..=12,
+    erratum: "E-NO",
+    errata: 1..=3,
+    scenarios: &["eno", "n0"],
+};
+
+/// A repository with one test of claims 7 and 8, one elsewhere, and two scenarios.
 fn planted() -> Repository {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Repository {
-        tests: names(&["c14_c15_both", "elsewhere"]),
-        of_the_paper: names(&["c14_c15_both"]),
-        scenarios: names(&["est01-x.toml", "other.toml"]),
+        tests: names(&["c7_c8_both", "elsewhere"]),
+        of_the_paper: names(&["c7_c8_both"]),
+        scenarios: names(&["eno1-x.toml", "other.toml"]),
     }
 }
 
-/// A ledger that agrees with it. C36 is the exception.
+/// A ledger that agrees with it. C12 is the exception.
 fn sound() -> String {
     let mut ledger =
-        "# A paper\n\nFor people: `nothing`.\n\n## C14 tested\n\n> \"Quoted.\"\n\nTests: `c14_c15_both`,\n\
-                      `elsewhere`\n\nScenarios: `est01-x.toml`\n\n## C15 tested\n\nTests: `c14_c15_both`\n\n"
+        "# A paper\n\nFor people: `nothing`.\n\n## C7 tested\n\n> \"Quoted.\"\n\nTests: `c7_c8_both`,\n\
+                      `elsewhere`\n\nScenarios: `eno1-x.toml`\n\n## C8 tested\n\nTests: `c7_c8_both`\n\n"
             .to_owned();
-    for id in 16..=35 {
+    for id in 9..=11 {
         ledger += &format!("## C{id} tested\n\nScenarios: `other.toml`\n\n");
     }
-    ledger + "## C36 exception\n\nReason: it is not so.\n"
+    ledger + "## C12 exception\n\nReason: it is not so.\n"
 }
 
 fn errata() -> String {
-    ERRATA.map(|n| format!("## E-ST{n}: a slip\n\n")).collect()
+    MADE_UP.errata.map(|n| format!("## E-NO{n}: a slip\n\n")).collect()
+}
+
+/// What is wrong with these and the sound ledger.
+fn problems(divergence: &str, repository: &Repository) -> String {
+    check(&MADE_UP, &sound(), divergence, repository).join("\n")
 }
 
 #[test]
 fn a_sound_ledger_has_no_problems() {
-    assert_eq!(check(&sound(), &errata(), &planted()), Vec::<String>::new());
+    assert_eq!(problems(&errata(), &planted()), "");
     let first = &parse(&sound())[0];
-    assert_eq!((first.id, first.status.as_str()), (14, "tested"));
-    assert_eq!(first.tests, ["c14_c15_both", "elsewhere"], "a list goes on to the end of its paragraph");
-    assert_eq!(first.scenarios, ["est01-x.toml"]);
+    assert_eq!((first.id, first.status.as_str()), (7, "tested"));
+    assert_eq!(first.tests, ["c7_c8_both", "elsewhere"], "a list goes on to the end of its paragraph");
+    assert_eq!(first.scenarios, ["eno1-x.toml"]);
 }
 
 #[test]
 fn every_way_to_be_unsound_is_found() {
     let cases = [
-        ("## C20 tested", "## 20 tested", "C20 has no entry"),
-        ("## C20 tested", "## C21 tested", "C21 has 2 entries"),
-        ("## C20 tested", "## C37 tested", "C37 is not a claim of this paper"),
-        ("## C20 tested", "## C20 believed", "C20 is neither tested nor an exception, but \"believed\""),
+        ("## C10 tested", "## 10 tested", "C10 has no entry"),
+        ("## C10 tested", "## C11 tested", "C11 has 2 entries"),
+        ("## C10 tested", "## C13 tested", "C13 is not a claim of this paper, whose claims are 7..=12"),
+        ("## C10 tested", "## C10 believed", "C10 is neither tested nor an exception, but \"believed\""),
         (
-            "C16 tested\n\nScenarios:",
-            "C16 tested\n\n",
-            "C16 is called tested, but names no test and no scenario",
+            "C9 tested\n\nScenarios:",
+            "C9 tested\n\n",
+            "C9 is called tested, but names no test and no scenario",
         ),
-        ("Reason: it is not so.", "", "C36 is an exception without a Reason:"),
-        ("Reason: it is not so.", "Reason:", "C36 is an exception without a Reason:"),
-        ("`elsewhere`", "`nowhere`", "C14 names the test nowhere, which does not exist"),
+        ("Reason: it is not so.", "", "C12 is an exception without a Reason:"),
+        ("Reason: it is not so.", "Reason:", "C12 is an exception without a Reason:"),
+        ("`elsewhere`", "`nowhere`", "C7 names the test nowhere, which does not exist"),
         (
-            "C15 tested\n\nTests: `c14_c15_both`",
-            "C15 tested\n\nTests: `elsewhere`",
-            "c14_c15_both is not named under C15",
+            "C8 tested\n\nTests: `c7_c8_both`",
+            "C8 tested\n\nTests: `elsewhere`",
+            "c7_c8_both is not named under C8",
         ),
-        ("`other.toml`", "`missing.toml`", "C16 names scenarios/missing.toml, which does not exist"),
+        ("`other.toml`", "`missing.toml`", "C9 names scenarios/missing.toml, which does not exist"),
         (
-            "Scenarios: `est01-x.toml`",
+            "Scenarios: `eno1-x.toml`",
             "",
-            "scenarios/est01-x.toml is named neither here nor in docs/divergence.md",
+            "scenarios/eno1-x.toml is named neither here nor in docs/divergence.md",
         ),
     ];
     for (sound_part, unsound, expected) in cases {
         let ledger = sound().replacen(sound_part, unsound, 1);
         assert_ne!(ledger, sound(), "{sound_part:?} is part of the sound ledger");
-        let problems = check(&ledger, &errata(), &planted());
+        let problems = check(&MADE_UP, &ledger, &errata(), &planted());
         assert!(problems.iter().any(|problem| problem.contains(expected)), "{expected}: {problems:?}");
     }
 }
 
 #[test]
 fn what_the_other_files_lack_is_found() {
-    let problems =
-        |divergence: &str, repository: &Repository| check(&sound(), divergence, repository).join("\n");
-    let without_one = errata().replace("## E-ST7: a slip", "E-ST7: a slip");
-    assert_eq!(problems(&without_one, &planted()), "docs/divergence.md has no section on E-ST7");
+    let without_one = errata().replace("## E-NO2: a slip", "E-NO2: a slip");
+    assert_eq!(problems(&without_one, &planted()), "docs/divergence.md has no section on E-NO2");
     let gone = errata() + "Run `bellwether sim scenarios/gone.toml`.";
     assert_eq!(
         problems(&gone, &planted()),
@@ -321,14 +350,21 @@ fn what_the_other_files_lack_is_found() {
     let mut repository = planted();
     repository.of_the_paper.insert("about_nothing".to_owned());
     assert!(
-        problems(&errata(), &repository)
-            .contains("about_nothing in stoller_1997.rs does not say which claim")
+        problems(&errata(), &repository).contains("about_nothing in nobody_1900.rs does not say which claim")
     );
     let mut repository = planted();
-    repository.scenarios.insert("s02-y.toml".to_owned());
-    assert!(problems(&errata(), &repository).contains("scenarios/s02-y.toml is named neither"));
-    let named = errata() + "`bellwether sim scenarios/s02-y.toml`";
+    repository.scenarios.insert("n02-y.toml".to_owned());
+    assert!(problems(&errata(), &repository).contains("scenarios/n02-y.toml is named neither"));
+    let named = errata() + "`bellwether sim scenarios/n02-y.toml`";
     assert_eq!(problems(&named, &repository), "", "there is enough");
+}
+
+/// Each paper has its own errata and scenarios, and all papers share one file and one folder for them.
+#[test]
+fn what_belongs_to_another_paper_is_no_problem() {
+    let mut repository = planted();
+    repository.scenarios.insert("est01-z.toml".to_owned());
+    assert_eq!(problems(&(errata() + "## E-ST1: a slip\n\n"), &repository), "");
 }
 
 #[test]

@@ -1,0 +1,31 @@
+//! The papers whose claims are tested, and how what is there for the sake of each is named.
+
+use std::ops::RangeInclusive;
+
+/// Every paper that has a ledger.
+pub(super) const PAPERS: &[Paper] = &[STOLLER];
+
+const STOLLER: Paper = Paper {
+    key: "stoller-1997",
+    tests: "stoller_1997.rs",
+    claims: 14..=36,
+    erratum: "E-ST",
+    errata: 1..=14,
+    scenarios: &["est", "s0", "s1", "c2", "c3"],
+};
+
+/// What a paper's ledger is held against.
+pub(super) struct Paper {
+    /// The name of its ledger in `docs/papers`, without ending.
+    pub(super) key: &'static str,
+    /// The file in this folder with a test for each claim.
+    pub(super) tests: &'static str,
+    /// The numbers of its claims. No two papers have one in common.
+    pub(super) claims: RangeInclusive<u32>,
+    /// How the names of its errata begin; a number follows.
+    pub(super) erratum: &'static str,
+    /// Those numbers.
+    pub(super) errata: RangeInclusive<u32>,
+    /// How the names of the scenarios begin that exist for its sake.
+    pub(super) scenarios: &'static [&'static str],
+}
