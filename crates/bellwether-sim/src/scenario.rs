@@ -5,6 +5,7 @@
 
 mod defaults;
 mod duration;
+mod model;
 mod parse;
 mod print;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 
+pub use model::{Model, ModelKey, ModelKind};
 pub use parse::{Overrides, ScenarioError};
 
 /// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
@@ -66,7 +68,7 @@ impl Scenario {
             nodes,
             seed: 1,
             until,
-            network: Network { base, links: Vec::new() },
+            network: Network { base, links: Vec::new(), model: None },
             timing: Timing { delta, tau, step: delta },
             detector: Detector { kind: protocol.spec().detector, period: tau, reporters: 1 },
             parameters: Parameters::default(),
@@ -94,13 +96,16 @@ impl Scenario {
     }
 }
 
-/// How links behave: one rule for all, and exceptions for one direction of a pair.
+/// How links behave: one rule for all, exceptions for one direction of a pair, and an assumption model that may take
+/// the place of the common rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// For every link without a rule of its own.
     pub base: LinkRule,
     /// `[[network.link]]`, complete: what the file leaves out is taken from the base.
     pub links: Vec<(NodeId, NodeId, LinkRule)>,
+    /// `[network.model]`: the delays of every link without a rule of its own.
+    pub model: Option<Model>,
 }
 
 /// How one direction of a link behaves.

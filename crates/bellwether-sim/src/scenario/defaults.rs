@@ -2,20 +2,30 @@
 
 use bellwether_proto::time::Span;
 
-use super::Network;
+use super::{Network, Parameters};
 
 pub(super) const SEED: u64 = 1;
 
 pub(super) const TAU: Span = Span::millis(100);
 
+/// Of a link that is fair and no more.
+pub(super) const MODEL_LOSS: f64 = 0.5;
+
 /// δ: a little more than the longest delay of any link, so that the synchronous algorithms get the network they
-/// assume. `slow` events do not count: they are there to break that assumption.
+/// assume. `slow` events do not count: they are there to break that assumption. Nor do the delays of a model that are
+/// not promised a bound.
 pub(super) fn delta(network: &Network) -> Span {
     let own = network.links.iter().map(|(_, _, rule)| rule.latency.high);
-    own.fold(network.base.latency.high, Span::max) + Span::millis(1)
+    let promised = network.model.map(|model| model.delta);
+    own.chain(promised).fold(network.base.latency.high, Span::max) + Span::millis(1)
 }
 
 /// `k`: two, or as many as a small cluster has.
 pub(super) fn reporters(nodes: u32) -> usize {
     if nodes > 2 { 2 } else { 1 }
+}
+
+/// `t` of a model: as many as the algorithm is told may crash, but a promise to nobody is none.
+pub(super) fn model_t(nodes: u32, parameters: &Parameters) -> u32 {
+    parameters.t.unwrap_or((nodes - 1) / 2).max(1)
 }

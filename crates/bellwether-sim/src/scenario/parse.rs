@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | text to tables | the `toml` crate | where the TOML is broken |
 //! | tables to values | `raw.rs`, `values.rs` | which key is unknown, which value has the wrong shape |
-//! | values to a scenario | `cluster.rs`, `world.rs`, `events.rs`, `expect.rs` | what cannot be in *this* cluster |
+//! | values to a scenario | `cluster.rs`, `world.rs`, `model.rs`, `events.rs`, `expect.rs` | what cannot be in *this* cluster |
 //!
 //! Every error names the line, and what would have been right.
 
@@ -12,6 +12,7 @@ mod cluster;
 mod error;
 mod events;
 mod expect;
+mod model;
 mod raw;
 mod values;
 mod world;
@@ -61,7 +62,8 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         nodes: within("nodes", &raw.nodes, 1..=NODES_MAX)?,
         until: Time::ZERO + positive("until", &raw.until)?,
     };
-    let network = cluster.network(raw.network.0)?;
+    let parameters = cluster.parameters(&raw.parameters.0)?;
+    let network = cluster.network(raw.network.0, &parameters)?;
     let timing = cluster.timing(&raw.timing.0, &network)?;
     Ok(Scenario {
         name: raw.name.unwrap_or_else(|| stem(file)),
@@ -73,7 +75,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         network,
         timing,
         detector: cluster.detector(&raw.detector.0, timing.tau)?,
-        parameters: cluster.parameters(&raw.parameters.0)?,
+        parameters,
         drift_ppm: cluster.drift_ppm(&raw.clock.0)?,
         events: cluster.events(raw.event)?,
         expect: cluster.expect(raw.expect.0)?,

@@ -7,7 +7,7 @@ use bellwether_proto::election::Variant;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 
-use super::{Expect, Fault, Latency, LinkRule, Planned, Scenario, defaults};
+use super::{Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Scenario, defaults};
 
 impl Scenario {
     /// The scenario as a file that [`Scenario::parse`] reads back as the same.
@@ -45,6 +45,26 @@ impl Scenario {
             for (key, value) in rule.changes(&self.network.base) {
                 file.key(key, value);
             }
+        }
+        if let Some(model) = &self.network.model {
+            self.print_model(model, file);
+        }
+    }
+
+    fn print_model(&self, model: &Model, file: &mut File) {
+        file.section("[network.model]");
+        file.key("kind", string(model.kind.name()));
+        for key in model.kind.keys() {
+            let (default, value) = match key {
+                ModelKey::Source => (model.source == NodeId(1), model.source.to_string()),
+                ModelKey::T => {
+                    (model.t == defaults::model_t(self.nodes, &self.parameters), model.t.to_string())
+                }
+                ModelKey::Gst => (model.gst == Time::ZERO, time(model.gst)),
+                ModelKey::Delta => (model.delta == self.network.base.latency.high, quoted(model.delta)),
+                ModelKey::Loss => (model.loss == defaults::MODEL_LOSS, format!("{:?}", model.loss)),
+            };
+            file.key_unless(default, key.name(), value);
         }
     }
 

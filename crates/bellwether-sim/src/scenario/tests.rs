@@ -40,7 +40,7 @@ fn the_example_means_what_it_says() {
         nodes: 6,
         seed: 1,
         until: Time::ZERO + Span::secs(30),
-        network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)] },
+        network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)], model: None },
         timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },
         detector: Detector { kind: DetectorKind::Heartbeat, period: Span::millis(100), reporters: 2 },
         parameters: Parameters { t: Some(2), candidates: None },
@@ -67,7 +67,7 @@ fn what_is_left_out_has_its_default() {
     let scenario = parse(LEAST);
     assert_eq!(scenario.name, "x");
     assert_eq!((scenario.variant, scenario.seed), (Variant::Repaired, 1));
-    assert_eq!(scenario.network, Network { base: LinkRule::default(), links: vec![] });
+    assert_eq!(scenario.network, Network { base: LinkRule::default(), links: vec![], model: None });
     let delta = Span::millis(2);
     assert_eq!(scenario.timing, Timing { delta, tau: Span::millis(100), step: delta });
     let period = Span::millis(100);
@@ -85,6 +85,40 @@ fn delta_covers_the_slowest_link_but_no_event() {
     assert_eq!(scenario.timing.delta, Span::millis(2001));
     assert_eq!(scenario.timing.step, Span::millis(2001));
     assert_eq!(scenario.detector.period, Span::secs(60));
+}
+
+#[test]
+fn delta_covers_what_a_model_bounds() {
+    let with = |model: &str| parse_rest(&format!("[network.model]\n{model}")).timing.delta;
+    assert_eq!(with("kind = \"gst\"\ndelta = \"20ms\""), Span::millis(21));
+    assert_eq!(with("kind = \"gst\""), Span::millis(2));
+    assert_eq!(with("kind = \"adversary\""), Span::millis(2));
+}
+
+#[test]
+fn what_a_model_leaves_out_has_its_default() {
+    let with = |rest: &str| parse_rest(rest).network.model.expect("it has one");
+    let latency = "[network]\nlatency = [\"1ms\", \"5ms\"]\n[network.model]\n";
+    let (source, t, delta) = (NodeId(1), 2, Span::millis(5));
+    let t_source = Model { source, t, delta, ..Model::neutral(ModelKind::TSource) };
+    assert_eq!(with(&format!("{latency}kind = \"t-source\"")), t_source);
+    let kcs = Model { delta, loss: 0.5, ..Model::neutral(ModelKind::Kcs) };
+    assert_eq!(with(&format!("{latency}kind = \"kcs\"")), kcs);
+    for (parameter, t) in [(0, 1), (1, 1), (4, 4)] {
+        let rest = format!("[parameters]\nt = {parameter}\n[network.model]\nkind = \"mp\"");
+        assert_eq!(with(&rest).t, t, "t = {parameter}");
+    }
+}
+
+#[test]
+fn a_model_means_what_it_says() {
+    let text = "[network.model]\nkind = \"combined\"\nsource = 3\nt = 1\ngst = \"5s\"\ndelta = \"7ms\"";
+    let (source, t, gst, delta) = (NodeId(3), 1, Time::ZERO + Span::secs(5), Span::millis(7));
+    let expected = Model { kind: ModelKind::Combined, source, t, gst, delta, loss: 0.0 };
+    assert_eq!(parse_rest(text).network.model, Some(expected));
+    for kind in ModelKind::ALL {
+        assert_eq!(ModelKind::by_name(kind.name()), Some(kind));
+    }
 }
 
 #[test]

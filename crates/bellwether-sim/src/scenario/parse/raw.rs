@@ -39,6 +39,7 @@ pub(super) struct RawNetwork {
     pub(super) fifo: Option<bool>,
     #[serde(default)]
     pub(super) link: List<Table<RawLink>>,
+    pub(super) model: Option<Table<RawModel>>,
 }
 
 impl Content for RawNetwork {
@@ -62,6 +63,22 @@ impl Content for RawLink {
 
 impl Item for Table<RawLink> {
     const LIST: &'static str = "tables headed [[network.link]]";
+}
+
+/// Which keys there must and may be depends on the kind.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawModel {
+    pub(super) kind: Spanned<String>,
+    pub(super) source: Option<Spanned<Whole>>,
+    pub(super) t: Option<Spanned<Whole>>,
+    pub(super) gst: Option<Spanned<Duration>>,
+    pub(super) delta: Option<Spanned<Duration>>,
+    pub(super) loss: Option<Spanned<Probability>>,
+}
+
+impl Content for RawModel {
+    const EXPECTED: &'static str = "one table [network.model]";
 }
 
 #[derive(Debug, Default, Deserialize)]

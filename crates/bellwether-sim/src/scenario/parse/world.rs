@@ -11,14 +11,14 @@ use toml::Spanned;
 use super::cluster::{Cluster, named, positive, within};
 use super::error::Wrong;
 use super::raw::{RawClock, RawDetector, RawLink, RawNetwork, RawParameters, RawTiming};
-use super::values::{Delay, Duration, List, Probability, Whole};
+use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Detector, LinkRule, NODES_MAX, Network, Parameters, defaults};
 
 /// A clock that gains or loses a tenth is broken, not drifting.
 const DRIFT_PPM_MAX: i32 = 100_000;
 
 impl Cluster {
-    pub(super) fn network(&self, raw: RawNetwork) -> Result<Network, Wrong> {
+    pub(super) fn network(&self, raw: RawNetwork, parameters: &Parameters) -> Result<Network, Wrong> {
         let base = changed(LinkRule::default(), raw.latency, raw.loss, raw.duplicate, raw.fifo);
         let mut seen = BTreeSet::new();
         let mut links = Vec::new();
@@ -32,7 +32,8 @@ impl Cluster {
             }
             links.push((from, to, rule));
         }
-        Ok(Network { base, links })
+        let model = raw.model.map(|Table(model)| self.model(&model, &base, parameters)).transpose()?;
+        Ok(Network { base, links, model })
     }
 
     fn link_rule(&self, raw: &RawLink, base: LinkRule) -> Result<(NodeId, NodeId, LinkRule), Wrong> {

@@ -57,7 +57,7 @@ const BAD: &[(&str, usize, &str)] = &[
     (
         "[network]\nlag = 1",
         5,
-        "unknown key `lag`, expected one of `latency`, `loss`, `duplicate`, `fifo`, `link`",
+        "unknown key `lag`, expected one of `latency`, `loss`, `duplicate`, `fifo`, `link`, `model`",
     ),
     ("[network.link]\nfrom = 1\nto = 2", 4, "found a table, expected tables headed [[network.link]]"),
     ("[[network.link]]\nfrom = 1", 4, "missing key `to`"),
@@ -67,6 +67,60 @@ const BAD: &[(&str, usize, &str)] = &[
         "[[network.link]]\nfrom = 1\nto = 2\n[[network.link]]\nfrom = 1\nto = 2",
         7,
         "a second rule for the link from 1 to 2, expected one for each direction",
+    ),
+    ("[network]\nmodel = \"gst\"", 5, "found string \"gst\", expected one table [network.model]"),
+    ("[[network.model]]\nkind = \"gst\"", 4, "found a list, expected one table [network.model]"),
+    ("[network.model]\ngst = \"1s\"", 4, "missing key `kind`"),
+    (
+        "[network.model]\nkind = \"omega\"",
+        5,
+        "unknown model `omega`, expected `synchronous`, `gst`, `t-source`, `t-accessible`, `t-moving-source`, `mp`, \
+         `combined`, `kcs` or `adversary`",
+    ),
+    (
+        "[network.model]\nkind = \"gst\"\nsource = 2",
+        6,
+        "`source` means nothing to a model of kind gst, expected only `kind`, `gst` or `delta`",
+    ),
+    (
+        "[network.model]\nkind = \"synchronous\"\ngst = \"1s\"",
+        6,
+        "`gst` means nothing to a model of kind synchronous, expected only `kind` or `delta`",
+    ),
+    (
+        "[network.model]\ndelta = \"1s\"\nkind = \"adversary\"",
+        5,
+        "`delta` means nothing to a model of kind adversary, expected only `kind`",
+    ),
+    ("[network.model]\nkind = \"kcs\"\nt = 1", 6, "`t` means nothing to a model of kind kcs, expected only"),
+    ("[network.model]\nkind = \"mp\"\nloss = 0.1", 6, "`loss` means nothing to a model of kind mp"),
+    ("[network.model]\nkind = \"t-source\"\nsource = 9", 6, "there is no node 9, expected one from 1 to 6"),
+    ("[network.model]\nkind = \"t-source\"\nt = 0", 6, "`t` is 0, expected a whole number from 1 to 5"),
+    ("[network.model]\nkind = \"t-source\"\nt = 6", 6, "`t` is 6, expected a whole number from 1 to 5"),
+    (
+        "[network.model]\nkind = \"mp\"\nt = 5",
+        6,
+        "`t` is 5, expected a whole number from 1 to 4: with more, only a process's own response wins",
+    ),
+    (
+        "[parameters]\nt = 5\n[network.model]\nkind = \"combined\"",
+        7,
+        "`t` is 5, expected a whole number from 1 to 4: with more, only a process's own response wins",
+    ),
+    (
+        "[network.model]\nkind = \"gst\"\ngst = \"30s\"",
+        6,
+        "`gst` is 30s, at or after `until`, expected a time before 30s",
+    ),
+    (
+        "[network]\nlatency = \"2ms\"\n[network.model]\nkind = \"gst\"\ndelta = \"1ms\"",
+        8,
+        "`delta` is 1ms, shorter than any latency, expected at least 2ms",
+    ),
+    (
+        "[network.model]\nkind = \"kcs\"\nloss = 1",
+        6,
+        "`loss` is 1, expected less: a fair link lets something through",
     ),
     ("[timing]\ndelta = \"0s\"", 5, "`delta` is zero, expected a longer time such as \"10ms\""),
     (
@@ -246,6 +300,16 @@ const BAD_HEADS: &[(&str, usize, &str)] = &[
         "protocol = \"async-bully\"\nnodes = 1\nuntil = \"1s\"\ndetector = { kind = \"cooperative\", k = 1 }",
         4,
         "a cluster of one node has no reporters, expected no `k`",
+    ),
+    (
+        "protocol = \"async-bully\"\nnodes = 1\nuntil = \"1s\"\nnetwork.model = { kind = \"t-source\" }",
+        4,
+        "too few nodes for a model of kind t-source, expected at least 2",
+    ),
+    (
+        "protocol = \"async-bully\"\nnodes = 2\nuntil = \"1s\"\nnetwork.model.kind = \"mp\"",
+        4,
+        "too few nodes for a model of kind mp, expected at least 3",
     ),
 ];
 

@@ -149,10 +149,30 @@ fn network() -> impl Strategy<Value = Network> {
     let base = prop_oneof![Just(LinkRule::default()), rule()];
     let links = btree_map(pair(), option::of(rule()), 0..3);
     // A link whose rule is the base's is still a link with a rule of its own.
-    (base, links).prop_map(|(base, links)| Network {
+    (base, links, option::of(model())).prop_map(|(base, links, model)| Network {
         base,
         links: links.into_iter().map(|((from, to), rule)| (from, to, rule.unwrap_or(base))).collect(),
+        model: model.map(|model| with_latency(model, base.latency)),
     })
+}
+
+/// Its `delta` is yet to be made one that the latency allows.
+fn model() -> impl Strategy<Value = Model> {
+    let kind = select(&ModelKind::ALL[..]);
+    let model = (kind, node(), 1..NODES - 1, 0..30_000_000_u64, span(), 0.0..1.0);
+    model.prop_map(|(kind, source, t, gst, delta, loss)| Model {
+        kind,
+        source: if kind.reads(ModelKey::Source) { source } else { NodeId(1) },
+        t: if kind.reads(ModelKey::T) { t } else { 0 },
+        gst: if kind.reads(ModelKey::Gst) { Time::from_micros(gst) } else { Time::ZERO },
+        delta: if kind.reads(ModelKey::Delta) { delta } else { Span::ZERO },
+        loss: if kind.reads(ModelKey::Loss) { loss } else { 0.0 },
+    })
+}
+
+fn with_latency(model: Model, latency: Latency) -> Model {
+    let reads = model.kind.reads(ModelKey::Delta);
+    Model { delta: if reads { model.delta.max(latency.low) } else { model.delta }, ..model }
 }
 
 fn timing() -> impl Strategy<Value = Timing> {
