@@ -12,6 +12,7 @@ pub mod check;
 mod clock;
 pub mod environment;
 pub mod journal;
+mod model;
 mod net;
 pub mod plan;
 mod queue;

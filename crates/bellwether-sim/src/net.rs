@@ -8,7 +8,8 @@ use bellwether_proto::trace::DropReason;
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
-use crate::scenario::{Latency, LinkRule, Network};
+use crate::model::Behaviour;
+use crate::scenario::{Latency, LinkRule, Scenario};
 
 /// What becomes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub(crate) struct Net {
     /// The first is the base rule.
     rules: Vec<Rule>,
     links: Vec<Link>,
+    /// When messages arrive on links that follow the base rule, if a model says so.
+    model: Option<Behaviour>,
     /// Messages that a scenario wants lost.
     drop_next: Vec<(usize, usize, String)>,
 }
@@ -48,19 +51,25 @@ struct Rule {
 
 /// A probability as a threshold for 64 random bits; no bits are drawn for what is certain.
 #[derive(Clone, Copy, Debug)]
-enum Chance {
+pub(crate) enum Chance {
     Never,
     Below(u64),
     Always,
 }
 
+/// The place of the base rule.
+const BASE: u32 = 0;
+
 impl Net {
-    pub(crate) fn new(nodes: usize, network: &Network) -> Self {
-        let link = Link { last: Time::ZERO, rule: 0, home: 0, cut: false };
+    /// A network without a model draws no random bits for its making.
+    pub(crate) fn new(scenario: &Scenario, rng: &mut ChaCha8Rng) -> Self {
+        let (nodes, network) = (scenario.nodes as usize, &scenario.network);
+        let link = Link { last: Time::ZERO, rule: BASE, home: BASE, cut: false };
         let mut net = Self {
             nodes,
             rules: vec![Rule::new(network.base)],
             links: vec![link; nodes * nodes],
+            model: Behaviour::new(scenario, rng),
             drop_next: Vec::new(),
         };
         for (from, to, rule) in &network.links {
@@ -80,16 +89,42 @@ impl Net {
         kind: Kind,
         rng: &mut ChaCha8Rng,
     ) -> Fate {
+        match self.loses(from, to, kind, rng) {
+            Some(reason) => Fate::Lost(reason),
+            None => self.carry(now, from, to, rng),
+        }
+    }
+
+    /// Whether a message is lost as it is sent, and why.
+    #[inline]
+    pub(crate) fn loses(
+        &mut self,
+        from: usize,
+        to: usize,
+        kind: Kind,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<DropReason> {
         if !self.drop_next.is_empty() && self.is_to_be_dropped(from, to, kind) {
-            return Fate::Lost(DropReason::Dropped);
+            return Some(DropReason::Dropped);
         }
-        let link = &mut self.links[from * self.nodes + to];
+        let link = &self.links[from * self.nodes + to];
         if link.cut {
-            return Fate::Lost(DropReason::Cut);
+            return Some(DropReason::Cut);
         }
+        self.rules[link.rule as usize].loss.strikes(rng).then_some(DropReason::Lost)
+    }
+
+    /// When a message arrives that is on its way from now on.
+    #[inline]
+    pub(crate) fn carry(&mut self, now: Time, from: usize, to: usize, rng: &mut ChaCha8Rng) -> Fate {
+        let link = &mut self.links[from * self.nodes + to];
         let rule = &self.rules[link.rule as usize];
-        if rule.loss.strikes(rng) {
-            return Fate::Lost(DropReason::Lost);
+        if let Some(model) = &mut self.model
+            && link.rule == BASE
+        {
+            let Some(first) = model.arrival(now, from, to, rng) else { return Fate::Lost(DropReason::Lost) };
+            let second = rule.duplicate.strikes(rng).then(|| model.arrival(now, from, to, rng));
+            return Fate::Arrives(first, second.flatten());
         }
         let first = link.arrival(now, &rule.link, rng);
         let second = rule.duplicate.strikes(rng).then(|| link.arrival(now, &rule.link, rng));
@@ -141,6 +176,7 @@ impl Net {
             form.number(u64::from(link.rule) << 1 | u64::from(link.cut));
             form.deadline(now, link.last);
         }
+        form.option(self.model.as_ref(), |form, model| model.canonical(now, form));
         form.number(self.drop_next.len() as u64);
         for (from, to, kind) in &self.drop_next {
             form.number((from * self.nodes + to) as u64);
@@ -197,7 +233,7 @@ pub(crate) fn below(bound: u64, rng: &mut ChaCha8Rng) -> u64 {
 }
 
 impl Chance {
-    fn of(probability: f64) -> Self {
+    pub(crate) fn of(probability: f64) -> Self {
         if probability <= 0.0 {
             Self::Never
         } else if probability >= 1.0 {
@@ -207,7 +243,7 @@ impl Chance {
         }
     }
 
-    fn strikes(self, rng: &mut ChaCha8Rng) -> bool {
+    pub(crate) fn strikes(self, rng: &mut ChaCha8Rng) -> bool {
         match self {
             Self::Never => false,
             Self::Below(threshold) => rng.next_u64() < threshold,

@@ -90,6 +90,7 @@ impl<'a, E: Election> World<'a, E> {
         let roster = Roster::new(NodeId(1), scenario.ids(), spec.priority);
         let mut plan: Vec<Planned> = scenario.events.clone();
         plan.sort_by_key(|planned| planned.at);
+        let mut rng = ChaCha8Rng::seed_from_u64(scenario.seed);
         Self {
             now: Time::ZERO,
             started: false,
@@ -102,12 +103,12 @@ impl<'a, E: Election> World<'a, E> {
             },
             detector: scenario.detector_config(),
             hosts: scenario.ids().map(|id| Host::new(id, scenario)).collect(),
-            net: Net::new(scenario.nodes as usize, &scenario.network),
+            net: Net::new(scenario, &mut rng),
             plan: plan.into(),
             queue: Queue::default(),
             in_flight: Slab::new(),
             messages: 0,
-            rng: ChaCha8Rng::seed_from_u64(scenario.seed),
+            rng,
             journal,
             relay: None,
             outbox: Outbox::new(),

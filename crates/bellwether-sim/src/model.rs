@@ -1,0 +1,199 @@
+//! Links of an assumption model: when a message arrives that was sent now.
+//!
+//! A model makes a promise about some messages, from its time on; whatever it does not promise anything about is
+//! [`Hostile`], and so is everything before that time. Only what is promised can then explain that an algorithm works.
+//!
+//! | kind | promise |
+//! |---|---|
+//! | synchronous, gst | [`Promise::Everything`] |
+//! | kcs | [`Promise::Source`], to everybody |
+//! | t-source | [`Promise::Source`], to a few |
+//! | t-moving-source | [`Promise::Moving`] |
+//! | t-accessible | [`Promise::Accessible`] |
+//! | mp, combined | [`Promise::Pattern`] |
+
+mod accessible;
+mod hostile;
+mod moving;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+use bellwether_proto::canonical::Form;
+use bellwether_proto::time::{Span, Time};
+use rand_chacha::ChaCha8Rng;
+
+use crate::net::{below, index};
+use crate::scenario::{Model, ModelKind, Scenario};
+use accessible::Accessible;
+use hostile::Hostile;
+use moving::Moving;
+use pattern::Pattern;
+
+/// What a model makes of the links, and where it stands.
+#[derive(Debug)]
+pub(crate) struct Behaviour {
+    /// When the promise begins.
+    gst: Time,
+    promise: Promise,
+    hostile: Hostile,
+}
+
+/// What is promised.
+#[derive(Debug)]
+enum Promise {
+    /// Every message is timely.
+    Everything(Timely),
+    /// What the source sends to these is timely.
+    Source { source: usize, receivers: Vec<bool>, timely: Timely },
+    /// What the source sends to those whose turn it is is timely.
+    Moving { source: usize, moving: Moving, timely: Timely },
+    /// So is what they answer at once.
+    Accessible(Accessible),
+    /// The source's response is among the first.
+    Pattern(Pattern),
+}
+
+/// What a promise says about one message.
+#[derive(Clone, Copy, Debug)]
+enum Promised {
+    /// It arrives then.
+    At(Time),
+    /// It is at the mercy of a hostile link, but will not arrive before then.
+    NotBefore(Time),
+}
+
+impl Promised {
+    const NOTHING: Self = Self::NotBefore(Time::ZERO);
+}
+
+impl Behaviour {
+    /// None for a model that leaves the links to the rule of `[network]`.
+    pub(crate) fn new(scenario: &Scenario, rng: &mut ChaCha8Rng) -> Option<Self> {
+        let model = scenario.network.model.as_ref()?;
+        let promise = Promise::new(model, scenario, rng)?;
+        let hostile = Hostile::new(model.loss, scenario, rng);
+        Some(Self { gst: model.gst, promise, hostile })
+    }
+
+    /// When a message that is sent now arrives; never, if it is lost. Time must not run backwards.
+    pub(crate) fn arrival(
+        &mut self,
+        now: Time,
+        from: usize,
+        to: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<Time> {
+        let promised =
+            if now < self.gst { Promised::NOTHING } else { self.promise.about(now, from, to, rng) };
+        match promised {
+            Promised::At(arrival) => Some(arrival),
+            Promised::NotBefore(hold) => Some(self.hostile.arrival(now, from, to, rng)?.max(hold)),
+        }
+    }
+
+    pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
+        form.deadline(now, self.gst);
+        self.promise.canonical(now, form);
+        if now < self.gst || !matches!(self.promise, Promise::Everything(_)) {
+            self.hostile.canonical(now, form);
+        }
+    }
+}
+
+impl Promise {
+    fn new(model: &Model, scenario: &Scenario, rng: &mut ChaCha8Rng) -> Option<Self> {
+        let (nodes, source, t) = (scenario.nodes as usize, index(model.source), model.t as usize);
+        let others: Vec<usize> = (0..nodes).filter(|node| *node != source).collect();
+        let timely = Timely { low: scenario.network.base.latency.low, high: model.delta };
+        Some(match model.kind {
+            ModelKind::Synchronous | ModelKind::Gst => Self::Everything(timely),
+            ModelKind::Kcs => Self::Source { source, receivers: members(nodes, &others), timely },
+            ModelKind::TSource => {
+                let receivers = members(nodes, &drawn(t, others, rng));
+                Self::Source { source, receivers, timely }
+            }
+            ModelKind::TMovingSource => {
+                Self::Moving { source, moving: Moving::new(t, others, model.gst, scenario, rng), timely }
+            }
+            ModelKind::TAccessible => {
+                let moving = Moving::new(t, others, model.gst, scenario, rng);
+                Self::Accessible(Accessible::new(nodes, source, moving, timely))
+            }
+            ModelKind::Mp | ModelKind::Combined => {
+                Self::Pattern(Pattern::new(model, nodes, &drawn(t, others, rng), timely))
+            }
+            ModelKind::Adversary => return None,
+        })
+    }
+
+    fn about(&mut self, now: Time, from: usize, to: usize, rng: &mut ChaCha8Rng) -> Promised {
+        match self {
+            Self::Everything(timely) => Promised::At(timely.arrival(now, rng)),
+            Self::Source { source, receivers, timely } => {
+                timely.if_so(from == *source && receivers[to], now, rng)
+            }
+            Self::Moving { source, moving, timely } => {
+                timely.if_so(from == *source && moving.reaches(now, to), now, rng)
+            }
+            Self::Accessible(accessible) => accessible.about(now, from, to, rng),
+            Self::Pattern(pattern) => pattern.about(now, from, to, rng),
+        }
+    }
+
+    /// What never changes is left out.
+    fn canonical(&self, now: Time, form: &mut Form) {
+        match self {
+            Self::Everything(_) | Self::Source { .. } => {}
+            Self::Moving { moving, .. } => moving.canonical(now, form),
+            Self::Accessible(accessible) => accessible.canonical(now, form),
+            Self::Pattern(pattern) => pattern.canonical(now, form),
+        }
+    }
+}
+
+/// The delays of a message that is timely, both ends included.
+#[derive(Clone, Copy, Debug)]
+struct Timely {
+    low: Span,
+    high: Span,
+}
+
+impl Timely {
+    /// Of at most `high`, if the shortest delay there is allows.
+    fn within(self, high: Span) -> Self {
+        Self { high: high.max(self.low), ..self }
+    }
+
+    fn if_so(self, promised: bool, now: Time, rng: &mut ChaCha8Rng) -> Promised {
+        if promised { Promised::At(self.arrival(now, rng)) } else { Promised::NOTHING }
+    }
+
+    fn arrival(self, now: Time, rng: &mut ChaCha8Rng) -> Time {
+        let spread = self.high.as_micros() - self.low.as_micros();
+        now + self.low + Span::micros(below(spread.saturating_add(1), rng))
+    }
+}
+
+/// The unit in which hostile delays and the phases of a promise grow: what an algorithm that sends every τ, and has
+/// made one mistake, is sure to notice.
+fn unit(scenario: &Scenario) -> Span {
+    (scenario.timing.tau + scenario.timing.step) * 2
+}
+
+/// `count` of them at random, in random order.
+fn drawn(count: usize, mut from: Vec<usize>, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    for place in 0..count {
+        let other = place + below((from.len() - place) as u64, rng) as usize;
+        from.swap(place, other);
+    }
+    from.truncate(count);
+    from
+}
+
+/// A set of nodes, as a table.
+fn members(nodes: usize, of: &[usize]) -> Vec<bool> {
+    let mut table = vec![false; nodes];
+    of.iter().for_each(|node| table[*node] = true);
+    table
+}

@@ -1,0 +1,120 @@
+//! The message pattern: the source's response to each query of some others is among the first n − t.
+//!
+//! No bound on any delay is promised, and delays do grow without bound; only the order of responses is. For each
+//! process q that has the pattern:
+//!
+//! - Messages between q and the source take at most D, which grows with time. So a query that q sends at s has its
+//!   response from the source by `hold`, which is s + D(s) + D(s + D(s)).
+//! - n − t − 2 others are *exempt*: quicker still. Together with q's own response and the source's that makes n − t.
+//! - What anybody else sends to q arrives after `hold`.
+//!
+//! Which are exempt changes, but only when no query can be waiting for the source: no query meets two sets. Nobody
+//! knows which message is a query; what q sends to the source may be one.
+
+use bellwether_proto::canonical::Form;
+use bellwether_proto::time::{Span, Time};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Promised, Timely, drawn, members};
+use crate::net::index;
+use crate::scenario::{Model, ModelKind};
+
+/// D has doubled after this long, and grows on at that pace.
+const DOUBLED_AFTER: Span = Span::secs(10);
+
+#[derive(Debug)]
+pub(super) struct Pattern {
+    source: usize,
+    nodes: usize,
+    t: usize,
+    gst: Time,
+    timely: Timely,
+    /// By node: those whose link from the source is timely, if that is promised instead.
+    linked: Vec<bool>,
+    /// By node: those that have the pattern.
+    asking: Vec<Option<Asking>>,
+}
+
+/// A process whose queries the source answers among the first.
+#[derive(Clone, Debug, Default)]
+struct Asking {
+    /// By when the source has answered everything so far.
+    hold: Time,
+    /// By node: who may answer sooner.
+    exempt: Vec<bool>,
+}
+
+impl Pattern {
+    /// If it is combined with timely links, every other one of `chosen` has such a link and no pattern.
+    pub(super) fn new(model: &Model, nodes: usize, chosen: &[usize], timely: Timely) -> Self {
+        let every = if model.kind == ModelKind::Combined { 2 } else { 1 };
+        let mut asking = vec![None; nodes];
+        for q in chosen.iter().step_by(every) {
+            asking[*q] = Some(Asking { hold: Time::ZERO, exempt: vec![false; nodes] });
+        }
+        let linked: Vec<_> = chosen.iter().copied().filter(|q| asking[*q].is_none()).collect();
+        Self {
+            source: index(model.source),
+            nodes,
+            t: model.t as usize,
+            gst: model.gst,
+            timely,
+            linked: members(nodes, &linked),
+            asking,
+        }
+    }
+
+    pub(super) fn about(&mut self, now: Time, from: usize, to: usize, rng: &mut ChaCha8Rng) -> Promised {
+        let drift = self.drift(now);
+        let (soon, at_once) = (self.timely.within(drift), self.timely.within(drift / 4));
+        if from == self.source && self.linked[to] {
+            return Promised::At(self.timely.arrival(now, rng));
+        }
+        if from == self.source && self.asking[to].is_some() {
+            return Promised::At(soon.arrival(now, rng));
+        }
+        if to == self.source && self.asking[from].is_some() {
+            self.ask(now, from, rng);
+            return Promised::At(soon.arrival(now, rng));
+        }
+        match (&self.asking[to], &self.asking[from]) {
+            (Some(asking), _) if asking.exempt[from] => Promised::At(at_once.arrival(now, rng)),
+            (Some(asking), _) => Promised::NotBefore(asking.hold + Span::micros(1)),
+            (None, Some(asking)) if asking.exempt[to] => Promised::At(at_once.arrival(now, rng)),
+            (None, _) => Promised::NOTHING,
+        }
+    }
+
+    /// q may be asking the source something.
+    fn ask(&mut self, now: Time, q: usize, rng: &mut ChaCha8Rng) {
+        let heard = now + self.within_drift(now);
+        let answered = heard + self.within_drift(heard);
+        let quick = self.nodes - self.t - 2;
+        let others: Vec<usize> = (0..self.nodes).filter(|node| ![q, self.source].contains(node)).collect();
+        let Some(asking) = &mut self.asking[q] else { return };
+        if now >= asking.hold {
+            asking.exempt = members(self.nodes, &drawn(quick, others, rng));
+        }
+        asking.hold = asking.hold.max(answered);
+    }
+
+    /// D: the longest delay between the source and those that have the pattern, if the shortest there is allows.
+    fn drift(&self, now: Time) -> Span {
+        let delta = u128::from(self.timely.high.as_micros().max(1));
+        let (since, double) = (now.since(self.gst).as_micros(), DOUBLED_AFTER.as_micros());
+        let grown = delta + delta * u128::from(since) / u128::from(double);
+        Span::micros(u64::try_from(grown).unwrap_or(u64::MAX))
+    }
+
+    fn within_drift(&self, now: Time) -> Span {
+        self.timely.within(self.drift(now)).high
+    }
+
+    pub(super) fn canonical(&self, now: Time, form: &mut Form) {
+        form.number(self.drift(now).as_micros());
+        for asking in self.asking.iter().flatten() {
+            form.deadline(now, asking.hold);
+            asking.exempt.iter().for_each(|exempt| form.number(u64::from(*exempt)));
+        }
+    }
+}
