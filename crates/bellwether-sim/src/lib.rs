@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod adversary;
 pub mod check;
 mod clock;
 pub mod environment;

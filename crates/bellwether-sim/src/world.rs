@@ -21,11 +21,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use slab::Slab;
 
+use crate::adversary::Adversary;
 use crate::clock::Clock;
 use crate::journal::Journal;
 use crate::net::{Fate, Net, index};
 use crate::queue::{Due, Queue};
-use crate::scenario::{Fault, Planned, Scenario};
+use crate::scenario::{Fault, ModelKind, Planned, Scenario};
 
 /// A node that wakes this often at one instant will never let time pass: a bug of ours, not of the scenario's.
 const WAKES_AT_ONE_INSTANT_MAX: u32 = 10_000;
@@ -39,6 +40,7 @@ pub struct World<'a, E: Election> {
     detector: DetectorConfig,
     hosts: Vec<Host<E>>,
     net: Net,
+    adversary: Option<Adversary<InFlight<E::Msg>>>,
     /// In order of time; those at one instant in the order of the file.
     plan: VecDeque<Planned>,
     queue: Queue,
@@ -104,6 +106,11 @@ impl<'a, E: Election> World<'a, E> {
             detector: scenario.detector_config(),
             hosts: scenario.ids().map(|id| Host::new(id, scenario)).collect(),
             net: Net::new(scenario, &mut rng),
+            adversary: scenario
+                .network
+                .model
+                .filter(|model| model.kind == ModelKind::Adversary)
+                .map(|_| Adversary::new()),
             plan: plan.into(),
             queue: Queue::default(),
             in_flight: Slab::new(),
@@ -126,7 +133,7 @@ impl<'a, E: Election> World<'a, E> {
     }
 
     /// What each node shows of itself, in order of id.
-    pub fn views(&self) -> impl Iterator<Item = (NodeId, View)> + '_ {
+    pub fn views(&self) -> impl Iterator<Item = (NodeId, View)> + Clone + '_ {
         self.hosts.iter().map(|host| (host.id, host.node.as_ref().map_or(View::DOWN, Node::view)))
     }
 
@@ -179,6 +186,9 @@ impl<'a, E: Election> World<'a, E> {
                 Due::Delivery(slot) => self.deliver(slot),
                 Due::Deadline(at) => self.wake(at),
             }
+        }
+        if self.adversary.is_some() {
+            self.provoke();
         }
     }
 
@@ -240,6 +250,14 @@ impl<'a, E: Election> World<'a, E> {
             form.number(message.to as u64);
             message.frame.canonical(self.hosts[message.to].id, &mut form);
         }
+        form.option(self.adversary.as_ref().map(Adversary::state), |form, (suppressed, held)| {
+            form.option(suppressed, Form::node);
+            form.number(held.len() as u64);
+            for message in held {
+                form.number(message.to as u64);
+                message.frame.canonical(self.hosts[message.to].id, form);
+            }
+        });
         form
     }
 
@@ -439,17 +457,48 @@ impl<'a, E: Election> World<'a, E> {
         let message = InFlight { to, id: self.messages, sent: self.now, frame };
         let msg = self.msg_ref(&message);
         self.record(from, What::Send(msg));
+        if self.adversary.as_ref().is_some_and(|adversary| adversary.suppresses(msg.from)) {
+            return self.hold_up(from, msg, message);
+        }
         match self.net.route(self.now, from, to, kind, &mut self.rng) {
             Fate::Lost(reason) => self.record(from, What::Drop(msg, reason)),
             Fate::Arrives(first, second) => {
                 if first.max(second.unwrap_or(first)).since(self.now) > self.setup.timing.delta {
                     self.record(from, What::Late(msg));
                 }
-                if let Some(second) = second {
-                    let copy = InFlight { frame: message.frame.clone(), ..message };
-                    self.queue.delivery(second, self.in_flight.insert(copy));
-                }
-                self.queue.delivery(first, self.in_flight.insert(message));
+                self.launch(message, first, second);
+            }
+        }
+    }
+
+    fn launch(&mut self, message: InFlight<E::Msg>, first: Time, second: Option<Time>) {
+        if let Some(second) = second {
+            let copy = InFlight { frame: message.frame.clone(), ..message };
+            self.queue.delivery(second, self.in_flight.insert(copy));
+        }
+        self.queue.delivery(first, self.in_flight.insert(message));
+    }
+
+    /// Leaves a message to the adversary. Whether it is lost is settled now, as for any other; its delay, when it is
+    /// let go.
+    fn hold_up(&mut self, from: usize, msg: MsgRef, message: InFlight<E::Msg>) {
+        if let Some(reason) = self.net.loses(from, message.to, msg.kind, &mut self.rng) {
+            return self.record(from, What::Drop(msg, reason));
+        }
+        self.record(from, What::Late(msg));
+        self.adversary.as_mut().expect("it holds up what this node sends").hold(message);
+    }
+
+    /// Lets the adversary see how its victim fares.
+    fn provoke(&mut self) {
+        let Some(mut adversary) = self.adversary.take() else { return };
+        let released = adversary.look(self.views());
+        self.adversary = Some(adversary);
+        for message in released {
+            let msg = self.msg_ref(&message);
+            match self.net.carry(self.now, index(msg.from), message.to, &mut self.rng) {
+                Fate::Lost(reason) => self.record(index(msg.from), What::Drop(msg, reason)),
+                Fate::Arrives(first, second) => self.launch(message, first, second),
             }
         }
     }

@@ -77,12 +77,16 @@ impl Pattern {
             self.ask(now, from, rng);
             return Promised::At(soon.arrival(now, rng));
         }
-        match (&self.asking[to], &self.asking[from]) {
-            (Some(asking), _) if asking.exempt[from] => Promised::At(at_once.arrival(now, rng)),
-            (Some(asking), _) => Promised::NotBefore(asking.hold + Span::micros(1)),
-            (None, Some(asking)) if asking.exempt[to] => Promised::At(at_once.arrival(now, rng)),
-            (None, _) => Promised::NOTHING,
+        let exempt =
+            |q: usize, other: usize| self.asking[q].as_ref().is_some_and(|asking| asking.exempt[other]);
+        let not_before = match &self.asking[to] {
+            Some(asking) if !asking.exempt[from] => asking.hold + Span::micros(1),
+            Some(_) | None => Time::ZERO,
+        };
+        if exempt(to, from) || exempt(from, to) {
+            return Promised::At(at_once.arrival(now, rng).max(not_before));
         }
+        Promised::NotBefore(not_before)
     }
 
     /// q may be asking the source something.
