@@ -1,8 +1,8 @@
 //! The adversary of Raynal's theorem 1: whoever leads is not heard until another leads.
 //!
 //! To the others a leader whose messages are held up is no different from one that has crashed, so they must elect
-//! another; and then nothing was wrong with the first but that its messages took long. All of them arrive. So channels
-//! are reliable, nobody crashes, and yet no leader lasts.
+//! another; and then nothing was wrong with the first but that its messages took long. All of them arrive. So
+//! channels are reliable, nobody crashes, and yet no leader lasts.
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::view::{Status, View};

@@ -1,7 +1,8 @@
 //! Links of an assumption model: when a message arrives that was sent now.
 //!
 //! A model makes a promise about some messages, from its time on; whatever it does not promise anything about is
-//! [`Hostile`], and so is everything before that time. Only what is promised can then explain that an algorithm works.
+//! [`Hostile`], and so is everything before that time. Only what is promised can then explain that an algorithm
+//! works.
 //!
 //! | kind | promise |
 //! |---|---|

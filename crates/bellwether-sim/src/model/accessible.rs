@@ -1,7 +1,7 @@
 //! Round trips in time: what the source sends to those whose turn it is, and what they answer at once.
 //!
-//! Each leg takes half of δ at most. Nobody knows which message is an answer; what is sent back at the very instant at
-//! which the source's message arrives may be one.
+//! Each leg takes half of δ at most. Nobody knows which message is an answer; what is sent back at the very instant
+//! at which the source's message arrives may be one.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::time::Time;

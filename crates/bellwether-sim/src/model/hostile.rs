@@ -1,8 +1,8 @@
 //! Links that are promised nothing.
 //!
-//! A link alternates between open and shut spells, each link for itself. Shut spells grow without bound, so that every
-//! timeout is exceeded again and again; open spells do not, but are long enough for an algorithm to fall for a link
-//! that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost.
+//! A link alternates between open and shut spells, each link for itself. Shut spells grow without bound, so that
+//! every timeout is exceeded again and again; open spells do not, but are long enough for an algorithm to fall for
+//! a link that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::time::{Span, Time};

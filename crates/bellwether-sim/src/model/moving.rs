@@ -1,8 +1,8 @@
 //! A set of t processes that changes: those that a moving source reaches now.
 //!
-//! The set is a window on a ring of all others that moves on by its own length, so that whoever was in it is out of it
-//! next, unless there are too few others. It rests for ever longer, so that those who are out of it starve for longer
-//! than any timeout they may have settled for.
+//! The set is a window on a ring of all others that moves on by its own length, so that whoever was in it is out of
+//! it next, unless there are too few others. It rests for ever longer, so that those who are out of it starve for
+//! longer than any timeout they may have settled for.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::time::{Span, Time};

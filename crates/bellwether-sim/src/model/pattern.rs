@@ -5,7 +5,7 @@
 //!
 //! - Messages between q and the source take at most D, which grows with time. So a query that q sends at s has its
 //!   response from the source by `hold`, which is s + D(s) + D(s + D(s)).
-//! - n − t − 2 others are *exempt*: quicker still. Together with q's own response and the source's that makes n − t.
+//! - n − t − 2 others are *exempt*: quicker still. With q's own response and the source's that makes n − t.
 //! - What anybody else sends to q arrives after `hold`.
 //!
 //! Which are exempt changes, but only when no query can be waiting for the source: no query meets two sets. Nobody

@@ -1,8 +1,8 @@
 //! Assumption models: what an asynchronous network promises beyond nothing.
 //!
 //! No algorithm elects an eventual leader in a network that promises nothing (Raynal, "Eventual Leader Service in
-//! Unreliable Asynchronous Systems", theorem 1). Each model promises a little, from an unknown time on, and is hostile
-//! in everything else; so a run shows whether an algorithm makes do with what it says it needs.
+//! Unreliable Asynchronous Systems", theorem 1). Each model promises a little, from an unknown time on, and is
+//! hostile in everything else; so a run shows whether an algorithm makes do with what it says it needs.
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};

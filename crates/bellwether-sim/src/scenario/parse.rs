@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | text to tables | the `toml` crate | where the TOML is broken |
 //! | tables to values | `raw.rs`, `values.rs` | which key is unknown, which value has the wrong shape |
-//! | values to a scenario | `cluster.rs`, `world.rs`, `model.rs`, `events.rs`, `expect.rs` | what cannot be in *this* cluster |
+//! | values to a scenario | `cluster.rs`, and a file for each section | what cannot be in *this* cluster |
 //!
 //! Every error names the line, and what would have been right.
 
