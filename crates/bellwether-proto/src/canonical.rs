@@ -25,9 +25,18 @@ pub struct Form {
 enum Counter {
     Incarnation(NodeId),
     Election(NodeId),
-    Watch { watcher: NodeId, subject: NodeId },
-    Frame { from: NodeId, to: NodeId },
+    Watch {
+        watcher: NodeId,
+        subject: NodeId,
+    },
+    Frame {
+        from: NodeId,
+        to: NodeId,
+    },
     Question(NodeId),
+    /// One counter for all: counts of different nodes are compared with each other.
+    Suspicions,
+    Period,
     Other(NodeId),
 }
 
@@ -96,6 +105,16 @@ impl Form {
     /// A number from the counter of `node`'s questions as a leader.
     pub fn question(&mut self, node: NodeId, n: u64) {
         self.counters.push((Counter::Question(node), n));
+    }
+
+    /// How often somebody was suspected: counts of all nodes are compared with each other.
+    pub fn suspicions(&mut self, count: u64) {
+        self.counters.push((Counter::Suspicions, count));
+    }
+
+    /// The number of a period or round.
+    pub fn period(&mut self, n: u64) {
+        self.counters.push((Counter::Period, n));
     }
 
     /// A number from `node`'s remaining counter (probes, token rounds).

@@ -193,6 +193,11 @@ impl Detector {
         Self { config, watches: Watches::new(size, life), dead_to: vec![false; size], mechanism, roster }
     }
 
+    /// The detector of an algorithm that has timers of its own: it is asked nothing, and sends nothing.
+    pub(crate) fn idle(config: DetectorConfig, roster: Roster, life: Incarnation, now: Time) -> Self {
+        Self::new(DetectorConfig { kind: DetectorKind::Perfect, ..config }, roster, life, now)
+    }
+
     // What the client asks (Stoller's interface).
 
     /// Start_FD: watch the peer of that rank, or reset the watch.

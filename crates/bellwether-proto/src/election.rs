@@ -7,9 +7,15 @@
 //! To add one: its file, a `pub mod` here, an arm of [`Protocol`] and [`AnyElection`] in `any.rs`, a wire tag in
 //! `wire.rs`, its ledger in `docs/papers`, its paper test.
 
+pub mod adft;
 mod any;
 pub mod async_bully;
 pub mod bully_fd;
+pub mod fjr;
+pub mod lfa;
+pub mod lockstep;
+pub mod mmrt;
+mod raynal;
 pub mod stoller;
 
 use alloc::vec::{Drain, Vec};
@@ -23,7 +29,9 @@ use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
 use crate::view::View;
 
+pub use crate::link::Peers;
 pub use any::{AnyElection, AnyMsg, Protocol};
+pub use raynal::Counts;
 
 /// A leader-election algorithm as one node runs it.
 pub trait Election: Clone {
@@ -45,6 +53,11 @@ pub trait Election: Clone {
 
     /// Writes the state in canonical form.
     fn canonical(&self, now: Time, form: &mut Form);
+
+    /// Which of the algorithm's invariants does not hold of this state, `before` being the state one step earlier.
+    fn breach(&self, _before: &Self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// What an algorithm is told at the start of a life.
@@ -58,6 +71,10 @@ pub struct Setup {
     pub roster: Roster,
     /// This life of the node.
     pub incarnation: Incarnation,
+    /// The node's own suspicion count, as stable storage holds it; see [`Durable`](crate::io::Durable).
+    pub count: u64,
+    /// Raynal's t: how many crashes are to be tolerated. Not every algorithm asks.
+    pub t: usize,
     /// The timing parameters.
     pub timing: Timing,
 }
@@ -112,8 +129,13 @@ pub enum Input<M> {
         /// Its content.
         msg: M,
     },
+    /// A peer has begun a new life, or is heard for the first time. Its message follows. Only in the repaired variants:
+    /// the papers' messages do not tell one life from another.
+    NewLife(NodeId),
     /// The failure detector reports a watched peer.
     DownSig(NodeId),
+    /// The driver has evidence that the present life of a peer is over.
+    Gone(NodeId),
     /// The deadline was reached.
     Deadline,
 }
@@ -127,6 +149,13 @@ pub enum Action<M> {
         to: NodeId,
         /// Its content.
         msg: M,
+    },
+    /// Send a message to everybody, known or not.
+    Broadcast(M),
+    /// Have the node's own suspicion count on stable storage before anything that follows is sent.
+    Persist {
+        /// The count.
+        count: u64,
     },
     /// Start_FD(i).
     Start(NodeId),
@@ -197,8 +226,12 @@ pub struct Spec {
     pub in_agent: InAgent,
     /// Who is preferred.
     pub priority: Priority,
-    /// The detector it gets unless told otherwise.
-    pub detector: DetectorKind,
+    /// The detector it gets unless told otherwise; `None` for an algorithm with timers of its own, which gets none.
+    pub detector: Option<DetectorKind>,
+    /// Whom its nodes speak with.
+    pub peers: Peers,
+    /// What it needs of its channels.
+    pub channels: Channels,
     /// The kinds of its messages.
     pub kinds: &'static [Kind],
     /// What the repaired variant promises: ours.
@@ -215,6 +248,15 @@ impl Spec {
             Variant::Printed => self.printed,
         }
     }
+}
+
+/// What an algorithm needs of the channels between two nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channels {
+    /// Messages in the order in which they were sent, none twice. The link layer refuses the others.
+    InOrder,
+    /// Nothing: messages may overtake each other and come twice.
+    AnyOrder,
 }
 
 /// Whether an algorithm is fit for a real network.

@@ -16,7 +16,8 @@ pub enum Input<M> {
     /// The deadline was reached. Early, late or repeated is harmless.
     Deadline,
     /// The driver has evidence that a peer's life ended: its connection was reset, or ended without a goodbye. A
-    /// detector weighs it by probing; it is not believed blindly.
+    /// detector weighs it by probing; it is not believed blindly. To an algorithm with timers of its own it is as if
+    /// that peer's had expired, except that no timeout grows from it.
     Gone {
         /// Whose connection it was.
         peer: NodeId,
@@ -45,6 +46,8 @@ pub enum Output<M> {
         /// What to send.
         frame: Frame<M>,
     },
+    /// Send a frame to everybody that can be reached, known to this node or not. Each copy may be lost.
+    Broadcast(Frame<M>),
     /// Something happened that an observer may want to know.
     Event(Event),
 }
@@ -54,6 +57,9 @@ pub enum Output<M> {
 pub struct Durable {
     /// The latest life of the node.
     pub incarnation: Incarnation,
+    /// How often the node has been suspected, as far as it knows; 0 for algorithms that do not count. A node that
+    /// forgets it may come back as the least suspected of all and oust a leader that never failed.
+    pub count: u64,
 }
 
 /// What an observer of one node may want to know. The raw material of traces, and so of the checkers.

@@ -21,6 +21,7 @@
 
 extern crate alloc;
 
+mod bounded;
 pub mod canonical;
 pub mod detector;
 pub mod election;

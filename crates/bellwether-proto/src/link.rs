@@ -3,7 +3,9 @@
 //! The papers assume channels that keep order and never repeat. A network that does neither is brought back to that
 //! assumption here: a frame of an earlier life, or an election message that a later one has overtaken, is refused.
 //! What the network reordered is thereby lost, and the repaired algorithms survive loss. Detector messages are not
-//! held to an order: each is bound to its watch's number and is harmless twice.
+//! held to an order: each is bound to its watch's number and is harmless twice. Nor are algorithms that need no order.
+
+mod acquaintances;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,6 +17,9 @@ use crate::ident::{Incarnation, NodeId};
 use crate::io::Refusal;
 use crate::message::{Body, Frame, Kind};
 use crate::roster::Roster;
+use acquaintances::Acquaintances;
+
+pub use acquaintances::ACQUAINTANCES_MAX;
 
 /// Messages of the link layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +55,40 @@ pub const KINDS: &[Kind] = &[OUTLIVED];
 
 const OUTLIVED: Kind = Kind::detector("Outlived");
 
+/// What is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// Nothing: the paper's channels are taken at their word. For the `printed` variants.
+    Nothing,
+    /// Frames of earlier lives.
+    Lives,
+    /// Those, and election messages that were overtaken or repeated.
+    LivesAndOrder,
+}
+
+/// With whom a node speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peers {
+    /// The members of the roster, and nobody else.
+    Listed,
+    /// Whoever is met: the roster names the node itself alone.
+    Met,
+}
+
 /// The link layer of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    peers: Vec<Peer>,
-    /// Off in the `printed` variants: the paper's channels are taken at their word.
-    guarded: bool,
+    table: Table,
+    guard: Guard,
+    /// The number of the last frame to everybody.
+    broadcasts: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Table {
+    /// By rank.
+    Listed(Roster, Vec<Peer>),
+    Met(NodeId, Acquaintances),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,52 +101,116 @@ struct Peer {
     sent: u64,
 }
 
+/// A frame that may have an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admitted {
+    /// It belongs to the life of its sender that was known.
+    SameLife,
+    /// It is the first of a life.
+    NewLife,
+}
+
 impl Link {
-    pub(crate) fn new(roster: &Roster, guarded: bool) -> Self {
-        Self { peers: vec![Peer::default(); roster.size()], guarded }
+    pub(crate) fn new(roster: &Roster, peers: Peers, guard: Guard) -> Self {
+        let table = match peers {
+            Peers::Listed => Table::Listed(roster.clone(), vec![Peer::default(); roster.size()]),
+            Peers::Met => Table::Met(roster.me(), Acquaintances::default()),
+        };
+        Self { table, guard, broadcasts: 0 }
     }
 
-    /// The number for the next frame to the peer of that rank.
-    pub(crate) fn next_seq(&mut self, rank: usize) -> u64 {
-        self.peers[rank].sent += 1;
-        self.peers[rank].sent
+    /// The number for the next frame to that peer; `None` for a stranger.
+    pub(crate) fn next_seq(&mut self, to: NodeId) -> Option<u64> {
+        let peer = self.table.get_mut(to)?;
+        peer.sent += 1;
+        Some(peer.sent)
+    }
+
+    /// The number for the next frame to everybody.
+    pub(crate) fn next_broadcast(&mut self) -> u64 {
+        self.broadcasts += 1;
+        self.broadcasts
     }
 
     /// The latest life of that peer seen so far.
-    pub(crate) fn incarnation(&self, rank: usize) -> Incarnation {
-        self.peers[rank].incarnation
+    pub(crate) fn incarnation(&self, of: NodeId) -> Incarnation {
+        self.table.life_of(of).unwrap_or_default()
     }
 
     /// Decides whether a frame may have an effect, and remembers it.
-    pub(crate) fn admit<M>(&mut self, rank: usize, frame: &Frame<M>) -> Result<(), Refusal> {
-        let peer = &mut self.peers[rank];
-        if !frame.incarnation.is_plausible_after(peer.incarnation) {
+    pub(crate) fn admit<M>(&mut self, frame: &Frame<M>) -> Result<Admitted, Refusal> {
+        let known = self.table.life_of(frame.from).ok_or(Refusal::NotAPeer)?;
+        if !frame.incarnation.is_plausible_after(known) {
             return Err(Refusal::ImplausibleLife);
         }
+        let peer = self.table.meet(frame.from);
+        let mut admitted = Admitted::SameLife;
         if frame.incarnation > peer.incarnation {
             peer.incarnation = frame.incarnation;
             peer.taken = 0;
+            admitted = Admitted::NewLife;
         }
-        if !self.guarded {
-            return Ok(());
-        }
-        if frame.incarnation < peer.incarnation {
-            return Err(Refusal::StaleIncarnation);
-        }
-        if matches!(frame.body, Body::Election(_)) {
-            if frame.seq <= peer.taken {
-                return Err(Refusal::OutOfOrder);
+        match self.guard {
+            Guard::Nothing => Ok(Admitted::SameLife),
+            _ if frame.incarnation < peer.incarnation => Err(Refusal::StaleIncarnation),
+            Guard::LivesAndOrder if matches!(frame.body, Body::Election(_)) => {
+                if frame.seq <= peer.taken {
+                    return Err(Refusal::OutOfOrder);
+                }
+                peer.taken = frame.seq;
+                Ok(admitted)
             }
-            peer.taken = frame.seq;
+            Guard::Lives | Guard::LivesAndOrder => Ok(admitted),
         }
-        Ok(())
     }
 
-    pub(crate) fn canonical(&self, roster: &Roster, form: &mut Form) {
-        for (peer, id) in self.peers.iter().zip(roster.members()) {
-            form.incarnation(*id, peer.incarnation);
-            form.frame_seq(*id, roster.me(), peer.taken);
-            form.frame_seq(roster.me(), *id, peer.sent);
+    pub(crate) fn canonical(&self, me: NodeId, form: &mut Form) {
+        for (id, peer) in self.table.iter() {
+            form.node(id);
+            form.incarnation(id, peer.incarnation);
+            form.frame_seq(id, me, peer.taken);
+            form.frame_seq(me, id, peer.sent);
         }
+        form.frame_seq(me, me, self.broadcasts);
+    }
+}
+
+impl Table {
+    /// The latest life seen of whoever may write to this node, which nobody may in its own name. None has been seen of
+    /// one that was never met.
+    fn life_of(&self, id: NodeId) -> Option<Incarnation> {
+        let life = |peer: &Peer| peer.incarnation;
+        match self {
+            Self::Listed(roster, peers) => {
+                let rank = roster.rank(id).filter(|rank| *rank != roster.my_rank())?;
+                Some(life(&peers[rank]))
+            }
+            Self::Met(me, met) => (id != *me).then(|| met.get(id).map_or_else(Incarnation::default, life)),
+        }
+    }
+
+    fn get_mut(&mut self, id: NodeId) -> Option<&mut Peer> {
+        match self {
+            Self::Listed(roster, peers) => peers.get_mut(roster.rank(id)?),
+            Self::Met(_, met) => met.get_mut(id),
+        }
+    }
+
+    /// The peer that a frame came from: one that has a life.
+    fn meet(&mut self, id: NodeId) -> &mut Peer {
+        match self {
+            Self::Listed(roster, peers) => {
+                &mut peers[roster.rank(id).expect("only a member has a life here")]
+            }
+            Self::Met(_, met) => met.meet(id),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (NodeId, &Peer)> {
+        let (listed, met) = match self {
+            Self::Listed(roster, peers) => (Some(roster.members().iter().copied().zip(peers)), None),
+            Self::Met(_, met) => (None, Some(met.iter())),
+        };
+        listed.into_iter().flatten().chain(met.into_iter().flatten())
     }
 }

@@ -14,6 +14,12 @@ pub trait Message: Clone + fmt::Debug {
 
     /// Writes the content in canonical form.
     fn canonical(&self, form: &mut Form);
+
+    /// The largest counter that it carries: whether messages grow for ever is one of the things that algorithms differ
+    /// in.
+    fn largest_counter(&self) -> u64 {
+        0
+    }
 }
 
 /// One frame from one node to another: who sends it, in which life, and one layer's message.

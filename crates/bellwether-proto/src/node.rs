@@ -3,11 +3,11 @@
 use core::mem;
 
 use crate::canonical::Form;
-use crate::detector::{Detector, DetectorConfig, Mail};
-use crate::election::{self, Action, Actions, Election, Setup};
+use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
+use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::link::{Link, LinkMsg};
+use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame};
 use crate::time::Time;
 use crate::view::{Status, View};
@@ -32,6 +32,8 @@ use crate::view::{Status, View};
 ///     variant: Variant::Repaired,
 ///     roster: Roster::new(NodeId(1), [NodeId(1), NodeId(2)], Priority::LowestId),
 ///     incarnation: Incarnation(1), // one more than what stable storage holds
+///     count: 0,                    // what stable storage holds
+///     t: 0,
 ///     timing,
 /// };
 /// let detector = DetectorConfig::new(DetectorKind::Heartbeat, timing);
@@ -44,6 +46,7 @@ use crate::view::{Status, View};
 ///         match output {
 ///             Output::Persist(_durable) => { /* write and sync before going on */ }
 ///             Output::Send { to, .. } => assert_eq!(to, NodeId(2)), // here: lost
+///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -70,10 +73,18 @@ pub struct Node<E: Election> {
 impl<E: Election> Node<E> {
     /// A node that has just come up at `now`, with everything volatile lost.
     pub fn new(setup: Setup, detector: DetectorConfig, now: Time) -> Self {
-        let roster = &setup.roster;
+        let (roster, spec) = (&setup.roster, setup.protocol.spec());
+        let guard = match (setup.variant, spec.channels) {
+            (Variant::Printed, _) => Guard::Nothing,
+            (Variant::Repaired, Channels::AnyOrder) => Guard::Lives,
+            (Variant::Repaired, Channels::InOrder) => Guard::LivesAndOrder,
+        };
         Self {
-            link: Link::new(roster, setup.variant == election::Variant::Repaired),
-            detector: Detector::new(detector, roster.clone(), setup.incarnation, now),
+            link: Link::new(roster, spec.peers, guard),
+            detector: match spec.detector {
+                Some(_) => Detector::new(detector, roster.clone(), setup.incarnation, now),
+                None => Detector::idle(detector, roster.clone(), setup.incarnation, now),
+            },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
             shown: View { status: Status::Down, leader: None, group: None },
@@ -127,55 +138,72 @@ impl<E: Election> Node<E> {
     pub fn canonical(&self, now: Time, form: &mut Form) {
         form.node(self.id());
         form.incarnation(self.id(), self.setup.incarnation);
-        self.link.canonical(&self.setup.roster, form);
+        self.link.canonical(self.id(), form);
         self.detector.canonical(now, form);
         self.election.canonical(now, form);
     }
 
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
-        out.push(Output::Persist(Durable { incarnation: self.setup.incarnation }));
+        self.persist(out);
         self.elect(now, election::Input::Recovery, out);
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
         let Frame { from, incarnation, rides, .. } = frame;
-        let Some(rank) = self.setup.roster.rank(from).filter(|rank| *rank != self.setup.roster.my_rank())
-        else {
-            out.push(Output::Event(Event::Refused { from, why: Refusal::NotAPeer }));
-            return;
-        };
-        if let Err(why) = self.link.admit(rank, &frame) {
-            out.push(Output::Event(Event::Refused { from, why }));
-            if why == Refusal::StaleIncarnation {
-                self.answer_stale(now, rank, frame.body, out);
+        match self.link.admit(&frame) {
+            Ok(Admitted::SameLife) => {}
+            Ok(Admitted::NewLife) => self.elect(now, election::Input::NewLife(from), out),
+            Err(why) => {
+                out.push(Output::Event(Event::Refused { from, why }));
+                if why == Refusal::StaleIncarnation {
+                    self.answer_stale(now, from, frame.body, out);
+                }
+                return;
             }
-            return;
         }
-        if self.detector.heard(rank, incarnation) {
-            self.down(now, rank, out);
-        }
-        if let Some(no) = rides {
-            self.detector.ridden(now, rank, incarnation, no, &mut self.mail);
-            self.post_mail(now, out);
+        // A peer that was met, but is on no list, is nobody that a detector could watch.
+        let rank = self.setup.roster.rank(from);
+        if let Some(rank) = rank {
+            self.heard(now, rank, incarnation, rides, out);
         }
         match frame.body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             Body::Detector(msg) => {
-                self.detector.handle(now, rank, incarnation, msg, &mut self.mail);
-                self.post_mail(now, out);
+                if let Some(rank) = rank {
+                    self.detector.handle(now, rank, incarnation, msg, &mut self.mail);
+                    self.post_mail(now, out);
+                }
             }
             Body::Election(msg) => self.elect(now, election::Input::Message { from, msg }, out),
         }
     }
 
+    /// What any frame tells the detector about its sender.
+    fn heard(
+        &mut self,
+        now: Time,
+        rank: usize,
+        life: Incarnation,
+        rides: Option<WatchNo>,
+        out: &mut Outbox<E::Msg>,
+    ) {
+        if self.detector.heard(rank, life) {
+            self.down(now, rank, out);
+        }
+        if let Some(no) = rides {
+            self.detector.ridden(now, rank, life, no, &mut self.mail);
+            self.post_mail(now, out);
+        }
+    }
+
     /// A stale peer must learn that it is. But if it says the same of this node, that is heeded: two nodes that both
     /// lost their disks would otherwise refuse each other's Outlived for ever, as fast as the network carries it.
-    fn answer_stale(&mut self, now: Time, rank: usize, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
+    fn answer_stale(&mut self, now: Time, from: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
         match body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             Body::Detector(_) | Body::Election(_) => {
-                let known = self.link.incarnation(rank);
-                self.post(now, rank, Body::Link(LinkMsg::Outlived { known }), out);
+                let known = self.link.incarnation(from);
+                self.post(now, from, Body::Link(LinkMsg::Outlived { known }), out);
             }
         }
     }
@@ -193,11 +221,14 @@ impl<E: Election> Node<E> {
     }
 
     fn gone(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
-        let Some(rank) = self.setup.roster.rank(peer) else { return };
-        if self.link.incarnation(rank) == incarnation {
+        if peer == self.id() || self.link.incarnation(peer) != incarnation {
+            return; // Of nobody, or of a life that is known to be over or has not been heard of.
+        }
+        if let Some(rank) = self.setup.roster.rank(peer) {
             self.detector.probe(now, rank, &mut self.mail);
             self.post_mail(now, out);
         }
+        self.elect(now, election::Input::Gone(peer), out);
     }
 
     /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
@@ -246,10 +277,14 @@ impl<E: Election> Node<E> {
 
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
-            Action::Send { to, msg } => {
-                if let Some(rank) = self.setup.roster.rank(to) {
-                    self.post(now, rank, Body::Election(msg), out);
-                }
+            Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
+            Action::Broadcast(msg) => {
+                let seq = self.link.next_broadcast();
+                out.push(Output::Broadcast(self.frame(seq, None, Body::Election(msg))));
+            }
+            Action::Persist { count } => {
+                self.setup.count = count;
+                self.persist(out);
             }
             Action::Start(peer) => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
@@ -285,21 +320,27 @@ impl<E: Election> Node<E> {
         }
         let mut mail = mem::take(&mut self.mail);
         for (rank, msg) in mail.drain(..) {
-            self.post(now, rank, Body::Detector(msg), out);
+            self.post(now, self.setup.roster.at(rank), Body::Detector(msg), out);
         }
         self.mail = mail;
     }
 
-    fn post(&mut self, now: Time, rank: usize, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
-        let rides = if matches!(body, Body::Election(_)) { self.detector.ride(now, rank) } else { None };
-        let frame = Frame {
-            from: self.id(),
-            incarnation: self.setup.incarnation,
-            seq: self.link.next_seq(rank),
-            rides,
-            body,
+    fn post(&mut self, now: Time, to: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
+        let Some(seq) = self.link.next_seq(to) else { return };
+        let rides = match body {
+            Body::Election(_) => self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank)),
+            Body::Link(_) | Body::Detector(_) => None,
         };
-        out.push(Output::Send { to: self.setup.roster.at(rank), frame });
+        out.push(Output::Send { to, frame: self.frame(seq, rides, body) });
+    }
+
+    fn frame(&self, seq: u64, rides: Option<WatchNo>, body: Body<E::Msg>) -> Frame<E::Msg> {
+        Frame { from: self.id(), incarnation: self.setup.incarnation, seq, rides, body }
+    }
+
+    fn persist(&self, out: &mut Outbox<E::Msg>) {
+        let Setup { incarnation, count, .. } = self.setup;
+        out.push(Output::Persist(Durable { incarnation, count }));
     }
 }
 

@@ -91,6 +91,22 @@ pub enum Assumption {
     ReportsUnreachable,
     /// Clocks drift no further apart between two signs of life than there is slack in δ.
     ClocksAgree,
+    /// Clocks do not drift at all.
+    NoDrift,
+    /// Nobody that crashed comes back.
+    NoRecoveries,
+    /// Nothing befalls the system in the second half of the run, and what befell it before is over.
+    QuietEnd,
+    /// At most t nodes are down at the end (Raynal, section 2).
+    FewCrashes,
+    /// From some time on, what the strongest live node sends arrives in time (Raynal, section 5.3).
+    StrongestReachesAll,
+    /// From some time on, what some live node sends arrives in time (Raynal, section 8.1).
+    OneReachesAll,
+    /// From some time on, t links of some live node are timely (Raynal, section 6.1).
+    TSource,
+    /// From some time on, some live node's responses to t others are among the first n - t (Raynal, section 7.1).
+    MessagePattern,
 }
 
 impl Assumption {
@@ -106,6 +122,14 @@ impl Assumption {
             Self::ReportsCrashes => "detector reports crashes",
             Self::ReportsUnreachable => "detector reports the unreachable",
             Self::ClocksAgree => "clocks agree",
+            Self::NoDrift => "clocks do not drift",
+            Self::NoRecoveries => "nobody recovers",
+            Self::QuietEnd => "a quiet second half",
+            Self::FewCrashes => "at most t down",
+            Self::StrongestReachesAll => "the strongest live node reaches all in time",
+            Self::OneReachesAll => "a live node reaches all in time",
+            Self::TSource => "a t-source",
+            Self::MessagePattern => "the message pattern MP",
         }
     }
 }

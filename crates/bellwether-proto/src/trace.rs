@@ -153,7 +153,7 @@ impl What {
             Self::Recv(msg, sent) => (2, msg.binary(sent.as_micros())),
             Self::Drop(msg, reason) => (3, msg.binary(reason as u64)),
             Self::Deadline => (4, [0; 4]),
-            Self::Persist(durable) => (5, [durable.incarnation.0, 0, 0, 0]),
+            Self::Persist(durable) => (5, [durable.incarnation.0, durable.count, 0, 0]),
             Self::Crash => (6, [0; 4]),
             Self::Recover => (7, [0; 4]),
             Self::Pause => (8, [0; 4]),

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::detector::WatchNo;
-use crate::election::{AnyMsg, stoller};
+use crate::election::AnyMsg;
 use crate::ident::{Incarnation, NodeId};
 use crate::message::{Body, Frame};
 
@@ -107,6 +107,11 @@ mod tag {
     pub(super) const DETECTOR: u8 = 1;
     pub(super) const BULLY_FD: u8 = 16;
     pub(super) const ASYNC_BULLY: u8 = 17;
+    pub(super) const LFA: u8 = 18;
+    pub(super) const ADFT: u8 = 19;
+    pub(super) const MMRT: u8 = 20;
+    pub(super) const FJR: u8 = 21;
+    pub(super) const LOCKSTEP: u8 = 22;
 }
 
 /// The bytes of a frame on that channel.
@@ -121,8 +126,7 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         tag: match &frame.body {
             Body::Link(_) => tag::LINK,
             Body::Detector(_) => tag::DETECTOR,
-            Body::Election(AnyMsg::BullyFd(_)) => tag::BULLY_FD,
-            Body::Election(AnyMsg::AsyncBully(_)) => tag::ASYNC_BULLY,
+            Body::Election(msg) => election_tag(msg),
         },
     };
     let bytes = append(alloc::vec![VERSION], &header);
@@ -130,6 +134,23 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Link(msg) => append(bytes, msg),
         Body::Detector(msg) => append(bytes, msg),
         Body::Election(AnyMsg::BullyFd(msg) | AnyMsg::AsyncBully(msg)) => append(bytes, msg),
+        Body::Election(AnyMsg::Lfa(msg)) => append(bytes, msg),
+        Body::Election(AnyMsg::Adft(msg)) => append(bytes, msg),
+        Body::Election(AnyMsg::Mmrt(msg)) => append(bytes, msg),
+        Body::Election(AnyMsg::Fjr(msg)) => append(bytes, msg),
+        Body::Election(AnyMsg::Lockstep(msg)) => append(bytes, msg),
+    }
+}
+
+fn election_tag(msg: &AnyMsg) -> u8 {
+    match msg {
+        AnyMsg::BullyFd(_) => tag::BULLY_FD,
+        AnyMsg::AsyncBully(_) => tag::ASYNC_BULLY,
+        AnyMsg::Lfa(_) => tag::LFA,
+        AnyMsg::Adft(_) => tag::ADFT,
+        AnyMsg::Mmrt(_) => tag::MMRT,
+        AnyMsg::Fjr(_) => tag::FJR,
+        AnyMsg::Lockstep(_) => tag::LOCKSTEP,
     }
 }
 
@@ -167,13 +188,21 @@ fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> 
     match tag {
         tag::LINK => take(bytes, "link message").map(|(msg, rest)| (Body::Link(msg), rest)),
         tag::DETECTOR => take(bytes, "detector message").map(|(msg, rest)| (Body::Detector(msg), rest)),
-        tag::BULLY_FD => take_stoller(bytes, AnyMsg::BullyFd),
-        tag::ASYNC_BULLY => take_stoller(bytes, AnyMsg::AsyncBully),
+        tag::BULLY_FD => take_election(bytes, AnyMsg::BullyFd),
+        tag::ASYNC_BULLY => take_election(bytes, AnyMsg::AsyncBully),
+        tag::LFA => take_election(bytes, AnyMsg::Lfa),
+        tag::ADFT => take_election(bytes, AnyMsg::Adft),
+        tag::MMRT => take_election(bytes, AnyMsg::Mmrt),
+        tag::FJR => take_election(bytes, AnyMsg::Fjr),
+        tag::LOCKSTEP => take_election(bytes, AnyMsg::Lockstep),
         found => Err(WireError::Tag { found }),
     }
 }
 
-fn take_stoller(bytes: &[u8], wrap: fn(stoller::Msg) -> AnyMsg) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
+fn take_election<'a, M: Deserialize<'a>>(
+    bytes: &'a [u8],
+    wrap: fn(M) -> AnyMsg,
+) -> Result<(Body<AnyMsg>, &'a [u8]), WireError> {
     take(bytes, "election message").map(|(msg, rest)| (Body::Election(wrap(msg)), rest))
 }
 

@@ -12,8 +12,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use bellwether_proto::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token, WatchNo};
-use bellwether_proto::election::AnyMsg;
+use bellwether_proto::election::mmrt::{QueryNo, RecFrom};
 use bellwether_proto::election::stoller::{Membership, Msg};
+use bellwether_proto::election::{AnyMsg, Counts, adft, fjr, lfa, lockstep, mmrt};
 use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
 use bellwether_proto::link::LinkMsg;
 use bellwether_proto::message::{Body, Frame};
@@ -103,6 +104,20 @@ fn valid_frames() -> Vec<Vec<u8>> {
     let mut frames: Vec<_> = detector.map(frame).into();
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::AsyncBully(msg)))));
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::BullyFd(msg)))));
+    let counts = |n| Counts::of((0..n).map(|k| k * k));
+    let no = QueryNo { life: Incarnation(300), sn: 70_000 };
+    let raynal = [
+        AnyMsg::Lfa(lfa::Msg::Alive),
+        AnyMsg::Adft(adft::Msg::Alive(counts(300))),
+        AnyMsg::Adft(adft::Msg::Suspect(NodeId(3))),
+        AnyMsg::Mmrt(mmrt::Msg::QueryAlive(no, counts(5))),
+        AnyMsg::Mmrt(mmrt::Msg::Response(no, RecFrom::of((1..300).map(NodeId)))),
+        AnyMsg::Fjr(fjr::Msg::Heartbeat { count: 3, np_sn: 4 }),
+        AnyMsg::Fjr(fjr::Msg::StopLeader { count: 3, np_sn: 4 }),
+        AnyMsg::Fjr(fjr::Msg::Suspicion { count: 3, silent: NodeId(1) }),
+        AnyMsg::Lockstep(lockstep::Msg::Round(12)),
+    ];
+    frames.extend(raynal.map(|msg| with(Body::Election(msg))));
     frames.push(with(Body::Link(LinkMsg::Outlived { known: Incarnation(5) })));
     frames.iter().map(|frame| encode(CHANNEL, frame)).collect()
 }

@@ -1,16 +1,23 @@
 //! Which assumptions a scenario's world keeps, and which properties are therefore judged.
 
+mod aftermath;
+mod models;
+
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::promise::{Assumption, Promise, Property};
+use bellwether_proto::time::Time;
 
-use crate::scenario::{Fault, Latency, LinkRule, Scenario};
+use crate::scenario::{Fault, Latency, LinkRule, Model, ModelKind, Scenario};
+use aftermath::Aftermath;
 
 /// The properties to judge in a scenario: what the algorithm and its detector promise under assumptions that this
 /// world keeps, and whatever the file names.
 pub fn judged(scenario: &Scenario) -> Vec<Property> {
-    let promised = scenario.protocol.spec().promises(scenario.variant).iter();
+    let spec = scenario.protocol.spec();
+    let detector = if spec.detector.is_some() { DETECTOR_PROMISES } else { &[] };
+    let promised = spec.promises(scenario.variant).iter();
     let mut judged: Vec<Property> = promised
-        .chain(DETECTOR_PROMISES)
+        .chain(detector)
         .filter(|promise| promise.under.iter().all(|assumption| keeps(scenario, *assumption)))
         .map(|promise| promise.property)
         .chain(scenario.expect.holds.iter().copied())
@@ -35,7 +42,7 @@ pub fn left_out(scenario: &Scenario) -> Vec<(Property, String)> {
         .collect()
 }
 
-/// What every detector promises. Accuracy already forgives what the network does to a pair (Stoller, section 6); a
+/// What every detector promises, if the algorithm has one. Accuracy already forgives what the network does to a pair (Stoller, section 6); a
 /// message that is later than δ can make a dead peer seem alive for longer than declared.
 const DETECTOR_PROMISES: &[Promise] = &[
     Promise { property: Property::FdComplete, under: &[Assumption::BoundedDelay] },
@@ -51,9 +58,13 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
     let no_event =
         |test: &dyn Fn(&Fault) -> bool| !scenario.events.iter().any(|planned| test(&planned.fault));
     match assumption {
-        Assumption::Reliable => every_link(&|rule| rule.loss == 0.0) && no_event(&loses_messages),
+        Assumption::Reliable => {
+            let model_loses = scenario.network.model.is_some_and(|model| model.loss > 0.0);
+            every_link(&|rule| rule.loss == 0.0) && no_event(&loses_messages) && !model_loses
+        }
         Assumption::Fifo => {
             every_link(&|rule| rule.fifo)
+                && scenario.network.model.is_none_or(|model| model.kind == ModelKind::Adversary)
                 && no_event(&|fault| matches!(fault, Fault::Network { fifo: Some(false), .. }))
         }
         Assumption::NoDuplicates => {
@@ -63,6 +74,7 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
         Assumption::BoundedDelay => {
             let late = |latency: &Latency| latency.high > scenario.timing.delta;
             every_link(&|rule| !late(&rule.latency))
+                && always_timely(scenario)
                 && no_event(&|fault| match fault {
                     Fault::Slow { latency, .. } | Fault::Network { latency: Some(latency), .. } => {
                         late(latency)
@@ -79,7 +91,30 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
         Assumption::AccurateDetector => {
             scenario.detector.kind == DetectorKind::Perfect || is_synchronous(scenario)
         }
+        Assumption::NoDrift => largest_drift(scenario) == 0,
+        Assumption::NoRecoveries => !Aftermath::of(scenario).recoveries,
+        Assumption::QuietEnd => Aftermath::of(scenario).is_quiet_from(half_time(scenario)),
+        Assumption::FewCrashes
+        | Assumption::StrongestReachesAll
+        | Assumption::OneReachesAll
+        | Assumption::TSource
+        | Assumption::MessagePattern => models::keeps(scenario, assumption),
     }
+}
+
+/// What holds "from some time on" has the first half of a finite run to begin in.
+fn half_time(scenario: &Scenario) -> Time {
+    Time::from_micros(scenario.until.as_micros() / 2)
+}
+
+/// Whether a model, if there is one, keeps every message within δ from the beginning.
+fn always_timely(scenario: &Scenario) -> bool {
+    let timely = |model: &Model| match model.kind {
+        ModelKind::Synchronous => model.delta <= scenario.timing.delta,
+        ModelKind::Gst => model.gst == Time::ZERO && model.delta <= scenario.timing.delta,
+        _ => false,
+    };
+    scenario.network.model.as_ref().is_none_or(timely)
 }
 
 /// Whether the detector reports whoever cannot be reached. The oracle speaks of crashes alone, not of cuts or of nodes

@@ -70,7 +70,7 @@ impl Scenario {
             until,
             network: Network { base, links: Vec::new(), model: None },
             timing: Timing { delta, tau, step: delta },
-            detector: Detector { kind: protocol.spec().detector, period: tau, reporters: 1 },
+            detector: Detector { kind: defaults::detector(protocol), period: tau, reporters: 1 },
             parameters: Parameters::default(),
             drift_ppm: BTreeMap::new(),
             events: Vec::new(),
@@ -81,6 +81,11 @@ impl Scenario {
     /// The ids of all nodes.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (1..=self.nodes).map(NodeId)
+    }
+
+    /// The algorithm's t: how many crashes it is to tolerate.
+    pub fn t(&self) -> u32 {
+        self.parameters.t.unwrap_or(defaults::t(self.nodes))
     }
 
     /// The detector as the nodes are to be given it.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-use bellwether_proto::election::{Election, Setup};
+use bellwether_proto::election::{Election, Peers, Setup};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Kind};
@@ -101,6 +101,8 @@ impl<'a, E: Election> World<'a, E> {
                 variant: scenario.variant,
                 roster,
                 incarnation: Incarnation::default(),
+                count: 0,
+                t: scenario.t() as usize,
                 timing: scenario.timing,
             },
             detector: scenario.detector_config(),
@@ -241,6 +243,7 @@ impl<'a, E: Election> World<'a, E> {
             form.number(host.inbox.len() as u64);
             host.inbox.iter().for_each(|message| message.frame.canonical(host.id, &mut form));
             form.incarnation(host.id, host.disk.incarnation);
+            form.suspicions(host.disk.count);
             let now = host.clock.reads(self.now);
             form.option(host.node.as_ref(), |form, node| node.canonical(now, form));
         }
@@ -275,8 +278,11 @@ impl<'a, E: Election> World<'a, E> {
         let now = self.now;
         let host = &mut self.hosts[at];
         let incarnation = host.disk.incarnation.next().expect("no run restarts a node that often");
-        let roster = self.setup.roster.seen_by(host.id);
-        let setup = Setup { roster, incarnation, ..self.setup.clone() };
+        let roster = match self.setup.protocol.spec().peers {
+            Peers::Listed => self.setup.roster.seen_by(host.id),
+            Peers::Met => Roster::new(host.id, [host.id], self.setup.roster.priority()),
+        };
+        let setup = Setup { roster, incarnation, count: host.disk.count, ..self.setup.clone() };
         host.node = Some(Node::new(setup, self.detector, host.clock.reads(now)));
         self.record(at, What::Recover);
         self.tell_oracle(at, true);
@@ -435,6 +441,15 @@ impl<'a, E: Election> World<'a, E> {
                             break;
                         }
                         self.send(at, index(to), frame);
+                    }
+                    Output::Broadcast(frame) => {
+                        if self.springs_trap(at, frame.body.kind()) {
+                            self.crash(at);
+                            break;
+                        }
+                        (0..self.hosts.len())
+                            .filter(|to| *to != at)
+                            .for_each(|to| self.send(at, to, frame.clone()));
                     }
                 }
             }

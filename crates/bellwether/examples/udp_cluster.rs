@@ -101,6 +101,14 @@ impl Host {
                         // UDP may lose it: so may any network, and the algorithm allows for it.
                         let _ = self.socket.send_to(&wire::encode(channel, &frame), self.addresses[&to]);
                     }
+                    // What `fjr` uses, whose nodes need not know each other: here everybody is within reach.
+                    Output::Broadcast(frame) => {
+                        for address in
+                            self.addresses.iter().filter(|(id, _)| **id != self.id).map(|(_, at)| at)
+                        {
+                            let _ = self.socket.send_to(&wire::encode(channel, &frame), address);
+                        }
+                    }
                     Output::Event(Event::View(view)) => drop(tell.send((self.id, view))),
                     Output::Event(_) => {}
                 }
@@ -122,8 +130,8 @@ impl Host {
     fn node(&self, incarnation: Incarnation) -> Node<AnyElection> {
         let timing = Timing { delta: Span::millis(50), tau: Span::millis(50), step: Span::millis(50) };
         let roster = Roster::new(self.id, self.addresses.keys().copied(), Priority::LowestId);
-        let setup =
-            Setup { protocol: Protocol::AsyncBully, variant: Variant::Repaired, roster, incarnation, timing };
+        let (protocol, variant) = (Protocol::AsyncBully, Variant::Repaired);
+        let setup = Setup { protocol, variant, roster, incarnation, count: 0, t: 1, timing };
         Node::new(setup, DetectorConfig::new(DetectorKind::Adaptive, timing), Time::ZERO)
     }
 }

@@ -60,7 +60,7 @@ fn as_json(spec: &Spec) -> serde_json::Value {
         "messages": spec.messages,
         "in_agent": spec.in_agent == InAgent::Yes,
         "not_in_agent_because": match spec.in_agent { InAgent::Yes => None, InAgent::No(reason) => Some(reason) },
-        "detector": spec.detector.name(),
+        "detector": spec.detector.map(|detector| detector.name()),
         "repaired": promises(spec.repaired),
         "printed": promises(spec.printed),
     })

@@ -2,12 +2,12 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::marker::PhantomData;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::ring::STAMPS_MAX;
 use super::watch::WatchNo;
+use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::message::Kind;
@@ -93,10 +93,10 @@ pub struct Token {
     /// Which round of that life.
     pub round: u64,
     /// Who was there, and in which round last.
-    #[serde(deserialize_with = "at_most_stamps_max")]
+    #[serde(deserialize_with = "bounded::list::<STAMPS_MAX, _, _>")]
     pub stamps: Vec<Stamp>,
     /// Whom the origin leaves out of the ring.
-    #[serde(deserialize_with = "at_most_stamps_max")]
+    #[serde(deserialize_with = "bounded::list::<STAMPS_MAX, _, _>")]
     pub absent: Vec<NodeId>,
 }
 
@@ -199,33 +199,4 @@ impl Token {
         form.number(self.absent.len() as u64);
         self.absent.iter().for_each(|id| form.node(*id));
     }
-}
-
-/// Reads a list without trusting the length it claims: nothing is allocated ahead of what is read, and
-/// nothing beyond [`STAMPS_MAX`].
-fn at_most_stamps_max<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct Bounded<T>(PhantomData<T>);
-    impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Bounded<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            write!(f, "at most {STAMPS_MAX} entries")
-        }
-
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let mut entries = Vec::new();
-            while let Some(entry) = seq.next_element()? {
-                if entries.len() == STAMPS_MAX {
-                    return Err(serde::de::Error::invalid_length(STAMPS_MAX + 1, &self));
-                }
-                entries.push(entry);
-            }
-            Ok(entries)
-        }
-    }
-    deserializer.deserialize_seq(Bounded(PhantomData))
 }

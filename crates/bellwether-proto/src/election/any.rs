@@ -1,7 +1,12 @@
 //! Every algorithm by name, and one type that can be any of them.
 
+use super::adft::{self, Adft};
 use super::async_bully::{self, AsyncBully};
 use super::bully_fd::{self, BullyFd};
+use super::fjr::{self, Fjr};
+use super::lfa::{self, Lfa};
+use super::lockstep::{self, Lockstep};
+use super::mmrt::{self, Mmrt};
 use super::{Action, Actions, Election, Input, Setup, Spec, stoller};
 use crate::canonical::Form;
 use crate::message::{Kind, Message};
@@ -15,17 +20,33 @@ pub enum Protocol {
     BullyFd,
     /// Stoller, Fig. 3.
     AsyncBully,
+    /// Raynal, Fig. 1.
+    Lfa,
+    /// Raynal, Fig. 2.
+    Adft,
+    /// Raynal, Fig. 3.
+    Mmrt,
+    /// Raynal, Fig. 4.
+    Fjr,
+    /// Raynal, section 1.
+    Lockstep,
 }
 
 impl Protocol {
     /// Every algorithm.
-    pub const ALL: [Self; 2] = [Self::BullyFd, Self::AsyncBully];
+    pub const ALL: [Self; 7] =
+        [Self::BullyFd, Self::AsyncBully, Self::Lfa, Self::Adft, Self::Mmrt, Self::Fjr, Self::Lockstep];
 
     /// What is to be known about it.
     pub const fn spec(self) -> &'static Spec {
         match self {
             Self::BullyFd => &bully_fd::SPEC,
             Self::AsyncBully => &async_bully::SPEC,
+            Self::Lfa => &lfa::SPEC,
+            Self::Adft => &adft::SPEC,
+            Self::Mmrt => &mmrt::SPEC,
+            Self::Fjr => &fjr::SPEC,
+            Self::Lockstep => &lockstep::SPEC,
         }
     }
 
@@ -47,15 +68,60 @@ pub enum AnyElection {
     BullyFd(BullyFd),
     /// Stoller, Fig. 3.
     AsyncBully(AsyncBully),
+    /// Raynal, Fig. 1.
+    Lfa(Lfa),
+    /// Raynal, Fig. 2.
+    Adft(Adft),
+    /// Raynal, Fig. 3.
+    Mmrt(Mmrt),
+    /// Raynal, Fig. 4.
+    Fjr(Fjr),
+    /// Raynal, section 1.
+    Lockstep(Lockstep),
 }
 
 /// A message of any of the algorithms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnyMsg {
-    /// Of Fig. 1.
+    /// Of Stoller's Fig. 1.
     BullyFd(stoller::Msg),
-    /// Of Fig. 3.
+    /// Of Stoller's Fig. 3.
     AsyncBully(stoller::Msg),
+    /// Of Raynal's Fig. 1.
+    Lfa(lfa::Msg),
+    /// Of Raynal's Fig. 2.
+    Adft(adft::Msg),
+    /// Of Raynal's Fig. 3.
+    Mmrt(mmrt::Msg),
+    /// Of Raynal's Fig. 4.
+    Fjr(fjr::Msg),
+    /// Of Raynal's section 1.
+    Lockstep(lockstep::Msg),
+}
+
+/// Runs `$body` with `$inner` bound to what `$any` holds, whichever algorithm it is of.
+macro_rules! whichever {
+    ($any:expr, $inner:ident => $body:expr) => {
+        match $any {
+            Self::BullyFd($inner) => $body,
+            Self::AsyncBully($inner) => $body,
+            Self::Lfa($inner) => $body,
+            Self::Adft($inner) => $body,
+            Self::Mmrt($inner) => $body,
+            Self::Fjr($inner) => $body,
+            Self::Lockstep($inner) => $body,
+        }
+    };
+}
+
+/// Runs one algorithm's step; a message of another algorithm is not for this node and has no effect.
+macro_rules! step {
+    ($name:ident, $election:expr, $now:expr, $input:expr, $out:expr) => {
+        forward($election, $now, $input, $out, AnyMsg::$name, |msg| match msg {
+            AnyMsg::$name(msg) => Some(msg),
+            _ => None,
+        })
+    };
 }
 
 impl Election for AnyElection {
@@ -65,62 +131,65 @@ impl Election for AnyElection {
         match setup.protocol {
             Protocol::BullyFd => Self::BullyFd(BullyFd::new(setup, tau_fd)),
             Protocol::AsyncBully => Self::AsyncBully(AsyncBully::new(setup, tau_fd)),
+            Protocol::Lfa => Self::Lfa(Lfa::new(setup, tau_fd)),
+            Protocol::Adft => Self::Adft(Adft::new(setup, tau_fd)),
+            Protocol::Mmrt => Self::Mmrt(Mmrt::new(setup, tau_fd)),
+            Protocol::Fjr => Self::Fjr(Fjr::new(setup, tau_fd)),
+            Protocol::Lockstep => Self::Lockstep(Lockstep::new(setup, tau_fd)),
         }
     }
 
     fn handle(&mut self, now: Time, input: Input<AnyMsg>, out: &mut Actions<AnyMsg>) {
         match self {
-            Self::BullyFd(election) => forward(election, now, input, out, AnyMsg::BullyFd, |msg| match msg {
-                AnyMsg::BullyFd(msg) => Some(msg),
-                AnyMsg::AsyncBully(_) => None,
-            }),
-            Self::AsyncBully(election) => {
-                forward(election, now, input, out, AnyMsg::AsyncBully, |msg| match msg {
-                    AnyMsg::AsyncBully(msg) => Some(msg),
-                    AnyMsg::BullyFd(_) => None,
-                })
-            }
+            Self::BullyFd(election) => step!(BullyFd, election, now, input, out),
+            Self::AsyncBully(election) => step!(AsyncBully, election, now, input, out),
+            Self::Lfa(election) => step!(Lfa, election, now, input, out),
+            Self::Adft(election) => step!(Adft, election, now, input, out),
+            Self::Mmrt(election) => step!(Mmrt, election, now, input, out),
+            Self::Fjr(election) => step!(Fjr, election, now, input, out),
+            Self::Lockstep(election) => step!(Lockstep, election, now, input, out),
         }
     }
 
     fn deadline(&self) -> Time {
-        match self {
-            Self::BullyFd(election) => election.deadline(),
-            Self::AsyncBully(election) => election.deadline(),
-        }
+        whichever!(self, election => election.deadline())
     }
 
     fn view(&self) -> View {
-        match self {
-            Self::BullyFd(election) => election.view(),
-            Self::AsyncBully(election) => election.view(),
-        }
+        whichever!(self, election => election.view())
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {
-        match self {
-            Self::BullyFd(election) => election.canonical(now, form),
-            Self::AsyncBully(election) => election.canonical(now, form),
+        whichever!(self, election => election.canonical(now, form));
+    }
+
+    fn breach(&self, before: &Self) -> Option<&'static str> {
+        match (self, before) {
+            (Self::Lfa(election), Self::Lfa(before)) => election.breach(before),
+            (Self::Adft(election), Self::Adft(before)) => election.breach(before),
+            (Self::Mmrt(election), Self::Mmrt(before)) => election.breach(before),
+            (Self::Fjr(election), Self::Fjr(before)) => election.breach(before),
+            (Self::Lockstep(election), Self::Lockstep(before)) => election.breach(before),
+            _ => None,
         }
     }
 }
 
 impl Message for AnyMsg {
     fn kind(&self) -> Kind {
-        match self {
-            Self::BullyFd(msg) | Self::AsyncBully(msg) => msg.kind(),
-        }
+        whichever!(self, msg => msg.kind())
     }
 
     fn canonical(&self, form: &mut Form) {
-        match self {
-            Self::BullyFd(msg) | Self::AsyncBully(msg) => msg.canonical(form),
-        }
+        whichever!(self, msg => msg.canonical(form));
+    }
+
+    fn largest_counter(&self) -> u64 {
+        whichever!(self, msg => msg.largest_counter())
     }
 }
 
-/// Runs one algorithm's step, its messages unwrapped on the way in and wrapped on the way out. A message of another
-/// algorithm is not for this node and has no effect.
+/// Its messages are unwrapped on the way in and wrapped on the way out.
 fn forward<E: Election>(
     election: &mut E,
     now: Time,
@@ -131,7 +200,9 @@ fn forward<E: Election>(
 ) {
     let input = match input {
         Input::Recovery => Input::Recovery,
+        Input::NewLife(node) => Input::NewLife(node),
         Input::DownSig(node) => Input::DownSig(node),
+        Input::Gone(node) => Input::Gone(node),
         Input::Deadline => Input::Deadline,
         Input::Message { from, msg } => match unwrap(msg) {
             Some(msg) => Input::Message { from, msg },
@@ -143,6 +214,8 @@ fn forward<E: Election>(
     for action in inner.drain() {
         out.push(match action {
             Action::Send { to, msg } => Action::Send { to, msg: wrap(msg) },
+            Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
+            Action::Persist { count } => Action::Persist { count },
             Action::Start(node) => Action::Start(node),
             Action::Stop(node) => Action::Stop(node),
             Action::StopAll => Action::StopAll,

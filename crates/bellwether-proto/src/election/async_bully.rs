@@ -23,7 +23,7 @@
 //! no election.
 
 use super::stoller::{KINDS_FIG_3, Membership, Msg, Organiser, Stage};
-use super::{Action, Actions, Election, InAgent, Input, Setup, Spec};
+use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -42,7 +42,9 @@ pub const SPEC: Spec = Spec {
     messages: "leader crash: Halt and answers 4N-10 if noticed at once, at most (N+1)(N-2) if one after another; N-1 per tau when beats ride",
     in_agent: InAgent::Yes,
     priority: Priority::LowestId,
-    detector: DetectorKind::Heartbeat,
+    detector: Some(DetectorKind::Heartbeat),
+    peers: Peers::Listed,
+    channels: Channels::InOrder,
     kinds: KINDS_FIG_3,
     repaired: &[
         Promise { property: Property::Ale1, under: &[] },
@@ -76,6 +78,7 @@ impl Election for AsyncBully {
         match input {
             Input::Recovery => self.start_stage2(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
+            Input::NewLife(_) | Input::Gone(_) => {} // Both are for the detector to weigh.
             Input::Deadline => {
                 self.organiser.ask_norm(now, out);
                 self.repeat_halt(now, out);

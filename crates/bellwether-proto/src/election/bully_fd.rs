@@ -22,7 +22,7 @@
 use alloc::vec::Vec;
 
 use super::stoller::{KINDS_FIG_1, Msg, Organiser, Stage};
-use super::{Action, Actions, Election, InAgent, Input, Setup, Spec};
+use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -43,7 +43,9 @@ pub const SPEC: Spec = Spec {
     messages: "3(N-m) to elect node m; N-m Norm? per tau",
     in_agent: InAgent::No("needs an accurate detector, which no real network gives"),
     priority: Priority::LowestId,
-    detector: DetectorKind::Perfect,
+    detector: Some(DetectorKind::Perfect),
+    peers: Peers::Listed,
+    channels: Channels::InOrder,
     kinds: KINDS_FIG_1,
     repaired: PROMISES,
     printed: PROMISES,
@@ -78,6 +80,7 @@ impl Election for BullyFd {
         match input {
             Input::Recovery => self.start_stage1(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
+            Input::NewLife(_) | Input::Gone(_) => {} // Both are for the detector to weigh.
             Input::Deadline => self.organiser.ask_norm(now, out),
             Input::Message { from: j, msg } if !msg.is_the_word_of(j) => {}
             Input::Message { from: j, msg } => match msg {

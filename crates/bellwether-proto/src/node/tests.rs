@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use super::*;
 use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
-use crate::election::{AnyElection, AnyMsg, Protocol, Timing, Variant};
+use crate::election::{AnyElection, AnyMsg, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
+use crate::wire::tests::{Random, message_of};
 
 const DELTA: Span = Span::millis(10);
 const TAU: Span = Span::millis(100);
@@ -20,9 +21,17 @@ fn persist_is_the_first_output_of_start() {
         for kind in DetectorKind::ALL {
             let mut rig = Rig::of(protocol, kind, Variant::Repaired, 1, 7);
             let outputs = rig.input(Input::Start);
-            assert_eq!(outputs[0], Output::Persist(Durable { incarnation: Incarnation(7) }));
-            let more = outputs[1..].iter().filter(|output| matches!(output, Output::Persist(_)));
-            assert_eq!(more.count(), 0);
+            assert_eq!(outputs[0], Output::Persist(Durable { incarnation: Incarnation(7), count: 5 }));
+            let lives = outputs.iter().filter_map(|output| match output {
+                Output::Persist(durable) => Some(durable.incarnation),
+                _ => None,
+            });
+            assert!(lives.clone().all(|life| life == Incarnation(7)));
+            assert_eq!(
+                lives.count(),
+                if protocol == Protocol::Mmrt { 2 } else { 1 },
+                "it raises its count at once"
+            );
         }
     }
 }
@@ -103,7 +112,7 @@ fn outlived_moves_above_and_persists_before_anything_is_sent() {
     let outputs = rig.receive(2, 1, 1, outlived(41));
     let reborn = Incarnation(42);
     assert_eq!(outputs[0], Output::Event(Event::Reborn(reborn)));
-    assert_eq!(outputs[1], Output::Persist(Durable { incarnation: reborn }));
+    assert_eq!(outputs[1], Output::Persist(Durable { incarnation: reborn, count: 5 }));
     assert_eq!(rig.node.incarnation(), reborn);
     for output in &outputs[2..] {
         if let Output::Send { frame, .. } = output {
@@ -369,25 +378,25 @@ fn nothing_that_arrives_breaks_a_node() {
 fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
     let mut rig = Rig::of(protocol, kind, variant, 2, 1);
     rig.input(Input::Start);
-    let mut random = crate::wire::tests::Random(seed);
+    let mut random = Random(seed);
     let mut durable = Incarnation(1);
     for _ in 0..400 {
         let mut frame = random.frame();
         frame.from = NodeId(random.below(5) as u32);
-        if let Body::Election(AnyMsg::BullyFd(msg) | AnyMsg::AsyncBully(msg)) = frame.body {
-            frame.body = Body::Election(match protocol {
-                Protocol::BullyFd => AnyMsg::BullyFd(msg),
-                Protocol::AsyncBully => AnyMsg::AsyncBully(msg),
-            });
+        if matches!(frame.body, Body::Election(_)) {
+            frame.body = Body::Election(message_of(protocol, random.below(6), random.number()));
         }
         rig.now = rig.now + Span::micros(random.below(30_000));
         let input = if random.below(3) == 0 { Input::Deadline } else { Input::Frame(frame) };
         for output in rig.input(input) {
             match output {
-                Output::Persist(Durable { incarnation }) => durable = incarnation,
+                Output::Persist(Durable { incarnation, .. }) => durable = incarnation,
                 Output::Send { to, frame } => {
                     assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
                     assert_ne!(to, NodeId(2));
+                }
+                Output::Broadcast(frame) => {
+                    assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
                 }
                 Output::Event(_) => {}
             }
@@ -408,8 +417,13 @@ impl Rig {
         let setup = Setup {
             protocol,
             variant,
-            roster: Roster::new(NodeId(me), (1..=3).map(NodeId), Priority::LowestId),
+            roster: match protocol.spec().peers {
+                Peers::Listed => Roster::new(NodeId(me), (1..=3).map(NodeId), Priority::LowestId),
+                Peers::Met => Roster::new(NodeId(me), [NodeId(me)], Priority::LowestId),
+            },
             incarnation: Incarnation(life),
+            count: 5,
+            t: 1,
             timing: Timing { delta: DELTA, tau: TAU, step: DELTA },
         };
         let detector = DetectorConfig {

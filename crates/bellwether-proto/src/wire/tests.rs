@@ -9,7 +9,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
+use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
+use crate::election::{Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
 use crate::ident::ElectionId;
 use crate::link::LinkMsg;
 use crate::time::Span;
@@ -101,11 +103,10 @@ fn every_error_is_reached_and_readable() {
         assert_eq!(decode(CHANNEL, &bytes), Err(error));
         assert_eq!(error.to_string(), words);
     }
-    for (tag, part) in [
-        (tag::DETECTOR, "detector message"),
-        (tag::BULLY_FD, "election message"),
-        (tag::ASYNC_BULLY, "election message"),
-    ] {
+    let elections = tag::BULLY_FD..=tag::LOCKSTEP;
+    for (tag, part) in
+        elections.map(|tag| (tag, "election message")).chain([(tag::DETECTOR, "detector message")])
+    {
         assert_eq!(decode(CHANNEL, &with_body(tag, &[0xff])), Err(WireError::Malformed { part }));
     }
 }
@@ -194,7 +195,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-const MESSAGES: u64 = 1 + 10 + 6 + 6;
+const MESSAGES: u64 = 11 + 6 * Protocol::ALL.len() as u64;
 
 /// A message with every number `n`.
 fn body(which: u64, n: u64) -> Body<AnyMsg> {
@@ -222,8 +223,32 @@ fn body(which: u64, n: u64) -> Body<AnyMsg> {
         8 => detector(DetectorMsg::Vote { no, poll: n, suspect: id, unreachable: n.is_multiple_of(2) }),
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
-        11..17 => Body::Election(AnyMsg::BullyFd(stoller(which - 11, n))),
-        _ => Body::Election(AnyMsg::AsyncBully(stoller(which - 17, n))),
+        which => {
+            let protocol = Protocol::ALL[((which - 11) / 6) as usize];
+            Body::Election(message_of(protocol, (which - 11) % 6, n))
+        }
+    }
+}
+
+/// A message of that algorithm with every number `n`: the first of six, and so on, some more than once.
+pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
+    let id = NodeId(n as u32);
+    let counts = Counts::of((0..n % 5).map(|_| n));
+    let no = QueryNo { life: Incarnation(n), sn: n };
+    match protocol {
+        Protocol::BullyFd => AnyMsg::BullyFd(stoller(which, n)),
+        Protocol::AsyncBully => AnyMsg::AsyncBully(stoller(which, n)),
+        Protocol::Lfa => AnyMsg::Lfa(lfa::Msg::Alive),
+        Protocol::Adft if which.is_multiple_of(2) => AnyMsg::Adft(adft::Msg::Alive(counts)),
+        Protocol::Adft => AnyMsg::Adft(adft::Msg::Suspect(id)),
+        Protocol::Mmrt if which.is_multiple_of(2) => AnyMsg::Mmrt(mmrt::Msg::QueryAlive(no, counts)),
+        Protocol::Mmrt => AnyMsg::Mmrt(mmrt::Msg::Response(no, RecFrom::of((0..n % 5).map(|_| id)))),
+        Protocol::Fjr => AnyMsg::Fjr(match which % 3 {
+            0 => fjr::Msg::Heartbeat { count: n, np_sn: n },
+            1 => fjr::Msg::StopLeader { count: n, np_sn: n },
+            _ => fjr::Msg::Suspicion { count: n, silent: id },
+        }),
+        Protocol::Lockstep => AnyMsg::Lockstep(lockstep::Msg::Round(n)),
     }
 }
 
@@ -261,7 +286,7 @@ impl Random {
         }
     }
 
-    fn number(&mut self) -> u64 {
+    pub(crate) fn number(&mut self) -> u64 {
         match self.below(4) {
             0 => self.next() >> self.below(64),
             1 => u64::MAX - self.below(3),

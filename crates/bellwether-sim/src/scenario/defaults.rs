@@ -1,5 +1,7 @@
 //! What a file that leaves something out means. The parser fills these in, the printer leaves them out.
 
+use bellwether_proto::detector::DetectorKind;
+use bellwether_proto::election::Protocol;
 use bellwether_proto::time::Span;
 
 use super::{Network, Parameters};
@@ -18,6 +20,16 @@ pub(super) fn delta(network: &Network) -> Span {
     let own = network.links.iter().map(|(_, _, rule)| rule.latency.high);
     let promised = network.model.map(|model| model.delta);
     own.chain(promised).fold(network.base.latency.high, Span::max) + Span::millis(1)
+}
+
+/// An algorithm with timers of its own takes none, and does not look at this.
+pub(super) fn detector(protocol: Protocol) -> DetectorKind {
+    protocol.spec().detector.unwrap_or(DetectorKind::Heartbeat)
+}
+
+/// A minority.
+pub(super) fn t(nodes: u32) -> u32 {
+    nodes.saturating_sub(1) / 2
 }
 
 /// `k`: two, or as many as a small cluster has.

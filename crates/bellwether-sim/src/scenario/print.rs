@@ -79,7 +79,11 @@ impl Scenario {
     fn print_detector(&self, file: &mut File) {
         let detector = self.detector;
         file.section("[detector]");
-        file.key_unless(detector.kind == self.protocol.spec().detector, "kind", string(detector.kind.name()));
+        file.key_unless(
+            detector.kind == defaults::detector(self.protocol),
+            "kind",
+            string(detector.kind.name()),
+        );
         file.key_unless(detector.period == self.timing.tau, "period", quoted(detector.period));
         file.key_unless(detector.reporters == defaults::reporters(self.nodes), "k", detector.reporters);
     }

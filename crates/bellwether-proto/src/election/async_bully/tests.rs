@@ -304,7 +304,7 @@ fn r8_leaves_every_answer_a_round_trip() {
     let timing = Timing { delta: TAU, tau: TAU, step: TAU };
     let roster = Roster::new(id(1), [id(1), id(2)], Priority::LowestId);
     let (protocol, incarnation) = (Protocol::AsyncBully, Incarnation(2));
-    let setup = Setup { protocol, variant: Repaired, roster, incarnation, timing };
+    let setup = Setup { protocol, variant: Repaired, roster, incarnation, count: 0, t: 0, timing };
     let mut one = rig::Rig { election: AsyncBully::new(setup, TAU), now: Time::ZERO, did: Vec::new() };
     one.input(Input::Recovery);
     one.down(2);

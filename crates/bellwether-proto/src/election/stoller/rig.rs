@@ -26,6 +26,8 @@ impl<E: Election<Msg = Msg>> Rig<E> {
             variant,
             roster: Roster::new(id(me), (1..=size).map(id), priority),
             incarnation: Incarnation(2),
+            count: 0,
+            t: 0,
             timing: Timing { delta: DELTA, tau: TAU, step: Span::millis(10) },
         };
         Self { election: E::new(setup, DELTA * 2), now: Time::ZERO, did: Vec::new() }

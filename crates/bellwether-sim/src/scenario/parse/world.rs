@@ -52,7 +52,7 @@ impl Cluster {
 
     pub(super) fn detector(&self, raw: &RawDetector, tau: Span) -> Result<Detector, Wrong> {
         let kind = match &raw.kind {
-            None => self.protocol.spec().detector,
+            None => defaults::detector(self.protocol),
             Some(kind) => {
                 named("detector", kind, DetectorKind::by_name, &DetectorKind::ALL.map(DetectorKind::name))?
             }

@@ -1,0 +1,151 @@
+use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
+use super::*;
+
+fn alive(counts: [u64; 3]) -> Msg {
+    Msg::Alive(Counts::of(counts))
+}
+
+#[test]
+fn everybody_tells_everybody_every_period() {
+    let mut rig = Rig::<Adft>::printed(2, 3);
+    assert_eq!(rig.sent(), [(1, alive([0; 3])), (3, alive([0; 3]))]);
+    rig.message(1, alive([0; 3]));
+    rig.message(3, alive([0; 3]));
+    rig.advance(TAU);
+    assert_eq!(rig.sent(), [(1, alive([0; 3])), (3, alive([0; 3]))]);
+}
+
+/// (202): the largest is kept, whoever says it. (211): the least suspected leads, ties by id.
+#[test]
+fn counts_are_merged_and_the_least_suspected_leads() {
+    let mut rig = Rig::<Adft>::printed(2, 3);
+    assert_eq!(rig.leader(), Some(1));
+    rig.message(3, alive([2, 3, 2]));
+    assert_eq!(rig.leader(), Some(1));
+    rig.message(1, alive([3, 0, 0]));
+    assert_eq!(rig.leader(), Some(3));
+}
+
+/// E-RA4: SUSPECT counts for its sender. n = 3, t = 1: two suspect the third, and one of the two is oneself.
+#[test]
+fn a_processs_own_suspicion_counts() {
+    let mut rig = Rig::<Adft>::printed(2, 3);
+    rig.advance(TAU + STEP); // α + 1
+    assert!(rig.sent().contains(&(1, Msg::Suspect(id(1)))), "(205): to all others, the suspected included");
+    assert_eq!(rig.leader(), Some(1), "one is not enough");
+    rig.message(3, Msg::Suspect(id(1)));
+    assert_eq!((rig.election.count.get(0), rig.leader()), (1, Some(2)));
+    rig.message(3, Msg::Suspect(id(1)));
+    assert_eq!(rig.election.count.get(0), 1, "(209): the set was emptied");
+}
+
+#[test]
+fn a_suspicion_is_counted_once_for_each_process_and_not_for_strangers() {
+    let mut rig = Rig::<Adft>::printed(2, 3);
+    rig.message(3, Msg::Suspect(id(1)));
+    rig.message(3, Msg::Suspect(id(1)));
+    rig.message(9, Msg::Suspect(id(1)));
+    rig.message(1, Msg::Suspect(id(9)));
+    assert_eq!(rig.leader(), Some(1));
+}
+
+/// (204) (206): the timer is set again, for longer.
+#[test]
+fn a_silent_process_is_suspected_again_and_again_ever_more_slowly() {
+    let mut rig = Rig::<Adft>::printed(1, 2);
+    let mut at = Vec::new();
+    for _ in 0..4 {
+        rig.advance(rig.election.timer[1].since(rig.now));
+        at.push(rig.now.as_micros() / 1_000);
+    }
+    assert_eq!(at, [107, 107 + 114, 107 + 114 + 121, 107 + 114 + 121 + 128]);
+}
+
+#[test]
+fn patience_learned_from_a_real_crash_is_taken_back() {
+    let mut rig = Rig::<Adft>::repaired(1, 2);
+    rig.advance(PATIENCE * 20);
+    assert!(rig.election.timeout[1].timeout() > PATIENCE);
+    rig.input(Input::NewLife(id(2)));
+    rig.message(2, alive([0; 3]));
+    assert_eq!(rig.election.timer[1], rig.now + PATIENCE);
+}
+
+/// Counts of members that are not there are of nobody; too few are as many as there are.
+#[test]
+fn odd_lists_of_counts_do_no_harm() {
+    let mut rig = Rig::<Adft>::printed(2, 3);
+    for counts in [&[][..], &[7], &[0, 0, 0, 9, 9]] {
+        rig.message(1, Msg::Alive(Counts::of(counts.iter().copied())));
+    }
+    assert_eq!(rig.leader(), Some(2));
+}
+
+/// A counter at its maximum stays there, and the order of ids decides.
+#[test]
+fn counters_saturate() {
+    let mut rig = Rig::<Adft>::printed(2, 3);
+    rig.message(1, alive([u64::MAX; 3]));
+    rig.message(1, Msg::Suspect(id(1)));
+    rig.message(3, Msg::Suspect(id(1)));
+    assert_eq!((rig.leader(), rig.election.count.get(0)), (Some(1), u64::MAX));
+    let mut rig = Rig::<Adft>::new(2, 3, Variant::Repaired, u64::MAX);
+    rig.advance(PATIENCE);
+    assert_eq!(rig.election.count.get(1), u64::MAX);
+}
+
+/// The rule of rejoining: above its own count of before, above the leader's; persisted before anything is sent.
+#[test]
+fn who_comes_back_listens_first_and_returns_below_the_leader() {
+    let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
+    assert_eq!((rig.leader(), rig.did.len()), (None, 0));
+    rig.message(2, alive([2, 5, 6]));
+    assert_eq!(rig.election.count, Counts::of([3, 5, 6]), "others have more, so one more is enough");
+    assert!(matches!(rig.did[0], Action::Persist { count: 3 }), "{:?}", rig.did);
+    assert_eq!(rig.sent().len(), 2, "and it takes part at once");
+
+    let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
+    rig.message(2, alive([2, 1, 1]));
+    assert_eq!((rig.election.count.get(0), rig.leader()), (3, Some(2)));
+
+    let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 0);
+    rig.message(2, alive([0, 4, 4]));
+    assert_eq!(rig.kept(), [1], "the least suspected is itself");
+}
+
+#[test]
+fn who_hears_nothing_takes_part_after_a_timeout() {
+    let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
+    rig.advance(Span::micros(119_999));
+    assert_eq!(rig.leader(), None);
+    rig.advance(Span::micros(1));
+    assert_eq!(rig.kept(), [3]);
+    assert_eq!(rig.sent().len(), 2, "nobody is suspected yet: {:?}", rig.did);
+}
+
+#[test]
+fn evidence_of_a_crash_is_a_suspicion() {
+    let mut rig = Rig::<Adft>::repaired(2, 3);
+    rig.input(Input::Gone(id(1)));
+    assert_eq!(rig.sent(), [(1, Msg::Suspect(id(1))), (3, Msg::Suspect(id(1)))]);
+    assert_eq!(rig.election.timer[0], rig.now + PATIENCE);
+}
+
+#[test]
+fn each_invariant_can_be_broken_and_is_then_named() {
+    let mut rig = Rig::<Adft>::repaired(2, 3);
+    rig.message(1, alive([1; 3]));
+    let broken = |harm: &dyn Fn(&mut Adft)| {
+        let mut election = rig.election.clone();
+        harm(&mut election);
+        election.breach(&rig.election)
+    };
+    assert_eq!(broken(&|_| {}), None);
+    assert_eq!(broken(&|adft| adft.count.set(0, 0)), Some("counts do not shrink"));
+    let set = BTreeSet::from([1, 2]);
+    assert_eq!(
+        broken(&|adft| adft.suspect[0] = set.clone()),
+        Some("n - t suspicions are counted, and forgotten")
+    );
+    assert_eq!(broken(&|adft| adft.timeout[0] = Patience::new(STEP)), Some("timeouts do not shrink"));
+}

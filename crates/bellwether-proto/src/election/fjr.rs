@@ -1,0 +1,382 @@
+//! FJR: one stable leader among processes that need not know each other (Raynal 2007, Fig. 4, after Fernández, Jiménez and
+//! Raynal). The default.
+//!
+//! A process knows its own id and no other; it learns of others by what they broadcast. Whoever takes itself for the
+//! leader says so every η; the others are silent. If the leader is silent for too long, it is suspected aloud, and counts
+//! how often that happened; the least suspected of those that contend leads.
+//!
+//! ```text
+//!   leader       heartbeat(count, np_sn) ──► everybody, every η; finally nothing else is ever sent
+//!   timer of l   suspicion(l)            ──► everybody: l counts it; the suspecting contends itself
+//!   no longer    stop_leader(np_sn)      ──► everybody: l no longer contends, nor does a heartbeat that comes late
+//! ```
+//!
+//! Assumes channels that lose, but not everything, and, from some time on, one live process that reaches all others in
+//! time (KCS). Messages may be reordered and repeated. Under that: all name the same live process for ever, it alone
+//! sends, and no message carries numbers that grow without bound.
+//!
+//! As printed a process that comes back is ignored, or leads beside the others for ever (E-RA6). Repaired: it keeps its
+//! own count on stable storage; when it comes up it does not contend until it has heard a heartbeat or a timeout has
+//! passed, and then takes a count above its own of before and above that leader's. So a process that crashes again and
+//! again sinks, and a leader that never failed is not ousted. Lives are told apart by the incarnation in every frame; a
+//! new life of a peer voids what its old one said, except how patient one must be with it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::raynal::{self, Patience, Stage, first_timeout, rejoin};
+use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use crate::canonical::Form;
+use crate::ident::NodeId;
+use crate::link::ACQUAINTANCES_MAX;
+use crate::message::{Kind, Message};
+use crate::promise::Assumption::{NoRecoveries, OneReachesAll, QuietEnd};
+use crate::promise::{Promise, Property};
+use crate::roster::Priority;
+use crate::time::{Span, Time};
+use crate::view::View;
+
+/// What is to be known about `fjr`.
+pub const SPEC: Spec = Spec {
+    name: "fjr",
+    document: "Raynal 2007, Fig. 4, in a crash-recovery form",
+    assumes: "from some time on, what some live node sends reaches all in time; nobody need know anybody beforehand",
+    guarantees: "in the end all name one live node, for ever; a leader is replaced only if it fails or seems to",
+    messages: "finally the leader alone sends: one broadcast per tau",
+    in_agent: InAgent::Yes,
+    priority: Priority::LowestId,
+    detector: None,
+    peers: Peers::Met,
+    channels: Channels::AnyOrder,
+    kinds: &[HEARTBEAT, STOP_LEADER, SUSPICION],
+    repaired: &[
+        Promise { property: Property::Omega, under: &[OneReachesAll, QuietEnd] },
+        Promise { property: Property::SingleSender, under: &[OneReachesAll, QuietEnd] },
+    ],
+    printed: &[
+        Promise { property: Property::Omega, under: &[OneReachesAll, QuietEnd, NoRecoveries] },
+        Promise { property: Property::SingleSender, under: &[OneReachesAll, QuietEnd, NoRecoveries] },
+    ],
+};
+
+/// The paper's (tag, k, sl, silent, np_sn): who sends it, the frame says; fields that are ⊥ or 0 under a tag are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Msg {
+    /// (heartbeat, k, sl, ⊥, np_sn): "I lead."
+    Heartbeat {
+        /// `sl`: how often the sender has been suspected.
+        count: u64,
+        /// Which of the sender's periods of leadership.
+        np_sn: u64,
+    },
+    /// (stop_leader, k, sl, ⊥, np_sn): "I lead no more."
+    StopLeader {
+        /// `sl`
+        count: u64,
+        /// The period that is over.
+        np_sn: u64,
+    },
+    /// (suspicion, k, sl, silent, 0): "`silent` is."
+    Suspicion {
+        /// `sl`
+        count: u64,
+        /// Who has been silent for too long.
+        silent: NodeId,
+    },
+}
+
+const HEARTBEAT: Kind = Kind::protocol("heartbeat");
+const STOP_LEADER: Kind = Kind::protocol("stop_leader");
+const SUSPICION: Kind = Kind::protocol("suspicion");
+
+impl Msg {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Heartbeat { count, .. }
+            | Self::StopLeader { count, .. }
+            | Self::Suspicion { count, .. } => *count,
+        }
+    }
+}
+
+impl Message for Msg {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Heartbeat { .. } => HEARTBEAT,
+            Self::StopLeader { .. } => STOP_LEADER,
+            Self::Suspicion { .. } => SUSPICION,
+        }
+    }
+
+    fn canonical(&self, form: &mut Form) {
+        form.number(u64::from(self.kind().id()));
+        form.suspicions(self.count());
+        match self {
+            Self::Heartbeat { np_sn, .. } | Self::StopLeader { np_sn, .. } => form.period(*np_sn),
+            Self::Suspicion { silent, .. } => form.node(*silent),
+        }
+    }
+
+    fn largest_counter(&self) -> u64 {
+        match self {
+            Self::Heartbeat { count, np_sn } | Self::StopLeader { count, np_sn } => (*count).max(*np_sn),
+            Self::Suspicion { count, .. } => *count,
+        }
+    }
+}
+
+/// The algorithm's state at one node.
+#[derive(Clone, Debug)]
+pub struct Fjr {
+    setup: Setup,
+    stage: Stage,
+    /// `count_i[i]`
+    count: u64,
+    /// `np_sn_i`
+    np_sn: u64,
+    /// `next_period_i`: whether this node leads, and has said so in this period.
+    next_period: bool,
+    /// When the next heartbeat is due.
+    beat_due: Time,
+    /// `members_i`, less i.
+    members: BTreeMap<NodeId, Member>,
+    /// `contenders_i`, less i, which contends whenever it takes part.
+    contenders: BTreeSet<NodeId>,
+}
+
+/// What is known of another process.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    /// `count_i[k]`
+    count: u64,
+    /// `last_stop_leader_i[k]`
+    last_stop: u64,
+    /// `timeout_i[k]`
+    timeout: Patience,
+    /// `timer_i[k]`; armed while it contends.
+    timer: Time,
+    /// When it was heard last.
+    heard: Time,
+}
+
+impl Election for Fjr {
+    type Msg = Msg;
+
+    fn new(setup: Setup, _tau_fd: Span) -> Self {
+        Self {
+            stage: Stage::TakingPart,
+            count: 0,
+            np_sn: 0,
+            next_period: false,
+            beat_due: Time::NEVER,
+            members: BTreeMap::new(),
+            contenders: BTreeSet::new(),
+            setup,
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        match input {
+            Input::Recovery => self.stage = Stage::at_start(&self.setup, now),
+            Input::Message { from, msg } => self.on_message(now, from, msg, out),
+            Input::NewLife(k) => self.on_new_life(k),
+            Input::Gone(j) => {
+                if self.contenders.contains(&j) {
+                    self.suspect_aloud(j, out);
+                }
+            }
+            Input::Deadline => self.on_deadline(now, out),
+            Input::DownSig(_) => {} // It has timers of its own.
+        }
+        self.lead(now, out);
+    }
+
+    fn deadline(&self) -> Time {
+        let timers = self.contenders.iter().filter_map(|k| self.members.get(k)).map(|member| member.timer);
+        timers.min().unwrap_or(Time::NEVER).min(self.beat_due).min(self.stage.deadline())
+    }
+
+    fn view(&self) -> View {
+        raynal::view(self.leader())
+    }
+
+    fn canonical(&self, now: Time, form: &mut Form) {
+        form.deadline(now, self.stage.deadline());
+        form.suspicions(self.count);
+        form.period(self.np_sn);
+        form.number(u64::from(self.next_period));
+        form.deadline(now, self.beat_due);
+        form.number(self.members.len() as u64);
+        for (k, member) in &self.members {
+            form.node(*k);
+            form.number(u64::from(self.contenders.contains(k)));
+            form.suspicions(member.count);
+            form.period(member.last_stop);
+            member.timeout.canonical(form);
+            form.deadline(now, member.timer);
+        }
+    }
+
+    fn breach(&self, before: &Self) -> Option<&'static str> {
+        if !self.contenders.iter().all(|k| self.members.contains_key(k)) {
+            return Some("contenders_i is a subset of members_i");
+        }
+        if self.stage == Stage::TakingPart && self.leader().is_none() {
+            return Some("i is one of contenders_i");
+        }
+        if self.members.contains_key(&self.setup.roster.me()) {
+            return Some("only i raises count_i[i]");
+        }
+        if self.members.len() > ACQUAINTANCES_MAX {
+            return Some("memory for members is bounded");
+        }
+        let shrunk = self.count < before.count || self.np_sn < before.np_sn;
+        shrunk.then_some("count_i[i] and np_sn_i do not shrink")
+    }
+}
+
+impl Fjr {
+    /// Task T1. The paper's loops wait for leader() to change; here that is looked at after every step.
+    fn lead(&mut self, now: Time, out: &mut Actions<Msg>) {
+        if self.leader() != Some(self.me()) {
+            self.beat_due = Time::NEVER;
+            if self.next_period {
+                self.next_period = false;
+                out.push(Action::Broadcast(Msg::StopLeader { count: self.count, np_sn: self.np_sn })); // (404)
+            }
+        } else if !self.next_period || self.beat_due <= now {
+            if !self.next_period {
+                self.next_period = true;
+                self.np_sn = self.np_sn.saturating_add(1); // (402)
+            }
+            out.push(Action::Broadcast(Msg::Heartbeat { count: self.count, np_sn: self.np_sn })); // (403)
+            self.beat_due = now + self.setup.timing.tau;
+        }
+    }
+
+    /// Task T2, leader(): the smallest (count_i[j], j) of those that contend.
+    fn leader(&self) -> Option<NodeId> {
+        let others = self.contenders.iter().filter_map(|k| Some((self.members.get(k)?.count, *k)));
+        let me = (!self.stage.is_listening()).then_some((self.count, self.me()));
+        let least = others.chain(me).reduce(|one, other| if self.precedes(other, one) { other } else { one });
+        least.map(|(_, l)| l)
+    }
+
+    fn precedes(&self, one: (u64, NodeId), other: (u64, NodeId)) -> bool {
+        one.0 < other.0 || one.0 == other.0 && self.setup.roster.stronger(one.1, other.1)
+    }
+
+    fn on_deadline(&mut self, now: Time, out: &mut Actions<Msg>) {
+        if self.stage.deadline() <= now {
+            self.take_part(None, out);
+        }
+        let due = |k: &&NodeId| self.members.get(k).is_some_and(|member| member.timer <= now);
+        let silent: Vec<NodeId> = self.contenders.iter().filter(due).copied().collect();
+        for j in silent {
+            if let Some(member) = self.members.get_mut(&j) {
+                member.timeout.expired(self.setup.timing.step); // (405)
+            }
+            self.suspect_aloud(j, out);
+        }
+    }
+
+    /// When timer_i[j] expires. It is not set again before the next heartbeat.
+    fn suspect_aloud(&mut self, j: NodeId, out: &mut Actions<Msg>) {
+        out.push(Action::Broadcast(Msg::Suspicion { count: self.count, silent: j })); // (405)
+        self.contends_no_more(j); // (406)
+    }
+
+    /// When (tag, k, sl, silent, np_sn) is received with k ≠ i.
+    fn on_message(&mut self, now: Time, k: NodeId, msg: Msg, out: &mut Actions<Msg>) {
+        let Some(member) = self.member(now, k) else { return };
+        member.heard = now;
+        member.count = member.count.max(msg.count()); // (411)
+        match msg {
+            Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {
+                // (412) (413)
+                member.timeout.heard();
+                member.timer = now + member.timeout.timeout();
+                let count = member.count;
+                self.contenders.insert(k);
+                if self.stage.is_listening() {
+                    self.take_part(Some(count), out);
+                }
+            }
+            Msg::StopLeader { np_sn, .. } if member.last_stop < np_sn => {
+                member.last_stop = np_sn; // (415)
+                self.contends_no_more(k); // (416)
+            }
+            Msg::Suspicion { silent, .. } if silent == self.me() => {
+                self.count = self.count.saturating_add(1); // (417)
+                self.keep_count(out);
+            }
+            // C55: a heartbeat or a stop that is older than a stop that came before it; a suspicion of another.
+            Msg::Heartbeat { .. } | Msg::StopLeader { .. } | Msg::Suspicion { .. } => {}
+        }
+    }
+
+    /// (407)–(410). `None` for oneself, and if there is no room: then everybody known contends, and one more voice can wait.
+    fn member(&mut self, now: Time, k: NodeId) -> Option<&mut Member> {
+        if k == self.me() {
+            return None;
+        }
+        if !self.members.contains_key(&k) && self.members.len() >= ACQUAINTANCES_MAX {
+            self.forget_one()?;
+        }
+        let timeout = match self.setup.variant {
+            Variant::Printed => Patience::new(self.setup.timing.tau),
+            Variant::Repaired => Patience::new(first_timeout(&self.setup)),
+        };
+        let new = Member { count: 0, last_stop: 0, timeout, timer: Time::NEVER, heard: now };
+        Some(self.members.entry(k).or_insert(new))
+    }
+
+    /// Makes room by forgetting who has been silent for longest, of those that do not contend. Followers are silent by
+    /// design: one that speaks again is met anew.
+    fn forget_one(&mut self) -> Option<()> {
+        let silent = self.members.iter().filter(|(k, _)| !self.contenders.contains(k));
+        let longest = silent.min_by_key(|(_, member)| member.heard).map(|(k, _)| *k)?;
+        self.members.remove(&longest).map(|_| ())
+    }
+
+    /// What the old life of k said is void; how patient one must be with k is not.
+    fn on_new_life(&mut self, k: NodeId) {
+        self.contends_no_more(k);
+        if let Some(member) = self.members.get_mut(&k) {
+            member.timeout.new_life();
+            (member.count, member.last_stop) = (0, 0);
+        }
+    }
+
+    /// Contends from now on, with a count above its own of before and above the leader's.
+    fn take_part(&mut self, leader: Option<u64>, out: &mut Actions<Msg>) {
+        self.stage = Stage::TakingPart;
+        self.count = rejoin(self.setup.count, leader).max(self.count);
+        self.keep_count(out);
+    }
+
+    /// The node's own count is on stable storage before it tells anybody.
+    fn keep_count(&mut self, out: &mut Actions<Msg>) {
+        let keeps = self.setup.variant == Variant::Repaired && !self.stage.is_listening();
+        if keeps && self.count != self.setup.count {
+            self.setup.count = self.count;
+            out.push(Action::Persist { count: self.count });
+        }
+    }
+
+    fn contends_no_more(&mut self, k: NodeId) {
+        self.contenders.remove(&k);
+        if let Some(member) = self.members.get_mut(&k) {
+            member.timer = Time::NEVER;
+        }
+    }
+
+    fn me(&self) -> NodeId {
+        self.setup.roster.me()
+    }
+}
+
+#[cfg(test)]
+mod tests;

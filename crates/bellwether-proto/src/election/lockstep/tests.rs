@@ -1,0 +1,42 @@
+use super::super::raynal::rig::{Rig, TAU};
+use super::*;
+
+#[test]
+fn the_strongest_heard_in_a_round_leads_the_next() {
+    let mut rig = Rig::<Lockstep>::printed(3, 4);
+    assert_eq!(rig.sent().len(), 3);
+    assert_eq!(rig.leader(), None);
+    rig.message(4, Msg::Round(0));
+    rig.message(2, Msg::Round(0));
+    rig.message(1, Msg::Round(7));
+    rig.message(9, Msg::Round(0));
+    rig.advance(TAU);
+    assert_eq!((rig.leader(), rig.sent().len()), (Some(2), 3));
+    rig.message(2, Msg::Round(0));
+    rig.advance(TAU);
+    assert_eq!(rig.leader(), Some(3), "a message of another round does not count");
+}
+
+/// Whoever comes up late falls into step; the end of the clock is not the end of the node.
+#[test]
+fn rounds_are_cut_from_the_clock() {
+    let mut rig = Rig::<Lockstep>::printed(1, 2);
+    rig.now = Time::ZERO + TAU * 5 / 2;
+    rig.input(Input::Recovery);
+    assert_eq!(rig.sent(), [(2, Msg::Round(2))]);
+    assert_eq!(rig.election.deadline(), Time::ZERO + TAU * 3);
+}
+
+#[test]
+fn each_invariant_can_be_broken_and_is_then_named() {
+    let mut rig = Rig::<Lockstep>::printed(1, 2);
+    rig.advance(TAU);
+    let broken = |harm: &dyn Fn(&mut Lockstep)| {
+        let mut election = rig.election.clone();
+        harm(&mut election);
+        election.breach(&rig.election)
+    };
+    assert_eq!(broken(&|_| {}), None);
+    assert_eq!(broken(&|it| it.leader = Some(1)), Some("nobody follows one that is weaker than itself"));
+    assert_eq!(broken(&|it| it.round = 0), Some("rounds do not run backwards"));
+}

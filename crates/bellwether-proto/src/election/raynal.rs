@@ -1,0 +1,178 @@
+//! What the protocols of Raynal's paper have in common.
+//!
+//! M. Raynal, *Eventual Leader Service in Unreliable Asynchronous Systems: Why? How?*, 2007. Each provides `leader()`,
+//! which may answer anything for a while, and from some time on answers the same correct process everywhere (Ω). The
+//! paper's processes crash for good. In the `repaired` variants they may come back; three things are then needed, and
+//! are here: timeouts that do not mistake a real crash for impatience ([`Patience`]), suspicion counts that outlive a
+//! crash ([`rejoin`]), and a node that has just come up listening before it speaks ([`Stage`]).
+
+#[cfg(test)]
+pub(super) mod rig;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Setup, Variant};
+use crate::bounded;
+use crate::canonical::Form;
+use crate::ident::NodeId;
+use crate::link::ACQUAINTANCES_MAX;
+use crate::time::{Span, Time};
+use crate::view::{Status, View};
+
+/// How long to wait for a sign of life before anything is known of a peer. The paper's α + 1 counts in abstract units;
+/// here a unit is a `step`. The repaired variants begin with what a network that keeps δ cannot exceed.
+pub(super) fn first_timeout(setup: &Setup) -> Span {
+    match setup.variant {
+        Variant::Printed => setup.timing.tau + setup.timing.step,
+        Variant::Repaired => setup.timing.tau + setup.timing.delta * 2,
+    }
+}
+
+/// A timeout that grows at each mistake (`timeout_i[j]`).
+///
+/// That a timer expired was a mistake only if its peer lived on. If a new life of the peer shows that it had crashed,
+/// what the timeout grew by since the last sign of the old life is taken back: otherwise every crash would slow down
+/// the detection of the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Patience {
+    timeout: Span,
+    /// What it was when the peer's present life last gave a sign.
+    proven: Span,
+}
+
+impl Patience {
+    pub(super) fn new(first: Span) -> Self {
+        Self { timeout: first, proven: first }
+    }
+
+    pub(super) fn timeout(&self) -> Span {
+        self.timeout
+    }
+
+    pub(super) fn expired(&mut self, step: Span) {
+        self.timeout = self.timeout + step;
+    }
+
+    pub(super) fn heard(&mut self) {
+        self.proven = self.timeout;
+    }
+
+    pub(super) fn new_life(&mut self) {
+        self.timeout = self.proven;
+    }
+
+    /// Whether a step that led from `before` to here kept what the proofs rest on.
+    pub(super) fn grew_from(&self, before: &Self) -> bool {
+        self.proven >= before.proven && self.timeout >= self.proven
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        form.number(self.timeout.as_micros());
+        form.number(self.proven.as_micros());
+    }
+}
+
+/// Whether a node takes part yet.
+///
+/// A node that has just come up neither names a leader nor speaks until it has heard from one that does, or one timeout
+/// has passed without. The printed variants take part at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Listening { until: Time },
+    TakingPart,
+}
+
+impl Stage {
+    pub(super) fn at_start(setup: &Setup, now: Time) -> Self {
+        match setup.variant {
+            Variant::Printed => Self::TakingPart,
+            Variant::Repaired => Self::Listening { until: now + first_timeout(setup) },
+        }
+    }
+
+    pub(super) fn is_listening(self) -> bool {
+        self != Self::TakingPart
+    }
+
+    pub(super) fn deadline(self) -> Time {
+        match self {
+            Self::Listening { until } => until,
+            Self::TakingPart => Time::NEVER,
+        }
+    }
+}
+
+/// The suspicion count with which a node comes back: above its own of before, so that one that crashes again and again
+/// sinks, and above that of the leader it hears, so that it does not oust a leader that never failed. To return with
+/// one more than before is not enough: 1 with count 0 crashes, 2 leads with count 1, and 1 with count 1 comes before 2.
+pub(super) fn rejoin(kept: u64, leader: Option<u64>) -> u64 {
+    let above_mine = kept.saturating_add(1);
+    leader.map_or(above_mine, |count| above_mine.max(count.saturating_add(1)))
+}
+
+/// `count_i[1..n]`: how often each member has been suspected, as far as this node knows. By rank.
+///
+/// A count that has reached the largest number stays there; members that share it are told apart by rank.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts(#[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<u64>);
+
+impl Counts {
+    /// Counts as they might arrive.
+    pub fn of(counts: impl IntoIterator<Item = u64>) -> Self {
+        Self(counts.into_iter().collect())
+    }
+
+    pub(super) fn zero(nodes: usize) -> Self {
+        Self(vec![0; nodes])
+    }
+
+    pub(super) fn get(&self, rank: usize) -> u64 {
+        self.0[rank]
+    }
+
+    pub(super) fn set(&mut self, rank: usize, count: u64) {
+        self.0[rank] = count;
+    }
+
+    pub(super) fn raise(&mut self, rank: usize) {
+        self.0[rank] = self.0[rank].saturating_add(1);
+    }
+
+    /// `∀ k: count_i[k] ← max(count_i[k], count[k])`. What a peer counts beyond the members is of nobody.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// `let (-, ℓ) = min {(count_i[k], k)}`: the least suspected, the stronger of two that are equally so.
+    pub(super) fn least(&self) -> usize {
+        let ranks = 0..self.0.len();
+        ranks.min_by_key(|rank| (self.0[*rank], *rank)).expect("a node is a member of its own roster")
+    }
+
+    /// The count of the least suspected.
+    pub(super) fn lowest(&self) -> u64 {
+        self.0[self.least()]
+    }
+
+    pub(super) fn largest(&self) -> u64 {
+        self.0.iter().copied().max().unwrap_or(0)
+    }
+
+    pub(super) fn has_shrunk_since(&self, before: &Self) -> bool {
+        self.0.iter().zip(&before.0).any(|(now, before)| now < before)
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        self.0.iter().for_each(|count| form.suspicions(*count));
+    }
+}
+
+/// Raynal's processes are always in normal operation, and form no groups.
+pub(super) fn view(leader: Option<NodeId>) -> View {
+    View { status: Status::Normal, leader, group: None }
+}

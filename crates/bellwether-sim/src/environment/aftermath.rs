@@ -1,0 +1,78 @@
+//! How a scenario's events leave the world, for promises about what holds from some time on.
+
+use std::collections::BTreeSet;
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::Time;
+
+use crate::scenario::{Fault, Scenario};
+
+/// What is left of everything that befalls the world.
+#[derive(Debug, Default)]
+pub(super) struct Aftermath {
+    /// When the last event happens.
+    last: Time,
+    /// Who is down at the end.
+    pub(super) down: BTreeSet<NodeId>,
+    /// Whether anybody came back.
+    pub(super) recoveries: bool,
+    paused: BTreeSet<NodeId>,
+    /// Who still waits to crash at a message that it may never send.
+    trapped: BTreeSet<NodeId>,
+    /// Whether links may be cut, slowed or about to drop something. Only `heal` is sure to end that.
+    broken_links: bool,
+    loss: f64,
+}
+
+impl Aftermath {
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        let mut events: Vec<_> = scenario.events.iter().collect();
+        events.sort_by_key(|planned| planned.at);
+        let mut aftermath = Self { loss: scenario.network.base.loss, ..Self::default() };
+        for planned in events {
+            aftermath.last = planned.at;
+            aftermath.befall(&planned.fault);
+        }
+        aftermath
+    }
+
+    /// Whether nothing happens from `time` on, and nothing that happened before is still going on.
+    pub(super) fn is_quiet_from(&self, time: Time) -> bool {
+        let over = self.paused.is_empty() && self.trapped.is_empty() && !self.broken_links;
+        self.last <= time && over && self.loss == 0.0
+    }
+
+    fn befall(&mut self, fault: &Fault) {
+        match fault {
+            Fault::Crash(nodes) => {
+                for node in nodes {
+                    self.down.insert(*node);
+                    self.paused.remove(node);
+                    self.trapped.remove(node);
+                }
+            }
+            Fault::Recover(nodes) => {
+                for node in nodes {
+                    self.recoveries |= self.down.remove(node);
+                    // One that was trapped may be down already, and come back here.
+                    self.recoveries |= self.trapped.contains(node);
+                }
+            }
+            Fault::Pause(nodes) => self.paused.extend(nodes.iter().filter(|node| !self.down.contains(node))),
+            Fault::Resume(nodes) => nodes.iter().for_each(|node| {
+                self.paused.remove(node);
+            }),
+            Fault::CrashBeforeSend { node, .. } => {
+                self.trapped.insert(*node);
+            }
+            Fault::Heal => self.broken_links = false,
+            Fault::Cut(_)
+            | Fault::CutOneWay(_)
+            | Fault::Partition(_)
+            | Fault::Slow { .. }
+            | Fault::DropNext { .. } => self.broken_links = true,
+            Fault::Mend(_) => {}
+            Fault::Network { loss, .. } => self.loss = loss.unwrap_or(self.loss),
+        }
+    }
+}
