@@ -31,7 +31,7 @@ soak:
 
 # The figures, as ratios in one run.
 bench:
-	$(CARGO) bench --locked -p bellwether-sim --bench world
+	$(CARGO) bench --locked -p bellwether-sim
 
 clean:
 	$(CARGO) clean

@@ -21,6 +21,9 @@ pub(crate) enum Command {
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
     Sim(SimArgs),
+    /// Measure the eventual leader protocols in every network model: do they converge, and at what cost
+    #[command(after_help = EXIT_CODES)]
+    Compare(CompareArgs),
     /// List the algorithms: what each assumes, guarantees and costs
     Protocols(ProtocolsArgs),
 }
@@ -31,7 +34,7 @@ pub(crate) struct UpArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=8))]
     pub(crate) nodes: u32,
     /// The algorithm they run
-    #[arg(long, value_name = "P", default_value = "async-bully", value_parser = protocol())]
+    #[arg(long, value_name = "P", default_value = "fjr", value_parser = protocol())]
     pub(crate) protocol: Protocol,
     /// How many times faster than the clock
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed, allow_negative_numbers = true)]
@@ -58,6 +61,19 @@ pub(crate) struct SimArgs {
     /// Write all that happens in a single FILE, as JSON lines
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) trace: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// How many runs of each protocol in each model, with the seeds 1 to N
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) runs: u32,
+    /// Write what is printed to FILE, too
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON object per protocol and model, one per line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

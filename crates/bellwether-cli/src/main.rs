@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     let status = match Args::parse().command {
         Command::Up(args) => commands::up::run(&args, &out),
         Command::Sim(args) => commands::sim::run(&args, &out),
+        Command::Compare(args) => commands::compare::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),
     };
     status.into()

@@ -1,8 +1,9 @@
-//! Runs many fault plans of every algorithm and stops at the first broken promise.
+//! Runs many plans of every algorithm, in a network that heals and in the models that it makes promises about, and stops
+//! at the first broken promise.
 //!
 //! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED]
 //!
-//! Without `--from` it goes on where it was stopped: the next seed of each algorithm is kept in `target/soak`, with a
+//! Without `--from` it goes on where it was stopped: the next seed of each campaign is kept in `target/soak`, with a
 //! fingerprint of the algorithm's behaviour, so that a change of the code starts it anew.
 
 #![allow(
@@ -21,7 +22,7 @@ use std::{env, fs, thread};
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_sim::report::Report;
-use bellwether_sim::scenario::Scenario;
+use bellwether_sim::scenario::{ModelKind, Scenario};
 use bellwether_sim::{plan, run};
 
 /// Seeds between two notes of how far it has come.
@@ -35,12 +36,48 @@ fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/soak");
     fs::create_dir_all(&folder).expect("the target folder can be written");
     let folder = folder.canonicalize().expect("it was made just now");
-    for protocol in Protocol::ALL {
-        if !soak(protocol, &args, &folder) {
+    for campaign in Campaign::all() {
+        if !soak(&campaign, &args, &folder) {
             return ExitCode::from(1);
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Plans of one kind.
+#[derive(Clone, Copy)]
+struct Campaign {
+    protocol: Protocol,
+    variant: Variant,
+    /// In this model; otherwise in a network that heals.
+    model: Option<ModelKind>,
+}
+
+impl Campaign {
+    fn all() -> Vec<Self> {
+        let healing = |protocol| Self { protocol, variant: Variant::Repaired, model: None };
+        let in_models = |protocol| {
+            Variant::ALL.into_iter().flat_map(move |variant| {
+                let models = plan::model::promised(protocol, variant).iter();
+                models.map(move |model| Self { protocol, variant, model: Some(*model) })
+            })
+        };
+        Protocol::ALL.into_iter().flat_map(|p| [healing(p)].into_iter().chain(in_models(p))).collect()
+    }
+
+    fn draw(&self, seed: u64) -> Scenario {
+        match self.model {
+            None => plan::draw(self.protocol, self.variant, seed),
+            Some(model) => plan::model::draw(self.protocol, self.variant, model, seed),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self.model {
+            None => self.protocol.name().to_owned(),
+            Some(model) => format!("{}-{}-{}", self.protocol.name(), self.variant.name(), model.name()),
+        }
+    }
 }
 
 struct Args {
@@ -72,9 +109,9 @@ struct Tally {
     broken: Option<(Scenario, Report)>,
 }
 
-fn soak(protocol: Protocol, args: &Args, folder: &Path) -> bool {
-    let bookmark = folder.join(format!("{}.next", protocol.name()));
-    let fingerprint = fingerprint(protocol);
+fn soak(campaign: &Campaign, args: &Args, folder: &Path) -> bool {
+    let bookmark = folder.join(format!("{}.next", campaign.name()));
+    let fingerprint = fingerprint(campaign);
     let kept = || {
         let text = fs::read_to_string(&bookmark).ok()?;
         text.strip_suffix(&fingerprint)?.trim().parse().ok()
@@ -84,7 +121,7 @@ fn soak(protocol: Protocol, args: &Args, folder: &Path) -> bool {
     if start > last {
         println!(
             "{}: seeds {first} to {last} were done before (remove {} to repeat)",
-            protocol.name(),
+            campaign.name(),
             bookmark.display()
         );
         return true;
@@ -93,24 +130,24 @@ fn soak(protocol: Protocol, args: &Args, folder: &Path) -> bool {
     let mut next = start;
     while next <= last && tally.broken.is_none() {
         let end = last.min(next + CHUNK - 1);
-        run_chunk(protocol, next, end, &mut tally);
+        run_chunk(campaign, next, end, &mut tally);
         next = end + 1;
-        println!("{}: seeds {start} to {end}, {:.0} s", protocol.name(), began.elapsed().as_secs_f64());
+        println!("{}: seeds {start} to {end}, {:.0} s", campaign.name(), began.elapsed().as_secs_f64());
         if tally.broken.is_none() {
             fs::write(&bookmark, format!("{next} {fingerprint}")).expect("the bookmark can be written");
         }
     }
-    conclude(protocol, start, next - 1, &tally, began, folder)
+    conclude(campaign, start, next - 1, &tally, began, folder)
 }
 
 /// What the first plans come to: it changes when the algorithm, its detectors or the plans do.
-fn fingerprint(protocol: Protocol) -> String {
-    let hash = |seed| run::run(&plan::draw(protocol, Variant::Repaired, seed)).trace_hash;
+fn fingerprint(campaign: &Campaign) -> String {
+    let hash = |seed| run::run(&campaign.draw(seed)).trace_hash;
     let hashes = (1..=20).map(|seed| u64::from_str_radix(&hash(seed), 16).expect("a hash is hexadecimal"));
     format!("{:016x}", hashes.fold(0, |all: u64, hash| all.rotate_left(1) ^ hash))
 }
 
-fn run_chunk(protocol: Protocol, first: u64, last: u64, tally: &mut Tally) {
+fn run_chunk(campaign: &Campaign, first: u64, last: u64, tally: &mut Tally) {
     let (next, shared) = (AtomicU64::new(first), Mutex::new(tally));
     let workers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
@@ -121,7 +158,7 @@ fn run_chunk(protocol: Protocol, first: u64, last: u64, tally: &mut Tally) {
                     if seed > last {
                         break;
                     }
-                    let plan = plan::draw(protocol, Variant::Repaired, seed);
+                    let plan = campaign.draw(seed);
                     let report = run::run(&plan);
                     shared.lock().expect("no worker panics while it counts").add(plan, report);
                 }
@@ -144,20 +181,27 @@ impl Tally {
     }
 }
 
-fn conclude(protocol: Protocol, first: u64, last: u64, tally: &Tally, began: Instant, folder: &Path) -> bool {
+fn conclude(
+    campaign: &Campaign,
+    first: u64,
+    last: u64,
+    tally: &Tally,
+    began: Instant,
+    folder: &Path,
+) -> bool {
     let judged: Vec<_> = tally.judged.iter().map(|(name, times)| format!("{name} {times}")).collect();
     println!(
         "{}: seeds {first} to {last}, {} messages, {:.0} s; judged: {}",
-        protocol.name(),
+        campaign.name(),
         tally.messages,
         began.elapsed().as_secs_f64(),
         judged.join(", ")
     );
     let Some((plan, report)) = &tally.broken else {
-        println!("{}: every promise was kept", protocol.name());
+        println!("{}: every promise was kept", campaign.name());
         return true;
     };
-    let file: PathBuf = folder.join(format!("{}-{}.toml", protocol.name(), report.seed));
+    let file: PathBuf = folder.join(format!("{}-{}.toml", campaign.name(), report.seed));
     fs::write(&file, plan.to_toml()).expect("the plan can be written");
     for judged in report.properties.iter().filter(|judged| !judged.holds) {
         println!("{} is broken {}", judged.name, judged.violation.as_deref().unwrap_or_default());

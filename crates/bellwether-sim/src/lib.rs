@@ -13,6 +13,7 @@ pub mod check;
 mod clock;
 pub mod environment;
 pub mod journal;
+pub mod measure;
 mod model;
 mod net;
 pub mod plan;

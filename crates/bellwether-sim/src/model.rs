@@ -47,8 +47,9 @@ enum Promise {
     Everything(Timely),
     /// What the source sends to these is timely.
     Source { source: usize, receivers: Vec<bool>, timely: Timely },
-    /// What the source sends to those whose turn it is is timely.
-    Moving { source: usize, moving: Moving, timely: Timely },
+    /// What anybody sends to those whose turn it is is timely. One source would do; the others do as it does, so that it
+    /// does not stand out.
+    Moving { of: Vec<Moving>, leader: Option<usize>, timely: Timely },
     /// So is what they answer at once.
     Accessible(Accessible),
     /// The source's response is among the first.
@@ -93,6 +94,18 @@ impl Behaviour {
         }
     }
 
+    /// Whether it matters to the links who leads.
+    pub(crate) fn heeds_leaders(&self) -> bool {
+        matches!(self.promise, Promise::Moving { .. })
+    }
+
+    /// This node leads now.
+    pub(crate) fn tell_leader(&mut self, node: usize) {
+        if let Promise::Moving { leader, .. } = &mut self.promise {
+            *leader = Some(node);
+        }
+    }
+
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
         form.deadline(now, self.gst);
         self.promise.canonical(now, form);
@@ -115,7 +128,9 @@ impl Promise {
                 Self::Source { source, receivers, timely }
             }
             ModelKind::TMovingSource => {
-                Self::Moving { source, moving: Moving::new(t, others, model.gst, scenario, rng), timely }
+                let others_of = |sender: usize| (0..nodes).filter(|node| *node != sender).collect();
+                let moving = |sender| Moving::new(t, others_of(sender), model.gst, scenario, rng);
+                Self::Moving { of: (0..nodes).map(moving).collect(), leader: None, timely }
             }
             ModelKind::TAccessible => {
                 let moving = Moving::new(t, others, model.gst, scenario, rng);
@@ -134,8 +149,11 @@ impl Promise {
             Self::Source { source, receivers, timely } => {
                 timely.if_so(from == *source && receivers[to], now, rng)
             }
-            Self::Moving { source, moving, timely } => {
-                timely.if_so(from == *source && moving.reaches(now, to), now, rng)
+            Self::Moving { of, leader, timely } => {
+                if leader.is_none_or(|leader| leader == from) {
+                    of[from].pass(now);
+                }
+                timely.if_so(of[from].reaches(to), now, rng)
             }
             Self::Accessible(accessible) => accessible.about(now, from, to, rng),
             Self::Pattern(pattern) => pattern.about(now, from, to, rng),
@@ -146,7 +164,10 @@ impl Promise {
     fn canonical(&self, now: Time, form: &mut Form) {
         match self {
             Self::Everything(_) | Self::Source { .. } => {}
-            Self::Moving { moving, .. } => moving.canonical(now, form),
+            Self::Moving { of, leader, .. } => {
+                form.option(*leader, |form, leader| form.number(leader as u64));
+                of.iter().for_each(|moving| moving.canonical(now, form));
+            }
             Self::Accessible(accessible) => accessible.canonical(now, form),
             Self::Pattern(pattern) => pattern.canonical(now, form),
         }

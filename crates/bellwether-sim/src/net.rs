@@ -131,6 +131,17 @@ impl Net {
         Fate::Arrives(first, second)
     }
 
+    /// Whether it matters to the links who leads.
+    pub(crate) fn heeds_leaders(&self) -> bool {
+        self.model.as_ref().is_some_and(Behaviour::heeds_leaders)
+    }
+
+    pub(crate) fn tell_leader(&mut self, node: usize) {
+        if let Some(model) = &mut self.model {
+            model.tell_leader(node);
+        }
+    }
+
     pub(crate) fn is_cut(&self, from: usize, to: usize) -> bool {
         self.links[from * self.nodes + to].cut
     }

@@ -5,6 +5,8 @@
 //! promised convergence to fall due. What is judged follows from the promises alone: a plan that breaks an
 //! algorithm's assumptions simply leaves fewer properties to judge.
 
+pub mod model;
+
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
@@ -182,6 +184,10 @@ impl Drawing {
         self.scenario.events.extend(last.into_iter().map(|fault| Planned { at, fault }));
         let due = facts(&self.scenario).slowest_bound();
         self.scenario.until = at + SLOWEST + due + Span::secs(1);
+        if self.needs(Assumption::QuietEnd) {
+            // What holds "from some time on" has no bound: it gets as long as there was trouble, twice over.
+            self.scenario.until = self.scenario.until.max(Time::ZERO + RAGE * 4);
+        }
     }
 
     fn crash_before_send(&mut self) -> Fault {

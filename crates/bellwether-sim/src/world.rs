@@ -4,7 +4,9 @@
 //! events in the order of the file, deliveries, deadlines (each in order of creation). Nodes start at time 0, after
 //! the scenario's events of that instant, so that a file can lay out the network before anybody speaks.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::fmt;
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
@@ -48,12 +50,18 @@ pub struct World<'a, E: Election> {
     messages: u64,
     rng: ChaCha8Rng,
     journal: Journal<'a>,
-    relay: Option<Relay<E::Msg>>,
+    relay: Option<Relay<'a, E::Msg>>,
     outbox: Outbox<E::Msg>,
 }
 
-/// What every frame passes through on its way, such as a trip through the wire format.
-pub type Relay<M> = fn(Frame<M>) -> Frame<M>;
+/// What every frame passes through on its way, such as a trip through the wire format, or a counter of bytes.
+pub struct Relay<'a, M>(Box<dyn FnMut(Frame<M>) -> Frame<M> + 'a>);
+
+impl<M> fmt::Debug for Relay<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Relay")
+    }
+}
 
 /// A machine: what survives a crash, and the node that runs on it while it is up.
 #[derive(Debug)]
@@ -125,8 +133,8 @@ impl<'a, E: Election> World<'a, E> {
     }
 
     /// Sends every frame through `relay`.
-    pub fn set_relay(&mut self, relay: Relay<E::Msg>) {
-        self.relay = Some(relay);
+    pub fn set_relay(&mut self, relay: impl FnMut(Frame<E::Msg>) -> Frame<E::Msg> + 'a) {
+        self.relay = Some(Relay(Box::new(relay)));
     }
 
     /// The time.
@@ -191,6 +199,9 @@ impl<'a, E: Election> World<'a, E> {
         }
         if self.adversary.is_some() {
             self.provoke();
+        }
+        if self.net.heeds_leaders() {
+            self.tell_leader();
         }
     }
 
@@ -465,8 +476,8 @@ impl<'a, E: Election> World<'a, E> {
     fn send(&mut self, from: usize, to: usize, frame: Frame<E::Msg>) {
         let kind = frame.body.kind();
         self.messages += 1;
-        let frame = match self.relay {
-            Some(relay) => relay(frame),
+        let frame = match &mut self.relay {
+            Some(Relay(relay)) => relay(frame),
             None => frame,
         };
         let message = InFlight { to, id: self.messages, sent: self.now, frame };
@@ -515,6 +526,16 @@ impl<'a, E: Election> World<'a, E> {
                 Fate::Lost(reason) => self.record(index(msg.from), What::Drop(msg, reason)),
                 Fate::Arrives(first, second) => self.launch(message, first, second),
             }
+        }
+    }
+
+    /// Lets the network know whom most nodes name.
+    fn tell_leader(&mut self) {
+        let names =
+            |leader: NodeId| self.views().filter(|(_, view)| view.normal_leader() == Some(leader)).count();
+        let most = self.hosts.iter().map(|host| host.id).max_by_key(|id| (names(*id), Reverse(*id)));
+        if let Some(leader) = most.filter(|leader| names(*leader) > 0) {
+            self.net.tell_leader(index(leader));
         }
     }
 

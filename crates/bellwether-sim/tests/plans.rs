@@ -5,8 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::promise::Property;
+use bellwether_sim::environment::judged;
 use bellwether_sim::plan;
 use bellwether_sim::run;
+use bellwether_sim::scenario::{Expect, Scenario};
 
 const RUNS: u64 = 1_000;
 
@@ -23,6 +26,32 @@ fn async_bully_keeps_its_promises() {
     );
 }
 
+#[test]
+fn lfa_keeps_its_promises() {
+    keeps_its_promises(Protocol::Lfa, &["OMEGA", "SINGLE-SENDER"]);
+}
+
+#[test]
+fn adft_keeps_its_promises() {
+    keeps_its_promises(Protocol::Adft, &["OMEGA"]);
+}
+
+/// A healed network gives the message pattern only if exactly t are down; `omega.rs` has the plans that do.
+#[test]
+fn mmrt_keeps_its_promises() {
+    keeps_its_promises(Protocol::Mmrt, &[]);
+}
+
+#[test]
+fn fjr_keeps_its_promises() {
+    keeps_its_promises(Protocol::Fjr, &["OMEGA", "SINGLE-SENDER"]);
+}
+
+#[test]
+fn lockstep_keeps_its_promises() {
+    keeps_its_promises(Protocol::Lockstep, &["OMEGA"]);
+}
+
 /// The plans are hard enough: as printed, the algorithms fail in some of them.
 #[test]
 fn the_plans_find_the_flaws_of_the_printed_algorithms() {
@@ -35,10 +64,22 @@ fn the_plans_find_the_flaws_of_the_printed_algorithms() {
     }
 }
 
+/// E-RA6: the paper's processes crash for good. Where the repaired protocol keeps its promise although nodes come back,
+/// the printed one does not.
+#[test]
+fn the_plans_find_what_a_restart_does_to_fjr_as_printed() {
+    let broken = (1..=RUNS).find(|seed| {
+        let repaired = plan::draw(Protocol::Fjr, Variant::Repaired, *seed);
+        let expect = Expect { holds: vec![Property::Omega], ..Expect::default() };
+        let printed = Scenario { variant: Variant::Printed, expect, ..repaired.clone() };
+        judged(&repaired).contains(&Property::Omega) && !run::run(&printed).passed(&printed)
+    });
+    assert!(broken.is_some(), "{RUNS} plans never break OMEGA of the printed fjr");
+}
+
 /// A plan is a scenario: what is printed for a failure is the very run that failed.
 #[test]
 fn a_plan_written_to_a_file_is_the_same_run() {
-    use bellwether_sim::scenario::Scenario;
     for protocol in Protocol::ALL {
         for seed in 1..=50 {
             let plan = plan::draw(protocol, Variant::Repaired, seed);

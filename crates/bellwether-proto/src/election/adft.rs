@@ -247,6 +247,9 @@ impl Adft {
     /// Comes back with a count above its own of before and above the leader's.
     fn take_part(&mut self, now: Time, leader: Option<u64>, out: &mut Actions<Msg>) {
         self.stage = Stage::TakingPart;
+        if leader.is_none() {
+            self.count.assume_no_less_than(self.setup.count);
+        }
         let mine = rejoin(self.setup.count, leader).max(self.count.get(self.me()));
         self.count.set(self.me(), mine);
         self.keep_count(out);

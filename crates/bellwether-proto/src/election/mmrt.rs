@@ -284,6 +284,9 @@ impl Mmrt {
         }
         self.rec_from.clone_from(&self.query.responders); // (306)
         self.query.is_open = false;
+        if self.listening == 1 {
+            self.count.assume_no_less_than(self.setup.count.saturating_sub(1)); // As it was when the node came up.
+        }
         self.listening = self.listening.saturating_sub(1);
         self.keep_count(out);
         // "A process can introduce an arbitrary delay before issuing a query-response challenge" (section 7.3).

@@ -141,6 +141,13 @@ impl Counts {
         self.0[rank] = self.0[rank].saturating_add(1);
     }
 
+    /// A node that came back and heard from nobody knows its own count of before and nobody else's. What it does not know
+    /// it takes to be as much: else those that are down would seem the least suspected of all, and lead until they had
+    /// been suspected as often as it was in its whole history.
+    pub(super) fn assume_no_less_than(&mut self, kept: u64) {
+        self.0.iter_mut().for_each(|count| *count = (*count).max(kept));
+    }
+
     /// `∀ k: count_i[k] ← max(count_i[k], count[k])`. What a peer counts beyond the members is of nobody.
     pub(super) fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {

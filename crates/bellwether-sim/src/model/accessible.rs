@@ -26,7 +26,8 @@ impl Accessible {
     }
 
     pub(super) fn about(&mut self, now: Time, from: usize, to: usize, rng: &mut ChaCha8Rng) -> Promised {
-        if from == self.source && self.moving.reaches(now, to) {
+        self.moving.pass(now);
+        if from == self.source && self.moving.reaches(to) {
             let arrival = self.leg.arrival(now, rng);
             self.visits[to].retain(|visit| *visit >= now);
             self.visits[to].push(arrival);

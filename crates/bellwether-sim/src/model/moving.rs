@@ -2,13 +2,15 @@
 //!
 //! The set is a window on a ring of all others that moves on by its own length, so that whoever was in it is out of
 //! it next, unless there are too few others. It rests for ever longer, so that those who are out of it starve for
-//! longer than any timeout they may have settled for.
+//! longer than any timeout they may have settled for. If it is known who leads, only the leader's set moves: a source
+//! that is followed seems bad until another seems better.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 
 use super::{drawn, unit};
+use crate::net::below;
 use crate::scenario::Scenario;
 
 #[derive(Debug)]
@@ -39,16 +41,22 @@ impl Moving {
         for (at, node) in drawn(ring, others, rng).into_iter().enumerate() {
             place[node] = at;
         }
-        Self { t, unit, place, ring, first: 0, phase: 1, until: from + unit }
+        // Sources that move at one instant would be taken for one another less often.
+        let until = from + unit + Span::micros(below(unit.as_micros(), rng));
+        Self { t, unit, place, ring, first: 0, phase: 1, until }
     }
 
-    /// Whether it is the turn of `to`, one of the others. All that is asked at one instant has one answer.
-    pub(super) fn reaches(&mut self, now: Time, to: usize) -> bool {
-        while self.until <= now {
+    /// Moves on if it is time.
+    pub(super) fn pass(&mut self, now: Time) {
+        if self.until <= now {
             self.phase += 1;
             self.first = (self.first + self.t) % self.ring;
-            self.until = self.until + self.unit * self.phase;
+            self.until = now + self.unit * self.phase;
         }
+    }
+
+    /// Whether it is the turn of `to`, one of the others.
+    pub(super) fn reaches(&self, to: usize) -> bool {
         (self.place[to] + self.ring - self.first) % self.ring < self.t
     }
 

@@ -123,6 +123,17 @@ fn who_hears_nothing_takes_part_after_a_timeout() {
     assert_eq!(rig.sent().len(), 2, "nobody is suspected yet: {:?}", rig.did);
 }
 
+/// Otherwise the others, of which it knows nothing, would lead until they had been suspected a thousand times.
+#[test]
+fn who_comes_back_alone_soon_leads() {
+    let mut rig = Rig::<Adft>::new(3, 3, Variant::Repaired, 1_000);
+    rig.advance(PATIENCE);
+    assert_eq!(rig.election.count, Counts::of([1_000, 1_000, 1_001]));
+    rig.election.setup.t = 2;
+    rig.advance(PATIENCE * 3);
+    assert_eq!(rig.leader(), Some(3));
+}
+
 #[test]
 fn evidence_of_a_crash_is_a_suspicion() {
     let mut rig = Rig::<Adft>::repaired(2, 3);

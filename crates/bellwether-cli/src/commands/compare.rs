@@ -1,0 +1,138 @@
+//! `bellwether compare`: what the eventual leader protocols do in each model, measured.
+
+use std::fs;
+
+use bellwether_sim::measure::omega::{self, PROTOCOLS, Place, Row};
+
+use crate::Status;
+use crate::args::CompareArgs;
+use crate::output::{Printer, invocation};
+
+pub(crate) fn run(args: &CompareArgs, out: &Printer) -> Status {
+    let rows = measure(args.runs, out);
+    let text = if args.json {
+        let lines = rows.iter().map(|row| serde_json::to_string(row).expect("a row is plain data"));
+        lines.collect::<Vec<_>>().join("\n")
+    } else {
+        document(&rows, args.runs)
+    };
+    out.line(&text);
+    if let Some(file) = &args.out
+        && let Err(error) = fs::write(file, format!("{text}\n"))
+    {
+        out.error(format_args!("{}: {error}", file.display()));
+        return Status::Failed;
+    }
+    // A protocol that does not do what it promises is the answer no.
+    let kept = rows.iter().all(|row| !row.promised || row.converged == row.runs);
+    if kept { Status::Done } else { Status::No }
+}
+
+fn measure(runs: u32, out: &Printer) -> Vec<Row> {
+    let pairs: Vec<_> =
+        PROTOCOLS.into_iter().flat_map(|p| Place::all().map(move |place| (p, place))).collect();
+    let all = pairs.len();
+    let row = |(done, (protocol, place)): (usize, (_, Place))| {
+        out.progress(format_args!("{done} of {all}"));
+        omega::measure(protocol, place, runs)
+    };
+    let rows = pairs.into_iter().enumerate().map(row).collect();
+    out.progress_done();
+    rows
+}
+
+fn document(rows: &[Row], runs: u32) -> String {
+    let head = format!(
+        "# Eventual leaders, measured\n\n\
+         {nodes} nodes, of which {t} may crash; node 1 does, at {crash}. Links that are timely take {low} to {high}; \
+         α = η = 100ms,\nδ = step = 6ms. What a model promises (docs/scenarios.md, `[network.model]`) begins at {gst} and \
+         is about node {source};\neverything else is hostile. Runs of {length}, seeds 1 to {runs}; cost and changes are \
+         those of the last quarter.\n\n\
+         - **promised**: whether the protocol promises to converge there.\n\
+         - **converges**: in how many runs all named one live leader throughout the last quarter; **by** when in the slowest.\n\
+         - **msg/s**, **bytes/s**: sent, as the wire format has them. **senders**: how many nodes still send.\n\
+         - **counter**: the largest that a message carried. **changes**: how often a node began to lead.\n",
+        nodes = omega::NODES,
+        t = omega::T,
+        crash = omega::CRASH,
+        low = omega::LATENCY.low,
+        high = omega::LATENCY.high,
+        gst = omega::GST,
+        source = omega::SOURCE,
+        length = omega::LENGTH,
+    );
+    let tail = format!(
+        "Made by `{} compare --out docs/omega.md`; a test holds this file against a new measurement.",
+        invocation()
+    );
+    format!("{head}\n{}\n\n{NOTES}\n{tail}", table(rows))
+}
+
+const NOTES: &str = "\
+Worth seeing:
+
+- `adft` in `t-moving-source`: a source whose timely links move starves each receiver for ever longer times, and is
+  suspected like everybody else. The paper (section 4) says that the assumption is weaker than the one `adft` needs.
+- `mmrt` with uniform latency: one crash is fewer than t, nobody's responses always win, and leaders come and go although
+  every message arrives within milliseconds. In `mp` delays grow for ever, and it converges.
+- `adversary`: nobody converges (theorem 1). Channels lose nothing; whoever leads is just not heard until another does.
+- A protocol may converge where it does not promise to. That is luck, or a promise too modest, not a contradiction.
+";
+
+fn table(rows: &[Row]) -> String {
+    let titles = [
+        "protocol",
+        "model",
+        "promised",
+        "converges",
+        "by",
+        "msg/s",
+        "bytes/s",
+        "senders",
+        "counter",
+        "changes",
+    ];
+    let cells: Vec<[String; 10]> = rows.iter().map(cells).collect();
+    let wide = |at: usize| {
+        cells.iter().map(|row| row[at].chars().count()).chain([titles[at].len()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..titles.len()).map(wide).collect();
+    let line = |row: &[String; 10]| {
+        let cell = |(at, cell): (usize, &String)| {
+            let width = widths[at];
+            if at < LEFT { format!(" {cell:<width$} |") } else { format!(" {cell:>width$} |") }
+        };
+        format!("|{}", row.iter().enumerate().map(cell).collect::<String>())
+    };
+    let rule: String = widths
+        .iter()
+        .enumerate()
+        .map(|(at, width)| {
+            if at < LEFT {
+                format!("{}|", "-".repeat(width + 2))
+            } else {
+                format!("{}:|", "-".repeat(width + 1))
+            }
+        })
+        .collect();
+    let body: Vec<String> = cells.iter().map(line).collect();
+    format!("{}\n|{rule}\n{}", line(&titles.map(str::to_owned)), body.join("\n"))
+}
+
+/// The first columns are text.
+const LEFT: usize = 3;
+
+fn cells(row: &Row) -> [String; 10] {
+    [
+        row.protocol.to_owned(),
+        row.model.to_owned(),
+        if row.promised { "yes" } else { "no" }.to_owned(),
+        format!("{} of {}", row.converged, row.runs),
+        row.slowest_s.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s")),
+        format!("{:.1}", row.messages_per_s),
+        format!("{:.0}", row.bytes_per_s),
+        row.senders.to_string(),
+        row.largest_counter.to_string(),
+        format!("{:.1}", row.changes),
+    ]
+}
