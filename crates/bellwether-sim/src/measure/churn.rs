@@ -83,6 +83,7 @@ fn exponential(mean: Span, rng: &mut ChaCha8Rng) -> Span {
 
 #[derive(Debug)]
 struct Observer {
+    now: Time,
     leadership: Leadership,
     /// Who led last, and still does if there is no `since`.
     last: Option<(NodeId, Incarnation)>,
@@ -93,28 +94,40 @@ struct Observer {
 
 impl Observer {
     fn new(nodes: u32) -> Self {
-        let leadership = Leadership::new(nodes);
-        Self { leadership, last: None, leaderless_since: Some(Time::ZERO), outcome: Outcome::default() }
+        Self {
+            now: Time::ZERO,
+            leadership: Leadership::new(nodes),
+            last: None,
+            leaderless_since: Some(Time::ZERO),
+            outcome: Outcome::default(),
+        }
     }
 
     fn observe(&mut self, event: &TraceEvent) {
-        let led = self.leaderless_since.is_none();
+        if event.at > self.now {
+            self.conclude();
+            self.now = event.at;
+        }
         if event.what == What::Crash {
             self.outcome.crashes += 1;
-            let leader = self.last.map(|(leader, _)| leader);
-            self.outcome.leader_crashes += u64::from(led && leader == Some(event.node));
+            let leads =
+                self.leaderless_since.is_none() && self.last.map(|(leader, _)| leader) == Some(event.node);
+            self.outcome.leader_crashes += u64::from(leads);
         }
-        if self.leadership.observe(event) {
-            match self.leadership.acting() {
-                Some(leader) => self.leads(leader, event.at),
-                None => self.leaderless_since = self.leaderless_since.or(Some(event.at)),
-            }
+        self.leadership.observe(event);
+    }
+
+    /// Judges an instant that is over: what nodes say in its course need not last until its end.
+    fn conclude(&mut self) {
+        match self.leadership.acting() {
+            Some(leader) => self.leads(leader),
+            None => self.leaderless_since = self.leaderless_since.or(Some(self.now)),
         }
     }
 
-    fn leads(&mut self, leader: (NodeId, Incarnation), at: Time) {
+    fn leads(&mut self, leader: (NodeId, Incarnation)) {
         if let Some(since) = self.leaderless_since.take() {
-            self.outcome.leaderless = self.outcome.leaderless + at.since(since);
+            self.outcome.leaderless = self.outcome.leaderless + self.now.since(since);
         }
         if self.last == Some(leader) {
             return;
@@ -126,6 +139,7 @@ impl Observer {
     }
 
     fn finish(mut self, end: Time) -> Outcome {
+        self.conclude();
         if let Some(since) = self.leaderless_since {
             self.outcome.leaderless = self.outcome.leaderless + end.since(since);
         }
