@@ -6,7 +6,7 @@ use bellwether_sim::measure::omega::{self, PROTOCOLS, Place, Row};
 
 use crate::Status;
 use crate::args::CompareArgs;
-use crate::output::{Printer, invocation};
+use crate::output::Printer;
 
 pub(crate) fn run(args: &CompareArgs, out: &Printer) -> Status {
     let rows = measure(args.runs, out);
@@ -61,11 +61,7 @@ fn document(rows: &[Row], runs: u32) -> String {
         source = omega::SOURCE,
         length = omega::LENGTH,
     );
-    let tail = format!(
-        "Made by `{} compare --out docs/omega.md`; a test holds this file against a new measurement.",
-        invocation()
-    );
-    format!("{head}\n{}\n\n{NOTES}\n{tail}", table(rows))
+    format!("{head}\n{}\n\n{NOTES}", table(rows))
 }
 
 const NOTES: &str = "\
@@ -77,7 +73,8 @@ Worth seeing:
   every message arrives within milliseconds. In `mp` delays grow for ever, and it converges.
 - `adversary`: nobody converges (theorem 1). Channels lose nothing; whoever leads is just not heard until another does.
 - A protocol may converge where it does not promise to. That is luck, or a promise too modest, not a contradiction.
-";
+
+Made by `bellwether compare --out docs/omega.md`; a test holds this file against a new measurement.";
 
 fn table(rows: &[Row]) -> String {
     let titles = [

@@ -34,10 +34,15 @@ fn print(spec: &Spec, out: &Printer) {
         InAgent::Yes => out.line(entry("real network", "yes")),
         InAgent::No(reason) => out.line(entry("real network", &format!("no: {reason}"))),
     }
+    let names = spec.repaired.iter().chain(spec.printed).map(|promise| promise.property.name().len());
+    let widest = names.max().unwrap_or(0);
     for (what, promises) in [("promises", spec.repaired), ("as printed", spec.printed)] {
         for (place, promise) in promises.iter().enumerate() {
             let label = if place == 0 { what } else { "" };
-            out.line(hanging(&format!("  {label:<14}{:<7}", promise.property), &assumptions(promise)));
+            out.line(hanging(
+                &format!("  {label:<14}{:<widest$}  ", promise.property),
+                &assumptions(promise),
+            ));
         }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &UpArgs, out: &Printer) -> Status {
     let mut scenario = Scenario::calm(args.protocol, args.nodes, Time::ZERO + ACT * 3);
     scenario.network.base.latency = Latency { low: Span::millis(1), high: Span::millis(4) };
     scenario.timing.delta = Span::millis(5);
+    scenario.parameters.t = Some(scenario.t().max(1)); // One of two is to survive the other.
     introduce(args, &scenario, out);
     let mut show = Show::new(&scenario, args.speed, out);
     match play(&mut show) {
@@ -179,7 +180,7 @@ fn cell(id: NodeId, view: &View) -> String {
         (NodeStatus::Down, _) => format!("{id} down"),
         (NodeStatus::Normal, Some(leader)) if leader == id => format!("{id} LEADS"),
         (NodeStatus::Normal, Some(leader)) => format!("{id} -> {leader}"),
-        (NodeStatus::Normal, None) => format!("{id} alone"),
+        (NodeStatus::Normal, None) => format!("{id} -> ?"),
         (NodeStatus::Election, _) => format!("{id} elects"),
         (NodeStatus::Waiting, _) => format!("{id} waits"),
         (NodeStatus::Reorganizing, _) => format!("{id} forms"),

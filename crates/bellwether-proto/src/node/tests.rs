@@ -405,6 +405,8 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
     }
 }
 
+mod strangers;
+
 // The harness.
 
 struct Rig {

@@ -1,0 +1,56 @@
+//! Leaders that do not change without need, and are replaced in time when they fail.
+
+use bellwether_proto::election::Protocol;
+use bellwether_proto::time::Span;
+use bellwether_sim::measure::churn::{self, Churn, Outcome};
+use bellwether_sim::measure::failover;
+
+/// Nodes restart at random for an hour. The repaired `fjr` changes its leader when the leader crashes, and hardly ever
+/// otherwise.
+#[test]
+fn fjr_keeps_its_leader_until_it_crashes() {
+    for seed in 1..=5 {
+        let Outcome { leader_crashes, changes, preemptions, .. } = hour(Protocol::Fjr, seed);
+        assert!(leader_crashes > 30, "seed {seed}: a lame churn");
+        assert!(
+            changes.abs_diff(leader_crashes) * 10 <= leader_crashes,
+            "seed {seed}: {changes}, {leader_crashes}"
+        );
+        assert!(preemptions * 10 <= leader_crashes, "seed {seed}: {preemptions} pre-emptions");
+    }
+}
+
+/// Where ids decide, whoever comes back and is stronger ousts a leader that did nothing wrong.
+#[test]
+fn id_ordered_algorithms_pre_empt() {
+    for protocol in [Protocol::BullyFd, Protocol::AsyncBully, Protocol::Lfa, Protocol::Lockstep] {
+        let Outcome { leader_crashes, preemptions, .. } = hour(protocol, 1);
+        assert!(preemptions * 2 > leader_crashes, "{}: {preemptions}, {leader_crashes}", protocol.name());
+    }
+}
+
+/// With a plain count of one more at each restart, or with nobody listening first, this would not be so.
+#[test]
+fn a_node_that_flaps_does_not_disturb_the_others() {
+    let restless = Churn { up: Span::secs(5), down: Span::secs(1), length: Span::secs(600), nodes: 5 };
+    let Outcome { leader_crashes, preemptions, .. } = churn::measure(Protocol::Fjr, &restless, 1);
+    assert!(preemptions * 10 <= leader_crashes, "{preemptions}, {leader_crashes}");
+}
+
+fn hour(protocol: Protocol, seed: u64) -> Outcome {
+    churn::measure(protocol, &Churn::default(), seed)
+}
+
+/// Links of 1 ms, heartbeats every 50 ms, δ = 2 ms: one timeout (η + 2δ) and two messages after the crash all agree on the
+/// next leader, whenever in a period it happens.
+#[test]
+fn fjr_fails_over_within_a_timeout_and_two_messages() {
+    let (latency, period) = (Span::millis(1), Span::millis(50));
+    let bound = period + Span::millis(2) * 2 + latency * 2;
+    for nodes in [2, 3, 5, 7] {
+        let times = failover::measure(Protocol::Fjr, nodes, latency, period, 200);
+        let worst = times.iter().copied().max().expect("there were crashes");
+        assert!(worst <= bound, "{nodes} nodes: {worst}, allowed {bound}");
+        assert!(worst + Span::millis(2) > bound, "{nodes} nodes: {worst}: the bound is not far off");
+    }
+}
