@@ -1,7 +1,8 @@
 //! Run: cargo run -p bellwether --example udp_cluster
 //!
 //! Three nodes on loopback, each a thread with a UDP socket and the system's clock. They elect a leader; it is stopped
-//! without a word; the others elect the next. Everything a driver has to do is in `drive`.
+//! without a word; the others elect the next. Everything a driver has to do is in `drive`. The nodes run `fjr` and are not
+//! told of each other; only the transport knows whom a broadcast reaches.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -18,7 +19,7 @@ use std::{env, fs, process, thread};
 use bellwether::detector::{DetectorConfig, DetectorKind};
 use bellwether::election::{AnyElection, Protocol, Setup, Timing, Variant};
 use bellwether::ident::{Incarnation, NodeId};
-use bellwether::io::{Event, Input, Outbox, Output};
+use bellwether::io::{Durable, Event, Input, Outbox, Output};
 use bellwether::node::Node;
 use bellwether::roster::{Priority, Roster};
 use bellwether::time::{Span, Time};
@@ -82,10 +83,9 @@ impl Host {
     fn drive(&self, tell: &Sender<(NodeId, View)>) -> io::Result<()> {
         let (began, channel) = (Instant::now(), Channel::of_cluster("example"));
         let now = || Time::from_micros(began.elapsed().as_micros() as u64);
-        // A node that restarts takes the life after the one it finds on disk.
         let disk = env::temp_dir().join(format!("bellwether-udp-cluster-{}-{}", process::id(), self.id));
-        let last = fs::read_to_string(&disk).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-        let mut node = self.node(Incarnation(last).next().expect("lives are not used up"));
+        let mut node =
+            self.node(fs::read_to_string(&disk).ok().and_then(|text| durable(&text)).unwrap_or_default());
         let mut outbox = Outbox::new();
         let mut buffer = [0; FRAME_MAX];
         let mut input = Some(Input::Start);
@@ -96,12 +96,13 @@ impl Host {
             for output in outbox.drain() {
                 match output {
                     // In earnest: with a checksum, synced, and renamed into place.
-                    Output::Persist(durable) => fs::write(&disk, durable.incarnation.to_string())?,
+                    Output::Persist(Durable { incarnation, count }) => {
+                        fs::write(&disk, format!("{incarnation} {count}"))?;
+                    }
                     Output::Send { to, frame } => {
                         // UDP may lose it: so may any network, and the algorithm allows for it.
                         let _ = self.socket.send_to(&wire::encode(channel, &frame), self.addresses[&to]);
                     }
-                    // What `fjr` uses, whose nodes need not know each other: here everybody is within reach.
                     Output::Broadcast(frame) => {
                         for address in
                             self.addresses.iter().filter(|(id, _)| **id != self.id).map(|(_, at)| at)
@@ -127,11 +128,24 @@ impl Host {
         fs::remove_file(&disk)
     }
 
-    fn node(&self, incarnation: Incarnation) -> Node<AnyElection> {
+    /// A node that restarts takes the life after the one it finds on disk.
+    fn node(&self, last: Durable) -> Node<AnyElection> {
         let timing = Timing { delta: Span::millis(50), tau: Span::millis(50), step: Span::millis(50) };
-        let roster = Roster::new(self.id, self.addresses.keys().copied(), Priority::LowestId);
-        let (protocol, variant) = (Protocol::AsyncBully, Variant::Repaired);
-        let setup = Setup { protocol, variant, roster, incarnation, count: 0, t: 1, timing };
-        Node::new(setup, DetectorConfig::new(DetectorKind::Adaptive, timing), Time::ZERO)
+        let setup = Setup {
+            protocol: Protocol::Fjr,
+            variant: Variant::Repaired,
+            roster: Roster::new(self.id, [self.id], Priority::LowestId),
+            incarnation: last.incarnation.next().expect("lives are not used up"),
+            count: last.count,
+            t: 0, // `fjr` does not ask how many may crash.
+            timing,
+        };
+        // Nor does it take a failure detector.
+        Node::new(setup, DetectorConfig::new(DetectorKind::Heartbeat, timing), Time::ZERO)
     }
+}
+
+fn durable(text: &str) -> Option<Durable> {
+    let (incarnation, count) = text.split_once(' ')?;
+    Some(Durable { incarnation: Incarnation(incarnation.parse().ok()?), count: count.parse().ok()? })
 }
