@@ -87,23 +87,46 @@ pub enum Layer {
     Detector,
 }
 
+/// The part that a message has in an exchange of queries and responses. Some assumptions about a network are about
+/// the order of responses alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// It asks.
+    Query,
+    /// It answers.
+    Response,
+    /// Neither.
+    Neither,
+}
+
 /// The name of a kind of message, with a number derived from it for fast comparison and hashing.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     name: &'static str,
     layer: Layer,
+    part: Part,
     id: u32,
 }
 
 impl Kind {
     /// A kind of election message.
     pub const fn protocol(name: &'static str) -> Self {
-        Self { name, layer: Layer::Protocol, id: fnv1a(name) }
+        Self { name, layer: Layer::Protocol, part: Part::Neither, id: fnv1a(name) }
+    }
+
+    /// As [`Kind::protocol`], of messages that ask all others and wait for the first of their responses.
+    pub const fn query(name: &'static str) -> Self {
+        Self { part: Part::Query, ..Self::protocol(name) }
+    }
+
+    /// As [`Kind::protocol`], of the responses to those.
+    pub const fn response(name: &'static str) -> Self {
+        Self { part: Part::Response, ..Self::protocol(name) }
     }
 
     /// A kind of failure-detector or link message.
     pub const fn detector(name: &'static str) -> Self {
-        Self { name, layer: Layer::Detector, id: fnv1a(name) }
+        Self { name, layer: Layer::Detector, part: Part::Neither, id: fnv1a(name) }
     }
 
     /// The name, as the paper writes it.
@@ -114,6 +137,11 @@ impl Kind {
     /// Whose message it is.
     pub const fn layer(self) -> Layer {
         self.layer
+    }
+
+    /// Its part in an exchange.
+    pub const fn part(self) -> Part {
+        self.part
     }
 
     /// A number that depends on the name alone.

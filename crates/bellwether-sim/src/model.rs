@@ -21,6 +21,7 @@ mod pattern;
 mod tests;
 
 use bellwether_proto::canonical::Form;
+use bellwether_proto::message::Part;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 
@@ -84,10 +85,11 @@ impl Behaviour {
         now: Time,
         from: usize,
         to: usize,
+        part: Part,
         rng: &mut ChaCha8Rng,
     ) -> Option<Time> {
         let promised =
-            if now < self.gst { Promised::NOTHING } else { self.promise.about(now, from, to, rng) };
+            if now < self.gst { Promised::NOTHING } else { self.promise.about(now, from, to, part, rng) };
         match promised {
             Promised::At(arrival) => Some(arrival),
             Promised::NotBefore(hold) => Some(self.hostile.arrival(now, from, to, rng)?.max(hold)),
@@ -143,7 +145,7 @@ impl Promise {
         })
     }
 
-    fn about(&mut self, now: Time, from: usize, to: usize, rng: &mut ChaCha8Rng) -> Promised {
+    fn about(&mut self, now: Time, from: usize, to: usize, part: Part, rng: &mut ChaCha8Rng) -> Promised {
         match self {
             Self::Everything(timely) => Promised::At(timely.arrival(now, rng)),
             Self::Source { source, receivers, timely } => {
@@ -156,7 +158,7 @@ impl Promise {
                 timely.if_so(of[from].reaches(to), now, rng)
             }
             Self::Accessible(accessible) => accessible.about(now, from, to, rng),
-            Self::Pattern(pattern) => pattern.about(now, from, to, rng),
+            Self::Pattern(pattern) => pattern.about(now, from, to, part, rng),
         }
     }
 

@@ -91,7 +91,7 @@ impl Net {
     ) -> Fate {
         match self.loses(from, to, kind, rng) {
             Some(reason) => Fate::Lost(reason),
-            None => self.carry(now, from, to, rng),
+            None => self.carry(now, from, to, kind, rng),
         }
     }
 
@@ -116,14 +116,22 @@ impl Net {
 
     /// When a message arrives that is on its way from now on.
     #[inline]
-    pub(crate) fn carry(&mut self, now: Time, from: usize, to: usize, rng: &mut ChaCha8Rng) -> Fate {
+    pub(crate) fn carry(
+        &mut self,
+        now: Time,
+        from: usize,
+        to: usize,
+        kind: Kind,
+        rng: &mut ChaCha8Rng,
+    ) -> Fate {
         let link = &mut self.links[from * self.nodes + to];
         let rule = &self.rules[link.rule as usize];
         if let Some(model) = &mut self.model
             && link.rule == BASE
         {
-            let Some(first) = model.arrival(now, from, to, rng) else { return Fate::Lost(DropReason::Lost) };
-            let second = rule.duplicate.strikes(rng).then(|| model.arrival(now, from, to, rng));
+            let mut arrival = |rng: &mut ChaCha8Rng| model.arrival(now, from, to, kind.part(), rng);
+            let Some(first) = arrival(rng) else { return Fate::Lost(DropReason::Lost) };
+            let second = rule.duplicate.strikes(rng).then(|| arrival(rng));
             return Fate::Arrives(first, second.flatten());
         }
         let first = link.arrival(now, &rule.link, rng);

@@ -522,7 +522,7 @@ impl<'a, E: Election> World<'a, E> {
         self.adversary = Some(adversary);
         for message in released {
             let msg = self.msg_ref(&message);
-            match self.net.carry(self.now, index(msg.from), message.to, &mut self.rng) {
+            match self.net.carry(self.now, index(msg.from), message.to, msg.kind, &mut self.rng) {
                 Fate::Lost(reason) => self.record(index(msg.from), What::Drop(msg, reason)),
                 Fate::Arrives(first, second) => self.launch(message, first, second),
             }

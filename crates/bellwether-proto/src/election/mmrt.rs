@@ -88,8 +88,8 @@ impl RecFrom {
     }
 }
 
-const QUERY_ALIVE: Kind = Kind::protocol("QUERY_ALIVE");
-const RESPONSE: Kind = Kind::protocol("RESPONSE");
+const QUERY_ALIVE: Kind = Kind::query("QUERY_ALIVE");
+const RESPONSE: Kind = Kind::response("RESPONSE");
 
 impl Message for Msg {
     fn kind(&self) -> Kind {

@@ -3,15 +3,16 @@
 //! No bound on any delay is promised, and delays do grow without bound; only the order of responses is. For each
 //! process q that has the pattern:
 //!
-//! - Messages between q and the source take at most D, which grows with time. So a query that q sends at s has its
-//!   response from the source by `hold`, which is s + D(s) + D(s + D(s)).
+//! - A query from q to the source, and the source's response to q, take at most D each, which grows with time. So a
+//!   query that q sends at s has its response from the source by `hold`, which is s + D(s) + D(s + D(s)).
 //! - n − t − 2 others are *exempt*: quicker still. With q's own response and the source's that makes n − t.
-//! - What anybody else sends to q arrives after `hold`.
+//! - Responses of anybody else to q arrive after `hold`.
 //!
-//! Which are exempt changes, but only when no query can be waiting for the source: no query meets two sets. Nobody
-//! knows which message is a query; what q sends to the source may be one.
+//! Which are exempt changes, but only when no query can be waiting for the source: no query meets two sets. All other
+//! messages are at the mercy of hostile links: those between q and the source, too, if it is the source that asks.
 
 use bellwether_proto::canonical::Form;
+use bellwether_proto::message::Part;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 
@@ -64,32 +65,55 @@ impl Pattern {
         }
     }
 
-    pub(super) fn about(&mut self, now: Time, from: usize, to: usize, rng: &mut ChaCha8Rng) -> Promised {
-        let drift = self.drift(now);
-        let (soon, at_once) = (self.timely.within(drift), self.timely.within(drift / 4));
+    pub(super) fn about(
+        &mut self,
+        now: Time,
+        from: usize,
+        to: usize,
+        part: Part,
+        rng: &mut ChaCha8Rng,
+    ) -> Promised {
         if from == self.source && self.linked[to] {
             return Promised::At(self.timely.arrival(now, rng));
         }
-        if from == self.source && self.asking[to].is_some() {
-            return Promised::At(soon.arrival(now, rng));
+        match part {
+            Part::Query => self.about_query(now, from, to, rng),
+            Part::Response => self.about_response(now, from, to, rng),
+            Part::Neither => Promised::NOTHING,
         }
-        if to == self.source && self.asking[from].is_some() {
-            self.ask(now, from, rng);
-            return Promised::At(soon.arrival(now, rng));
-        }
-        let exempt =
-            |q: usize, other: usize| self.asking[q].as_ref().is_some_and(|asking| asking.exempt[other]);
-        let not_before = match &self.asking[to] {
-            Some(asking) if !asking.exempt[from] => asking.hold + Span::micros(1),
-            Some(_) | None => Time::ZERO,
-        };
-        if exempt(to, from) || exempt(from, to) {
-            return Promised::At(at_once.arrival(now, rng).max(not_before));
-        }
-        Promised::NotBefore(not_before)
     }
 
-    /// q may be asking the source something.
+    fn about_query(&mut self, now: Time, q: usize, to: usize, rng: &mut ChaCha8Rng) -> Promised {
+        if to == self.source && self.asking[q].is_some() {
+            self.ask(now, q, rng);
+            return Promised::At(self.soon(now).arrival(now, rng));
+        }
+        match &self.asking[q] {
+            Some(asking) if asking.exempt[to] => Promised::At(self.at_once(now).arrival(now, rng)),
+            Some(_) | None => Promised::NOTHING,
+        }
+    }
+
+    fn about_response(&self, now: Time, from: usize, q: usize, rng: &mut ChaCha8Rng) -> Promised {
+        match &self.asking[q] {
+            None => Promised::NOTHING,
+            Some(_) if from == self.source => Promised::At(self.soon(now).arrival(now, rng)),
+            Some(asking) if asking.exempt[from] => Promised::At(self.at_once(now).arrival(now, rng)),
+            Some(asking) => Promised::NotBefore(asking.hold + Span::micros(1)),
+        }
+    }
+
+    /// Between the source and those that have the pattern.
+    fn soon(&self, now: Time) -> Timely {
+        self.timely.within(self.drift(now))
+    }
+
+    /// Quicker than that.
+    fn at_once(&self, now: Time) -> Timely {
+        self.timely.within(self.drift(now) / 4)
+    }
+
+    /// q asks the source.
     fn ask(&mut self, now: Time, q: usize, rng: &mut ChaCha8Rng) {
         let heard = now + self.within_drift(now);
         let answered = heard + self.within_drift(heard);

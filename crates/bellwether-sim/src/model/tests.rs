@@ -55,8 +55,8 @@ impl Rig {
         Self { behaviour, rng }
     }
 
-    fn arrival(&mut self, now: Time, from: usize, to: usize) -> Option<Time> {
-        let arrival = self.behaviour.arrival(now, from, to, &mut self.rng);
+    fn arrival(&mut self, now: Time, from: usize, to: usize, part: Part) -> Option<Time> {
+        let arrival = self.behaviour.arrival(now, from, to, part, &mut self.rng);
         assert!(arrival.is_none_or(|at| at >= now + Span::millis(1)), "quicker than light");
         arrival
     }

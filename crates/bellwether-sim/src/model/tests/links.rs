@@ -25,7 +25,12 @@ fn flights(kind: ModelKind, seed: u64) -> Vec<Flight> {
     let links = |sent| (0..NODES).flat_map(move |from| others(from).map(move |to| (sent, from, to)));
     instants
         .flat_map(links)
-        .map(|(sent, from, to)| Flight { sent, from, to, arrival: rig.arrival(sent, from, to) })
+        .map(|(sent, from, to)| Flight {
+            sent,
+            from,
+            to,
+            arrival: rig.arrival(sent, from, to, Part::Neither),
+        })
         .collect()
 }
 

@@ -73,7 +73,7 @@ impl Game {
             }
             Due::Query { round, at } => {
                 let asker = self.rounds[round].asker;
-                if let Some(arrival) = self.rig.arrival(now, at, asker) {
+                if let Some(arrival) = self.rig.arrival(now, at, asker, Part::Response) {
                     self.push(arrival, Due::Response { round, from: at });
                 }
             }
@@ -84,7 +84,7 @@ impl Game {
     fn ask(&mut self, now: Time, round: usize) {
         let asker = self.rounds[round].asker;
         for at in others(asker) {
-            if let Some(arrival) = self.rig.arrival(now, asker, at) {
+            if let Some(arrival) = self.rig.arrival(now, asker, at, Part::Query) {
                 self.push(arrival, Due::Query { round, at });
             }
         }
@@ -189,7 +189,8 @@ fn linked(kind: ModelKind, seed: u64) -> Vec<usize> {
     let mut linked = [true; NODES];
     for at in (GST.as_micros()..END.as_micros()).step_by(100_000).map(Time::from_micros) {
         for to in others(SOURCE) {
-            linked[to] &= rig.arrival(at, SOURCE, to).is_some_and(|arrival| arrival.since(at) <= DELTA);
+            linked[to] &=
+                rig.arrival(at, SOURCE, to, Part::Neither).is_some_and(|arrival| arrival.since(at) <= DELTA);
         }
     }
     others(SOURCE).filter(|to| linked[*to]).collect()
