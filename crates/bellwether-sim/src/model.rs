@@ -90,9 +90,13 @@ impl Behaviour {
     ) -> Option<Time> {
         let promised =
             if now < self.gst { Promised::NOTHING } else { self.promise.about(now, from, to, part, rng) };
+        let hostile = |hostile: &mut Hostile, rng: &mut ChaCha8Rng| match (&self.promise, part) {
+            (Promise::Pattern(_), Part::Query | Part::Response) => Some(hostile.jumbled(now, rng)),
+            _ => hostile.arrival(now, from, to, rng),
+        };
         match promised {
             Promised::At(arrival) => Some(arrival),
-            Promised::NotBefore(hold) => Some(self.hostile.arrival(now, from, to, rng)?.max(hold)),
+            Promised::NotBefore(hold) => Some(hostile(&mut self.hostile, rng)?.max(hold)),
         }
     }
 

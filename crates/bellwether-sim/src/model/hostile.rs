@@ -3,6 +3,9 @@
 //! A link alternates between open and shut spells, each link for itself. Shut spells grow without bound, so that
 //! every timeout is exceeded again and again; open spells do not, but are long enough for an algorithm to fall for
 //! a link that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost.
+//!
+//! Where it is the order of responses that is promised, spells would be too kind: while they last, the same ones answer
+//! first. There each query and response takes a time of its own, from a range that grows without bound.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::time::{Span, Time};
@@ -14,6 +17,9 @@ use crate::scenario::Scenario;
 
 /// An open spell takes about that many of the leader's periods.
 const OPEN_PERIODS: u64 = 4;
+
+/// After this long, jumbled messages may take twice as long as at first, and so on.
+const JUMBLE_DOUBLED_AFTER: Span = Span::secs(20);
 
 /// All links of a world, at their worst.
 #[derive(Debug)]
@@ -73,6 +79,14 @@ impl Hostile {
         }
         let after = Span::micros(below(self.pace.unit.as_micros().saturating_add(1), rng));
         Some((now + self.low).max(spell.until + after))
+    }
+
+    /// As it comes, without spells.
+    pub(super) fn jumbled(&self, now: Time, rng: &mut ChaCha8Rng) -> Time {
+        let grown =
+            self.pace.unit.as_micros().saturating_mul(now.as_micros() / JUMBLE_DOUBLED_AFTER.as_micros());
+        let slack = Timely { low: self.low, high: self.low }.within(self.pace.unit + Span::micros(grown));
+        slack.arrival(now, rng)
     }
 
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {
