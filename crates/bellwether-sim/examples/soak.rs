@@ -1,7 +1,7 @@
 //! Runs many plans of every algorithm, in a network that heals and in the models that it makes promises about, and stops
 //! at the first broken promise.
 //!
-//! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED]
+//! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED] [--only fjr]
 //!
 //! Without `--from` it goes on where it was stopped: the next seed of each campaign is kept in `target/soak`, with a
 //! fingerprint of the algorithm's behaviour, so that a change of the code starts it anew.
@@ -30,13 +30,14 @@ const CHUNK: u64 = 2_500;
 
 fn main() -> ExitCode {
     let Some(args) = Args::read() else {
-        println!("usage: soak [--runs N] [--from SEED]");
+        println!("usage: soak [--runs N] [--from SEED] [--only NAME]");
         return ExitCode::from(2);
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/soak");
     fs::create_dir_all(&folder).expect("the target folder can be written");
     let folder = folder.canonicalize().expect("it was made just now");
-    for campaign in Campaign::all() {
+    let only = args.only.as_deref().unwrap_or_default();
+    for campaign in Campaign::all().into_iter().filter(|campaign| campaign.name().starts_with(only)) {
         if !soak(&campaign, &args, &folder) {
             return ExitCode::from(1);
         }
@@ -83,17 +84,20 @@ impl Campaign {
 struct Args {
     runs: u64,
     from: Option<u64>,
+    /// The campaigns whose names begin with this.
+    only: Option<String>,
 }
 
 impl Args {
     fn read() -> Option<Self> {
-        let mut args = Self { runs: 10_000, from: None };
+        let mut args = Self { runs: 10_000, from: None, only: None };
         let mut words = env::args().skip(1);
         while let Some(word) = words.next() {
-            let value = words.next()?.parse().ok()?;
+            let value = words.next()?;
             match word.as_str() {
-                "--runs" => args.runs = value,
-                "--from" => args.from = Some(value),
+                "--runs" => args.runs = value.parse().ok()?,
+                "--from" => args.from = Some(value.parse().ok()?),
+                "--only" => args.only = Some(value),
                 _ => return None,
             }
         }

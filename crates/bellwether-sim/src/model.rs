@@ -28,7 +28,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::net::{below, index};
 use crate::scenario::{Model, ModelKind, Scenario};
 use accessible::Accessible;
-use hostile::Hostile;
+use hostile::{Hostile, Jumble};
 use moving::Moving;
 use pattern::Pattern;
 
@@ -39,6 +39,7 @@ pub(crate) struct Behaviour {
     gst: Time,
     promise: Promise,
     hostile: Hostile,
+    jumble: Jumble,
 }
 
 /// What is promised.
@@ -76,7 +77,7 @@ impl Behaviour {
         let model = scenario.network.model.as_ref()?;
         let promise = Promise::new(model, scenario, rng)?;
         let hostile = Hostile::new(model.loss, scenario, rng);
-        Some(Self { gst: model.gst, promise, hostile })
+        Some(Self { gst: model.gst, promise, hostile, jumble: Jumble::new(scenario) })
     }
 
     /// When a message that is sent now arrives; never, if it is lost. Time must not run backwards.
@@ -91,7 +92,7 @@ impl Behaviour {
         let promised =
             if now < self.gst { Promised::NOTHING } else { self.promise.about(now, from, to, part, rng) };
         let hostile = |hostile: &mut Hostile, rng: &mut ChaCha8Rng| match (&self.promise, part) {
-            (Promise::Pattern(_), Part::Query | Part::Response) => Some(hostile.jumbled(now, rng)),
+            (Promise::Pattern(_), Part::Query | Part::Response) => Some(self.jumble.arrival(now, rng)),
             _ => hostile.arrival(now, from, to, rng),
         };
         match promised {
@@ -143,7 +144,8 @@ impl Promise {
                 Self::Accessible(Accessible::new(nodes, source, moving, timely))
             }
             ModelKind::Mp | ModelKind::Combined => {
-                Self::Pattern(Pattern::new(model, nodes, &drawn(t, others, rng), timely))
+                let chosen = drawn(t, others, rng);
+                Self::Pattern(Pattern::new(model, nodes, &chosen, timely, Jumble::new(scenario)))
             }
             ModelKind::Adversary => return None,
         })

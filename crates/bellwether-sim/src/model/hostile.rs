@@ -18,9 +18,6 @@ use crate::scenario::Scenario;
 /// An open spell takes about that many of the leader's periods.
 const OPEN_PERIODS: u64 = 4;
 
-/// After this long, jumbled messages may take twice as long as at first, and so on.
-const JUMBLE_DOUBLED_AFTER: Span = Span::secs(20);
-
 /// All links of a world, at their worst.
 #[derive(Debug)]
 pub(super) struct Hostile {
@@ -81,14 +78,6 @@ impl Hostile {
         Some((now + self.low).max(spell.until + after))
     }
 
-    /// As it comes, without spells.
-    pub(super) fn jumbled(&self, now: Time, rng: &mut ChaCha8Rng) -> Time {
-        let grown =
-            self.pace.unit.as_micros().saturating_mul(now.as_micros() / JUMBLE_DOUBLED_AFTER.as_micros());
-        let slack = Timely { low: self.low, high: self.low }.within(self.pace.unit + Span::micros(grown));
-        slack.arrival(now, rng)
-    }
-
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {
         for spell in &self.spells {
             form.number(u64::from(spell.shut) << 1 | u64::from(spell.open));
@@ -117,4 +106,31 @@ impl Spell {
 /// Between half of it and one and a half.
 fn roughly(span: Span, rng: &mut ChaCha8Rng) -> Span {
     span / 2 + Span::micros(below(span.as_micros(), rng))
+}
+
+/// Delays without spells: each message's own, from a range that grows without bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Jumble {
+    low: Span,
+    unit: Span,
+}
+
+impl Jumble {
+    /// After this long, a message may take twice as long as at first, and so on.
+    const DOUBLED_AFTER: Span = Span::secs(20);
+
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        Self { low: scenario.network.base.latency.low, unit: unit(scenario) }
+    }
+
+    pub(super) fn arrival(&self, now: Time, rng: &mut ChaCha8Rng) -> Time {
+        Timely { low: self.low, high: self.high(now) }.arrival(now, rng)
+    }
+
+    /// The longest that a message sent now may take.
+    pub(super) fn high(&self, now: Time) -> Span {
+        let unit = u128::from(self.unit.as_micros());
+        let grown = unit + unit * u128::from(now.as_micros()) / u128::from(Self::DOUBLED_AFTER.as_micros());
+        Span::micros(u64::try_from(grown).unwrap_or(u64::MAX)).max(self.low)
+    }
 }

@@ -9,13 +9,16 @@
 //! - Responses of anybody else to q arrive after `hold`.
 //!
 //! Which are exempt changes, but only when no query can be waiting for the source: no query meets two sets. All other
-//! messages are at the mercy of hostile links: those between q and the source, too, if it is the source that asks.
+//! messages are at the mercy of hostile links: those between q and the source, too, if it is the source that asks. And
+//! in turns one of the others is *unlucky*: its responses are the last everywhere, which is what it takes to be missed
+//! by all where few crashes are tolerated and many responses awaited.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::message::Part;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 
+use super::hostile::Jumble;
 use super::{Promised, Timely, drawn, members};
 use crate::net::index;
 use crate::scenario::{Model, ModelKind};
@@ -34,6 +37,15 @@ pub(super) struct Pattern {
     linked: Vec<bool>,
     /// By node: those that have the pattern.
     asking: Vec<Option<Asking>>,
+    unlucky: Unlucky,
+}
+
+/// Whose responses are the last now.
+#[derive(Debug)]
+struct Unlucky {
+    node: usize,
+    until: Time,
+    jumble: Jumble,
 }
 
 /// A process whose queries the source answers among the first.
@@ -47,7 +59,7 @@ struct Asking {
 
 impl Pattern {
     /// If it is combined with timely links, every other one of `chosen` has such a link and no pattern.
-    pub(super) fn new(model: &Model, nodes: usize, chosen: &[usize], timely: Timely) -> Self {
+    pub(super) fn new(model: &Model, nodes: usize, chosen: &[usize], timely: Timely, jumble: Jumble) -> Self {
         let every = if model.kind == ModelKind::Combined { 2 } else { 1 };
         let mut asking = vec![None; nodes];
         for q in chosen.iter().step_by(every) {
@@ -62,6 +74,7 @@ impl Pattern {
             timely,
             linked: members(nodes, &linked),
             asking,
+            unlucky: Unlucky { node: index(model.source), until: model.gst, jumble },
         }
     }
 
@@ -76,6 +89,7 @@ impl Pattern {
         if from == self.source && self.linked[to] {
             return Promised::At(self.timely.arrival(now, rng));
         }
+        self.pass(now);
         match part {
             Part::Query => self.about_query(now, from, to, rng),
             Part::Response => self.about_response(now, from, to, rng),
@@ -95,11 +109,24 @@ impl Pattern {
     }
 
     fn about_response(&self, now: Time, from: usize, q: usize, rng: &mut ChaCha8Rng) -> Promised {
+        let unlucky = if from == self.unlucky.node { now + self.unlucky.jumble.high(now) * 4 } else { now };
         match &self.asking[q] {
-            None => Promised::NOTHING,
+            None => Promised::NotBefore(unlucky),
             Some(_) if from == self.source => Promised::At(self.soon(now).arrival(now, rng)),
             Some(asking) if asking.exempt[from] => Promised::At(self.at_once(now).arrival(now, rng)),
-            Some(asking) => Promised::NotBefore(asking.hold + Span::micros(1)),
+            Some(asking) => Promised::NotBefore(unlucky.max(asking.hold + Span::micros(1))),
+        }
+    }
+
+    /// The turn is long enough for several queries, however slow they have become.
+    fn pass(&mut self, now: Time) {
+        let Unlucky { node, until, jumble } = &mut self.unlucky;
+        if *until <= now {
+            *until = now + jumble.high(now) * 8;
+            *node = (*node + 1) % self.nodes;
+            if *node == self.source {
+                *node = (*node + 1) % self.nodes;
+            }
         }
     }
 
@@ -118,7 +145,8 @@ impl Pattern {
         let heard = now + self.within_drift(now);
         let answered = heard + self.within_drift(heard);
         let quick = self.nodes - self.t - 2;
-        let others: Vec<usize> = (0..self.nodes).filter(|node| ![q, self.source].contains(node)).collect();
+        let not_exempt = [q, self.source, self.unlucky.node];
+        let others: Vec<usize> = (0..self.nodes).filter(|node| !not_exempt.contains(node)).collect();
         let Some(asking) = &mut self.asking[q] else { return };
         if now >= asking.hold {
             asking.exempt = members(self.nodes, &drawn(quick, others, rng));
@@ -144,5 +172,7 @@ impl Pattern {
             form.deadline(now, asking.hold);
             asking.exempt.iter().for_each(|exempt| form.number(u64::from(*exempt)));
         }
+        form.number(self.unlucky.node as u64);
+        form.deadline(now, self.unlucky.until);
     }
 }
