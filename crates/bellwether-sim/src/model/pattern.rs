@@ -51,8 +51,11 @@ struct Unlucky {
 /// A process whose queries the source answers among the first.
 #[derive(Clone, Debug, Default)]
 struct Asking {
-    /// By when the source has answered everything so far.
+    /// By when the source has answered everything so far, at the latest.
     hold: Time,
+    /// How many queries the source has not answered yet, and when the last of its answers arrives.
+    waiting: u32,
+    answered: Time,
     /// By node: who may answer sooner.
     exempt: Vec<bool>,
 }
@@ -63,7 +66,7 @@ impl Pattern {
         let every = if model.kind == ModelKind::Combined { 2 } else { 1 };
         let mut asking = vec![None; nodes];
         for q in chosen.iter().step_by(every) {
-            asking[*q] = Some(Asking { hold: Time::ZERO, exempt: vec![false; nodes] });
+            asking[*q] = Some(Asking { exempt: vec![false; nodes], ..Asking::default() });
         }
         let linked: Vec<_> = chosen.iter().copied().filter(|q| asking[*q].is_none()).collect();
         Self {
@@ -108,12 +111,18 @@ impl Pattern {
         }
     }
 
-    fn about_response(&self, now: Time, from: usize, q: usize, rng: &mut ChaCha8Rng) -> Promised {
+    fn about_response(&mut self, now: Time, from: usize, q: usize, rng: &mut ChaCha8Rng) -> Promised {
         let unlucky = if from == self.unlucky.node { now + self.unlucky.jumble.high(now) * 4 } else { now };
-        match &self.asking[q] {
+        let (soon, at_once) = (self.soon(now), self.at_once(now));
+        match &mut self.asking[q] {
             None => Promised::NotBefore(unlucky),
-            Some(_) if from == self.source => Promised::At(self.soon(now).arrival(now, rng)),
-            Some(asking) if asking.exempt[from] => Promised::At(self.at_once(now).arrival(now, rng)),
+            Some(asking) if from == self.source => {
+                let arrival = soon.arrival(now, rng);
+                asking.waiting = asking.waiting.saturating_sub(1);
+                asking.answered = asking.answered.max(arrival);
+                Promised::At(arrival)
+            }
+            Some(asking) if asking.exempt[from] => Promised::At(at_once.arrival(now, rng)),
             Some(asking) => Promised::NotBefore(unlucky.max(asking.hold + Span::micros(1))),
         }
     }
@@ -148,9 +157,10 @@ impl Pattern {
         let not_exempt = [q, self.source, self.unlucky.node];
         let others: Vec<usize> = (0..self.nodes).filter(|node| !not_exempt.contains(node)).collect();
         let Some(asking) = &mut self.asking[q] else { return };
-        if now >= asking.hold {
+        if now >= asking.hold || asking.waiting == 0 && now >= asking.answered {
             asking.exempt = members(self.nodes, &drawn(quick, others, rng));
         }
+        asking.waiting += 1;
         asking.hold = asking.hold.max(answered);
     }
 
@@ -170,6 +180,8 @@ impl Pattern {
         form.number(self.drift(now).as_micros());
         for asking in self.asking.iter().flatten() {
             form.deadline(now, asking.hold);
+            form.deadline(now, asking.answered);
+            form.number(u64::from(asking.waiting));
             asking.exempt.iter().for_each(|exempt| form.number(u64::from(*exempt)));
         }
         form.number(self.unlucky.node as u64);
