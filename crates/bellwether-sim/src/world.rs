@@ -79,7 +79,8 @@ struct Host<E: Election> {
     news: VecDeque<(NodeId, Option<Incarnation>)>,
     /// When the queue will wake the node; never, if it will not.
     wake: Time,
-    /// How often it was woken at this instant.
+    /// When it was woken last, and how often at that instant.
+    woken: Time,
     wakes: u32,
     /// Crash instead of sending a message of this kind.
     trap: Option<String>,
@@ -416,7 +417,8 @@ impl<'a, E: Election> World<'a, E> {
         let Some(node) = &mut host.node else { return };
         if node.deadline().is_some_and(|deadline| deadline <= local) {
             node.handle(local, Input::Deadline, &mut self.outbox);
-            host.wakes += 1;
+            host.wakes = if host.woken == self.now { host.wakes + 1 } else { 1 };
+            host.woken = self.now;
             assert!(host.wakes < WAKES_AT_ONE_INSTANT_MAX, "node {} does not let time pass", host.id);
             if !self.outbox.is_empty() {
                 self.record(at, What::Deadline);
@@ -548,9 +550,6 @@ impl<'a, E: Election> World<'a, E> {
             return;
         }
         let wake = host.clock.reaches(deadline).max(self.now);
-        if wake > self.now {
-            host.wakes = 0;
-        }
         if wake < host.wake {
             host.wake = wake;
             self.queue.deadline(wake, at);
@@ -615,6 +614,7 @@ impl<E: Election> Host<E> {
             inbox: VecDeque::new(),
             news: VecDeque::new(),
             wake: Time::NEVER,
+            woken: Time::ZERO,
             wakes: 0,
             trap: None,
         }
