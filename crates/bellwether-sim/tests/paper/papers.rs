@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 /// Every paper that has a ledger.
-pub(super) const PAPERS: &[Paper] = &[STOLLER];
+pub(super) const PAPERS: &[Paper] = &[STOLLER, RAYNAL];
 
 const STOLLER: Paper = Paper {
     key: "stoller-1997",
@@ -12,6 +12,15 @@ const STOLLER: Paper = Paper {
     erratum: "E-ST",
     errata: 1..=14,
     scenarios: &["est", "s0", "s1", "c2", "c3"],
+};
+
+const RAYNAL: Paper = Paper {
+    key: "raynal-2007",
+    tests: "raynal_2007.rs",
+    claims: 42..=57,
+    erratum: "E-RA",
+    errata: 1..=8,
+    scenarios: &["era", "c4", "c5", "thm1"],
 };
 
 /// What a paper's ledger is held against.
