@@ -101,15 +101,13 @@ impl Behaviour {
         }
     }
 
-    /// Whether it matters to the links who leads.
-    pub(crate) fn heeds_leaders(&self) -> bool {
-        matches!(self.promise, Promise::Moving { .. })
-    }
-
-    /// This node leads now.
+    /// This node leads now. What is not promised turns against it.
     pub(crate) fn tell_leader(&mut self, node: usize) {
-        if let Promise::Moving { leader, .. } = &mut self.promise {
-            *leader = Some(node);
+        self.hostile.tell_leader(node);
+        match &mut self.promise {
+            Promise::Moving { leader, .. } => *leader = Some(node),
+            Promise::Pattern(pattern) => pattern.tell_leader(node),
+            Promise::Everything(_) | Promise::Source { .. } | Promise::Accessible(_) => {}
         }
     }
 

@@ -139,9 +139,9 @@ impl Net {
         Fate::Arrives(first, second)
     }
 
-    /// Whether it matters to the links who leads.
-    pub(crate) fn heeds_leaders(&self) -> bool {
-        self.model.as_ref().is_some_and(Behaviour::heeds_leaders)
+    /// Whether it may matter to the links who leads.
+    pub(crate) fn has_model(&self) -> bool {
+        self.model.is_some()
     }
 
     pub(crate) fn tell_leader(&mut self, node: usize) {

@@ -12,7 +12,7 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Election, Peers, Setup};
 use bellwether_proto::ident::{Incarnation, NodeId};
-use bellwether_proto::io::{Durable, Input, Outbox, Output};
+use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Kind};
 use bellwether_proto::node::Node;
 use bellwether_proto::roster::Roster;
@@ -43,6 +43,8 @@ pub struct World<'a, E: Election> {
     hosts: Vec<Host<E>>,
     net: Net,
     adversary: Option<Adversary<InFlight<E::Msg>>>,
+    /// Whether anybody may name another leader than when the network was last told.
+    views_changed: bool,
     /// In order of time; those at one instant in the order of the file.
     plan: VecDeque<Planned>,
     queue: Queue,
@@ -122,6 +124,7 @@ impl<'a, E: Election> World<'a, E> {
                 .model
                 .filter(|model| model.kind == ModelKind::Adversary)
                 .map(|_| Adversary::new()),
+            views_changed: false,
             plan: plan.into(),
             queue: Queue::default(),
             in_flight: Slab::new(),
@@ -201,7 +204,7 @@ impl<'a, E: Election> World<'a, E> {
         if self.adversary.is_some() {
             self.provoke();
         }
-        if self.net.heeds_leaders() {
+        if self.views_changed && self.net.has_model() {
             self.tell_leader();
         }
     }
@@ -318,6 +321,7 @@ impl<'a, E: Election> World<'a, E> {
         host.wake = Time::NEVER;
         host.news.clear();
         if was_up || was_paused {
+            self.views_changed = true;
             self.record(at, What::Crash);
         }
         self.hosts[at].node = None;
@@ -447,7 +451,10 @@ impl<'a, E: Election> World<'a, E> {
                         self.hosts[at].disk = durable;
                         self.record(at, What::Persist(durable));
                     }
-                    Output::Event(event) => self.record(at, What::Node(event)),
+                    Output::Event(event) => {
+                        self.views_changed |= matches!(event, Event::View(_));
+                        self.record(at, What::Node(event));
+                    }
                     Output::Send { to, frame } => {
                         if self.springs_trap(at, frame.body.kind()) {
                             self.crash(at);
@@ -533,6 +540,7 @@ impl<'a, E: Election> World<'a, E> {
 
     /// Lets the network know whom most nodes name.
     fn tell_leader(&mut self) {
+        self.views_changed = false;
         let names =
             |leader: NodeId| self.views().filter(|(_, view)| view.normal_leader() == Some(leader)).count();
         let most = self.hosts.iter().map(|host| host.id).max_by_key(|id| (names(*id), Reverse(*id)));

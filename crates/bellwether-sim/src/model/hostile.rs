@@ -2,7 +2,8 @@
 //!
 //! A link alternates between open and shut spells, each link for itself. Shut spells grow without bound, so that
 //! every timeout is exceeded again and again; open spells do not, but are long enough for an algorithm to fall for
-//! a link that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost.
+//! a link that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost. The
+//! links from whoever leads do not open at all: one shut spell follows the other until another leads.
 //!
 //! Where it is the order of responses that is promised, spells would be too kind: while they last, the same ones answer
 //! first. There each query and response takes a time of its own, from a range that grows without bound.
@@ -29,6 +30,7 @@ pub(super) struct Hostile {
     loss: Chance,
     /// By index of sender and receiver.
     spells: Vec<Spell>,
+    leader: Option<usize>,
 }
 
 /// How long spells take.
@@ -53,7 +55,7 @@ impl Hostile {
         let pace = Pace { open: scenario.timing.tau * OPEN_PERIODS, unit: unit(scenario) };
         let spells = (0..nodes * nodes).map(|_| Spell::first(pace, rng)).collect();
         let low = scenario.network.base.latency.low;
-        Self { nodes, low, pace, loss: Chance::of(loss), spells }
+        Self { nodes, low, pace, loss: Chance::of(loss), spells, leader: None }
     }
 
     pub(super) fn arrival(
@@ -70,6 +72,9 @@ impl Hostile {
         while spell.until <= now {
             spell.pass(self.pace, rng);
         }
+        if self.leader == Some(from) {
+            spell.shut_at(now, self.pace, rng);
+        }
         if spell.open {
             let slack = Timely { low: self.low, high: self.low }.within(self.pace.unit);
             return Some(slack.arrival(now, rng));
@@ -78,7 +83,12 @@ impl Hostile {
         Some((now + self.low).max(spell.until + after))
     }
 
+    pub(super) fn tell_leader(&mut self, node: usize) {
+        self.leader = Some(node);
+    }
+
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {
+        form.option(self.leader, |form, node| form.number(node as u64));
         for spell in &self.spells {
             form.number(u64::from(spell.shut) << 1 | u64::from(spell.open));
             form.deadline(now, spell.until);
@@ -93,6 +103,14 @@ impl Spell {
         let shut = u32::from(!open);
         let longest = if open { pace.open } else { pace.unit };
         Self { open, shut, until: Time::ZERO + Span::micros(below(longest.as_micros(), rng)) }
+    }
+
+    /// Ends an open spell before its time.
+    fn shut_at(&mut self, now: Time, pace: Pace, rng: &mut ChaCha8Rng) {
+        if self.open {
+            self.until = now;
+            self.pass(pace, rng);
+        }
     }
 
     fn pass(&mut self, pace: Pace, rng: &mut ChaCha8Rng) {

@@ -10,8 +10,7 @@
 //!
 //! Which are exempt changes, but only when no query can be waiting for the source: no query meets two sets. All other
 //! messages are at the mercy of hostile links: those between q and the source, too, if it is the source that asks. And
-//! in turns one of the others is *unlucky*: its responses are the last everywhere, which is what it takes to be missed
-//! by all where few crashes are tolerated and many responses awaited.
+//! whoever leads, if it is not the source, is *unlucky*: its responses are the last everywhere.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::message::Part;
@@ -37,14 +36,8 @@ pub(super) struct Pattern {
     linked: Vec<bool>,
     /// By node: those that have the pattern.
     asking: Vec<Option<Asking>>,
-    unlucky: Unlucky,
-}
-
-/// Whose responses are the last now.
-#[derive(Debug)]
-struct Unlucky {
-    node: usize,
-    until: Time,
+    /// Whose responses are the last now.
+    unlucky: Option<usize>,
     jumble: Jumble,
 }
 
@@ -77,7 +70,8 @@ impl Pattern {
             timely,
             linked: members(nodes, &linked),
             asking,
-            unlucky: Unlucky { node: index(model.source), until: model.gst, jumble },
+            unlucky: None,
+            jumble,
         }
     }
 
@@ -92,7 +86,6 @@ impl Pattern {
         if from == self.source && self.linked[to] {
             return Promised::At(self.timely.arrival(now, rng));
         }
-        self.pass(now);
         match part {
             Part::Query => self.about_query(now, from, to, rng),
             Part::Response => self.about_response(now, from, to, rng),
@@ -112,7 +105,7 @@ impl Pattern {
     }
 
     fn about_response(&mut self, now: Time, from: usize, q: usize, rng: &mut ChaCha8Rng) -> Promised {
-        let unlucky = if from == self.unlucky.node { now + self.unlucky.jumble.high(now) * 4 } else { now };
+        let unlucky = if self.unlucky == Some(from) { now + self.jumble.high(now) * 4 } else { now };
         let (soon, at_once) = (self.soon(now), self.at_once(now));
         match &mut self.asking[q] {
             None => Promised::NotBefore(unlucky),
@@ -127,16 +120,8 @@ impl Pattern {
         }
     }
 
-    /// The turn is long enough for several queries, however slow they have become.
-    fn pass(&mut self, now: Time) {
-        let Unlucky { node, until, jumble } = &mut self.unlucky;
-        if *until <= now {
-            *until = now + jumble.high(now) * 8;
-            *node = (*node + 1) % self.nodes;
-            if *node == self.source {
-                *node = (*node + 1) % self.nodes;
-            }
-        }
+    pub(super) fn tell_leader(&mut self, node: usize) {
+        self.unlucky = (node != self.source).then_some(node);
     }
 
     /// Between the source and those that have the pattern.
@@ -154,8 +139,8 @@ impl Pattern {
         let heard = now + self.within_drift(now);
         let answered = heard + self.within_drift(heard);
         let quick = self.nodes - self.t - 2;
-        let not_exempt = [q, self.source, self.unlucky.node];
-        let others: Vec<usize> = (0..self.nodes).filter(|node| !not_exempt.contains(node)).collect();
+        let not_exempt = [Some(q), Some(self.source), self.unlucky];
+        let others: Vec<usize> = (0..self.nodes).filter(|node| !not_exempt.contains(&Some(*node))).collect();
         let Some(asking) = &mut self.asking[q] else { return };
         if now >= asking.hold || asking.waiting == 0 && now >= asking.answered {
             asking.exempt = members(self.nodes, &drawn(quick, others, rng));
@@ -184,7 +169,6 @@ impl Pattern {
             form.number(u64::from(asking.waiting));
             asking.exempt.iter().for_each(|exempt| form.number(u64::from(*exempt)));
         }
-        form.number(self.unlucky.node as u64);
-        form.deadline(now, self.unlucky.until);
+        form.option(self.unlucky, |form, node| form.number(node as u64));
     }
 }
