@@ -67,12 +67,13 @@ fn document(rows: &[Row], runs: u32) -> String {
 const NOTES: &str = "\
 Worth seeing:
 
-- `adft` in `t-moving-source`: a source whose timely links move starves each receiver for ever longer times, and is
-  suspected like everybody else. The paper (section 4) says that the assumption is weaker than the one `adft` needs.
+- `adft` converges where it promises to, and not with the weaker promises: in `t-moving-source` the links of a source that
+  leads move on, each receiver is starved for ever longer times, and the source is suspected like everybody else (the
+  paper, section 4, calls that assumption weaker than a t-source).
 - `mmrt` with uniform latency: one crash is fewer than t, nobody's responses always win, and leaders come and go although
   every message arrives within milliseconds. In `mp` delays grow for ever, and it converges.
 - `adversary`: nobody converges (theorem 1). Channels lose nothing; whoever leads is just not heard until another does.
-- A protocol may converge where it does not promise to. That is luck, or a promise too modest, not a contradiction.
+- Where nothing is promised a protocol may still converge, by luck or because its promise is modest.
 
 Made by `bellwether compare --out docs/omega.md`; a test holds this file against a new measurement.";
 

@@ -2,8 +2,10 @@
 //!
 //! A link alternates between open and shut spells, each link for itself. Shut spells grow without bound, so that
 //! every timeout is exceeded again and again; open spells do not, but are long enough for an algorithm to fall for
-//! a link that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost. The
-//! links from whoever leads do not open at all: one shut spell follows the other until another leads.
+//! a link that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost.
+//!
+//! Once somebody leads, it is worse: the links from the leader do not open at all, and the others do not shut, until
+//! another leads. Whoever is followed seems bad, and everybody else better.
 //!
 //! Where it is the order of responses that is promised, spells would be too kind: while they last, the same ones answer
 //! first. There each query and response takes a time of its own, from a range that grows without bound.
@@ -72,10 +74,15 @@ impl Hostile {
         while spell.until <= now {
             spell.pass(self.pace, rng);
         }
-        if self.leader == Some(from) {
-            spell.shut_at(now, self.pace, rng);
-        }
-        if spell.open {
+        let open = match self.leader {
+            None => spell.open,
+            Some(leader) if leader == from => {
+                spell.shut_at(now, self.pace, rng);
+                false
+            }
+            Some(_) => true,
+        };
+        if open {
             let slack = Timely { low: self.low, high: self.low }.within(self.pace.unit);
             return Some(slack.arrival(now, rng));
         }
