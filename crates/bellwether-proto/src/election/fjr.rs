@@ -19,7 +19,9 @@
 //! own count on stable storage; when it comes up it does not contend until it has heard a heartbeat or a timeout has
 //! passed, and then takes a count above its own of before and above that leader's. So a process that crashes again and
 //! again sinks, and a leader that never failed is not ousted. Lives are told apart by the incarnation in every frame; a
-//! new life of a peer voids what its old one said, except how patient one must be with it.
+//! new life of a peer voids what its old one said, except how patient one must be with it. And a mistake teaches how long
+//! the silence really was, up to a period at a time: on a network that loses, a lost heartbeat deposes a leader once, not
+//! as often as it takes to make up a period in steps.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -157,6 +159,8 @@ struct Member {
     timeout: Patience,
     /// `timer_i[k]`; armed while it contends.
     timer: Time,
+    /// When its last heartbeat came, if it was given up since.
+    silent_since: Option<Time>,
     /// When it was heard last.
     heard: Time,
 }
@@ -216,6 +220,7 @@ impl Election for Fjr {
             form.period(member.last_stop);
             member.timeout.canonical(form);
             form.deadline(now, member.timer);
+            form.option(member.silent_since, |form, since| form.number(now.since(since).as_micros()));
         }
     }
 
@@ -276,6 +281,7 @@ impl Fjr {
         let silent: Vec<NodeId> = self.contenders.iter().filter(due).copied().collect();
         for j in silent {
             if let Some(member) = self.members.get_mut(&j) {
+                member.silent_since = Some(member.timer - member.timeout.timeout());
                 member.timeout.expired(self.setup.timing.step); // (405)
             }
             self.suspect_aloud(j, out);
@@ -290,12 +296,16 @@ impl Fjr {
 
     /// When (tag, k, sl, silent, np_sn) is received with k ≠ i.
     fn on_message(&mut self, now: Time, k: NodeId, msg: Msg, out: &mut Actions<Msg>) {
+        let (timing, variant) = (self.setup.timing, self.setup.variant);
         let Some(member) = self.member(now, k) else { return };
         member.heard = now;
         member.count = member.count.max(msg.count()); // (411)
         match msg {
             Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {
                 // (412) (413)
+                if let (Some(since), Variant::Repaired) = (member.silent_since.take(), variant) {
+                    member.timeout.learn(now.since(since) + timing.step, timing.tau);
+                }
                 member.timeout.heard();
                 member.timer = now + member.timeout.timeout();
                 let count = member.count;
@@ -329,7 +339,8 @@ impl Fjr {
             Variant::Printed => Patience::new(self.setup.timing.tau),
             Variant::Repaired => Patience::new(first_timeout(&self.setup)),
         };
-        let new = Member { count: 0, last_stop: 0, timeout, timer: Time::NEVER, heard: now };
+        let new =
+            Member { count: 0, last_stop: 0, timeout, timer: Time::NEVER, silent_since: None, heard: now };
         Some(self.members.entry(k).or_insert(new))
     }
 
@@ -346,7 +357,7 @@ impl Fjr {
         self.contends_no_more(k);
         if let Some(member) = self.members.get_mut(&k) {
             member.timeout.new_life();
-            (member.count, member.last_stop) = (0, 0);
+            (member.count, member.last_stop, member.silent_since) = (0, 0, None);
         }
     }
 

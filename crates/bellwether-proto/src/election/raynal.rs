@@ -56,6 +56,12 @@ impl Patience {
         self.timeout = self.timeout + step;
     }
 
+    /// The peer was given up and lived on, after this much silence: that is how much patience it takes. But one mistake adds
+    /// no more than `most`: one long outage is no reason to miss every later crash for as long.
+    pub(super) fn learn(&mut self, silence: Span, most: Span) {
+        self.timeout = self.timeout.max(silence.min(self.timeout + most));
+    }
+
     pub(super) fn heard(&mut self) {
         self.proven = self.timeout;
     }

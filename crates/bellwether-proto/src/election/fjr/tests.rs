@@ -42,7 +42,28 @@ fn a_silent_leader_is_suspected_once() {
     rig.advance(TAU);
     assert_eq!(rig.sent(), [(0, heartbeat(1, 2))]);
     rig.message(1, heartbeat(0, 1));
-    assert_eq!(rig.election.members[&id(1)].timer, rig.now + PATIENCE + STEP);
+    assert!(rig.election.members[&id(1)].timer > rig.now + PATIENCE + STEP);
+}
+
+/// One lost heartbeat is enough to learn that heartbeats are lost; an outage adds a period, however long it was.
+#[test]
+fn a_mistake_teaches_how_long_the_silence_was_up_to_a_period() {
+    let timeout = |rig: &Rig<Fjr>| rig.election.members[&id(1)].timer.since(rig.now);
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.advance(TAU * 2);
+    rig.message(1, heartbeat(0, 1));
+    assert_eq!(timeout(&rig), TAU * 2 + STEP);
+    rig.advance(TAU * 2);
+    assert_eq!(rig.leader(), Some(1), "the next lost heartbeat does no harm");
+    rig.advance(TAU * 100);
+    rig.message(1, heartbeat(0, 1));
+    assert_eq!(timeout(&rig), TAU * 3 + STEP * 2);
+    let mut rig = Rig::<Fjr>::printed(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.advance(TAU * 2);
+    rig.message(1, heartbeat(0, 1));
+    assert_eq!(timeout(&rig), TAU + STEP, "(405)");
 }
 
 fn suspicion_of(silent: u32, count: u64) -> Msg {
@@ -119,10 +140,11 @@ fn patience_learned_from_a_real_crash_is_taken_back_and_other_patience_kept() {
     rig.message(1, heartbeat(0, 1));
     rig.advance(PATIENCE); // A mistake, as the next heartbeat shows.
     rig.message(1, heartbeat(0, 1));
-    rig.advance(PATIENCE + STEP); // No mistake.
+    let learned = rig.election.members[&id(1)].timer.since(rig.now);
+    rig.advance(learned); // No mistake.
     rig.input(Input::NewLife(id(1)));
     rig.message(1, heartbeat(0, 1));
-    assert_eq!(rig.election.members[&id(1)].timer, rig.now + PATIENCE + STEP);
+    assert_eq!(rig.election.members[&id(1)].timer, rig.now + learned);
 }
 
 /// The rule of rejoining.
