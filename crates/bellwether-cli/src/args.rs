@@ -16,7 +16,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Watch a simulated cluster elect, lose its leader, elect again and take it back
+    /// Watch a simulated cluster elect, lose its leader, elect again and take the lost node back in
+    #[command(after_help = EXIT_CODES)]
     Up(UpArgs),
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     #[command(after_help = EXIT_CODES)]
     Compare(CompareArgs),
     /// List the algorithms: what each assumes, guarantees and costs
+    #[command(after_help = EXIT_CODES)]
     Protocols(ProtocolsArgs),
 }
 
@@ -69,7 +71,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: u32,
     /// Write what is printed to FILE, too
-    #[arg(long, value_name = "FILE.md")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object per protocol and model, one per line
     #[arg(long)]

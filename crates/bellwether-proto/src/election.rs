@@ -73,7 +73,7 @@ pub struct Setup {
     pub incarnation: Incarnation,
     /// The node's own suspicion count, as stable storage holds it; see [`Durable`](crate::io::Durable).
     pub count: u64,
-    /// Raynal's t: how many crashes are to be tolerated. Not every algorithm asks.
+    /// Raynal's t: how many crashes are to be tolerated, fewer than there are members. Not every algorithm asks.
     pub t: usize,
     /// The timing parameters.
     pub timing: Timing,

@@ -15,7 +15,13 @@ use crate::view::{Status, View};
 /// A node in one election, as a function of its state, the time, and what arrives.
 ///
 /// Give it [`Input::Start`] once, then whatever happens. After each call carry out the outbox in order, then wait for
-/// a frame or for [`Node::deadline`], whichever is first:
+/// a frame or for [`Node::deadline`], whichever is first; a deadline that has passed goes before frames that keep coming.
+///
+/// - If `Persist` fails, stop the node: what follows it must not be sent.
+/// - `Send` may name a peer that the driver has no address of; that frame is lost. `Broadcast` goes to all others.
+/// - `now` may begin anywhere and must not run backwards. (`lockstep`, for the laboratory, needs clocks that agree.)
+/// - An algorithm with [`Peers::Listed`](crate::election::Peers) is given a roster of all members, the same everywhere; one
+///   with `Met`, such as `fjr`, a roster of itself. One whose spec names no detector ignores the detector's configuration.
 ///
 /// ```
 /// use bellwether_proto::detector::{DetectorConfig, DetectorKind};

@@ -124,12 +124,12 @@ impl Assumption {
             Self::ClocksAgree => "clocks agree",
             Self::NoDrift => "clocks do not drift",
             Self::NoRecoveries => "nobody recovers",
-            Self::QuietEnd => "a quiet second half",
+            Self::QuietEnd => "a second half without faults and loss",
             Self::FewCrashes => "at most t down",
-            Self::StrongestReachesAll => "the strongest live node reaches all in time",
-            Self::OneReachesAll => "a live node reaches all in time",
-            Self::TSource => "a t-source",
-            Self::MessagePattern => "the message pattern MP",
+            Self::StrongestReachesAll => "a strongest live node that reaches all in time by half-time",
+            Self::OneReachesAll => "a live node that reaches all in time by half-time",
+            Self::TSource => "a t-source by half-time",
+            Self::MessagePattern => "the message pattern MP by half-time",
         }
     }
 }

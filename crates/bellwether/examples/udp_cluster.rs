@@ -99,9 +99,12 @@ impl Host {
                     Output::Persist(Durable { incarnation, count }) => {
                         fs::write(&disk, format!("{incarnation} {count}"))?;
                     }
+                    // To whom we have no address, whoever it claims to be, nothing is sent.
                     Output::Send { to, frame } => {
-                        // UDP may lose it: so may any network, and the algorithm allows for it.
-                        let _ = self.socket.send_to(&wire::encode(channel, &frame), self.addresses[&to]);
+                        if let Some(address) = self.addresses.get(&to) {
+                            // UDP may lose it: so may any network, and the algorithm allows for it.
+                            let _ = self.socket.send_to(&wire::encode(channel, &frame), address);
+                        }
                     }
                     Output::Broadcast(frame) => {
                         for address in
@@ -115,7 +118,12 @@ impl Host {
                 }
             }
             let wait = node.deadline().map_or(Span::secs(1), |deadline| deadline.since(now()));
-            self.socket.set_read_timeout(Some(Duration::from_micros(wait.as_micros().max(1))))?;
+            if wait == Span::ZERO {
+                // Before more frames are read: however many keep coming, deadlines are not starved.
+                input = Some(Input::Deadline);
+                continue;
+            }
+            self.socket.set_read_timeout(Some(Duration::from_micros(wait.as_micros())))?;
             input = match self.socket.recv_from(&mut buffer) {
                 Ok((length, _)) => wire::decode(channel, &buffer[..length]).ok().map(Input::Frame),
                 // Timed out. Waking early is harmless, so it need not be checked whether the deadline was reached.

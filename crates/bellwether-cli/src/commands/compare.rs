@@ -44,14 +44,17 @@ fn measure(runs: u32, out: &Printer) -> Vec<Row> {
 fn document(rows: &[Row], runs: u32) -> String {
     let head = format!(
         "# Eventual leaders, measured\n\n\
-         {nodes} nodes, of which {t} may crash; node 1 does, at {crash}. Links that are timely take {low} to {high}; \
-         α = η = 100ms,\nδ = step = 6ms. What a model promises (docs/scenarios.md, `[network.model]`) begins at {gst} and \
-         is about node {source};\neverything else is hostile. Runs of {length}, seeds 1 to {runs}; cost and changes are \
-         those of the last quarter.\n\n\
-         - **promised**: whether the protocol promises to converge there.\n\
-         - **converges**: in how many runs all named one live leader throughout the last quarter; **by** when in the slowest.\n\
-         - **msg/s**, **bytes/s**: sent, as the wire format has them. **senders**: how many nodes still send.\n\
-         - **counter**: the largest that a message carried. **changes**: how often a node began to lead.\n",
+         {nodes} nodes, t = {t}; node 1 crashes at {crash} and stays down. Links that are timely take {low} to {high}; \
+         α = η = 100ms, δ = step = 6ms.\nWhat a model promises ([scenarios.md](scenarios.md), `[network.model]`) begins at \
+         {gst} and is about node {source}; everything else is\nhostile. `uniform latency` is no model: every link takes \
+         {low} to {high}, always. Runs of {length}, seeds 1 to {runs}.\n\n\
+         - **promised**: whether the protocol promises to converge there. (`lfa` does in `kcs` if the source is the \
+         smallest live id;\n  here that is node 2.)\n\
+         - **converges**: in how many runs all named one live leader throughout the last quarter; **by** when, in the \
+         slowest of these.\n\
+         - In the last quarter: **msg/s** and **bytes/s** sent, on average, as the wire format has them; **senders**, how \
+         many nodes still\n  send, at most; **counter**, the largest that any message carried (of `lockstep` the number of \
+         the round, of `mmrt` that of the\n  query); **changes**, how often a node began to lead, on average per run.\n",
         nodes = omega::NODES,
         t = omega::T,
         crash = omega::CRASH,
@@ -70,7 +73,7 @@ Worth seeing:
 - `adft` converges where it promises to, and not with the weaker promises: in `t-moving-source` the links of a source that
   leads move on, each receiver is starved for ever longer times, and the source is suspected like everybody else (the
   paper, section 4, calls that assumption weaker than a t-source).
-- `mmrt` with uniform latency: one crash is fewer than t, nobody's responses always win, and leaders come and go although
+- `mmrt` with uniform latency: t is 2 and one node is down, nobody's responses always win, and leaders come and go although
   every message arrives within milliseconds. In `mp` delays grow for ever, and it converges.
 - `adversary`: nobody converges (theorem 1). Channels lose nothing; whoever leads is just not heard until another does.
 - Where nothing is promised a protocol may still converge, by luck or because its promise is modest.

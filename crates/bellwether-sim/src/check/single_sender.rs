@@ -53,9 +53,8 @@ impl Checker for SingleSender {
             [] => Verdict::Vacuous,
             [_] => Verdict::Holds,
             [(last, i), (at, j), ..] => {
-                let (ago, from) = (end.since(last), from.since(Time::ZERO));
-                let what =
-                    format!("{j} sends, and so does {i}, {ago} before the end; only one may from {from} on");
+                let from = from.since(Time::ZERO);
+                let what = format!("{j} sends, and so does {i} at {last}; only one may from {from} on");
                 Verdict::Violated(Violation { at, what })
             }
         }

@@ -4,7 +4,7 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::Protocol;
 use bellwether_proto::time::Span;
 
-use super::{Network, Parameters};
+use super::{Latency, ModelKind, Network, Parameters};
 
 pub(super) const SEED: u64 = 1;
 
@@ -35,6 +35,11 @@ pub(super) fn t(nodes: u32) -> u32 {
 /// `k`: two, or as many as a small cluster has.
 pub(super) fn reporters(nodes: u32) -> usize {
     if nodes > 2 { 2 } else { 1 }
+}
+
+/// `delta` of a model: the longest latency, if what it bounds can be as quick as that.
+pub(super) fn model_delta(kind: ModelKind, latency: Latency) -> Span {
+    latency.high.max(kind.delta_min(latency))
 }
 
 /// `t` of a model: as many as the algorithm is told may crash, but a promise to nobody is none.

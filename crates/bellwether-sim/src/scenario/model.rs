@@ -7,6 +7,8 @@
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
 
+use super::Latency;
+
 /// `[network.model]`. What the kind does not read is zero, and the source node 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
@@ -105,6 +107,14 @@ impl ModelKind {
     /// Whether `key` means something to this kind.
     pub fn reads(self, key: ModelKey) -> bool {
         self.keys().contains(&key)
+    }
+
+    /// The shortest bound that this kind can keep: on one message, or on a round trip.
+    pub fn delta_min(self, latency: Latency) -> Span {
+        match self {
+            Self::TAccessible => latency.low * 2,
+            _ => latency.low,
+        }
     }
 
     /// The largest `t` that this kind can keep its promise with, among that many nodes; 0 if there is none.

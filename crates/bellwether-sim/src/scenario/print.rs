@@ -61,7 +61,10 @@ impl Scenario {
                     (model.t == defaults::model_t(self.nodes, &self.parameters), model.t.to_string())
                 }
                 ModelKey::Gst => (model.gst == Time::ZERO, time(model.gst)),
-                ModelKey::Delta => (model.delta == self.network.base.latency.high, quoted(model.delta)),
+                ModelKey::Delta => {
+                    let default = defaults::model_delta(model.kind, self.network.base.latency);
+                    (model.delta == default, quoted(model.delta))
+                }
                 ModelKey::Loss => (model.loss == defaults::MODEL_LOSS, format!("{:?}", model.loss)),
             };
             file.key_unless(default, key.name(), value);

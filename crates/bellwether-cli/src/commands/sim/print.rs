@@ -69,7 +69,7 @@ fn judged(report: &Report) -> String {
     let broken: Vec<_> = report.properties.iter().filter(|judged| !judged.holds).map(|j| j.name).collect();
     let hold = report.properties.len() - broken.len();
     if broken.is_empty() {
-        format!("{hold} hold")
+        if hold == 0 { "nothing".to_owned() } else { format!("{hold} hold") }
     } else {
         format!("{hold} hold, {} broken", broken.join(", "))
     }

@@ -70,7 +70,7 @@ fn silence_is_nothing_to_judge() {
 #[test]
 fn both_senders_are_named() {
     let violation = other_at(80).violation(SingleSender, END).flatten().expect("it is broken");
-    assert_eq!(violation.what, "2 sends, and so does 1, 10ms before the end; only one may from 75ms on");
+    assert_eq!(violation.what, "2 sends, and so does 1 at 0.090000s; only one may from 75ms on");
 }
 
 #[test]

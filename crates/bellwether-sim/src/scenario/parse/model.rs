@@ -7,7 +7,7 @@ use bellwether_proto::time::{Span, Time};
 use toml::Spanned;
 
 use super::cluster::{Cluster, named};
-use super::error::{Wrong, one_of};
+use super::error::Wrong;
 use super::raw::RawModel;
 use super::values::{Duration, Probability, Whole};
 use crate::scenario::{LinkRule, Model, ModelKey, ModelKind, Parameters, defaults};
@@ -27,7 +27,7 @@ impl Cluster {
                 ModelKey::Source => model.source = self.source(raw.source.as_ref())?,
                 ModelKey::T => model.t = self.model_t(kind, raw, parameters)?,
                 ModelKey::Gst => model.gst = self.gst(raw.gst.as_ref())?,
-                ModelKey::Delta => model.delta = bound(raw.delta.as_ref(), base)?,
+                ModelKey::Delta => model.delta = bound(kind, raw.delta.as_ref(), base)?,
                 ModelKey::Loss => model.loss = fair_loss(raw.loss.as_ref())?,
             }
         }
@@ -48,9 +48,12 @@ impl Cluster {
                 format!("too few nodes for a model of kind {}, expected at least {least}", kind.name());
             return Err(Wrong::at(raw.kind.span(), message));
         }
-        let (t, span): (i128, Range<usize>) = match &raw.t {
-            Some(t) => (t.get_ref().0, t.span()),
-            None => (defaults::model_t(self.nodes, parameters).into(), raw.kind.span()),
+        let (t, whose, span): (i128, &str, Range<usize>) = match &raw.t {
+            Some(t) => (t.get_ref().0, "`t`", t.span()),
+            None => {
+                let t = defaults::model_t(self.nodes, parameters);
+                (t.into(), "`t`, taken from [parameters],", raw.kind.span())
+            }
         };
         let why = match kind {
             ModelKind::Mp | ModelKind::Combined => ": with more, only a process's own response wins",
@@ -58,7 +61,7 @@ impl Cluster {
         };
         let fits = u32::try_from(t).ok().filter(|t| (1..=max).contains(t));
         fits.ok_or_else(|| {
-            Wrong::at(span, format!("`t` is {t}, expected a whole number from 1 to {max}{why}"))
+            Wrong::at(span, format!("{whose} is {t}, expected a whole number from 1 to {max}{why}"))
         })
     }
 
@@ -88,22 +91,23 @@ impl RawModel {
             .into_iter()
             .find_map(|(key, span)| span.filter(|_| !kind.reads(key)).map(|span| (key, span)));
         let Some((key, span)) = stray else { return Ok(()) };
-        let known: Vec<_> = ["kind"].into_iter().chain(kind.keys().iter().map(|key| key.name())).collect();
-        let message = format!(
-            "`{}` means nothing to a model of kind {}, expected only {}",
-            key.name(),
-            kind.name(),
-            one_of(&known)
-        );
+        let known: Vec<_> = kind.keys().iter().map(|key| format!("`{}`", key.name())).collect();
+        let expected = match &known[..] {
+            [] => "no key but `kind`".to_owned(),
+            keys => format!("besides `kind` only {}", keys.join(", ")),
+        };
+        let message =
+            format!("`{}` means nothing to a model of kind {}, expected {expected}", key.name(), kind.name());
         Err(Wrong::at(span, message))
     }
 }
 
-fn bound(given: Option<&Spanned<Duration>>, base: &LinkRule) -> Result<Span, Wrong> {
-    let Some(given) = given else { return Ok(base.latency.high) };
-    let (delta, low) = (given.get_ref().0, base.latency.low);
-    if delta < low {
-        let message = format!("`delta` is {delta}, shorter than any latency, expected at least {low}");
+fn bound(kind: ModelKind, given: Option<&Spanned<Duration>>, base: &LinkRule) -> Result<Span, Wrong> {
+    let Some(given) = given else { return Ok(defaults::model_delta(kind, base.latency)) };
+    let (delta, least) = (given.get_ref().0, kind.delta_min(base.latency));
+    if delta < least {
+        let words = if least == base.latency.low { "the shortest `latency`" } else { "a round trip" };
+        let message = format!("`delta` is {delta}, shorter than {words}, expected at least {least}");
         return Err(Wrong::at(given.span(), message));
     }
     Ok(delta)
@@ -115,7 +119,7 @@ fn fair_loss(given: Option<&Spanned<Probability>>) -> Result<f64, Wrong> {
     if loss >= 1.0 {
         return Err(Wrong::at(
             given.span(),
-            "`loss` is 1, expected less: a fair link lets something through",
+            "`loss` is 1, expected a probability from 0 to less than 1: a fair link lets something through",
         ));
     }
     Ok(loss)

@@ -80,19 +80,19 @@ const BAD: &[(&str, usize, &str)] = &[
     (
         "[network.model]\nkind = \"gst\"\nsource = 2",
         6,
-        "`source` means nothing to a model of kind gst, expected only `kind`, `gst` or `delta`",
+        "`source` means nothing to a model of kind gst, expected besides `kind` only `gst`, `delta`",
     ),
     (
         "[network.model]\nkind = \"synchronous\"\ngst = \"1s\"",
         6,
-        "`gst` means nothing to a model of kind synchronous, expected only `kind` or `delta`",
+        "`gst` means nothing to a model of kind synchronous, expected besides `kind` only `delta`",
     ),
     (
         "[network.model]\ndelta = \"1s\"\nkind = \"adversary\"",
         5,
-        "`delta` means nothing to a model of kind adversary, expected only `kind`",
+        "`delta` means nothing to a model of kind adversary, expected no key but `kind`",
     ),
-    ("[network.model]\nkind = \"kcs\"\nt = 1", 6, "`t` means nothing to a model of kind kcs, expected only"),
+    ("[network.model]\nkind = \"kcs\"\nt = 1", 6, "`t` means nothing to a model of kind kcs, expected"),
     ("[network.model]\nkind = \"mp\"\nloss = 0.1", 6, "`loss` means nothing to a model of kind mp"),
     ("[network.model]\nkind = \"t-source\"\nsource = 9", 6, "there is no node 9, expected one from 1 to 6"),
     ("[network.model]\nkind = \"t-source\"\nt = 0", 6, "`t` is 0, expected a whole number from 1 to 5"),
@@ -105,7 +105,7 @@ const BAD: &[(&str, usize, &str)] = &[
     (
         "[parameters]\nt = 5\n[network.model]\nkind = \"combined\"",
         7,
-        "`t` is 5, expected a whole number from 1 to 4: with more, only a process's own response wins",
+        "`t`, taken from [parameters], is 5, expected a whole number from 1 to 4: with more, only a process's own response wins",
     ),
     (
         "[network.model]\nkind = \"gst\"\ngst = \"30s\"",
@@ -115,12 +115,17 @@ const BAD: &[(&str, usize, &str)] = &[
     (
         "[network]\nlatency = \"2ms\"\n[network.model]\nkind = \"gst\"\ndelta = \"1ms\"",
         8,
-        "`delta` is 1ms, shorter than any latency, expected at least 2ms",
+        "`delta` is 1ms, shorter than the shortest `latency`, expected at least 2ms",
+    ),
+    (
+        "[network.model]\nkind = \"t-accessible\"\ndelta = \"1ms\"",
+        6,
+        "`delta` is 1ms, shorter than a round trip, expected at least 2ms",
     ),
     (
         "[network.model]\nkind = \"kcs\"\nloss = 1",
         6,
-        "`loss` is 1, expected less: a fair link lets something through",
+        "`loss` is 1, expected a probability from 0 to less than 1: a fair link lets something through",
     ),
     ("[timing]\ndelta = \"0s\"", 5, "`delta` is zero, expected a longer time such as \"10ms\""),
     (

@@ -172,7 +172,8 @@ fn model() -> impl Strategy<Value = Model> {
 
 fn with_latency(model: Model, latency: Latency) -> Model {
     let reads = model.kind.reads(ModelKey::Delta);
-    Model { delta: if reads { model.delta.max(latency.low) } else { model.delta }, ..model }
+    let least = model.kind.delta_min(latency);
+    Model { delta: if reads { model.delta.max(least) } else { model.delta }, ..model }
 }
 
 fn timing() -> impl Strategy<Value = Timing> {
