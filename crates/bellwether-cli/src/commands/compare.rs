@@ -45,16 +45,16 @@ fn document(rows: &[Row], runs: u32) -> String {
     let head = format!(
         "# Eventual leaders, measured\n\n\
          {nodes} nodes, t = {t}; node 1 crashes at {crash} and stays down. Links that are timely take {low} to {high}; \
-         α = η = 100ms, δ = step = 6ms.\nWhat a model promises ([scenarios.md](scenarios.md), `[network.model]`) begins at \
-         {gst} and is about node {source}; everything else is\nhostile. `uniform latency` is no model: every link takes \
-         {low} to {high}, always. Runs of {length}, seeds 1 to {runs}.\n\n\
+         α = η = 100ms,\nδ = step = 6ms. What a model promises ([scenarios.md](scenarios.md), `[network.model]`) begins at \
+         {gst} and is about\nnode {source}; everything else is hostile. `uniform latency` is no model: every link takes \
+         {low} to {high}, always.\nRuns of {length}, seeds 1 to {runs}.\n\n\
          - **promised**: whether the protocol promises to converge there. (`lfa` does in `kcs` if the source is the \
-         smallest live id;\n  here that is node 2.)\n\
+         smallest live\n  id; here that is node 2.)\n\
          - **converges**: in how many runs all named one live leader throughout the last quarter; **by** when, in the \
-         slowest of these.\n\
+         slowest\n  of these.\n\
          - In the last quarter: **msg/s** and **bytes/s** sent, on average, as the wire format has them; **senders**, how \
-         many nodes still\n  send, at most; **counter**, the largest that any message carried (of `lockstep` the number of \
-         the round, of `mmrt` that of the\n  query); **changes**, how often a node began to lead, on average per run.\n",
+         many\n  nodes still send, at most; **counter**, the largest that any message carried (of `lockstep` the number of \
+         the round,\n  of `mmrt` that of the query); **changes**, how often a node began to lead, on average per run.\n",
         nodes = omega::NODES,
         t = omega::T,
         crash = omega::CRASH,
