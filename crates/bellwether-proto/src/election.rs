@@ -31,7 +31,7 @@ use crate::view::View;
 
 pub use crate::link::Peers;
 pub use any::{AnyElection, AnyMsg, Protocol};
-pub use raynal::Counts;
+pub use raynal::{Count, Counts};
 
 /// A leader-election algorithm as one node runs it.
 pub trait Election: Clone {
@@ -69,7 +69,9 @@ pub struct Setup {
     pub variant: Variant,
     /// The members, and which of them this node is.
     pub roster: Roster,
-    /// This life of the node.
+    /// This life of the node: larger than any before it. One that may have lost its disk must not reuse a number, or its
+    /// peers take it for its former self. So take the larger of what stable storage holds, plus one, and the wall clock in
+    /// seconds.
     pub incarnation: Incarnation,
     /// The node's own suspicion count, as stable storage holds it; see [`Durable`](crate::io::Durable).
     pub count: u64,
@@ -129,8 +131,8 @@ pub enum Input<M> {
         /// Its content.
         msg: M,
     },
-    /// A peer has begun a new life, or is heard for the first time. Its message follows. Only in the repaired variants:
-    /// the papers' messages do not tell one life from another.
+    /// A peer has begun another life than the one that was known. Its message follows. Only in the repaired variants: the
+    /// papers' messages do not tell one life from another.
     NewLife(NodeId),
     /// The failure detector reports a watched peer.
     DownSig(NodeId),

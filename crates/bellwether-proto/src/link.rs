@@ -104,9 +104,9 @@ struct Peer {
 /// A frame that may have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admitted {
-    /// It belongs to the life of its sender that was known.
+    /// It belongs to the life of its sender that was known, or is the first that is heard of it.
     SameLife,
-    /// It is the first of a life.
+    /// It is the first of another life than the one that was known.
     NewLife,
 }
 
@@ -146,9 +146,12 @@ impl Link {
         let peer = self.table.meet(frame.from);
         let mut admitted = Admitted::SameLife;
         if frame.incarnation > peer.incarnation {
+            // Of one that is heard for the first time no earlier life is known to have ended.
+            if peer.incarnation != Incarnation::default() {
+                admitted = Admitted::NewLife;
+            }
             peer.incarnation = frame.incarnation;
             peer.taken = 0;
-            admitted = Admitted::NewLife;
         }
         match self.guard {
             Guard::Nothing => Ok(Admitted::SameLife),

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use bellwether_proto::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token, WatchNo};
 use bellwether_proto::election::mmrt::{QueryNo, RecFrom};
 use bellwether_proto::election::stoller::{Membership, Msg};
-use bellwether_proto::election::{AnyMsg, Counts, adft, fjr, lfa, lockstep, mmrt};
+use bellwether_proto::election::{AnyMsg, Count, Counts, adft, fjr, lfa, lockstep, mmrt};
 use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
 use bellwether_proto::link::LinkMsg;
 use bellwether_proto::message::{Body, Frame};
@@ -104,7 +104,7 @@ fn valid_frames() -> Vec<Vec<u8>> {
     let mut frames: Vec<_> = detector.map(frame).into();
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::AsyncBully(msg)))));
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::BullyFd(msg)))));
-    let counts = |n| Counts::of((0..n).map(|k| k * k));
+    let counts = |n| Counts::of((0..n).map(|k| Count { life: Incarnation(k), count: k * k }));
     let no = QueryNo { life: Incarnation(300), sn: 70_000 };
     let raynal = [
         AnyMsg::Lfa(lfa::Msg::Alive),

@@ -15,8 +15,8 @@
 //! from some time on. Under that: all name the same correct process for ever. Everybody sends for ever.
 //!
 //! Both variants: SUSPECT counts for its sender too (E-RA4). Repaired: a process keeps its own count on stable storage and
-//! rejoins above its leader's; timeouts that grew while a process was down shrink back when it returns. Counts spread with
-//! every ALIVE, so that channels may lose.
+//! rejoins above its leader's, and not with what it was suspected while it was down; timeouts grow when a suspicion proves
+//! to have been a mistake. Counts spread with every ALIVE, so that channels may lose.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -78,7 +78,7 @@ impl Message for Msg {
     fn canonical(&self, form: &mut Form) {
         form.number(u64::from(self.kind().id()));
         match self {
-            Self::Alive(count) => count.canonical(form),
+            Self::Alive(count) => count.canonical_in_flight(form),
             Self::Suspect(k) => form.node(*k),
         }
     }
@@ -155,7 +155,7 @@ impl Election for Adft {
 
     fn canonical(&self, now: Time, form: &mut Form) {
         form.deadline(now, self.stage.deadline());
-        self.count.canonical(form);
+        self.count.canonical(&self.setup.roster, form);
         for suspect in &self.suspect {
             form.number(suspect.len() as u64);
             suspect.iter().for_each(|rank| form.number(*rank as u64));
@@ -172,8 +172,9 @@ impl Election for Adft {
         if self.suspect.iter().any(|suspect| suspect.len() >= self.enough()) {
             return Some("n - t suspicions are counted, and forgotten");
         }
-        let grew = self.timeout.iter().zip(&before.timeout).all(|(now, before)| now.grew_from(before));
-        (!grew).then_some("timeouts do not shrink")
+        let shrunk =
+            self.timeout.iter().zip(&before.timeout).any(|(now, before)| now.has_shrunk_since(before));
+        shrunk.then_some("timeouts do not shrink")
     }
 }
 
@@ -204,7 +205,7 @@ impl Adft {
     /// Task T2: ALIVE(count) received from p_j.
     fn on_alive(&mut self, now: Time, j: usize, count: &Counts, out: &mut Actions<Msg>) {
         self.count.merge(count); // (202)
-        self.timeout[j].heard();
+        self.timeout[j].heard(self.setup.timing.step);
         if self.stage.is_listening() {
             self.take_part(now, Some(self.count.lowest()), out);
         }
@@ -218,7 +219,10 @@ impl Adft {
         }
         for k in 0..self.timer.len() {
             if self.timer[k] <= now {
-                self.timeout[k].expired(self.setup.timing.step); // (204)
+                match self.setup.variant {
+                    Variant::Printed => self.timeout[k].grow(self.setup.timing.step), // (204)
+                    Variant::Repaired => self.timeout[k].expired(),
+                }
                 self.suspect_aloud(now, k, out);
             }
         }
@@ -250,8 +254,7 @@ impl Adft {
         if leader.is_none() {
             self.count.assume_no_less_than(self.setup.count);
         }
-        let mine = rejoin(self.setup.count, leader).max(self.count.get(self.me()));
-        self.count.set(self.me(), mine);
+        self.count.set(self.me(), self.setup.incarnation, rejoin(self.setup.count, leader));
         self.keep_count(out);
         self.begin(now);
     }

@@ -159,8 +159,8 @@ struct Member {
     timeout: Patience,
     /// `timer_i[k]`; armed while it contends.
     timer: Time,
-    /// When its last heartbeat came, if it was given up since.
-    silent_since: Option<Time>,
+    /// When its last heartbeat came.
+    last_beat: Time,
     /// When it was heard last.
     heard: Time,
 }
@@ -220,7 +220,10 @@ impl Election for Fjr {
             form.period(member.last_stop);
             member.timeout.canonical(form);
             form.deadline(now, member.timer);
-            form.option(member.silent_since, |form, since| form.number(now.since(since).as_micros()));
+            // How long ago matters only as far as a mistake can teach.
+            form.number(
+                now.since(member.last_beat).min(member.timeout.timeout() + self.setup.timing.tau).as_micros(),
+            );
         }
     }
 
@@ -228,14 +231,18 @@ impl Election for Fjr {
         if !self.contenders.iter().all(|k| self.members.contains_key(k)) {
             return Some("contenders_i is a subset of members_i");
         }
-        if self.stage == Stage::TakingPart && self.leader().is_none() {
-            return Some("i is one of contenders_i");
+        if self.members.iter().any(|(k, member)| (member.timer != Time::NEVER) != self.contenders.contains(k))
+        {
+            return Some("timer_i[k] is set if and only if k contends");
         }
         if self.members.contains_key(&self.setup.roster.me()) {
-            return Some("only i raises count_i[i]");
+            return Some("i keeps no account of itself as of another");
         }
         if self.members.len() > ACQUAINTANCES_MAX {
             return Some("memory for members is bounded");
+        }
+        if self.next_period != (self.leader() == Some(self.me())) {
+            return Some("i is in a period if and only if it leads");
         }
         let shrunk = self.count < before.count || self.np_sn < before.np_sn;
         shrunk.then_some("count_i[i] and np_sn_i do not shrink")
@@ -281,8 +288,10 @@ impl Fjr {
         let silent: Vec<NodeId> = self.contenders.iter().filter(due).copied().collect();
         for j in silent {
             if let Some(member) = self.members.get_mut(&j) {
-                member.silent_since = Some(member.timer - member.timeout.timeout());
-                member.timeout.expired(self.setup.timing.step); // (405)
+                match self.setup.variant {
+                    Variant::Printed => member.timeout.grow(self.setup.timing.step), // (405)
+                    Variant::Repaired => member.timeout.expired(),
+                }
             }
             self.suspect_aloud(j, out);
         }
@@ -296,17 +305,18 @@ impl Fjr {
 
     /// When (tag, k, sl, silent, np_sn) is received with k ≠ i.
     fn on_message(&mut self, now: Time, k: NodeId, msg: Msg, out: &mut Actions<Msg>) {
-        let (timing, variant) = (self.setup.timing, self.setup.variant);
+        let timing = self.setup.timing;
         let Some(member) = self.member(now, k) else { return };
         member.heard = now;
         member.count = member.count.max(msg.count()); // (411)
         match msg {
             Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {
                 // (412) (413)
-                if let (Some(since), Variant::Repaired) = (member.silent_since.take(), variant) {
-                    member.timeout.learn(now.since(since) + timing.step, timing.tau);
+                if member.timeout.heard(timing.step) {
+                    let margin = timing.step.max(timing.tau / 4);
+                    member.timeout.learn(now.since(member.last_beat) + margin, timing.tau);
                 }
-                member.timeout.heard();
+                member.last_beat = now;
                 member.timer = now + member.timeout.timeout();
                 let count = member.count;
                 self.contenders.insert(k);
@@ -339,8 +349,7 @@ impl Fjr {
             Variant::Printed => Patience::new(self.setup.timing.tau),
             Variant::Repaired => Patience::new(first_timeout(&self.setup)),
         };
-        let new =
-            Member { count: 0, last_stop: 0, timeout, timer: Time::NEVER, silent_since: None, heard: now };
+        let new = Member { count: 0, last_stop: 0, timeout, timer: Time::NEVER, last_beat: now, heard: now };
         Some(self.members.entry(k).or_insert(new))
     }
 
@@ -357,7 +366,7 @@ impl Fjr {
         self.contends_no_more(k);
         if let Some(member) = self.members.get_mut(&k) {
             member.timeout.new_life();
-            (member.count, member.last_stop, member.silent_since) = (0, 0, None);
+            (member.count, member.last_stop) = (0, 0);
         }
     }
 

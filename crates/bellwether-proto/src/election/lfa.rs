@@ -13,8 +13,9 @@
 //! eventual synchrony of the paper's section 5.1, and all that section 5.3 asks for. Under that: all follow it for ever,
 //! and it alone sends, n - ℓ messages per α.
 //!
-//! Both variants: the timer is armed at the start only if there is somebody to wait for (E-RA2). Repaired: a timeout
-//! grows only if the process given up lived on. Nothing is persisted: a stronger process that comes back leads again.
+//! Both variants: the timer is armed at the start only if there is somebody to wait for (E-RA2). Repaired: a process that
+//! comes back in a new life had crashed, and was not given up by mistake. Nothing is persisted: a stronger process that
+//! comes back leads again.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -143,8 +144,9 @@ impl Election for Lfa {
         if self.timer == Time::NEVER && !leads || self.timer != Time::NEVER && leads {
             return Some("the timer is armed if and only if another leads");
         }
-        let grew = self.timeout.iter().zip(&before.timeout).all(|(now, before)| now.grew_from(before));
-        (!grew).then_some("timeouts do not shrink")
+        let shrunk =
+            self.timeout.iter().zip(&before.timeout).any(|(now, before)| now.has_shrunk_since(before));
+        shrunk.then_some("timeouts do not shrink")
     }
 }
 
@@ -166,7 +168,7 @@ impl Lfa {
             return; // (106)
         }
         if j < self.leader {
-            self.timeout[j].heard(); // (103): what it grew by when p_j was given up has proved necessary.
+            self.timeout[j].heard(self.setup.timing.step); // (103)
             self.leader = j; // (105)
         }
         self.set_timer(now); // (102) (104)
@@ -175,7 +177,7 @@ impl Lfa {
     /// Task T3: timer_i expires.
     fn on_deadline(&mut self, now: Time) {
         if self.timer <= now {
-            self.timeout[self.leader].expired(self.setup.timing.step);
+            self.timeout[self.leader].expired();
             self.give_up_leader(now);
         }
     }

@@ -105,7 +105,7 @@ impl Message for Msg {
         match self {
             Self::QueryAlive(no, count) => {
                 no.canonical(form);
-                count.canonical(form);
+                count.canonical_in_flight(form);
             }
             Self::Response(no, rec_from) => {
                 no.canonical(form);
@@ -205,7 +205,7 @@ impl Election for Mmrt {
 
     fn canonical(&self, now: Time, form: &mut Form) {
         let Query { no, is_open, responders, union, .. } = &self.query;
-        self.count.canonical(form);
+        self.count.canonical(&self.setup.roster, form);
         no.canonical(form);
         form.number(u64::from(self.listening) << 1 | u64::from(*is_open));
         form.deadline(now, self.due);
@@ -231,7 +231,7 @@ impl Election for Mmrt {
 impl Mmrt {
     fn recover(&mut self, now: Time, out: &mut Actions<Msg>) {
         if self.setup.variant == Variant::Repaired {
-            self.count.set(self.me(), rejoin(self.setup.count, None));
+            self.count.set(self.me(), self.setup.incarnation, rejoin(self.setup.count, None));
             self.keep_count(out);
         }
         self.ask(now, out);
@@ -311,7 +311,7 @@ impl Mmrt {
         if self.listening > 0 {
             self.listening = 0;
             let above_leader = self.count.lowest().saturating_add(1);
-            self.count.set(self.me(), above_leader.max(self.count.get(self.me())));
+            self.count.set(self.me(), self.setup.incarnation, above_leader.max(self.count.get(self.me())));
         }
         self.keep_count(out);
         let rec_from = RecFrom::of(self.rec_from.iter().map(|rank| self.setup.roster.at(*rank)));

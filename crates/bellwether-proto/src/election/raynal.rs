@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::{Setup, Variant};
 use crate::bounded;
 use crate::canonical::Form;
-use crate::ident::NodeId;
+use crate::ident::{Incarnation, NodeId};
 use crate::link::ACQUAINTANCES_MAX;
+use crate::roster::Roster;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
@@ -33,27 +34,46 @@ pub(super) fn first_timeout(setup: &Setup) -> Span {
 
 /// A timeout that grows at each mistake (`timeout_i[j]`).
 ///
-/// That a timer expired was a mistake only if its peer lived on. If a new life of the peer shows that it had crashed,
-/// what the timeout grew by since the last sign of the old life is taken back: otherwise every crash would slow down
-/// the detection of the next.
+/// That a timer expired was a mistake if its peer, in the same life, is heard again. LFA waits for that before it lets
+/// the timeout grow (line 103); ADFT and FJR let it grow when the timer expires (lines 204, 405). Repaired, they all do as
+/// LFA: otherwise every crash would slow down the detection of the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     timeout: Span,
-    /// What it was when the peer's present life last gave a sign.
-    proven: Span,
+    /// Whether the timer has expired since the peer was heard last.
+    in_doubt: bool,
 }
 
 impl Patience {
     pub(super) fn new(first: Span) -> Self {
-        Self { timeout: first, proven: first }
+        Self { timeout: first, in_doubt: false }
     }
 
     pub(super) fn timeout(&self) -> Span {
         self.timeout
     }
 
-    pub(super) fn expired(&mut self, step: Span) {
+    pub(super) fn grow(&mut self, step: Span) {
         self.timeout = self.timeout + step;
+    }
+
+    /// The timer expired. Whether that was a mistake will show.
+    pub(super) fn expired(&mut self) {
+        self.in_doubt = true;
+    }
+
+    /// The peer is alive. True if it was given up, by mistake.
+    pub(super) fn heard(&mut self, step: Span) -> bool {
+        let mistaken = core::mem::take(&mut self.in_doubt);
+        if mistaken {
+            self.grow(step);
+        }
+        mistaken
+    }
+
+    /// The peer had crashed: that its timer expired was no mistake.
+    pub(super) fn new_life(&mut self) {
+        self.in_doubt = false;
     }
 
     /// The peer was given up and lived on, after this much silence: that is how much patience it takes. But one mistake adds
@@ -62,22 +82,12 @@ impl Patience {
         self.timeout = self.timeout.max(silence.min(self.timeout + most));
     }
 
-    pub(super) fn heard(&mut self) {
-        self.proven = self.timeout;
-    }
-
-    pub(super) fn new_life(&mut self) {
-        self.timeout = self.proven;
-    }
-
-    /// Whether a step that led from `before` to here kept what the proofs rest on.
-    pub(super) fn grew_from(&self, before: &Self) -> bool {
-        self.proven >= before.proven && self.timeout >= self.proven
+    pub(super) fn has_shrunk_since(&self, before: &Self) -> bool {
+        self.timeout < before.timeout
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {
-        form.number(self.timeout.as_micros());
-        form.number(self.proven.as_micros());
+        form.number(self.timeout.as_micros() << 1 | u64::from(self.in_doubt));
     }
 }
 
@@ -121,37 +131,58 @@ pub(super) fn rejoin(kept: u64, leader: Option<u64>) -> u64 {
 
 /// `count_i[1..n]`: how often each member has been suspected, as far as this node knows. By rank.
 ///
+/// Counts spread from node to node and the largest is kept. What a member was suspected while it was down would then stay
+/// with it for ever, and with every outage the next leader would be further behind the present one, which can be replaced
+/// only when it has been suspected as often. So each count belongs to a life of the member, and a later life's replaces it.
+/// As printed all lives are one.
+///
 /// A count that has reached the largest number stays there; members that share it are told apart by rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts(#[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<u64>);
+pub struct Counts(#[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<Count>);
+
+/// How often a member has been suspected in one of its lives. Ordered by life first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Count {
+    /// The life; none is known of a member that has never been heard of.
+    pub life: Incarnation,
+    /// How often.
+    pub count: u64,
+}
 
 impl Counts {
     /// Counts as they might arrive.
-    pub fn of(counts: impl IntoIterator<Item = u64>) -> Self {
+    pub fn of(counts: impl IntoIterator<Item = Count>) -> Self {
         Self(counts.into_iter().collect())
     }
 
+    /// Each member's, by rank.
+    pub fn iter(&self) -> impl Iterator<Item = Count> + '_ {
+        self.0.iter().copied()
+    }
+
     pub(super) fn zero(nodes: usize) -> Self {
-        Self(vec![0; nodes])
+        Self(vec![Count::default(); nodes])
     }
 
     pub(super) fn get(&self, rank: usize) -> u64 {
-        self.0[rank]
+        self.0[rank].count
     }
 
-    pub(super) fn set(&mut self, rank: usize, count: u64) {
-        self.0[rank] = count;
+    pub(super) fn set(&mut self, rank: usize, life: Incarnation, count: u64) {
+        self.0[rank] = Count { life, count };
     }
 
     pub(super) fn raise(&mut self, rank: usize) {
-        self.0[rank] = self.0[rank].saturating_add(1);
+        self.0[rank].count = self.0[rank].count.saturating_add(1);
     }
 
     /// A node that came back and heard from nobody knows its own count of before and nobody else's. What it does not know
     /// it takes to be as much: else those that are down would seem the least suspected of all, and lead until they had
-    /// been suspected as often as it was in its whole history.
+    /// been suspected as often as it was in its whole history. Whoever knows a life of theirs knows better.
     pub(super) fn assume_no_less_than(&mut self, kept: u64) {
-        self.0.iter_mut().for_each(|count| *count = (*count).max(kept));
+        for unknown in self.0.iter_mut().filter(|count| count.life == Incarnation::default()) {
+            unknown.count = unknown.count.max(kept);
+        }
     }
 
     /// `∀ k: count_i[k] ← max(count_i[k], count[k])`. What a peer counts beyond the members is of nobody.
@@ -164,24 +195,35 @@ impl Counts {
     /// `let (-, ℓ) = min {(count_i[k], k)}`: the least suspected, the stronger of two that are equally so.
     pub(super) fn least(&self) -> usize {
         let ranks = 0..self.0.len();
-        ranks.min_by_key(|rank| (self.0[*rank], *rank)).expect("a node is a member of its own roster")
+        ranks.min_by_key(|rank| (self.get(*rank), *rank)).expect("a node is a member of its own roster")
     }
 
     /// The count of the least suspected.
     pub(super) fn lowest(&self) -> u64 {
-        self.0[self.least()]
+        self.get(self.least())
     }
 
     pub(super) fn largest(&self) -> u64 {
-        self.0.iter().copied().max().unwrap_or(0)
+        self.0.iter().map(|count| count.count).max().unwrap_or(0)
     }
 
     pub(super) fn has_shrunk_since(&self, before: &Self) -> bool {
         self.0.iter().zip(&before.0).any(|(now, before)| now < before)
     }
 
-    pub(super) fn canonical(&self, form: &mut Form) {
-        self.0.iter().for_each(|count| form.suspicions(*count));
+    pub(super) fn canonical(&self, roster: &Roster, form: &mut Form) {
+        for (id, count) in roster.members().iter().zip(&self.0) {
+            form.incarnation(*id, count.life);
+            form.suspicions(count.count);
+        }
+    }
+
+    /// As they are in a message, whose receiver alone knows the members.
+    pub(super) fn canonical_in_flight(&self, form: &mut Form) {
+        for count in &self.0 {
+            form.question(NodeId(0), count.life.0);
+            form.suspicions(count.count);
+        }
     }
 }
 

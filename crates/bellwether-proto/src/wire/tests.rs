@@ -11,7 +11,7 @@ use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
-use crate::election::{Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
+use crate::election::{Count, Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
 use crate::ident::ElectionId;
 use crate::link::LinkMsg;
 use crate::time::Span;
@@ -233,7 +233,7 @@ fn body(which: u64, n: u64) -> Body<AnyMsg> {
 /// A message of that algorithm with every number `n`: the first of six, and so on, some more than once.
 pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
     let id = NodeId(n as u32);
-    let counts = Counts::of((0..n % 5).map(|_| n));
+    let counts = Counts::of((0..n % 5).map(|_| Count { life: Incarnation(n), count: n }));
     let no = QueryNo { life: Incarnation(n), sn: n };
     match protocol {
         Protocol::BullyFd => AnyMsg::BullyFd(stoller(which, n)),

@@ -108,7 +108,11 @@ impl Checker for Omega {
         if let Some(was_on) = self.agreed_on()
             && self.leader(known) != Some(was_on)
         {
-            self.doubt.get_or_insert(Break { at, was_on, node, says });
+            let doubt = Break { at, was_on, node, says };
+            match says {
+                None => self.doubt = Some(doubt), // Whatever was doubtful before: that cannot be made good.
+                Some(_) => drop(self.doubt.get_or_insert(doubt)),
+            }
         }
     }
 

@@ -21,7 +21,8 @@ pub(super) struct Aftermath {
     trapped: BTreeSet<NodeId>,
     /// Whether links may be cut, slowed or about to drop something. Only `heal` is sure to end that.
     broken_links: bool,
-    loss: f64,
+    /// Of links without a rule of their own.
+    pub(super) loss: f64,
 }
 
 impl Aftermath {

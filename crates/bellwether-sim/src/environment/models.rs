@@ -22,23 +22,16 @@ pub(super) fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
         Assumption::OneReachesAll => up.any(|node| reaches_all(scenario, node)),
         // A link to a node that is down is timely (section 4), so t crashes make everybody a t-source.
         Assumption::TSource => {
-            begins_in_time(scenario)
-                && (up.any(|node| reaches_all(scenario, node))
-                    || match scenario.network.model {
-                        Some(model @ Model { kind: ModelKind::TSource, .. }) => {
-                            down.len() >= t || !down.contains(&model.source) && model.t as usize >= t
-                        }
-                        _ => false,
-                    })
+            up.any(|node| reaches_all(scenario, node))
+                || promise_of(scenario, ModelKind::TSource).is_some_and(|model| {
+                    down.len() >= t || !down.contains(&model.source) && model.t as usize >= t
+                })
         }
-        // With t crashes only n - t are left to respond, and all their responses are among the first n - t.
-        Assumption::MessagePattern => match scenario.network.model {
-            Some(model @ Model { kind: ModelKind::Mp, .. }) => {
-                begins_in_time(scenario)
-                    && (down.len() == t || !down.contains(&model.source) && model.t as usize >= t)
-            }
-            Some(Model { kind: ModelKind::Adversary, .. }) => false,
-            Some(_) | None => down.len() == t,
+        // With t crashes only n - t are left to respond, and all their responses are among the first n - t. Where messages
+        // are as late as hostile links make them, a finite run is too short to show what follows from that.
+        Assumption::MessagePattern => match promise_of(scenario, ModelKind::Mp) {
+            Some(model) => down.len() == t || !down.contains(&model.source) && model.t as usize >= t,
+            None => down.len() == t && scenario.ids().all(|node| reaches_all(scenario, node)),
         },
         _ => unreachable!("not an assumption about links from some time on"),
     }
@@ -46,20 +39,30 @@ pub(super) fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
 
 /// Whether, from some time in the first half of the run on, what the node sends to anybody arrives in time.
 fn reaches_all(scenario: &Scenario, node: NodeId) -> bool {
-    let Some(model) = scenario.network.model else { return true };
-    begins_in_time(scenario)
-        && match model.kind {
-            ModelKind::Synchronous | ModelKind::Gst => true,
-            ModelKind::Kcs => node == model.source,
-            ModelKind::TSource => node == model.source && model.t + 1 == scenario.nodes,
-            ModelKind::TAccessible
-            | ModelKind::TMovingSource
-            | ModelKind::Mp
-            | ModelKind::Combined
-            | ModelKind::Adversary => false,
-        }
+    let mut own = scenario.network.links.iter().filter(|(from, _, _)| *from == node);
+    let Some(model) = scenario.network.model else {
+        return own.all(|(_, _, rule)| rule.loss == 0.0) && Aftermath::of(scenario).loss == 0.0;
+    };
+    let promised = match model.kind {
+        ModelKind::Synchronous | ModelKind::Gst => true,
+        ModelKind::Kcs => node == model.source,
+        ModelKind::TSource => node == model.source && model.t + 1 == scenario.nodes,
+        ModelKind::TAccessible
+        | ModelKind::TMovingSource
+        | ModelKind::Mp
+        | ModelKind::Combined
+        | ModelKind::Adversary => false,
+    };
+    // A link with a rule of its own does not follow the model.
+    promised && own.next().is_none() && begins_in_time(scenario, &model)
 }
 
-fn begins_in_time(scenario: &Scenario) -> bool {
-    scenario.network.model.is_none_or(|model| model.gst <= super::half_time(scenario))
+/// The model, if it is of that kind, begins in time, and no link has a rule of its own instead.
+fn promise_of(scenario: &Scenario, kind: ModelKind) -> Option<Model> {
+    let whole = scenario.network.links.is_empty();
+    scenario.network.model.filter(|model| model.kind == kind && whole && begins_in_time(scenario, model))
+}
+
+fn begins_in_time(scenario: &Scenario, model: &Model) -> bool {
+    model.gst <= super::half_time(scenario)
 }

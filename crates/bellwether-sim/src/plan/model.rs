@@ -101,16 +101,10 @@ impl Drawing {
             if must_go || goes {
                 left = left.saturating_sub(1);
                 self.crash(node);
-            } else if self.may_restart(node, source) && self.chance(30) {
+            } else if self.repaired() && self.chance(30) {
                 self.restart(node);
             }
         }
-    }
-
-    /// A source that was down for a while has been counted in every round of `mmrt` since. It leads again when all others
-    /// have been counted as often, and a finite run may be too short for that.
-    fn may_restart(&self, node: NodeId, source: NodeId) -> bool {
-        self.repaired() && !(node == source && self.needs(Assumption::MessagePattern))
     }
 
     /// For good; the repaired variant may see it come and go before.

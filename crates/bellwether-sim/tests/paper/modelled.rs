@@ -212,19 +212,15 @@ pub(crate) fn largest_counts(scenario: &Scenario, until: Time) -> Vec<u64> {
     let mut world = run::world(scenario, None);
     world.set_relay(|frame| {
         if let Body::Election(AnyMsg::Adft(adft::Msg::Alive(counts))) = &frame.body {
-            let counts = as_list(counts);
             let mut largest = largest.borrow_mut();
-            largest.iter_mut().zip(counts).for_each(|(largest, count)| *largest = count.max(*largest));
+            largest
+                .iter_mut()
+                .zip(counts.iter())
+                .for_each(|(largest, count)| *largest = count.count.max(*largest));
         }
         frame
     });
     world.run_until(until);
     drop(world);
     largest.into_inner()
-}
-
-/// Counts, which are read from messages alone.
-fn as_list(counts: &impl serde::Serialize) -> Vec<u64> {
-    let list = toml::Value::try_from(counts).expect("numbers that fit");
-    list.try_into().expect("a list of numbers")
 }

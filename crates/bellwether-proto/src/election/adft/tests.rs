@@ -1,8 +1,19 @@
 use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
 use super::*;
+use crate::election::Count;
+use crate::ident::Incarnation;
 
+/// As printed: of no life in particular.
 fn alive(counts: [u64; 3]) -> Msg {
-    Msg::Alive(Counts::of(counts))
+    in_life(0, counts)
+}
+
+fn in_life(life: u64, counts: [u64; 3]) -> Msg {
+    Msg::Alive(Counts::of(counts.map(|count| Count { life: Incarnation(life), count })))
+}
+
+fn counts(election: &Adft) -> [u64; 3] {
+    [0, 1, 2].map(|rank| election.count.get(rank))
 }
 
 #[test]
@@ -62,13 +73,29 @@ fn a_silent_process_is_suspected_again_and_again_ever_more_slowly() {
 }
 
 #[test]
-fn patience_learned_from_a_real_crash_is_taken_back() {
+fn only_a_mistake_teaches_patience() {
     let mut rig = Rig::<Adft>::repaired(1, 2);
-    rig.advance(PATIENCE * 20);
-    assert!(rig.election.timeout[1].timeout() > PATIENCE);
-    rig.input(Input::NewLife(id(2)));
     rig.message(2, alive([0; 3]));
-    assert_eq!(rig.election.timer[1], rig.now + PATIENCE);
+    rig.advance(PATIENCE * 20);
+    assert_eq!(rig.election.timeout[1].timeout(), PATIENCE, "as long as it may have crashed");
+    let mut crashed = Rig { election: rig.election.clone(), now: rig.now, did: Vec::new() };
+    crashed.input(Input::NewLife(id(2)));
+    crashed.message(2, alive([0; 3]));
+    assert_eq!(crashed.election.timer[1], rig.now + PATIENCE);
+    rig.message(2, alive([0; 3]));
+    assert_eq!(rig.election.timer[1], rig.now + PATIENCE + STEP, "it had not");
+}
+
+/// What a process was suspected while it was down does not stay with it, or the next leader would be far behind.
+#[test]
+fn a_later_lifes_count_replaces_an_earlier_ones() {
+    let mut rig = Rig::<Adft>::repaired(2, 3);
+    rig.message(1, in_life(5, [900, 1, 1]));
+    assert_eq!(counts(&rig.election)[0], 900);
+    rig.message(1, in_life(6, [2, 1, 1]));
+    assert_eq!(counts(&rig.election)[0], 2);
+    rig.message(3, in_life(5, [901, 1, 1]));
+    assert_eq!(counts(&rig.election)[0], 2, "who has not heard of it yet does not bring it back");
 }
 
 /// Counts of members that are not there are of nobody; too few are as many as there are.
@@ -76,7 +103,8 @@ fn patience_learned_from_a_real_crash_is_taken_back() {
 fn odd_lists_of_counts_do_no_harm() {
     let mut rig = Rig::<Adft>::printed(2, 3);
     for counts in [&[][..], &[7], &[0, 0, 0, 9, 9]] {
-        rig.message(1, Msg::Alive(Counts::of(counts.iter().copied())));
+        let counts = counts.iter().map(|count| Count { life: Incarnation(0), count: *count });
+        rig.message(1, Msg::Alive(Counts::of(counts)));
     }
     assert_eq!(rig.leader(), Some(2));
 }
@@ -99,17 +127,21 @@ fn counters_saturate() {
 fn who_comes_back_listens_first_and_returns_below_the_leader() {
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
     assert_eq!((rig.leader(), rig.did.len()), (None, 0));
-    rig.message(2, alive([2, 5, 6]));
-    assert_eq!(rig.election.count, Counts::of([3, 5, 6]), "others have more, so one more is enough");
+    rig.message(2, in_life(1, [2, 5, 6]));
+    assert_eq!(counts(&rig.election), [3, 5, 6], "others have more, so one more is enough");
     assert!(matches!(rig.did[0], Action::Persist { count: 3 }), "{:?}", rig.did);
     assert_eq!(rig.sent().len(), 2, "and it takes part at once");
 
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
-    rig.message(2, alive([2, 1, 1]));
+    rig.message(2, in_life(1, [2, 1, 1]));
     assert_eq!((rig.election.count.get(0), rig.leader()), (3, Some(2)));
 
+    let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
+    rig.message(2, in_life(1, [700, 1, 1]));
+    assert_eq!(rig.election.count.get(0), 3, "what it was suspected while it was down is forgotten");
+
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 0);
-    rig.message(2, alive([0, 4, 4]));
+    rig.message(2, in_life(1, [0, 4, 4]));
     assert_eq!(rig.kept(), [1], "the least suspected is itself");
 }
 
@@ -128,7 +160,11 @@ fn who_hears_nothing_takes_part_after_a_timeout() {
 fn who_comes_back_alone_soon_leads() {
     let mut rig = Rig::<Adft>::new(3, 3, Variant::Repaired, 1_000);
     rig.advance(PATIENCE);
-    assert_eq!(rig.election.count, Counts::of([1_000, 1_000, 1_001]));
+    assert_eq!(counts(&rig.election), [1_000, 1_000, 1_001]);
+    let mut healthy = Rig::<Adft>::repaired(2, 3);
+    healthy.message(1, in_life(1, [0, 4, 4]));
+    healthy.message(3, rig.sent()[1].1.clone());
+    assert_eq!(healthy.leader(), Some(1), "who knows better does not believe the guess");
     rig.election.setup.t = 2;
     rig.advance(PATIENCE * 3);
     assert_eq!(rig.leader(), Some(3));
@@ -152,7 +188,7 @@ fn each_invariant_can_be_broken_and_is_then_named() {
         election.breach(&rig.election)
     };
     assert_eq!(broken(&|_| {}), None);
-    assert_eq!(broken(&|adft| adft.count.set(0, 0)), Some("counts do not shrink"));
+    assert_eq!(broken(&|adft| adft.count.set(0, Incarnation(0), 0)), Some("counts do not shrink"));
     let set = BTreeSet::from([1, 2]);
     assert_eq!(
         broken(&|adft| adft.suspect[0] = set.clone()),

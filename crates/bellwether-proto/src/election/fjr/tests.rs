@@ -53,12 +53,12 @@ fn a_mistake_teaches_how_long_the_silence_was_up_to_a_period() {
     rig.message(1, heartbeat(0, 1));
     rig.advance(TAU * 2);
     rig.message(1, heartbeat(0, 1));
-    assert_eq!(timeout(&rig), TAU * 2 + STEP);
+    assert_eq!(timeout(&rig), TAU * 2 + TAU / 4);
     rig.advance(TAU * 2);
     assert_eq!(rig.leader(), Some(1), "the next lost heartbeat does no harm");
     rig.advance(TAU * 100);
     rig.message(1, heartbeat(0, 1));
-    assert_eq!(timeout(&rig), TAU * 3 + STEP * 2);
+    assert_eq!(timeout(&rig), TAU * 3 + TAU / 4 + STEP);
     let mut rig = Rig::<Fjr>::printed(2, 2);
     rig.message(1, heartbeat(0, 1));
     rig.advance(TAU * 2);
@@ -232,8 +232,13 @@ fn each_invariant_can_be_broken_and_is_then_named() {
     assert_eq!(broken(&|fjr| fjr.members.clear()), Some("contenders_i is a subset of members_i"));
     assert_eq!(broken(&|fjr| fjr.count = 0), Some("count_i[i] and np_sn_i do not shrink"));
     assert_eq!(broken(&|fjr| fjr.np_sn = 0), Some("count_i[i] and np_sn_i do not shrink"));
-    assert_eq!(broken(&|fjr| fjr.members.extend([(id(2), member)])), Some("only i raises count_i[i]"));
+    let idle = Member { timer: Time::NEVER, ..member };
+    let stopped = |fjr: &mut Fjr| fjr.members.extend([(id(1), idle)]);
+    assert_eq!(broken(&stopped), Some("timer_i[k] is set if and only if k contends"));
+    let itself = Some("i keeps no account of itself as of another");
+    assert_eq!(broken(&|fjr| fjr.members.extend([(id(2), idle)])), itself);
+    assert_eq!(broken(&|fjr| fjr.next_period = true), Some("i is in a period if and only if it leads"));
     let crowd =
-        |fjr: &mut Fjr| fjr.members.extend((100..100 + ACQUAINTANCES_MAX as u32).map(|k| (id(k), member)));
+        |fjr: &mut Fjr| fjr.members.extend((100..100 + ACQUAINTANCES_MAX as u32).map(|k| (id(k), idle)));
     assert_eq!(broken(&crowd), Some("memory for members is bounded"));
 }

@@ -51,6 +51,23 @@ fn a_real_crash_teaches_no_patience() {
     assert_eq!((rig.leader(), rig.election.deadline()), (Some(1), rig.now + PATIENCE));
 }
 
+/// Line 103 alone lets a timeout grow: one that stays down is passed over as quickly each time.
+#[test]
+fn the_dead_are_passed_over_as_quickly_each_time() {
+    for variant in Variant::ALL {
+        let mut rig = Rig::<Lfa>::new(3, 3, variant, 0);
+        let mut passed = Vec::new();
+        for _ in 0..3 {
+            rig.message(1, Msg::Alive);
+            rig.input(Input::Gone(id(1)));
+            passed.push(rig.election.deadline().since(rig.now));
+            rig.advance(PATIENCE);
+            assert_eq!(rig.leader(), Some(3));
+        }
+        assert!(passed.windows(2).all(|pair| pair[0] == pair[1]), "{passed:?}");
+    }
+}
+
 #[test]
 fn evidence_of_a_crash_counts_as_silence_without_growing_the_timeout() {
     let mut rig = Rig::<Lfa>::new(2, 2, Variant::Repaired, 0);

@@ -58,19 +58,37 @@ fn what_is_lost_was_sent() {
 fn detectors_may_say_what_they_like() {
     let beat = What::Send(MsgRef { kind: Kind::detector("Beat"), ..msg(2, 1) });
     assert_eq!(found(&led_by_one().what(2, beat)), Holds);
-    assert_eq!(found(&Trace::led(3).at(80).what(2, beat)), Vacuous);
+    assert_eq!(found(&Trace::led(3).at(80).what(2, beat)), Violated(75), "which is not to send");
+}
+
+/// Whoever has company and is not heard cannot be told from one that crashed.
+#[test]
+fn somebody_must_send_unless_nobody_is_left_to_hear_it() {
+    assert_eq!(found(&Trace::led(3)), Violated(75));
+    assert_eq!(found(&Trace::led(3).at(74).send(1, 2).send(2, 1)), Violated(75));
+    assert_eq!(found(&Trace::led(3).at(80).crash(1).crash(2)), Vacuous);
+    assert_eq!(found(&Trace::led(3).at(76).send(3, 1).at(80).crash(1).crash(2)), Holds);
+    assert_eq!(found(&Trace::led(3).at(90).send(1, 2).crash(1)), Violated(90), "not for ever");
 }
 
 #[test]
-fn silence_is_nothing_to_judge() {
-    assert_eq!(found(&Trace::led(3)), Vacuous);
-    assert_eq!(found(&Trace::led(3).at(74).send(1, 2).send(2, 1)), Vacuous);
+fn one_that_falls_silent_does_not_send_for_ever() {
+    // Periods of 10 ms: a run of a second.
+    let until = |last: u64| {
+        let beats = (0..=last / 10).fold(Trace::led(3), |trace, tenth| trace.at(tenth * 10).send(1, 2));
+        beats.found(SingleSender, 1_000)
+    };
+    assert_eq!(until(980), Holds);
+    assert_eq!(until(970), Violated(970));
 }
 
 #[test]
 fn both_senders_are_named() {
     let violation = other_at(80).violation(SingleSender, END).flatten().expect("it is broken");
-    assert_eq!(violation.what, "2 sends, and so does 1 at 0.090000s; only one may from 75ms on");
+    assert_eq!(
+        violation.what,
+        "2 sends, and so does 1 at 0.090000s; one must send for ever and alone from 75ms on"
+    );
 }
 
 #[test]
