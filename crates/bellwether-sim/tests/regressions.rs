@@ -1,7 +1,8 @@
 //! Runs that once went wrong, each with its story. What they broke must hold, or not be promised.
 
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::trace::What;
+use bellwether_proto::io::Event;
+use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 
@@ -160,6 +161,58 @@ event = [{ at = "3s", network = { latency = "10ms" } }]
 "#,
         Must::BeAbsent(&["SLE1", "SLE2", "FD-ACCURATE"]),
     ),
+    (
+        "a link that loses everything was overlooked, and the protocol blamed for what follows",
+        r#"
+protocol = "lfa"
+nodes = 3
+until = "60s"
+network.link = [{ from = 1, to = 2, loss = 1.0 }]
+"#,
+        Must::BeAbsent(&["OMEGA", "SINGLE-SENDER"]),
+    ),
+    (
+        "so was one that takes the place of a model's timely link",
+        r#"
+protocol = "fjr"
+nodes = 3
+until = "60s"
+network.model = { kind = "kcs", source = 2 }
+network.link = [{ from = 2, to = 3, loss = 1.0 }]
+"#,
+        Must::BeAbsent(&["OMEGA", "SINGLE-SENDER"]),
+    ),
+    (
+        "with t down the message pattern is there, but where links are hostile no run is long enough to show it",
+        r#"
+protocol = "mmrt"
+nodes = 3
+until = "60s"
+network.model = { kind = "t-moving-source" }
+event = [{ at = "1s", crash = [1] }]
+"#,
+        Must::BeAbsent(&["OMEGA"]),
+    ),
+    (
+        "one that restarted alone took its guess at the others' counts for knowledge, and ousted a leader that never failed",
+        r#"
+protocol = "adft"
+nodes = 5
+until = "160s"
+event = [
+    { at = "3s", crash = [1] },
+    { at = "4s", recover = [1] },
+    { at = "8s", crash = [5] },
+    { at = "28s", recover = [5] },
+    { at = "40s", partition = [[1, 2, 3, 4], [5]] },
+    { at = "40001ms", crash = [5] },
+    { at = "40100ms", recover = [5] },
+    { at = "41s", heal = true },
+]
+expect.leader = { 1 = 2, 2 = 2, 3 = 2, 4 = 2, 5 = 2 }
+"#,
+        Must::Hold(&["OMEGA"]),
+    ),
 ];
 
 #[test]
@@ -174,6 +227,66 @@ fn what_went_wrong_once_does_not_again() {
             Must::BeAbsent(names) => assert!(!names.iter().any(|name| judged(&name)), "{story}: {report:?}"),
         }
     }
+}
+
+/// Each outage of a follower put off the day on which the leader could be replaced: here by seventeen minutes.
+#[test]
+fn adft_replaces_its_leader_however_often_the_others_were_down() {
+    let outage = |n: u64| {
+        let (node, at) = (2 + n % 2, 5 + 7 * n);
+        format!("{{ at = \"{at}s\", crash = [{node}] }}, {{ at = \"{}s\", recover = [{node}] }}", at + 5)
+    };
+    let outages: Vec<_> = (0..40).map(outage).collect();
+    let scenario = parse(&format!(
+        r#"
+protocol = "adft"
+nodes = 3
+until = "600s"
+timing.delta = "10ms"
+event = [{}, {{ at = "290s", crash = [1] }}]
+expect = {{ leader = {{ 2 = 2, 3 = 2 }}, holds = ["OMEGA"] }}
+"#,
+        outages.join(", ")
+    ));
+    let mut last_view = 0;
+    let listener = |event: &TraceEvent| {
+        if matches!(event.what, What::Node(Event::View(_))) {
+            last_view = event.at.as_micros();
+        }
+    };
+    let report = run::run_with(&scenario, Box::new(listener));
+    assert!(report.passed(&scenario), "{report:?}");
+    assert!(last_view < 295_000_000, "the last change of mind was at {last_view} us");
+}
+
+/// One that stayed down was charged for the mistakes made about others: each time it took longer to pass it over.
+#[test]
+fn lfa_passes_over_the_dead_as_quickly_each_time() {
+    let crash = |n: u64| {
+        let at = 1_000 + 3_000 * n;
+        format!("{{ at = \"{at}ms\", crash = [1] }}, {{ at = \"{}ms\", recover = [1] }}", at + 1_500)
+    };
+    let crashes: Vec<_> = (0..50).map(crash).collect();
+    let scenario = parse(&format!(
+        r#"
+protocol = "lfa"
+nodes = 3
+until = "160s"
+timing.delta = "10ms"
+event = [{{ at = "500ms", crash = [2] }}, {}]
+"#,
+        crashes.join(", ")
+    ));
+    let (mut crashed, mut took) = (0, Vec::new());
+    let listener = |event: &TraceEvent| match event.what {
+        What::Crash if event.node == NodeId(1) => crashed = event.at.as_micros(),
+        What::Node(Event::View(view)) if view.leader == Some(NodeId(3)) => {
+            took.push(event.at.as_micros() - crashed)
+        }
+        _ => {}
+    };
+    run::run_with(&scenario, Box::new(listener));
+    assert!(took.len() >= 50 && took.iter().skip(1).all(|time| *time <= took[1]), "{took:?}");
 }
 
 /// The oracle's news reached a paused node, which acted on them.

@@ -5,18 +5,13 @@ use bellwether_proto::time::Span;
 use bellwether_sim::measure::churn::{self, Churn, Outcome};
 use bellwether_sim::measure::failover;
 
-/// Nodes restart at random for an hour. The repaired `fjr` changes its leader when the leader crashes, and hardly ever
-/// otherwise.
+/// Nodes restart at random for an hour. The repaired `fjr` changes its leader when the leader crashes, and never otherwise.
 #[test]
 fn fjr_keeps_its_leader_until_it_crashes() {
     for seed in 1..=5 {
         let Outcome { leader_crashes, changes, preemptions, .. } = hour(Protocol::Fjr, seed);
         assert!(leader_crashes > 30, "seed {seed}: a lame churn");
-        assert!(
-            changes.abs_diff(leader_crashes) * 10 <= leader_crashes,
-            "seed {seed}: {changes}, {leader_crashes}"
-        );
-        assert!(preemptions * 10 <= leader_crashes, "seed {seed}: {preemptions} pre-emptions");
+        assert_eq!((changes, preemptions), (leader_crashes, 0), "seed {seed}");
     }
 }
 
@@ -34,7 +29,8 @@ fn id_ordered_algorithms_pre_empt() {
 fn a_node_that_flaps_does_not_disturb_the_others() {
     let restless = Churn { up: Span::secs(5), down: Span::secs(1), length: Span::secs(600), nodes: 5 };
     let Outcome { leader_crashes, preemptions, .. } = churn::measure(Protocol::Fjr, &restless, 1);
-    assert!(preemptions * 10 <= leader_crashes, "{preemptions}, {leader_crashes}");
+    assert!(leader_crashes > 30, "a lame churn");
+    assert_eq!(preemptions, 0);
 }
 
 fn hour(protocol: Protocol, seed: u64) -> Outcome {

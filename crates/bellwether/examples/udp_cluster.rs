@@ -8,12 +8,13 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::{self, ErrorKind};
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs, process, thread};
 
 use bellwether::detector::{DetectorConfig, DetectorKind};
@@ -95,9 +96,13 @@ impl Host {
             }
             for output in outbox.drain() {
                 match output {
-                    // In earnest: with a checksum, synced, and renamed into place.
+                    // In earnest also with a checksum, and with the folder synced.
                     Output::Persist(Durable { incarnation, count }) => {
-                        fs::write(&disk, format!("{incarnation} {count}"))?;
+                        let next = disk.with_extension("next");
+                        let mut file = File::create(&next)?;
+                        write!(file, "{incarnation} {count}")?;
+                        file.sync_all()?;
+                        fs::rename(&next, &disk)?;
                     }
                     // To whom we have no address, whoever it claims to be, nothing is sent.
                     Output::Send { to, frame } => {
@@ -136,14 +141,16 @@ impl Host {
         fs::remove_file(&disk)
     }
 
-    /// A node that restarts takes the life after the one it finds on disk.
+    /// A node that restarts takes a later life than the one it finds on disk, and than any it had before it lost that disk:
+    /// the clock sees to that.
     fn node(&self, last: Durable) -> Node<AnyElection> {
         let timing = Timing { delta: Span::millis(50), tau: Span::millis(50), step: Span::millis(50) };
+        let seconds = Incarnation(SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs()));
         let setup = Setup {
             protocol: Protocol::Fjr,
             variant: Variant::Repaired,
             roster: Roster::new(self.id, [self.id], Priority::LowestId),
-            incarnation: last.incarnation.next().expect("lives are not used up"),
+            incarnation: last.incarnation.next().expect("lives are not used up").max(seconds),
             count: last.count,
             t: 0, // `fjr` does not ask how many may crash.
             timing,
