@@ -45,7 +45,7 @@ pub const SPEC: Spec = Spec {
     name: "fjr",
     document: "Raynal 2007, Fig. 4, in a crash-recovery form",
     assumes: "from some time on, what some live node sends reaches all in time; nobody need know anybody beforehand",
-    guarantees: "in the end all name one live node, for ever; a leader is replaced only if it fails or seems to",
+    guarantees: "in the end all name one live node, for ever; a node that restarts does not oust a leader that works",
     messages: "finally the leader alone sends: one broadcast per tau",
     in_agent: InAgent::Yes,
     priority: Priority::LowestId,
