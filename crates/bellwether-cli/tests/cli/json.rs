@@ -12,7 +12,11 @@ fn a_report_has_the_documented_fields_and_no_others() {
     let (_, reports) = reports(&files.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(reports.len(), files.len());
     for report in &reports {
-        assert_eq!(shape(report), report_shape(), "{}", report["scenario"]);
+        let mut expected = report_shape();
+        if report["properties"] == json!([]) {
+            expected["properties"] = json!([]); // Nothing was promised, and nothing named.
+        }
+        assert_eq!(shape(report), expected, "{}", report["scenario"]);
     }
 }
 
@@ -94,6 +98,7 @@ fn shape(report: &Value) -> Value {
     };
     match report {
         Value::Object(fields) => Value::Object(object(fields)),
+        Value::Array(items) if items.is_empty() => json!([]),
         Value::Array(items) => {
             let first = shape(&items[0]);
             assert!(items.iter().all(|item| shape(item) == first), "{report}");
