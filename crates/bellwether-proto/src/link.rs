@@ -139,11 +139,7 @@ impl Link {
 
     /// Decides whether a frame may have an effect, and remembers it.
     pub(crate) fn admit<M>(&mut self, frame: &Frame<M>) -> Result<Admitted, Refusal> {
-        let known = self.table.life_of(frame.from).ok_or(Refusal::NotAPeer)?;
-        if !frame.incarnation.is_plausible_after(known) {
-            return Err(Refusal::ImplausibleLife);
-        }
-        let peer = self.table.meet(frame.from);
+        let peer = self.table.meet(frame.from, frame.incarnation)?;
         let mut admitted = Admitted::SameLife;
         if frame.incarnation > peer.incarnation {
             // Of one that is heard for the first time no earlier life is known to have ended.
@@ -199,13 +195,22 @@ impl Table {
         }
     }
 
-    /// The peer that a frame came from: one that has a life.
-    fn meet(&mut self, id: NodeId) -> &mut Peer {
+    /// The peer that a frame came from, if it may write to this node and can have reached that life. Only then is room
+    /// made for one that was never met.
+    fn meet(&mut self, id: NodeId, life: Incarnation) -> Result<&mut Peer, Refusal> {
+        let plausible = |known: Incarnation| life.is_plausible_after(known);
         match self {
             Self::Listed(roster, peers) => {
-                &mut peers[roster.rank(id).expect("only a member has a life here")]
+                let rank =
+                    roster.rank(id).filter(|rank| *rank != roster.my_rank()).ok_or(Refusal::NotAPeer)?;
+                let peer = &mut peers[rank];
+                if plausible(peer.incarnation) { Ok(peer) } else { Err(Refusal::ImplausibleLife) }
             }
-            Self::Met(_, met) => met.meet(id),
+            Self::Met(me, _) if *me == id => Err(Refusal::NotAPeer),
+            Self::Met(_, met) => {
+                let known = met.get(id).map_or_else(Incarnation::default, |peer| peer.incarnation);
+                if plausible(known) { Ok(met.meet(id)) } else { Err(Refusal::ImplausibleLife) }
+            }
         }
     }
 
