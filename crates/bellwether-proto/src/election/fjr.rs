@@ -313,7 +313,8 @@ impl Fjr {
             Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {
                 // (412) (413)
                 if member.timeout.heard(timing.step) {
-                    let margin = timing.step.max(timing.tau / 4);
+                    // A lesson that is only just long enough would have to be learnt again.
+                    let margin = timing.step.max(timing.tau / 2);
                     member.timeout.learn(now.since(member.last_beat) + margin, timing.tau);
                 }
                 member.last_beat = now;

@@ -72,7 +72,9 @@ impl Drawing {
         let most = if self.needs(Assumption::MessagePattern) { nodes - 2 } else { nodes - 1 };
         let t = 1 + self.below(most) as u32;
         let source = NodeId(1 + self.below(nodes) as u32);
-        let gst = Time::ZERO + Span::micros(self.below(TROUBLE.as_micros()));
+        // Where suspicions are lost as well, counts take longer to part: the trouble before must not take too long.
+        let trouble = if kind == ModelKind::Kcs { TROUBLE / 3 } else { TROUBLE };
+        let gst = Time::ZERO + Span::micros(self.below(trouble.as_micros()));
         let loss = [0.1, 0.5, 0.7][self.below(3) as usize];
         self.scenario.parameters.t = Some(t);
         let mut model = Model::neutral(kind);
