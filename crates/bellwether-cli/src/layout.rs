@@ -1,6 +1,6 @@
 //! Tables and paragraphs that fit a terminal.
 
-use comfy_table::presets::NOTHING;
+use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
 
 /// How wide a paragraph may be: as much as every terminal has.
@@ -39,6 +39,20 @@ pub(crate) fn table(columns: &[Column], rows: Vec<Vec<String>>) -> String {
                 layout.set_constraint(ColumnConstraint::ContentWidth);
                 layout.set_cell_alignment(CellAlignment::Right);
             }
+        }
+    }
+    table.trim_fmt()
+}
+
+/// A table as Markdown has it, its columns aligned for those who read the source.
+pub(crate) fn markdown(columns: &[Column], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(|column| column.title()));
+    table.add_rows(rows);
+    for (column, layout) in columns.iter().zip(table.column_iter_mut()) {
+        if let Column::Number(_) = column {
+            layout.set_cell_alignment(CellAlignment::Right);
         }
     }
     table.trim_fmt()

@@ -541,11 +541,13 @@ impl<'a, E: Election> World<'a, E> {
     /// Lets the network know whom most nodes name.
     fn tell_leader(&mut self) {
         self.views_changed = false;
-        let names =
-            |leader: NodeId| self.views().filter(|(_, view)| view.normal_leader() == Some(leader)).count();
-        let most = self.hosts.iter().map(|host| host.id).max_by_key(|id| (names(*id), Reverse(*id)));
-        if let Some(leader) = most.filter(|leader| names(*leader) > 0) {
-            self.net.tell_leader(index(leader));
+        let mut named = vec![0_u32; self.hosts.len()];
+        for leader in self.views().filter_map(|(_, view)| view.normal_leader()) {
+            named[index(leader)] += 1;
+        }
+        let most = (0..named.len()).max_by_key(|at| (named[*at], Reverse(*at)));
+        if let Some(leader) = most.filter(|at| named[*at] > 0) {
+            self.net.tell_leader(leader);
         }
     }
 

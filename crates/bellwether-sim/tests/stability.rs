@@ -1,9 +1,11 @@
 //! Leaders that do not change without need, and are replaced in time when they fail.
 
-use bellwether_proto::election::Protocol;
-use bellwether_proto::time::Span;
+use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::time::{Span, Time};
 use bellwether_sim::measure::churn::{self, Churn, Outcome};
 use bellwether_sim::measure::failover;
+use bellwether_sim::run;
+use bellwether_sim::scenario::Scenario;
 
 /// Nodes restart at random for an hour. The repaired `fjr` changes its leader when the leader crashes, and never otherwise.
 #[test]
@@ -31,6 +33,23 @@ fn a_node_that_flaps_does_not_disturb_the_others() {
     let Outcome { leader_crashes, preemptions, .. } = churn::measure(Protocol::Fjr, &restless, 1);
     assert!(leader_crashes > 30, "a lame churn");
     assert_eq!(preemptions, 0);
+}
+
+/// One message in a thousand is lost for an hour. A lost heartbeat deposes a leader, and teaches patience: as printed, with
+/// a step at a time, it takes many times as many leaders.
+#[test]
+fn a_lost_heartbeat_teaches_fjr_more_than_a_step() {
+    let changes = |variant| {
+        let mut scenario = Scenario::calm(Protocol::Fjr, 5, Time::ZERO + Span::secs(3600));
+        scenario.variant = variant;
+        scenario.network.base.loss = 0.001;
+        scenario.network.base.latency.high = Span::millis(20);
+        scenario.timing.delta = Span::millis(21);
+        scenario.timing.step = scenario.timing.delta;
+        run::run(&scenario).leader_changes
+    };
+    let (repaired, printed) = (changes(Variant::Repaired), changes(Variant::Printed));
+    assert!(repaired < 100 && repaired * 3 < printed, "{repaired} and {printed}");
 }
 
 fn hour(protocol: Protocol, seed: u64) -> Outcome {

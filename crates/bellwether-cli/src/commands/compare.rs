@@ -6,6 +6,7 @@ use bellwether_sim::measure::omega::{self, PROTOCOLS, Place, Row};
 
 use crate::Status;
 use crate::args::CompareArgs;
+use crate::layout::{Column, markdown};
 use crate::output::Printer;
 
 pub(crate) fn run(args: &CompareArgs, out: &Printer) -> Status {
@@ -64,7 +65,7 @@ fn document(rows: &[Row], runs: u32) -> String {
         source = omega::SOURCE,
         length = omega::LENGTH,
     );
-    format!("{head}\n{}\n\n{NOTES}", table(rows))
+    format!("{head}\n{}\n\n{NOTES}", markdown(&COLUMNS, rows.iter().map(cells).collect()))
 }
 
 const NOTES: &str = "\
@@ -80,51 +81,21 @@ Worth seeing:
 
 Made by `bellwether compare --out docs/omega.md`; a test holds this file against a new measurement.";
 
-fn table(rows: &[Row]) -> String {
-    let titles = [
-        "protocol",
-        "model",
-        "promised",
-        "converges",
-        "by",
-        "msg/s",
-        "bytes/s",
-        "senders",
-        "counter",
-        "changes",
-    ];
-    let cells: Vec<[String; 10]> = rows.iter().map(cells).collect();
-    let wide = |at: usize| {
-        cells.iter().map(|row| row[at].chars().count()).chain([titles[at].len()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..titles.len()).map(wide).collect();
-    let line = |row: &[String; 10]| {
-        let cell = |(at, cell): (usize, &String)| {
-            let width = widths[at];
-            if at < LEFT { format!(" {cell:<width$} |") } else { format!(" {cell:>width$} |") }
-        };
-        format!("|{}", row.iter().enumerate().map(cell).collect::<String>())
-    };
-    let rule: String = widths
-        .iter()
-        .enumerate()
-        .map(|(at, width)| {
-            if at < LEFT {
-                format!("{}|", "-".repeat(width + 2))
-            } else {
-                format!("{}:|", "-".repeat(width + 1))
-            }
-        })
-        .collect();
-    let body: Vec<String> = cells.iter().map(line).collect();
-    format!("{}\n|{rule}\n{}", line(&titles.map(str::to_owned)), body.join("\n"))
-}
+const COLUMNS: [Column; 10] = [
+    Column::Text("protocol"),
+    Column::Text("model"),
+    Column::Text("promised"),
+    Column::Number("converges"),
+    Column::Number("by"),
+    Column::Number("msg/s"),
+    Column::Number("bytes/s"),
+    Column::Number("senders"),
+    Column::Number("counter"),
+    Column::Number("changes"),
+];
 
-/// The first columns are text.
-const LEFT: usize = 3;
-
-fn cells(row: &Row) -> [String; 10] {
-    [
+fn cells(row: &Row) -> Vec<String> {
+    vec![
         row.protocol.to_owned(),
         row.model.to_owned(),
         if row.promised { "yes" } else { "no" }.to_owned(),

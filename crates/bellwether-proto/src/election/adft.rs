@@ -24,8 +24,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::raynal::{self, Counts, Patience, Stage, first_timeout, rejoin};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::raynal::{self, Counts, Patience, Stage, first_timeout, left_at_least, rejoin};
+use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::message::{Kind, Message};
@@ -169,12 +169,10 @@ impl Election for Adft {
         if self.count.has_shrunk_since(&before.count) {
             return Some("counts do not shrink");
         }
-        if self.suspect.iter().any(|suspect| suspect.len() >= self.enough()) {
+        if self.suspect.iter().any(|suspect| suspect.len() >= left_at_least(&self.setup)) {
             return Some("n - t suspicions are counted, and forgotten");
         }
-        let shrunk =
-            self.timeout.iter().zip(&before.timeout).any(|(now, before)| now.has_shrunk_since(before));
-        shrunk.then_some("timeouts do not shrink")
+        Patience::any_has_shrunk(&self.timeout, &before.timeout).then_some("timeouts do not shrink")
     }
 }
 
@@ -197,7 +195,7 @@ impl Adft {
     /// Task T1, repeated every α: (201) ALIVE(count_i) to all others.
     fn alive(&mut self, now: Time, out: &mut Actions<Msg>) {
         if self.alive_due <= now {
-            self.send_to_others(&Msg::Alive(self.count.clone()), out);
+            raynal::send_to_others(&self.setup, &Msg::Alive(self.count.clone()), out);
             self.alive_due = now + self.setup.timing.tau;
         }
     }
@@ -233,7 +231,7 @@ impl Adft {
             return;
         }
         let suspected = self.setup.roster.at(k);
-        self.send_to_others(&Msg::Suspect(suspected), out); // (205)
+        raynal::send_to_others(&self.setup, &Msg::Suspect(suspected), out); // (205)
         self.on_suspect(self.me(), suspected); // (205), to itself: E-RA4
         self.set_timer(now, k); // (206)
     }
@@ -242,7 +240,7 @@ impl Adft {
     fn on_suspect(&mut self, j: usize, k: NodeId) {
         let Some(k) = self.setup.roster.rank(k) else { return };
         self.suspect[k].insert(j); // (207)
-        if self.suspect[k].len() >= self.enough() {
+        if self.suspect[k].len() >= left_at_least(&self.setup) {
             self.count.raise(k); // (208) (209)
             self.suspect[k].clear();
         }
@@ -261,26 +259,14 @@ impl Adft {
 
     /// A node that takes part has its own count on stable storage before it sends anything.
     fn keep_count(&mut self, out: &mut Actions<Msg>) {
-        let count = self.count.get(self.me());
-        let keeps = self.setup.variant == Variant::Repaired && !self.stage.is_listening();
-        if keeps && count != self.setup.count {
-            self.setup.count = count;
-            out.push(Action::Persist { count });
+        if !self.stage.is_listening() {
+            let count = self.count.get(self.me());
+            raynal::keep_count(&mut self.setup, count, out);
         }
     }
 
     fn set_timer(&mut self, now: Time, k: usize) {
         self.timer[k] = now + self.timeout[k].timeout();
-    }
-
-    fn send_to_others(&self, msg: &Msg, out: &mut Actions<Msg>) {
-        out.send_each(self.setup.roster.stronger_than_me(), msg);
-        out.send_each(self.setup.roster.weaker_than_me(), msg);
-    }
-
-    /// n - t: as many as are left whoever crashes.
-    fn enough(&self) -> usize {
-        self.setup.roster.size().saturating_sub(self.setup.t).max(1)
     }
 
     fn with_rank(&mut self, peer: NodeId, then: impl FnOnce(&mut Self, usize)) {

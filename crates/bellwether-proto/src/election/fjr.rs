@@ -378,12 +378,9 @@ impl Fjr {
         self.keep_count(out);
     }
 
-    /// The node's own count is on stable storage before it tells anybody.
     fn keep_count(&mut self, out: &mut Actions<Msg>) {
-        let keeps = self.setup.variant == Variant::Repaired && !self.stage.is_listening();
-        if keeps && self.count != self.setup.count {
-            self.setup.count = self.count;
-            out.push(Action::Persist { count: self.count });
+        if !self.stage.is_listening() {
+            raynal::keep_count(&mut self.setup, self.count, out);
         }
     }
 

@@ -144,9 +144,7 @@ impl Election for Lfa {
         if self.timer == Time::NEVER && !leads || self.timer != Time::NEVER && leads {
             return Some("the timer is armed if and only if another leads");
         }
-        let shrunk =
-            self.timeout.iter().zip(&before.timeout).any(|(now, before)| now.has_shrunk_since(before));
-        shrunk.then_some("timeouts do not shrink")
+        Patience::any_has_shrunk(&self.timeout, &before.timeout).then_some("timeouts do not shrink")
     }
 }
 

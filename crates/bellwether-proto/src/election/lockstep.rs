@@ -133,9 +133,7 @@ impl Lockstep {
     fn begin(&mut self, now: Time, out: &mut Actions<Msg>) {
         self.round = now.as_micros() / self.length().as_micros();
         self.strongest = self.setup.roster.my_rank();
-        let msg = Msg::Round(self.round);
-        out.send_each(self.setup.roster.stronger_than_me(), &msg);
-        out.send_each(self.setup.roster.weaker_than_me(), &msg);
+        raynal::send_to_others(&self.setup, &Msg::Round(self.round), out);
     }
 
     fn length(&self) -> Span {

@@ -24,8 +24,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::raynal::{self, Counts, rejoin};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::raynal::{self, Counts, left_at_least, rejoin};
+use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
 use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
@@ -219,7 +219,7 @@ impl Election for Mmrt {
         if self.count.has_shrunk_since(&before.count) {
             return Some("counts do not shrink");
         }
-        if self.rec_from.len() < self.enough() {
+        if self.rec_from.len() < left_at_least(&self.setup) {
             return Some("|rec_from_i| >= n - t");
         }
         let moved = self.query.no.sn != before.query.no.sn;
@@ -267,7 +267,7 @@ impl Mmrt {
     fn take_response(&mut self, now: Time, j: usize, said: BTreeSet<usize>, out: &mut Actions<Msg>) {
         self.query.responders.insert(j);
         self.query.union.extend(said); // (303)
-        if self.query.responders.len() >= self.enough() {
+        if self.query.responders.len() >= left_at_least(&self.setup) {
             self.terminate(now, out);
         } else if j == self.me() {
             self.due = match self.setup.variant {
@@ -318,18 +318,9 @@ impl Mmrt {
         out.send(self.setup.roster.at(j), Msg::Response(no, rec_from)); // (308)
     }
 
-    /// The node's own count is on stable storage before it tells anybody.
     fn keep_count(&mut self, out: &mut Actions<Msg>) {
         let count = self.count.get(self.me());
-        if self.setup.variant == Variant::Repaired && count != self.setup.count {
-            self.setup.count = count;
-            out.push(Action::Persist { count });
-        }
-    }
-
-    /// n - t
-    fn enough(&self) -> usize {
-        self.setup.roster.size().saturating_sub(self.setup.t).max(1)
+        raynal::keep_count(&mut self.setup, count, out);
     }
 
     fn me(&self) -> usize {

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Setup, Variant};
+use super::{Action, Actions, Setup, Variant};
 use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
@@ -29,6 +29,24 @@ pub(super) fn first_timeout(setup: &Setup) -> Span {
     match setup.variant {
         Variant::Printed => setup.timing.tau + setup.timing.step,
         Variant::Repaired => setup.timing.tau + setup.timing.delta * 2,
+    }
+}
+
+/// n - t: as many as are left whoever crashes.
+pub(super) fn left_at_least(setup: &Setup) -> usize {
+    setup.roster.size().saturating_sub(setup.t).max(1)
+}
+
+pub(super) fn send_to_others<M: Clone>(setup: &Setup, msg: &M, out: &mut Actions<M>) {
+    out.send_each(setup.roster.stronger_than_me(), msg);
+    out.send_each(setup.roster.weaker_than_me(), msg);
+}
+
+/// Has a node's own count on stable storage before it tells anybody. As printed nothing is kept.
+pub(super) fn keep_count<M>(setup: &mut Setup, count: u64, out: &mut Actions<M>) {
+    if setup.variant == Variant::Repaired && count != setup.count {
+        setup.count = count;
+        out.push(Action::Persist { count });
     }
 }
 
@@ -82,8 +100,9 @@ impl Patience {
         self.timeout = self.timeout.max(silence.min(self.timeout + most));
     }
 
-    pub(super) fn has_shrunk_since(&self, before: &Self) -> bool {
-        self.timeout < before.timeout
+    /// Whether a step made any of these timeouts shorter.
+    pub(super) fn any_has_shrunk(now: &[Self], before: &[Self]) -> bool {
+        now.iter().zip(before).any(|(now, before)| now.timeout < before.timeout)
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {

@@ -4,7 +4,7 @@ use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
 
-use super::leadership::Leadership;
+use super::leadership::Agreement;
 use crate::run;
 use crate::scenario::{Fault, Planned, Scenario};
 
@@ -29,16 +29,9 @@ fn scenario(protocol: Protocol, nodes: u32, latency: Span, period: Span, phase: 
 
 fn one(scenario: &Scenario) -> Span {
     let crash = scenario.events[0].at;
-    let mut leadership = Leadership::new(scenario.nodes);
-    let mut agreed_at = None;
-    let listener = |event: &bellwether_proto::trace::TraceEvent| {
-        if leadership.observe(event) {
-            let agreed = leadership.agreed().is_some();
-            agreed_at = if agreed { agreed_at.or(Some(event.at)) } else { None };
-        }
-    };
-    drop(run::run_with(scenario, Box::new(listener)));
-    let agreed_at = agreed_at.expect("those that are left agree before the run ends");
+    let mut agreement = Agreement::new(scenario.nodes);
+    drop(run::run_with(scenario, Box::new(|event| agreement.observe(event))));
+    let agreed_at = agreement.since().expect("those that are left agree before the run ends");
     assert!(agreed_at > crash, "node 1 led");
     agreed_at.since(crash)
 }

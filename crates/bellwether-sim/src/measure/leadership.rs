@@ -2,7 +2,34 @@
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
+
+/// Since when all that are up have named one live leader.
+#[derive(Debug)]
+pub(super) struct Agreement {
+    leadership: Leadership,
+    agreed: Option<(NodeId, Time)>,
+}
+
+impl Agreement {
+    pub(super) fn new(nodes: u32) -> Self {
+        Self { leadership: Leadership::new(nodes), agreed: None }
+    }
+
+    pub(super) fn observe(&mut self, event: &TraceEvent) {
+        if self.leadership.observe(event) {
+            let leader = self.leadership.agreed();
+            if self.agreed.map(|(agreed, _)| agreed) != leader {
+                self.agreed = leader.map(|leader| (leader, event.at));
+            }
+        }
+    }
+
+    pub(super) fn since(&self) -> Option<Time> {
+        self.agreed.map(|(_, since)| since)
+    }
+}
 
 /// What every node shows, kept up to date with the trace.
 #[derive(Debug)]
@@ -29,7 +56,7 @@ impl Leadership {
     }
 
     /// The node that all that are up name, if it is up.
-    pub(super) fn agreed(&self) -> Option<NodeId> {
+    fn agreed(&self) -> Option<NodeId> {
         let mut named = self.nodes.iter().flatten().map(|(_, named)| *named);
         let leader = named.next()??;
         (named.all(|other| other == Some(leader)) && self.life(leader).is_some()).then_some(leader)

@@ -11,10 +11,10 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::wire::{self, Channel};
 use serde::Serialize;
 
-use super::leadership::Leadership;
+use super::leadership::Agreement;
 use crate::environment::judged;
 use crate::run;
-use crate::scenario::{Fault, Latency, Model, ModelKey, ModelKind, Planned, Scenario};
+use crate::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
 
 /// The protocols that are compared.
 pub const PROTOCOLS: [Protocol; 5] =
@@ -124,17 +124,8 @@ pub fn scenario(protocol: Protocol, place: Place, seed: u64) -> Scenario {
 }
 
 fn model(kind: ModelKind) -> Model {
-    let mut model = Model::neutral(kind);
-    for key in kind.keys() {
-        match key {
-            ModelKey::Source => model.source = SOURCE,
-            ModelKey::T => model.t = T,
-            ModelKey::Gst => model.gst = Time::ZERO + GST,
-            ModelKey::Delta => model.delta = LATENCY.high,
-            ModelKey::Loss => model.loss = 0.5,
-        }
-    }
-    model
+    let gst = Time::ZERO + GST;
+    Model { kind, source: SOURCE, t: T, gst, delta: LATENCY.high, loss: 0.5 }.as_read()
 }
 
 /// What came of one run.
@@ -171,17 +162,8 @@ impl Meter {
 
 fn one(scenario: &Scenario) -> One {
     let meter = RefCell::new(Meter::default());
-    let agreement = RefCell::new((Leadership::new(scenario.nodes), None));
-    let listener = |event: &bellwether_proto::trace::TraceEvent| {
-        let (leadership, since) = &mut *agreement.borrow_mut();
-        if leadership.observe(event) {
-            let agreed = leadership.agreed();
-            if since.map(|(leader, _)| leader) != agreed {
-                *since = agreed.map(|leader| (leader, event.at));
-            }
-        }
-    };
-    let mut world = run::world(scenario, Some(Box::new(listener)));
+    let agreement = RefCell::new(Agreement::new(scenario.nodes));
+    let mut world = run::world(scenario, Some(Box::new(|event| agreement.borrow_mut().observe(event))));
     world.set_relay(|frame| {
         meter.borrow_mut().count(&frame);
         frame
@@ -194,7 +176,6 @@ fn one(scenario: &Scenario) -> One {
     let changes = world.journal().leader_changes() - before;
     drop(world);
     let Meter { messages, bytes, senders, largest_counter } = meter.into_inner();
-    let since = agreement.into_inner().1.map(|(_, since)| since);
-    let agreed_since = since.filter(|since| *since <= last_quarter);
+    let agreed_since = agreement.into_inner().since().filter(|since| *since <= last_quarter);
     One { agreed_since, messages, bytes, senders, largest_counter, changes }
 }

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
 use crate::net::below;
-use crate::scenario::{Fault, Latency, Model, ModelKey, ModelKind, Planned, Scenario};
+use crate::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
 
 /// How long a run takes. Hostile spells grow, and an algorithm may need several to learn whom to avoid.
 const LENGTH: Span = Span::secs(200);
@@ -77,17 +77,8 @@ impl Drawing {
         let gst = Time::ZERO + Span::micros(self.below(trouble.as_micros()));
         let loss = [0.1, 0.5, 0.7][self.below(3) as usize];
         self.scenario.parameters.t = Some(t);
-        let mut model = Model::neutral(kind);
-        for key in kind.keys() {
-            match key {
-                ModelKey::Source => model.source = source,
-                ModelKey::T => model.t = t.min(kind.t_max(self.scenario.nodes)),
-                ModelKey::Gst => model.gst = gst,
-                ModelKey::Delta => model.delta = self.scenario.network.base.latency.high,
-                ModelKey::Loss => model.loss = loss,
-            }
-        }
-        model
+        let delta = self.scenario.network.base.latency.high;
+        Model { kind, source, t: t.min(kind.t_max(self.scenario.nodes)), gst, delta, loss }.as_read()
     }
 
     /// At most t others than the source are down at the end, or any number; those that outrank it, where it must lead.

@@ -27,6 +27,21 @@ pub struct Model {
 }
 
 impl Model {
+    /// With neutral values for the keys that its kind does not read.
+    pub fn as_read(self) -> Self {
+        let mut read = Self::neutral(self.kind);
+        for key in self.kind.keys() {
+            match key {
+                ModelKey::Source => read.source = self.source,
+                ModelKey::T => read.t = self.t,
+                ModelKey::Gst => read.gst = self.gst,
+                ModelKey::Delta => read.delta = self.delta,
+                ModelKey::Loss => read.loss = self.loss,
+            }
+        }
+        read
+    }
+
     /// A model of that kind with nothing but the neutral values of keys it may not read.
     pub fn neutral(kind: ModelKind) -> Self {
         Self { kind, source: NodeId(1), t: 0, gst: Time::ZERO, delta: Span::ZERO, loss: 0.0 }

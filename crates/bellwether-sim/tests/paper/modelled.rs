@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
 
-use bellwether_proto::election::{AnyMsg, Protocol, Variant, adft, fjr};
+use bellwether_proto::canonical::Form;
+use bellwether_proto::election::{Actions, AnyMsg, Election, Input, Protocol, Setup, Variant, adft, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::message::{Body, Message};
@@ -13,7 +15,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_proto::view::View;
 use bellwether_sim::report::Report;
 use bellwether_sim::run;
-use bellwether_sim::scenario::{Fault, Latency, Model, ModelKey, ModelKind, Planned, Scenario};
+use bellwether_sim::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
 
 /// Links, where they are timely.
 pub(crate) const LATENCY: Latency = Latency { low: Span::micros(500), high: Span::millis(5) };
@@ -42,16 +44,8 @@ pub(crate) fn in_model(protocol: Protocol, nodes: u32, kind: ModelKind) -> Scena
     scenario.network.base.latency = LATENCY;
     scenario.timing.delta = LATENCY.high + Span::millis(1);
     scenario.timing.step = scenario.timing.delta;
-    let mut model = Model::neutral(kind);
-    for key in kind.keys() {
-        match key {
-            ModelKey::Source => model.source = NodeId(nodes.min(3)),
-            ModelKey::T => model.t = scenario.t(),
-            ModelKey::Gst => model.gst = Time::ZERO + GST,
-            ModelKey::Delta => model.delta = LATENCY.high,
-            ModelKey::Loss => model.loss = 0.5,
-        }
-    }
+    let (source, t, gst) = (NodeId(nodes.min(3)), scenario.t(), Time::ZERO + GST);
+    let model = Model { kind, source, t, gst, delta: LATENCY.high, loss: 0.5 }.as_read();
     scenario.network.model = Some(model);
     scenario
 }
@@ -223,4 +217,44 @@ pub(crate) fn largest_counts(scenario: &Scenario, until: Time) -> Vec<u64> {
     world.run_until(until);
     drop(world);
     largest.into_inner()
+}
+
+/// What an algorithm is told, changed or looked at before it starts.
+pub(crate) trait Terms {
+    fn set(setup: &mut Setup);
+}
+
+/// An algorithm on such terms.
+#[derive(Debug)]
+pub(crate) struct On<T, E>(E, PhantomData<T>);
+
+impl<T, E: Clone> Clone for On<T, E> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+
+impl<T: Terms, E: Election> Election for On<T, E> {
+    type Msg = E::Msg;
+
+    fn new(mut setup: Setup, tau_fd: Span) -> Self {
+        T::set(&mut setup);
+        Self(E::new(setup, tau_fd), PhantomData)
+    }
+
+    fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Actions<E::Msg>) {
+        self.0.handle(now, input, out);
+    }
+
+    fn deadline(&self) -> Time {
+        self.0.deadline()
+    }
+
+    fn view(&self) -> View {
+        self.0.view()
+    }
+
+    fn canonical(&self, now: Time, form: &mut Form) {
+        self.0.canonical(now, form);
+    }
 }

@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bellwether_proto::canonical::Form;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::fjr::Fjr;
 use bellwether_proto::election::mmrt::Mmrt;
-use bellwether_proto::election::{Actions, Election, Input, Protocol, Setup, Variant, fjr, mmrt};
+use bellwether_proto::election::{Protocol, Setup, Variant, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::promise::Property;
@@ -24,9 +23,9 @@ use bellwether_sim::scenario::{Fault, ModelKind, Scenario};
 use bellwether_sim::world::World;
 
 use crate::modelled::{
-    GST, LATENCY, Transcript, both_variants, by_window, crash_apart, event, fjr_message, holds, in_model,
-    largest_counter, largest_counts, model, named, play, play_with, secs, sends_after, suspects, t_source,
-    timely_receivers, tolerate, transcript, views,
+    GST, LATENCY, On, Terms, Transcript, both_variants, by_window, crash_apart, event, fjr_message, holds,
+    in_model, largest_counter, largest_counts, model, named, play, play_with, secs, sends_after, suspects,
+    t_source, timely_receivers, tolerate, transcript, views,
 };
 
 /// The paper's own protocols for an eventual leader, and the model that each is made for.
@@ -339,7 +338,7 @@ fn c50_every_process_may_have_a_pace_of_its_own() {
         let mut scenario = in_model(Protocol::Mmrt, 4, ModelKind::Mp);
         (scenario.variant, scenario.seed, scenario.until) = (variant, seed, secs(800));
         let journal = Journal::new(Judge::new(facts(&scenario), &[Property::Omega]), None);
-        let mut world: World<'_, AtItsOwnPace> = World::new(&scenario, journal);
+        let mut world: World<'_, On<AtItsOwnPace, Mmrt>> = World::new(&scenario, journal);
         world.run_until(scenario.until);
         let findings = world.into_journal().verdicts(scenario.until);
         assert!(matches!(&findings[..], [one] if one.violation.is_none()), "seed {seed}: {findings:?}");
@@ -347,31 +346,11 @@ fn c50_every_process_may_have_a_pace_of_its_own() {
 }
 
 /// MMRT with a delay between queries of 5 ms, 50 ms, 500 ms, 5 s for nodes 1 to 4.
-#[derive(Clone, Debug)]
-struct AtItsOwnPace(Mmrt);
+struct AtItsOwnPace;
 
-impl Election for AtItsOwnPace {
-    type Msg = mmrt::Msg;
-
-    fn new(mut setup: Setup, tau_fd: Span) -> Self {
+impl Terms for AtItsOwnPace {
+    fn set(setup: &mut Setup) {
         setup.timing.tau = Span::millis(5 * 10_u64.pow(setup.roster.me().0 - 1));
-        Self(Mmrt::new(setup, tau_fd))
-    }
-
-    fn handle(&mut self, now: Time, input: Input<mmrt::Msg>, out: &mut Actions<mmrt::Msg>) {
-        self.0.handle(now, input, out);
-    }
-
-    fn deadline(&self) -> Time {
-        self.0.deadline()
-    }
-
-    fn view(&self) -> View {
-        self.0.view()
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.0.canonical(now, form);
     }
 }
 
@@ -415,7 +394,7 @@ fn c52_fjr_elects_among_processes_that_know_only_themselves() {
         scenario.events.push(event(0, Fault::Crash(late.clone())));
         scenario.events.push(event(100_000, Fault::Recover(late)));
         let journal = Journal::new(Judge::new(facts(&scenario), &[Property::Omega]), None);
-        let mut world: World<'_, Unaware> = World::new(&scenario, journal);
+        let mut world: World<'_, On<Unaware, Fjr>> = World::new(&scenario, journal);
         world.run_until(secs(99));
         let up = world.views().filter(|(_, view)| *view != View::DOWN).count();
         assert_eq!(up, 3);
@@ -430,31 +409,11 @@ fn c52_fjr_elects_among_processes_that_know_only_themselves() {
 }
 
 /// FJR that checks that it is told of nobody else.
-#[derive(Clone, Debug)]
-struct Unaware(Fjr);
+struct Unaware;
 
-impl Election for Unaware {
-    type Msg = fjr::Msg;
-
-    fn new(setup: Setup, tau_fd: Span) -> Self {
+impl Terms for Unaware {
+    fn set(setup: &mut Setup) {
         assert_eq!(setup.roster.members(), [setup.roster.me()]);
-        Self(Fjr::new(setup, tau_fd))
-    }
-
-    fn handle(&mut self, now: Time, input: Input<fjr::Msg>, out: &mut Actions<fjr::Msg>) {
-        self.0.handle(now, input, out);
-    }
-
-    fn deadline(&self) -> Time {
-        self.0.deadline()
-    }
-
-    fn view(&self) -> View {
-        self.0.view()
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.0.canonical(now, form);
     }
 }
 

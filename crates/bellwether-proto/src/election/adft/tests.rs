@@ -1,6 +1,6 @@
 use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
 use super::*;
-use crate::election::Count;
+use crate::election::{Action, Count};
 use crate::ident::Incarnation;
 
 /// As printed: of no life in particular.

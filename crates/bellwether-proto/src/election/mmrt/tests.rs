@@ -1,6 +1,6 @@
 use super::super::raynal::rig::{Rig, TAU, id};
 use super::*;
-use crate::election::Count;
+use crate::election::{Action, Count};
 
 const LIFE: Incarnation = Incarnation(2);
 

@@ -160,13 +160,8 @@ fn network() -> impl Strategy<Value = Network> {
 fn model() -> impl Strategy<Value = Model> {
     let kind = select(&ModelKind::ALL[..]);
     let model = (kind, node(), 1..NODES - 1, 0..30_000_000_u64, span(), 0.0..1.0);
-    model.prop_map(|(kind, source, t, gst, delta, loss)| Model {
-        kind,
-        source: if kind.reads(ModelKey::Source) { source } else { NodeId(1) },
-        t: if kind.reads(ModelKey::T) { t } else { 0 },
-        gst: if kind.reads(ModelKey::Gst) { Time::from_micros(gst) } else { Time::ZERO },
-        delta: if kind.reads(ModelKey::Delta) { delta } else { Span::ZERO },
-        loss: if kind.reads(ModelKey::Loss) { loss } else { 0.0 },
+    model.prop_map(|(kind, source, t, gst, delta, loss)| {
+        Model { kind, source, t, gst: Time::from_micros(gst), delta, loss }.as_read()
     })
 }
 
