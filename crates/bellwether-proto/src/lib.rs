@@ -27,6 +27,7 @@ pub mod detector;
 pub mod election;
 pub mod ident;
 pub mod io;
+pub mod leadership;
 pub mod link;
 pub mod message;
 pub mod node;

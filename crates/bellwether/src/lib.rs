@@ -18,6 +18,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod config;
+pub mod member;
+pub mod status;
+pub mod tls;
+
+pub use config::Config;
+pub use member::{Leadership, Member};
+
 pub use bellwether_proto::{
     canonical, detector, election, ident, io, link, message, node, promise, roster, time,
 };

@@ -1,0 +1,123 @@
+//! What a member can tell about itself, the others and the past.
+
+use std::net::SocketAddr;
+use std::time::{Duration, SystemTime};
+
+use bellwether_proto::election::Protocol;
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::view::View;
+
+/// What a member knows now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The cluster's name.
+    pub cluster: String,
+    /// Who this is.
+    pub id: NodeId,
+    /// Its present life.
+    pub incarnation: Incarnation,
+    /// How the leader is chosen.
+    pub protocol: Protocol,
+    /// Where it stands.
+    pub standing: Standing,
+    /// The settled leader; `None` while there is none.
+    pub leader: Option<Leader>,
+    /// What the algorithm shows, settled or not.
+    pub view: View,
+    /// Since when the member is up.
+    pub up_since: SystemTime,
+}
+
+/// Where a member stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No leader has been settled on.
+    Electing,
+    /// It leads.
+    Leading,
+    /// Another leads.
+    Following,
+    /// It resigned, and does not stand until its time is over.
+    Aside,
+}
+
+/// A leader that its group has settled on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leader {
+    /// Who.
+    pub id: NodeId,
+    /// The number of this leadership: larger than every one that the leader's group had seen before.
+    pub epoch: u64,
+    /// Since when this member knows.
+    pub since: SystemTime,
+}
+
+/// One change of leader, as this member saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Counts the changes that this member saw, across its lives: 1, 2, 3 …
+    pub no: u64,
+    /// When.
+    pub at: SystemTime,
+    /// Who leads since then; `None` if nobody does.
+    pub leader: Option<NodeId>,
+    /// The epoch of that leadership; of the one that ended, if nobody leads.
+    pub epoch: u64,
+    /// Why it changed.
+    pub cause: Cause,
+}
+
+pub use bellwether_proto::leadership::Cause;
+
+/// Another member, as the transport sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Participant {
+    /// Who; `None` for an address at which nobody has answered yet.
+    pub id: Option<NodeId>,
+    /// Where, as it was given.
+    pub address: String,
+    /// The state of the link to it.
+    pub link: Link,
+    /// Its present life, if it is known.
+    pub incarnation: Option<Incarnation>,
+    /// How long ago a frame of it came.
+    pub heard: Option<Duration>,
+    /// Whether this is the member itself.
+    pub is_self: bool,
+}
+
+/// The state of the link to another member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Connected to that address.
+    Connected(SocketAddr),
+    /// Not connected; the reason of the last attempt that failed.
+    Down(String),
+    /// Not tried yet.
+    Connecting,
+}
+
+/// What has been counted since the process started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames sent, by layer: election messages.
+    pub sent_protocol: u64,
+    /// Frames sent, by layer: detector, link and leadership messages.
+    pub sent_detector: u64,
+    /// Frames that came.
+    pub received: u64,
+    /// Frames that were dropped because a peer's queue was full, or it was not connected.
+    pub dropped: u64,
+    /// Bytes from peers that were no frame of this cluster, or frames that the node refused.
+    pub refused_frames: u64,
+    /// Connections that were refused: no certificate, a wrong one, another cluster, an id already in use.
+    pub refused_connections: u64,
+    /// Times that another process claimed this member's id.
+    pub duplicate_ids: u64,
+    /// Peers whose connection ended without a goodbye.
+    pub gone: u64,
+    /// Changes of leader seen.
+    pub leader_changes: u64,
+    /// Times that this member began to lead.
+    pub led: u64,
+}
