@@ -281,6 +281,18 @@ impl Detector {
         }
     }
 
+    /// The peer itself says that it is to be taken for gone. True if it was watched: the client is to be told.
+    pub(crate) fn retire(&mut self, rank: usize) -> bool {
+        let watched = self.watches.is_armed(rank);
+        if watched {
+            self.watches.report(rank);
+        }
+        if let (true, Mechanism::Ping(ping)) = (watched, &mut self.mechanism) {
+            ping.ask_no_more(rank);
+        }
+        watched
+    }
+
     /// The simulator's truth.
     pub(crate) fn oracle(&mut self, now: Time, rank: usize, alive: bool) {
         if let Mechanism::Perfect(perfect) = &mut self.mechanism {

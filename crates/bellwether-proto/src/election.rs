@@ -138,6 +138,8 @@ pub enum Input<M> {
     DownSig(NodeId),
     /// The driver has evidence that the present life of a peer is over.
     Gone(NodeId),
+    /// The leader that this node named hands over to that node, which may be this one. Only for those whose spec says so.
+    HandOver(NodeId),
     /// The deadline was reached.
     Deadline,
 }
@@ -234,6 +236,8 @@ pub struct Spec {
     pub peers: Peers,
     /// What it needs of its channels.
     pub channels: Channels,
+    /// Whether its leader can hand over to a node of its choice. With fixed priorities it cannot.
+    pub hands_over: bool,
     /// The kinds of its messages.
     pub kinds: &'static [Kind],
     /// What the repaired variant promises: ours.

@@ -3,7 +3,9 @@
 use alloc::vec::{Drain, Vec};
 
 use crate::ident::{Incarnation, NodeId};
+use crate::leadership::Announcement;
 use crate::message::Frame;
+use crate::time::Time;
 use crate::view::View;
 
 /// Everything that can happen to a node. Time comes with it as `now`; see [`Node::handle`](crate::node::Node::handle).
@@ -23,6 +25,30 @@ pub enum Input<M> {
         peer: NodeId,
         /// The life it belonged to.
         incarnation: Incarnation,
+    },
+    /// A connection to a peer came about: it can be spoken with, and is in this life.
+    Linked {
+        /// With whom.
+        peer: NodeId,
+        /// The life it is in.
+        incarnation: Incarnation,
+    },
+    /// The connection ended with a goodbye: what that tells is in what the peer said before.
+    Unlinked {
+        /// With whom.
+        peer: NodeId,
+    },
+    /// Stand aside until then: give leadership back, and do not stand for it.
+    StandAside {
+        /// When to stand again; never, if not told to.
+        until: Time,
+    },
+    /// Stand again before that.
+    Stand,
+    /// Hand leadership over to that peer; see [`Node::may_hand_over`](crate::node::Node::may_hand_over).
+    HandOver {
+        /// To whom.
+        to: NodeId,
     },
     /// The simulator tells the truth about a peer. Only the `perfect` detector listens.
     Oracle {
@@ -60,6 +86,9 @@ pub struct Durable {
     /// How often the node has been suspected, as far as it knows; 0 for algorithms that do not count. A node that
     /// forgets it may come back as the least suspected of all and oust a leader that never failed.
     pub count: u64,
+    /// The largest epoch of a leadership that the node has seen; 0 without the leadership layer. A node that forgets it
+    /// may announce an epoch that its own group has seen before.
+    pub epoch: u64,
 }
 
 /// What an observer of one node may want to know. The raw material of traces, and so of the checkers.
@@ -67,6 +96,10 @@ pub struct Durable {
 pub enum Event {
     /// The node's view changed to this.
     View(View),
+    /// The leader that the reachable members have settled on changed to this.
+    Announced(Announcement),
+    /// The leader should have its work stopped, and then be told to hand over to that peer, which has priority.
+    Yield(NodeId),
     /// The node moved to a higher incarnation because a peer remembered one at least as high.
     Reborn(Incarnation),
     /// The failure detector began to watch a peer, or was reset (Stoller's Start).
@@ -101,6 +134,8 @@ pub enum Refusal {
     OutOfOrder,
     /// It claims a life that its sender cannot have reached.
     ImplausibleLife,
+    /// The connection to its sender ended before it arrived.
+    Parted,
 }
 
 impl Refusal {
@@ -111,6 +146,7 @@ impl Refusal {
             Self::StaleIncarnation => "stale-incarnation",
             Self::OutOfOrder => "out-of-order",
             Self::ImplausibleLife => "implausible-life",
+            Self::Parted => "parted",
         }
     }
 }

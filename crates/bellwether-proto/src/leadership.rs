@@ -1,38 +1,563 @@
-//! From "the election names me" to "I lead": what the application may rely on.
+//! From "my election names me" to "I lead": what the application may rely on.
+//!
+//! An election algorithm may name somebody for a moment: after a crash each of several survivors may name itself until it
+//! hears of the others. The application hears of none of that. A node that its own election names asks the members that it
+//! is linked with; each answers once its own election names the same node. When all have answered, or those that did not
+//! have had their time, the leadership is settled, gets its epoch, and is announced.
+//!
+//! ```text
+//!   named    ──Claim(round)──────────────► linked members
+//!            ◄─Follow(round, epoch seen)── each, when it names the same node
+//!   settled  ──Lead(round, epoch)────────► linked members: they announce it, too
+//!            ◄─Follow(round, …)─────────── every ten periods: who is there, and has anybody seen a higher epoch
+//! ```
+//!
+//! **Epochs.** An announcement carries the largest epoch that the leader or anybody who answered has seen, plus one, and is
+//! on stable storage before it is told. So within a group that stays connected every leadership has a larger epoch than the
+//! one before it. Groups that cannot reach each other count on their own: two leaders may carry the same epoch, and
+//! (epoch, node, incarnation) alone is unique. When such groups meet, the leader that stays takes a new epoch above both.
+//!
+//! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: that takes a majority.
 
-use core::fmt;
+mod cause;
+mod message;
+#[cfg(test)]
+mod tests;
 
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::{Drain, Vec};
+
+use crate::canonical::Form;
 use crate::ident::NodeId;
+use crate::link::ACQUAINTANCES_MAX;
+use crate::time::{Span, Time};
 
-/// Why the settled leader changed.
+pub use cause::Cause;
+pub use message::{KINDS, LeadershipMsg};
+
+/// The leader asks its followers whether they are there every so many periods.
+const POLL_PERIODS: u64 = 10;
+
+/// A member that was handed leadership and did not take it is not tried again for so many settling times.
+const DECLINED: u64 = 50;
+
+/// How a node turns being named into leading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// The member came up.
-    Started,
-    /// The leader's connection ended without a goodbye: its process is gone.
-    Gone(NodeId),
-    /// The leader was silent for too long.
-    Silent(NodeId),
-    /// The leader stood aside.
-    Resigned(NodeId),
-    /// The leader handed over to the other.
-    HandedOver(NodeId, NodeId),
-    /// The algorithm prefers another, although the leader is there.
-    Outranked(NodeId),
-    /// Two groups met, and the epoch of this one was behind.
-    Merged,
+pub struct Terms {
+    /// The leader's period, τ.
+    pub period: Span,
+    /// How long a linked member may take to agree, before leadership is announced without it.
+    pub settle: Span,
+    /// Who is preferred: the highest.
+    pub priority: u32,
+    /// Whether a leader gives way to a member of higher priority that has been there for so long.
+    pub preempt: Option<Span>,
+    /// Whether the algorithm can hand over.
+    pub hands_over: bool,
+    /// The largest epoch seen, as stable storage holds it.
+    pub epoch: u64,
 }
 
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Started => write!(f, "came up"),
-            Self::Gone(id) => write!(f, "the connection to node {id} ended without a goodbye"),
-            Self::Silent(id) => write!(f, "node {id} was silent for too long"),
-            Self::Resigned(id) => write!(f, "node {id} resigned"),
-            Self::HandedOver(from, to) => write!(f, "node {from} handed over to node {to}"),
-            Self::Outranked(id) => write!(f, "another was preferred to node {id}"),
-            Self::Merged => write!(f, "two groups met"),
+/// Who leads, as settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// The leader, or nobody.
+    pub leader: Option<NodeId>,
+    /// The number of this leadership, or of the one that ended.
+    pub epoch: u64,
+    /// Why it changed.
+    pub cause: Cause,
+}
+
+/// What the layer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Send(NodeId, LeadershipMsg),
+    /// The epoch has grown: have it on stable storage before what follows.
+    Persist,
+    Announce(Announcement),
+    /// The leader should release its work and hand over to that member.
+    Yield(NodeId),
+    /// Nothing has been announced: hand over at once.
+    HandOver(NodeId),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Leadership {
+    me: NodeId,
+    terms: Terms,
+    /// The largest epoch seen.
+    epoch: u64,
+    /// Members that can be spoken with.
+    linked: BTreeMap<NodeId, Peer>,
+    /// What members last said of themselves; perhaps just before they were linked.
+    says: BTreeMap<NodeId, Says>,
+    /// Whom the election names.
+    named: Option<NodeId>,
+    standing: Standing,
+    /// Counts the claims.
+    round: u64,
+    /// The leader that was announced last, while it lasts.
+    shown: Option<(NodeId, u64)>,
+    /// Why nobody, or this one, leads.
+    cause: Cause,
+    /// Why the leader of before went, in its own words.
+    farewell: Option<Cause>,
+    /// A member that was handed leadership and has not taken it.
+    declined: Option<(NodeId, Time)>,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    since: Time,
+    /// When a frame of it came last.
+    heard: Time,
+    priority: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    Claims { round: u64 },
+    Leads { round: u64, epoch: u64 },
+}
+
+#[derive(Clone, Debug)]
+enum Standing {
+    /// Another is named, or nobody.
+    Following,
+    /// Named, and asking the others.
+    Claiming {
+        missing: BTreeSet<NodeId>,
+        until: Time,
+    },
+    Leading {
+        epoch: u64,
+        poll_due: Time,
+    },
+    /// Does not stand; follows whoever leads.
+    Aside,
+}
+
+impl Leadership {
+    pub(crate) fn new(me: NodeId, terms: Terms) -> Self {
+        Self {
+            me,
+            epoch: terms.epoch,
+            terms,
+            linked: BTreeMap::new(),
+            says: BTreeMap::new(),
+            named: None,
+            standing: Standing::Following,
+            round: 0,
+            shown: None,
+            cause: Cause::Started,
+            farewell: None,
+            declined: None,
+            steps: Vec::new(),
         }
     }
+
+    /// The largest epoch seen.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// What is to be done, in order.
+    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
+        self.steps.drain(..)
+    }
+
+    pub(crate) fn deadline(&self) -> Time {
+        match &self.standing {
+            Standing::Following | Standing::Aside => Time::NEVER,
+            Standing::Claiming { until, .. } => *until,
+            Standing::Leading { poll_due, .. } => *poll_due,
+        }
+    }
+
+    /// Whether leadership could be handed to that member now.
+    pub(crate) fn may_hand_over(&self, to: NodeId) -> Result<(), Reluctance> {
+        match self.standing {
+            Standing::Leading { .. } => {}
+            _ => return Err(Reluctance::NotLeading),
+        }
+        if !self.terms.hands_over {
+            return Err(Reluctance::Algorithm);
+        }
+        if to == self.me {
+            return Err(Reluctance::LeadsAlready);
+        }
+        self.linked.contains_key(&to).then_some(()).ok_or(Reluctance::NotLinked)
+    }
+
+    /// The election names another than before.
+    pub(crate) fn name(&mut self, now: Time, named: Option<NodeId>, cause: Cause) {
+        if matches!(self.standing, Standing::Aside) {
+            return; // What an election that is not taken part in names means nothing.
+        }
+        self.named = named;
+        if self.shown.is_some_and(|(leader, _)| Some(leader) != named) {
+            self.changes_because(cause);
+        }
+        if named == Some(self.me) {
+            if matches!(self.standing, Standing::Following) {
+                self.claim(now);
+            }
+            return;
+        }
+        self.cease();
+        self.follow();
+    }
+
+    /// The member resigned: it does not stand, and follows whoever leads.
+    pub(crate) fn stand_aside(&mut self) {
+        if self.shown.is_some_and(|(leader, _)| leader == self.me) {
+            self.cause = Cause::Resigned(self.me);
+        }
+        self.tell_all(LeadershipMsg::Aside);
+        self.cease();
+        self.standing = Standing::Aside;
+        self.named = None;
+        self.follow();
+    }
+
+    /// It stands again.
+    pub(crate) fn stand(&mut self) {
+        self.standing = Standing::Following;
+        self.named = None;
+    }
+
+    /// Leadership goes to that member: the others are told before the election acts.
+    pub(crate) fn hand_over(&mut self, now: Time, to: NodeId) {
+        self.declined = Some((to, now + self.terms.settle * DECLINED));
+        self.tell_all(LeadershipMsg::HandOver { to });
+    }
+
+    /// A connection to that member came about.
+    pub(crate) fn link(&mut self, now: Time, peer: NodeId) {
+        if self.linked.len() >= ACQUAINTANCES_MAX && !self.linked.contains_key(&peer) {
+            return; // Nobody has so many; one more voice can wait.
+        }
+        self.linked.insert(peer, Peer { since: now, heard: now, priority: 0 });
+        match &mut self.standing {
+            Standing::Claiming { missing, .. } => {
+                missing.insert(peer);
+                let msg = LeadershipMsg::Claim { round: self.round };
+                self.steps.push(Step::Send(peer, msg));
+            }
+            Standing::Leading { epoch, .. } => {
+                let msg = LeadershipMsg::Lead { round: self.round, epoch: *epoch };
+                self.steps.push(Step::Send(peer, msg));
+            }
+            Standing::Aside => {
+                self.steps.push(Step::Send(peer, LeadershipMsg::Aside));
+                self.heed(peer);
+            }
+            Standing::Following => self.heed(peer),
+        }
+    }
+
+    /// It ended, or that member stands aside.
+    pub(crate) fn unlink(&mut self, now: Time, peer: NodeId) {
+        self.linked.remove(&peer);
+        self.says.remove(&peer);
+        self.need_not_answer(now, peer);
+        if matches!(self.standing, Standing::Aside) && self.named == Some(peer) {
+            self.named = None;
+            self.cause = Cause::Gone(peer);
+            self.follow();
+        }
+    }
+
+    /// Any frame of that member came.
+    pub(crate) fn heard(&mut self, now: Time, peer: NodeId) {
+        if let Some(peer) = self.linked.get_mut(&peer) {
+            peer.heard = now;
+        }
+    }
+
+    /// A message of this layer came. Those that change the election are the node's to carry out.
+    pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: LeadershipMsg) {
+        match msg {
+            LeadershipMsg::Claim { round } => self.on_claim(from, round),
+            LeadershipMsg::Lead { round, epoch } => self.on_lead(from, round, epoch),
+            LeadershipMsg::Follow { round, epoch, priority } => {
+                self.on_follow(now, from, round, epoch, priority);
+            }
+            LeadershipMsg::Cede => self.on_cede(from),
+            LeadershipMsg::Aside => {
+                self.explain(from, Cause::Resigned(from));
+                self.need_not_answer(now, from);
+            }
+            LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
+        }
+    }
+
+    /// A leader says why it goes. What follows from that may show before, or much later.
+    fn explain(&mut self, who: NodeId, why: Cause) {
+        self.farewell = Some(why);
+        if self.cause == Cause::Outranked(who) {
+            self.cause = why;
+        }
+    }
+
+    fn changes_because(&mut self, cause: Cause) {
+        self.cause = match (cause, self.farewell) {
+            (Cause::Outranked(who), Some(why)) if why.about() == Some(who) => why,
+            _ => cause,
+        };
+    }
+
+    pub(crate) fn wake(&mut self, now: Time) {
+        match &mut self.standing {
+            Standing::Claiming { until, .. } if *until <= now => self.settle(now),
+            Standing::Leading { epoch, poll_due } if *poll_due <= now => {
+                let epoch = *epoch;
+                *poll_due = now + self.terms.period * POLL_PERIODS;
+                self.round += 1;
+                self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
+            }
+            _ => {}
+        }
+    }
+
+    /// Named: ask the others.
+    fn claim(&mut self, now: Time) {
+        self.show(None);
+        self.round += 1;
+        let silent = self.silent_leader(now);
+        let missing: BTreeSet<NodeId> =
+            self.linked.keys().copied().filter(|id| Some(*id) != silent).collect();
+        self.standing = Standing::Claiming { missing, until: now + self.terms.settle };
+        self.tell_all(LeadershipMsg::Claim { round: self.round });
+        self.settle_if_all_agree(now);
+    }
+
+    /// A leader that runs speaks every period. One that was followed and has been silent for two is not waited for, though
+    /// its connection is there: it is stopped, or its machine is.
+    fn silent_leader(&self, now: Time) -> Option<NodeId> {
+        let led = self.cause.about()?;
+        let peer = self.linked.get(&led)?;
+        (now.since(peer.heard) > self.terms.period * 2).then_some(led)
+    }
+
+    fn need_not_answer(&mut self, now: Time, peer: NodeId) {
+        if let Standing::Claiming { missing, .. } = &mut self.standing
+            && missing.remove(&peer)
+        {
+            self.settle_if_all_agree(now);
+        }
+    }
+
+    fn settle_if_all_agree(&mut self, now: Time) {
+        if matches!(&self.standing, Standing::Claiming { missing, .. } if missing.is_empty()) {
+            self.settle(now);
+        }
+    }
+
+    /// Those that can be reached agree. If one of them is preferred, it is let lead; nobody has been told otherwise yet.
+    fn settle(&mut self, now: Time) {
+        match self.preferred(now) {
+            Some(to) => self.steps.push(Step::HandOver(to)),
+            None => self.lead(now),
+        }
+    }
+
+    fn lead(&mut self, now: Time) {
+        self.epoch = self.epoch.saturating_add(1);
+        let epoch = self.epoch;
+        self.standing = Standing::Leading { epoch, poll_due: now + self.terms.period * POLL_PERIODS };
+        self.steps.push(Step::Persist);
+        self.round += 1;
+        self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
+        self.show(Some((self.me, epoch)));
+    }
+
+    /// The member of highest priority, if that is higher than this node's and it may be handed leadership.
+    fn preferred(&self, now: Time) -> Option<NodeId> {
+        if !self.terms.hands_over {
+            return None;
+        }
+        let declined = self.declined.filter(|(_, until)| now < *until).map(|(id, _)| id);
+        let higher =
+            |(id, peer): &(&NodeId, &Peer)| peer.priority > self.terms.priority && Some(**id) != declined;
+        let highest = self
+            .linked
+            .iter()
+            .filter(higher)
+            .max_by_key(|(id, peer)| (peer.priority, core::cmp::Reverse(**id)));
+        highest.map(|(id, _)| *id)
+    }
+
+    fn on_claim(&mut self, from: NodeId, round: u64) {
+        self.note(from, Says::Claims { round });
+        self.heed(from);
+    }
+
+    fn on_lead(&mut self, from: NodeId, round: u64, epoch: u64) {
+        self.note(from, Says::Leads { round, epoch });
+        self.farewell = self.farewell.filter(|why| why.about() != Some(from));
+        let news = epoch > self.epoch;
+        self.epoch = self.epoch.max(epoch);
+        if matches!(self.standing, Standing::Aside) && epoch == self.epoch {
+            self.named = Some(from);
+        }
+        self.heed(from);
+        if news {
+            // After what was said: who leads is known without the disk.
+            self.steps.push(Step::Persist);
+        }
+    }
+
+    fn note(&mut self, from: NodeId, says: Says) {
+        if self.says.len() < ACQUAINTANCES_MAX || self.says.contains_key(&from) {
+            self.says.insert(from, says);
+        }
+    }
+
+    /// Leadership has been agreed to, or is still; and epochs that others saw count.
+    fn on_follow(&mut self, now: Time, from: NodeId, round: u64, epoch: u64, priority: u32) {
+        if round != self.round {
+            return;
+        }
+        self.epoch = self.epoch.max(epoch);
+        if let Some(peer) = self.linked.get_mut(&from) {
+            peer.priority = priority;
+        }
+        match self.standing {
+            Standing::Claiming { .. } => self.need_not_answer(now, from),
+            Standing::Leading { epoch, .. } if self.epoch > epoch => {
+                self.cause = Cause::Merged;
+                self.lead(now);
+            }
+            Standing::Leading { .. } => self.consider_yielding(now),
+            Standing::Following | Standing::Aside => {}
+        }
+    }
+
+    fn consider_yielding(&mut self, now: Time) {
+        if let Some(delay) = self.terms.preempt
+            && let Some(to) = self.preferred(now)
+            && self.linked.get(&to).is_some_and(|peer| now.since(peer.since) >= delay)
+        {
+            self.steps.push(Step::Yield(to));
+        }
+    }
+
+    fn on_cede(&mut self, from: NodeId) {
+        self.says.remove(&from);
+        if self.shown.is_some_and(|(leader, _)| leader == from) {
+            self.changes_because(Cause::Outranked(from));
+            if matches!(self.standing, Standing::Aside) {
+                self.named = None;
+            }
+            self.show(None);
+        }
+    }
+
+    /// Shows what that member says of itself, and answers it, if this node follows it. One that stands aside follows
+    /// whoever claims; the others whom their election names.
+    fn heed(&mut self, who: NodeId) {
+        let follows = match self.standing {
+            Standing::Aside => true,
+            Standing::Following => self.named == Some(who),
+            Standing::Claiming { .. } | Standing::Leading { .. } => false,
+        };
+        let (true, Some(says)) = (follows, self.says.get(&who).copied()) else { return };
+        let (Says::Claims { round } | Says::Leads { round, .. }) = says;
+        // An epoch that is behind will be taken back as soon as its leader hears of ours.
+        match says {
+            Says::Leads { epoch, .. } if epoch >= self.epoch => self.show(Some((who, epoch))),
+            _ if self.named == Some(who) => self.show(None),
+            _ => {}
+        }
+        let priority = if matches!(self.standing, Standing::Aside) { 0 } else { self.terms.priority };
+        self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch: self.epoch, priority }));
+    }
+
+    /// This node leads or claims no more.
+    fn cease(&mut self) {
+        if let Standing::Leading { .. } = self.standing {
+            self.tell_all(LeadershipMsg::Cede);
+        }
+        if !matches!(self.standing, Standing::Aside) {
+            self.standing = Standing::Following;
+        }
+    }
+
+    /// Another is named, or nobody.
+    fn follow(&mut self) {
+        if self.shown.is_some_and(|(leader, _)| Some(leader) != self.named) {
+            self.show(None);
+        }
+        if let Some(named) = self.named {
+            self.heed(named);
+        }
+    }
+
+    fn show(&mut self, leader: Option<(NodeId, u64)>) {
+        let before = core::mem::replace(&mut self.shown, leader);
+        if before == leader {
+            return;
+        }
+        let epoch = leader.or(before).map_or(self.epoch, |(_, epoch)| epoch);
+        let leader = leader.map(|(id, _)| id);
+        self.steps.push(Step::Announce(Announcement { leader, epoch, cause: self.cause }));
+    }
+
+    fn tell_all(&mut self, msg: LeadershipMsg) {
+        self.steps.extend(self.linked.keys().map(|peer| Step::Send(*peer, msg)));
+    }
+
+    pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
+        form.period(self.epoch);
+        form.other(self.me, self.round);
+        form.option(self.named, Form::node);
+        form.option(self.shown, |form, (leader, epoch)| {
+            form.node(leader);
+            form.period(epoch);
+        });
+        form.deadline(now, self.deadline());
+        match &self.standing {
+            Standing::Following => form.number(0),
+            Standing::Claiming { missing, .. } => {
+                form.number(1);
+                missing.iter().for_each(|id| form.node(*id));
+            }
+            Standing::Leading { epoch, .. } => {
+                form.number(2);
+                form.period(*epoch);
+            }
+            Standing::Aside => form.number(3),
+        }
+        form.number(self.linked.len() as u64);
+        for (id, peer) in &self.linked {
+            form.node(*id);
+            form.number(u64::from(peer.priority));
+        }
+        for (id, says) in &self.says {
+            form.node(*id);
+            match *says {
+                Says::Claims { round } => form.other(*id, round),
+                Says::Leads { round, epoch } => {
+                    form.other(*id, round);
+                    form.period(epoch);
+                }
+            }
+        }
+    }
+}
+
+/// Why leadership is not handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reluctance {
+    /// This node does not lead.
+    NotLeading,
+    /// The other leads already: it is this node.
+    LeadsAlready,
+    /// The other cannot be reached.
+    NotLinked,
+    /// The algorithm has fixed priorities.
+    Algorithm,
 }

@@ -99,6 +99,21 @@ struct Peer {
     taken: u64,
     /// The number of the last frame sent to this peer.
     sent: u64,
+    /// Its connection ended, and there is no other yet. What it sent before may still be on its way, and would make a dead
+    /// peer seem alive.
+    parted: bool,
+}
+
+impl Peer {
+    fn is_in(&mut self, life: Incarnation) -> Admitted {
+        if life <= self.incarnation {
+            return Admitted::SameLife;
+        }
+        let known = core::mem::replace(&mut self.incarnation, life);
+        (self.taken, self.parted) = (0, false);
+        // Of one that is heard for the first time no earlier life is known to have ended.
+        if known == Incarnation::default() { Admitted::SameLife } else { Admitted::NewLife }
+    }
 }
 
 /// A frame that may have an effect.
@@ -137,21 +152,28 @@ impl Link {
         self.table.life_of(of).unwrap_or_default()
     }
 
+    /// A peer is known to be in that life, whether or not a frame of it has come.
+    pub(crate) fn introduce(&mut self, id: NodeId, life: Incarnation) -> Result<Admitted, Refusal> {
+        let peer = self.table.meet(id, life)?;
+        peer.parted = false;
+        Ok(peer.is_in(life))
+    }
+
+    /// The connection to a peer ended: nothing that it sent in that life counts until it is introduced again.
+    pub(crate) fn part(&mut self, id: NodeId) {
+        if let Some(peer) = self.table.get_mut(id) {
+            peer.parted = true;
+        }
+    }
+
     /// Decides whether a frame may have an effect, and remembers it.
     pub(crate) fn admit<M>(&mut self, frame: &Frame<M>) -> Result<Admitted, Refusal> {
         let peer = self.table.meet(frame.from, frame.incarnation)?;
-        let mut admitted = Admitted::SameLife;
-        if frame.incarnation > peer.incarnation {
-            // Of one that is heard for the first time no earlier life is known to have ended.
-            if peer.incarnation != Incarnation::default() {
-                admitted = Admitted::NewLife;
-            }
-            peer.incarnation = frame.incarnation;
-            peer.taken = 0;
-        }
+        let admitted = peer.is_in(frame.incarnation);
         match self.guard {
             Guard::Nothing => Ok(Admitted::SameLife),
             _ if frame.incarnation < peer.incarnation => Err(Refusal::StaleIncarnation),
+            _ if peer.parted => Err(Refusal::Parted),
             Guard::LivesAndOrder if matches!(frame.body, Body::Election(_)) => {
                 if frame.seq <= peer.taken {
                     return Err(Refusal::OutOfOrder);
@@ -169,6 +191,7 @@ impl Link {
             form.incarnation(id, peer.incarnation);
             form.frame_seq(id, me, peer.taken);
             form.frame_seq(me, id, peer.sent);
+            form.number(u64::from(peer.parted));
         }
         form.frame_seq(me, me, self.broadcasts);
     }

@@ -5,6 +5,7 @@ use core::fmt;
 use crate::canonical::Form;
 use crate::detector::{DetectorMsg, WatchNo};
 use crate::ident::{Incarnation, NodeId};
+use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
 
 /// A message of an election algorithm.
@@ -46,6 +47,8 @@ pub enum Body<M> {
     Detector(DetectorMsg),
     /// Between the election algorithms.
     Election(M),
+    /// Between the leadership layers.
+    Leadership(LeadershipMsg),
 }
 
 impl<M: Message> Body<M> {
@@ -55,6 +58,7 @@ impl<M: Message> Body<M> {
             Self::Link(msg) => msg.kind(),
             Self::Detector(msg) => msg.kind(),
             Self::Election(msg) => msg.kind(),
+            Self::Leadership(msg) => msg.kind(),
         }
     }
 }
@@ -73,6 +77,10 @@ impl<M: Message> Frame<M> {
             Body::Election(msg) => {
                 form.number(2);
                 msg.canonical(form);
+            }
+            Body::Leadership(msg) => {
+                form.number(3);
+                msg.canonical(self.from, to, form);
             }
         }
     }

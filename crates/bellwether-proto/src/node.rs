@@ -1,5 +1,6 @@
 //! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
 
+use alloc::vec::Vec;
 use core::mem;
 
 use crate::canonical::Form;
@@ -7,6 +8,7 @@ use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
+use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame};
 use crate::time::Time;
@@ -69,6 +71,10 @@ pub struct Node<E: Election> {
     link: Link,
     detector: Detector,
     election: E,
+    /// What turns being named into leading; the laboratory mostly looks at elections alone, and does without.
+    leadership: Option<Leadership>,
+    /// Until when the node does not stand, and its election does not run.
+    aside: Option<Time>,
     /// The view last shown to the outside.
     shown: View,
     // Buffers, empty between steps; kept so that a step need not allocate them.
@@ -93,11 +99,19 @@ impl<E: Election> Node<E> {
             },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
+            leadership: None,
+            aside: None,
             shown: View { status: Status::Down, leader: None, group: None },
             mail: Mail::new(),
             actions: Actions::new(),
             setup,
         }
+    }
+
+    /// The same node, which announces leadership on these terms once the members that it is linked with agree.
+    pub fn with_leadership(mut self, terms: Terms) -> Self {
+        self.leadership = Some(Leadership::new(self.id(), terms));
+        self
     }
 
     /// Takes one input at `now`, which must not run backwards. What is to be done is appended to `out`.
@@ -107,6 +121,11 @@ impl<E: Election> Node<E> {
             Input::Frame(frame) => self.receive(now, frame, out),
             Input::Deadline => self.wake(now, out),
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
+            Input::Linked { peer, incarnation } => self.linked(now, peer, incarnation, out),
+            Input::Unlinked { peer } => self.lead(now, out, |leadership| leadership.unlink(now, peer)),
+            Input::StandAside { until } => self.stand_aside(now, until, out),
+            Input::Stand => self.stand(now, out),
+            Input::HandOver { to } => self.hand_over(now, to, out),
             Input::Oracle { peer, alive } => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     self.detector.oracle(now, rank, alive.is_some());
@@ -117,7 +136,24 @@ impl<E: Election> Node<E> {
 
     /// When to give it [`Input::Deadline`]. May be earlier than anything is due, never later.
     pub fn deadline(&self) -> Option<Time> {
-        self.detector.deadline().min(self.election.deadline()).as_deadline()
+        let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
+        let election = self.aside.unwrap_or_else(|| self.detector.deadline().min(self.election.deadline()));
+        election.min(leadership).as_deadline()
+    }
+
+    /// Whether leadership could be handed to that peer now, and if not, why.
+    ///
+    /// # Errors
+    /// Says why not. Without the leadership layer there is no leadership to hand over.
+    pub fn may_hand_over(&self, to: NodeId) -> Result<(), Reluctance> {
+        self.leadership
+            .as_ref()
+            .map_or(Err(Reluctance::NotLeading), |leadership| leadership.may_hand_over(to))
+    }
+
+    /// Whether the node stands aside.
+    pub fn is_aside(&self) -> bool {
+        self.aside.is_some()
     }
 
     /// Who this is.
@@ -147,6 +183,10 @@ impl<E: Election> Node<E> {
         self.link.canonical(self.id(), form);
         self.detector.canonical(now, form);
         self.election.canonical(now, form);
+        form.option(self.aside, |form, until| form.deadline(now, until));
+        if let Some(leadership) = &self.leadership {
+            leadership.canonical(now, form);
+        }
     }
 
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
@@ -157,8 +197,7 @@ impl<E: Election> Node<E> {
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
         let Frame { from, incarnation, rides, .. } = frame;
         match self.link.admit(&frame) {
-            Ok(Admitted::SameLife) => {}
-            Ok(Admitted::NewLife) => self.elect(now, election::Input::NewLife(from), out),
+            Ok(admitted) => self.admitted(now, from, admitted, out),
             Err(why) => {
                 out.push(Output::Event(Event::Refused { from, why }));
                 if why == Refusal::StaleIncarnation {
@@ -167,8 +206,12 @@ impl<E: Election> Node<E> {
                 return;
             }
         }
-        // A peer that was met, but is on no list, is nobody that a detector could watch.
-        let rank = self.setup.roster.rank(from);
+        if let Some(leadership) = &mut self.leadership {
+            leadership.heard(now, from);
+        }
+        // A peer that was met, but is on no list, is nobody that a detector could watch. And whoever stands aside is dead to
+        // those that watch it.
+        let rank = self.setup.roster.rank(from).filter(|_| self.aside.is_none());
         if let Some(rank) = rank {
             self.heard(now, rank, incarnation, rides, out);
         }
@@ -181,6 +224,14 @@ impl<E: Election> Node<E> {
                 }
             }
             Body::Election(msg) => self.elect(now, election::Input::Message { from, msg }, out),
+            Body::Leadership(msg) => self.heed(now, from, msg, out),
+        }
+    }
+
+    fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
+        match admitted {
+            Admitted::SameLife => {}
+            Admitted::NewLife => self.elect(now, election::Input::NewLife(peer), out),
         }
     }
 
@@ -207,7 +258,7 @@ impl<E: Election> Node<E> {
     fn answer_stale(&mut self, now: Time, from: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
         match body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
-            Body::Detector(_) | Body::Election(_) => {
+            Body::Detector(_) | Body::Election(_) | Body::Leadership(_) => {
                 let known = self.link.incarnation(from);
                 self.post(now, from, Body::Link(LinkMsg::Outlived { known }), out);
             }
@@ -218,6 +269,13 @@ impl<E: Election> Node<E> {
     /// what it sends may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
     /// arrives at the very instant of the deadline is in time, whatever else arrives at that instant before it.
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
+        self.lead(now, out, |leadership| leadership.wake(now));
+        if let Some(until) = self.aside {
+            if until <= now {
+                self.stand(now, out);
+            }
+            return;
+        }
         self.report_downs(now, out);
         if self.election.deadline() <= now {
             self.elect(now, election::Input::Deadline, out);
@@ -234,7 +292,10 @@ impl<E: Election> Node<E> {
             self.detector.probe(now, rank, &mut self.mail);
             self.post_mail(now, out);
         }
+        self.link.part(peer);
+        // The election first: who leads next is a matter of its own.
         self.elect(now, election::Input::Gone(peer), out);
+        self.lead(now, out, |leadership| leadership.unlink(now, peer));
     }
 
     /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
@@ -245,11 +306,91 @@ impl<E: Election> Node<E> {
         else {
             return;
         };
-        let shown = self.shown;
+        self.begin_life(now, incarnation, out);
+    }
+
+    /// Starts over in a later life, with everything volatile lost but who is linked and who leads.
+    fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
+        let (shown, leadership) = (self.shown, self.leadership.take());
         *self = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
-        self.shown = shown;
+        (self.shown, self.leadership) = (shown, leadership);
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, out);
+    }
+
+    fn linked(&mut self, now: Time, peer: NodeId, life: Incarnation, out: &mut Outbox<E::Msg>) {
+        if peer == self.id() {
+            return;
+        }
+        match self.link.introduce(peer, life) {
+            Ok(admitted) => self.admitted(now, peer, admitted, out),
+            Err(why) => return out.push(Output::Event(Event::Refused { from: peer, why })),
+        }
+        self.lead(now, out, |leadership| leadership.link(now, peer));
+    }
+
+    /// A message of the leadership layer. What a leader says of its own going is true: it need not be found out.
+    fn heed(&mut self, now: Time, from: NodeId, msg: LeadershipMsg, out: &mut Outbox<E::Msg>) {
+        match msg {
+            LeadershipMsg::Aside => {
+                if let Some(rank) = self.setup.roster.rank(from).filter(|rank| self.detector.retire(*rank)) {
+                    self.down_because(now, rank, Cause::Resigned(from), out);
+                }
+                self.elect_because(now, election::Input::Gone(from), Cause::Resigned(from), out);
+            }
+            LeadershipMsg::HandOver { to } if self.shown.normal_leader() == Some(from) => {
+                self.elect(now, election::Input::HandOver(to), out);
+            }
+            _ => {}
+        }
+        self.lead(now, out, |leadership| leadership.handle(now, from, msg));
+    }
+
+    /// The node ends its part in the election, as if it were gone, and says so. It still hears who leads.
+    fn stand_aside(&mut self, now: Time, until: Time, out: &mut Outbox<E::Msg>) {
+        if self.leadership.is_none() {
+            return;
+        }
+        if self.aside.replace(until).is_none() {
+            self.shown = View { status: Status::Waiting, leader: None, group: None };
+            out.push(Output::Event(Event::View(self.shown)));
+            self.lead(now, out, Leadership::stand_aside);
+        }
+    }
+
+    /// Comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
+    fn stand(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
+        if let (Some(_), Some(incarnation)) = (self.aside, self.setup.incarnation.next()) {
+            self.lead(now, out, Leadership::stand);
+            self.begin_life(now, incarnation, out);
+        }
+    }
+
+    fn hand_over(&mut self, now: Time, to: NodeId, out: &mut Outbox<E::Msg>) {
+        if self.may_hand_over(to).is_ok() {
+            self.let_lead(now, to, out);
+        }
+    }
+
+    fn let_lead(&mut self, now: Time, to: NodeId, out: &mut Outbox<E::Msg>) {
+        self.lead(now, out, |leadership| leadership.hand_over(now, to));
+        self.elect(now, election::Input::HandOver(to), out);
+    }
+
+    /// Does something with the leadership layer, if there is one, and carries out what follows.
+    fn lead(&mut self, now: Time, out: &mut Outbox<E::Msg>, act: impl FnOnce(&mut Leadership)) {
+        let Some(leadership) = &mut self.leadership else { return };
+        act(leadership);
+        let steps: Vec<Step> = leadership.drain().collect();
+        for step in steps {
+            match step {
+                Step::Send(to, msg) => self.post(now, to, Body::Leadership(msg), out),
+                Step::Persist => self.persist(out),
+                Step::Announce(announced) => out.push(Output::Event(Event::Announced(announced))),
+                Step::Yield(to) => out.push(Output::Event(Event::Yield(to))),
+                Step::HandOver(to) => self.let_lead(now, to, out),
+            }
+        }
     }
 
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
@@ -260,17 +401,48 @@ impl<E: Election> Node<E> {
     }
 
     fn down(&mut self, now: Time, rank: usize, out: &mut Outbox<E::Msg>) {
+        let cause = self.cause(&election::Input::DownSig(self.setup.roster.at(rank)));
+        self.down_because(now, rank, cause, out);
+    }
+
+    fn down_because(&mut self, now: Time, rank: usize, cause: Cause, out: &mut Outbox<E::Msg>) {
         self.post_mail(now, out);
         let peer = self.setup.roster.at(rank);
         out.push(Output::Event(Event::Down(peer)));
-        self.elect(now, election::Input::DownSig(peer), out);
+        self.elect_because(now, election::Input::DownSig(peer), cause, out);
     }
 
     fn elect(&mut self, now: Time, input: election::Input<E::Msg>, out: &mut Outbox<E::Msg>) {
+        let cause = self.cause(&input);
+        self.elect_because(now, input, cause, out);
+    }
+
+    /// Why the node may name another leader after this.
+    fn cause(&self, input: &election::Input<E::Msg>) -> Cause {
+        match (input, self.shown.normal_leader()) {
+            (_, None) | (election::Input::Recovery, _) => Cause::Started,
+            (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
+            (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
+            (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
+            (election::Input::Message { .. }, Some(led)) => Cause::Outranked(led),
+        }
+    }
+
+    fn elect_because(
+        &mut self,
+        now: Time,
+        input: election::Input<E::Msg>,
+        cause: Cause,
+        out: &mut Outbox<E::Msg>,
+    ) {
+        if self.aside.is_some() {
+            return; // Its election does not run.
+        }
         let mut actions = mem::take(&mut self.actions);
         self.election.handle(now, input, &mut actions);
         // The view is shown before the messages go out: an observer sees the cause before the effects.
         let view = self.election.view();
+        let named = self.shown.normal_leader();
         if view != self.shown {
             self.shown = view;
             out.push(Output::Event(Event::View(view)));
@@ -279,6 +451,10 @@ impl<E: Election> Node<E> {
             self.carry_out(now, action, out);
         }
         self.actions = actions;
+        // After the election's messages: they make the others name whom this node names.
+        if view.normal_leader() != named {
+            self.lead(now, out, |leadership| leadership.name(now, view.normal_leader(), cause));
+        }
     }
 
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
@@ -335,7 +511,7 @@ impl<E: Election> Node<E> {
         let Some(seq) = self.link.next_seq(to) else { return };
         let rides = match body {
             Body::Election(_) => self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank)),
-            Body::Link(_) | Body::Detector(_) => None,
+            Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
         };
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });
     }
@@ -346,7 +522,8 @@ impl<E: Election> Node<E> {
 
     fn persist(&self, out: &mut Outbox<E::Msg>) {
         let Setup { incarnation, count, .. } = self.setup;
-        out.push(Output::Persist(Durable { incarnation, count }));
+        let epoch = self.leadership.as_ref().map_or(0, Leadership::epoch);
+        out.push(Output::Persist(Durable { incarnation, count, epoch }));
     }
 }
 

@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event};
+use crate::leadership::Announcement;
 use crate::message::Kind;
 use crate::time::Time;
 use crate::view::View;
@@ -135,6 +136,8 @@ impl What {
             Self::Slow(_) => "slow",
             Self::Node(event) => match event {
                 Event::View(_) => "state",
+                Event::Announced(_) => "announce",
+                Event::Yield(_) => "yield",
                 Event::Reborn(_) => "reborn",
                 Event::Watch(_) => "watch",
                 Event::Unwatch(_) => "unwatch",
@@ -153,7 +156,7 @@ impl What {
             Self::Recv(msg, sent) => (2, msg.binary(sent.as_micros())),
             Self::Drop(msg, reason) => (3, msg.binary(reason as u64)),
             Self::Deadline => (4, [0; 4]),
-            Self::Persist(durable) => (5, [durable.incarnation.0, durable.count, 0, 0]),
+            Self::Persist(durable) => (5, [durable.incarnation.0, durable.count, durable.epoch, 0]),
             Self::Crash => (6, [0; 4]),
             Self::Recover => (7, [0; 4]),
             Self::Pause => (8, [0; 4]),
@@ -171,6 +174,8 @@ impl What {
                 Event::Down(peer) => (25, [u64::from(peer.0), 0, 0, 0]),
                 Event::PlayDead => (26, [0; 4]),
                 Event::PlayAlive => (27, [0; 4]),
+                Event::Announced(announced) => (29, announced_binary(&announced)),
+                Event::Yield(to) => (30, [u64::from(to.0), 0, 0, 0]),
                 Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
             },
         }
@@ -186,7 +191,9 @@ impl What {
     fn peer(&self) -> Option<NodeId> {
         match *self {
             Self::Cut(peer) | Self::Mend(peer) | Self::Slow(peer) => Some(peer),
-            Self::Node(Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer)) => Some(peer),
+            Self::Node(
+                Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer),
+            ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
             _ => None,
         }
@@ -214,6 +221,13 @@ fn view_binary(view: &View) -> [u64; 4] {
         .group
         .map_or((0, 0, 0), |group| (u64::from(group.0.node.0) + 1, group.0.incarnation.0, group.0.seq));
     [(view.status as u64) << 40 | leader, node, incarnation, seq]
+}
+
+fn announced_binary(announced: &Announcement) -> [u64; 4] {
+    let id = |id: Option<NodeId>| id.map_or(0, |id| u64::from(id.0) + 1);
+    let Announcement { leader, epoch, cause } = *announced;
+    let kind = cause.name().bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
+    [id(leader), epoch, kind, id(cause.about()) << 32 | id(cause.successor())]
 }
 
 struct Json(TraceEvent);
@@ -246,6 +260,14 @@ impl fmt::Display for Json {
                 Some(group) => write!(f, r#","group":"{group}"}}"#)?,
                 None => f.write_str(r#","group":null}"#)?,
             }
+        }
+        if let What::Node(Event::Announced(Announcement { leader, epoch, cause })) = what {
+            f.write_str(r#","leader":"#)?;
+            match leader {
+                Some(leader) => write!(f, "{leader}")?,
+                None => f.write_str("null")?,
+            }
+            write!(f, r#","epoch":{epoch},"cause":"{}""#, cause.name())?;
         }
         f.write_str("}")
     }

@@ -105,6 +105,7 @@ struct Header {
 mod tag {
     pub(super) const LINK: u8 = 0;
     pub(super) const DETECTOR: u8 = 1;
+    pub(super) const LEADERSHIP: u8 = 2;
     pub(super) const BULLY_FD: u8 = 16;
     pub(super) const ASYNC_BULLY: u8 = 17;
     pub(super) const LFA: u8 = 18;
@@ -127,12 +128,14 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
             Body::Link(_) => tag::LINK,
             Body::Detector(_) => tag::DETECTOR,
             Body::Election(msg) => election_tag(msg),
+            Body::Leadership(_) => tag::LEADERSHIP,
         },
     };
     let bytes = append(alloc::vec![VERSION], &header);
     match &frame.body {
         Body::Link(msg) => append(bytes, msg),
         Body::Detector(msg) => append(bytes, msg),
+        Body::Leadership(msg) => append(bytes, msg),
         Body::Election(AnyMsg::BullyFd(msg) | AnyMsg::AsyncBully(msg)) => append(bytes, msg),
         Body::Election(AnyMsg::Lfa(msg)) => append(bytes, msg),
         Body::Election(AnyMsg::Adft(msg)) => append(bytes, msg),
@@ -188,6 +191,7 @@ fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> 
     match tag {
         tag::LINK => take(bytes, "link message").map(|(msg, rest)| (Body::Link(msg), rest)),
         tag::DETECTOR => take(bytes, "detector message").map(|(msg, rest)| (Body::Detector(msg), rest)),
+        tag::LEADERSHIP => take(bytes, "leadership message").map(|(msg, rest)| (Body::Leadership(msg), rest)),
         tag::BULLY_FD => take_election(bytes, AnyMsg::BullyFd),
         tag::ASYNC_BULLY => take_election(bytes, AnyMsg::AsyncBully),
         tag::LFA => take_election(bytes, AnyMsg::Lfa),

@@ -97,7 +97,7 @@ impl Host {
             for output in outbox.drain() {
                 match output {
                     // In earnest also with a checksum, and with the folder synced.
-                    Output::Persist(Durable { incarnation, count }) => {
+                    Output::Persist(Durable { incarnation, count, .. }) => {
                         let next = disk.with_extension("next");
                         let mut file = File::create(&next)?;
                         write!(file, "{incarnation} {count}")?;
@@ -162,5 +162,9 @@ impl Host {
 
 fn durable(text: &str) -> Option<Durable> {
     let (incarnation, count) = text.split_once(' ')?;
-    Some(Durable { incarnation: Incarnation(incarnation.parse().ok()?), count: count.parse().ok()? })
+    Some(Durable {
+        incarnation: Incarnation(incarnation.parse().ok()?),
+        count: count.parse().ok()?,
+        epoch: 0,
+    })
 }

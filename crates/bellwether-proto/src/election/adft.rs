@@ -47,6 +47,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    hands_over: false,
     kinds: &[ALIVE, SUSPECT],
     repaired: &[Promise { property: Property::Omega, under: &[TSource, FewCrashes, QuietEnd] }],
     printed: &[Promise {
@@ -137,7 +138,7 @@ impl Election for Adft {
             Input::NewLife(peer) => self.with_rank(peer, |this, k| this.timeout[k].new_life()),
             Input::Gone(peer) => self.with_rank(peer, |this, k| this.suspect_aloud(now, k, out)),
             Input::Deadline => self.on_deadline(now, out),
-            Input::DownSig(_) => {} // It has timers of its own.
+            Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to prefer one.
         }
         self.keep_count(out);
         self.alive(now, out);

@@ -45,6 +45,7 @@ pub const SPEC: Spec = Spec {
     detector: Some(DetectorKind::Heartbeat),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    hands_over: false,
     kinds: KINDS_FIG_3,
     repaired: &[
         Promise { property: Property::Ale1, under: &[] },
@@ -79,6 +80,7 @@ impl Election for AsyncBully {
             Input::Recovery => self.start_stage2(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
             Input::NewLife(_) | Input::Gone(_) => {} // Both are for the detector to weigh.
+            Input::HandOver(_) => {}                 // Priorities are fixed.
             Input::Deadline => {
                 self.organiser.ask_norm(now, out);
                 self.repeat_halt(now, out);

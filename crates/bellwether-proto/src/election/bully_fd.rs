@@ -46,6 +46,7 @@ pub const SPEC: Spec = Spec {
     detector: Some(DetectorKind::Perfect),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    hands_over: false,
     kinds: KINDS_FIG_1,
     repaired: PROMISES,
     printed: PROMISES,
@@ -81,6 +82,7 @@ impl Election for BullyFd {
             Input::Recovery => self.start_stage1(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
             Input::NewLife(_) | Input::Gone(_) => {} // Both are for the detector to weigh.
+            Input::HandOver(_) => {}                 // Priorities are fixed.
             Input::Deadline => self.organiser.ask_norm(now, out),
             Input::Message { from: j, msg } if !msg.is_the_word_of(j) => {}
             Input::Message { from: j, msg } => match msg {

@@ -52,6 +52,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Met,
     channels: Channels::AnyOrder,
+    hands_over: true,
     kinds: &[HEARTBEAT, STOP_LEADER, SUSPICION],
     repaired: &[
         Promise { property: Property::Omega, under: &[OneReachesAll, QuietEnd] },
@@ -182,6 +183,9 @@ impl Election for Fjr {
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        if self.has_overslept(now) {
+            self.stage = Stage::at_start(&self.setup, now);
+        }
         match input {
             Input::Recovery => self.stage = Stage::at_start(&self.setup, now),
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
@@ -191,6 +195,7 @@ impl Election for Fjr {
                     self.suspect_aloud(j, out);
                 }
             }
+            Input::HandOver(to) => self.on_hand_over(now, to, out),
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) => {} // It has timers of its own.
         }
@@ -280,6 +285,27 @@ impl Fjr {
         one.0 < other.0 || one.0 == other.0 && self.setup.roster.stronger(one.1, other.1)
     }
 
+    /// Whether this node leads, and has been silent for so long that everybody has given it up: its machine stopped it. It
+    /// comes back as from a crash, or it would take the lead from whoever has it now.
+    fn has_overslept(&self, now: Time) -> bool {
+        self.setup.variant == Variant::Repaired
+            && self.next_period
+            && now.since(self.beat_due) > first_timeout(&self.setup)
+    }
+
+    /// The one that is to lead contends alone: the others listen for it, as if they had just come up. Its first heartbeat may
+    /// have been faster than the word of it.
+    fn on_hand_over(&mut self, now: Time, to: NodeId, out: &mut Actions<Msg>) {
+        let others: Vec<NodeId> = self.contenders.iter().copied().filter(|k| *k != to).collect();
+        others.into_iter().for_each(|k| self.contends_no_more(k));
+        let heard = self.contenders.first().and_then(|k| self.members.get(k)).map(|member| member.count);
+        if to != self.me() && heard.is_none() {
+            self.stage = Stage::at_start(&self.setup, now);
+        } else if to != self.me() || self.stage.is_listening() {
+            self.take_part(heard, out);
+        }
+    }
+
     fn on_deadline(&mut self, now: Time, out: &mut Actions<Msg>) {
         if self.stage.deadline() <= now {
             self.take_part(None, out);
@@ -287,14 +313,26 @@ impl Fjr {
         let due = |k: &&NodeId| self.members.get(k).is_some_and(|member| member.timer <= now);
         let silent: Vec<NodeId> = self.contenders.iter().filter(due).copied().collect();
         for j in silent {
-            if let Some(member) = self.members.get_mut(&j) {
-                match self.setup.variant {
-                    Variant::Printed => member.timeout.grow(self.setup.timing.step), // (405)
-                    Variant::Repaired => member.timeout.expired(),
-                }
+            if self.expire(now, j) {
+                self.suspect_aloud(j, out);
             }
-            self.suspect_aloud(j, out);
         }
+    }
+
+    /// Whether the timer of j says something about j. Repaired: if this node itself comes late to see it, by a period, it was
+    /// stopped meanwhile, and what j sent may be waiting to be read.
+    fn expire(&mut self, now: Time, j: NodeId) -> bool {
+        let timing = self.setup.timing;
+        let Some(member) = self.members.get_mut(&j) else { return false };
+        match self.setup.variant {
+            Variant::Printed => member.timeout.grow(timing.step), // (405)
+            Variant::Repaired if now.since(member.timer) > timing.tau => {
+                member.timer = now + member.timeout.timeout();
+                return false;
+            }
+            Variant::Repaired => member.timeout.expired(),
+        }
+        true
     }
 
     /// When timer_i[j] expires. It is not set again before the next heartbeat.

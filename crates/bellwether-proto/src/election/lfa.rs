@@ -45,6 +45,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    hands_over: false,
     kinds: &[ALIVE],
     repaired: &[
         Promise { property: Property::Omega, under: &[StrongestReachesAll, QuietEnd] },
@@ -116,7 +117,7 @@ impl Election for Lfa {
                 }
             }
             Input::Deadline => self.on_deadline(now),
-            Input::DownSig(_) => {} // It has timers of its own.
+            Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and fixed priorities.
         }
         self.alive(now, out);
     }

@@ -33,6 +33,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    hands_over: false,
     kinds: &[ROUND],
     repaired: PROMISES,
     printed: PROMISES,
@@ -99,7 +100,8 @@ impl Election for Lockstep {
                 self.leader = Some(self.strongest);
                 self.begin(now, out);
             }
-            Input::Deadline | Input::NewLife(_) | Input::Gone(_) | Input::DownSig(_) => {}
+            Input::Deadline | Input::NewLife(_) | Input::Gone(_) | Input::HandOver(_) | Input::DownSig(_) => {
+            }
         }
     }
 

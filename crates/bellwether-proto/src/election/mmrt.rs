@@ -50,6 +50,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    hands_over: false,
     kinds: &[QUERY_ALIVE, RESPONSE],
     repaired: &[Promise { property: Property::Omega, under: &[MessagePattern, FewCrashes, QuietEnd] }],
     printed: &[Promise {
@@ -190,7 +191,7 @@ impl Election for Mmrt {
             }
             Input::Deadline => self.on_deadline(now, out),
             // It judges by order, not by time; who is gone does not answer.
-            Input::NewLife(_) | Input::Gone(_) | Input::DownSig(_) => {}
+            Input::NewLife(_) | Input::Gone(_) | Input::HandOver(_) | Input::DownSig(_) => {}
         }
     }
 

@@ -83,6 +83,8 @@ impl FdAccurate {
                 None => self.unasked(now, watcher, subject),
             },
             Event::View(_)
+            | Event::Announced(_)
+            | Event::Yield(_)
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive

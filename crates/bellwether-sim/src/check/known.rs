@@ -178,7 +178,9 @@ impl Known {
             }
             Event::PlayDead => self.node_mut(id).playing_dead.set(true, now),
             Event::PlayAlive => self.node_mut(id).playing_dead.set(false, now),
-            Event::Reborn(_)
+            Event::Announced(_)
+            | Event::Yield(_)
+            | Event::Reborn(_)
             | Event::Watch(_)
             | Event::Unwatch(_)
             | Event::UnwatchAll

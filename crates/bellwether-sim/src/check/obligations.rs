@@ -127,6 +127,8 @@ impl Obligations {
             }
             Event::UnwatchAll => self.disarm_all(watcher),
             Event::View(_)
+            | Event::Announced(_)
+            | Event::Yield(_)
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive

@@ -1,0 +1,88 @@
+//! What members say to each other about a leadership.
+
+use serde::{Deserialize, Serialize};
+
+use crate::canonical::Form;
+use crate::ident::NodeId;
+use crate::message::Kind;
+
+/// Messages of the leadership layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeadershipMsg {
+    /// "My election names me. Does yours, and which epochs have you seen?"
+    Claim {
+        /// Counts the claims of this sender.
+        round: u64,
+    },
+    /// "I lead, with this epoch. Are you still there?" Sent when leadership is settled, and every ten periods.
+    Lead {
+        /// Counts the claims of this sender.
+        round: u64,
+        /// The number of this leadership.
+        epoch: u64,
+    },
+    /// "I follow you." The answer to both.
+    Follow {
+        /// The claim that is answered.
+        round: u64,
+        /// The largest epoch that the sender has seen.
+        epoch: u64,
+        /// How much the sender would be preferred as a leader.
+        priority: u32,
+    },
+    /// "I lead no more."
+    Cede,
+    /// "I do not stand for a while: do as if I were gone."
+    Aside,
+    /// "Let that one lead."
+    HandOver {
+        /// Who.
+        to: NodeId,
+    },
+}
+
+impl LeadershipMsg {
+    /// Its kind, for counting.
+    pub fn kind(&self) -> Kind {
+        KINDS[self.index()]
+    }
+
+    fn index(&self) -> usize {
+        match self {
+            Self::Claim { .. } => 0,
+            Self::Lead { .. } => 1,
+            Self::Follow { .. } => 2,
+            Self::Cede => 3,
+            Self::Aside => 4,
+            Self::HandOver { .. } => 5,
+        }
+    }
+
+    pub(crate) fn canonical(&self, from: NodeId, to: NodeId, form: &mut Form) {
+        form.number(self.index() as u64);
+        match *self {
+            Self::Claim { round } => form.other(from, round),
+            Self::Lead { round, epoch } => {
+                form.other(from, round);
+                form.period(epoch);
+            }
+            Self::Follow { round, epoch, priority } => {
+                form.other(to, round);
+                form.period(epoch);
+                form.number(u64::from(priority));
+            }
+            Self::Cede | Self::Aside => {}
+            Self::HandOver { to } => form.node(to),
+        }
+    }
+}
+
+/// Every kind of leadership message. They are the cost of watching, not of electing.
+pub const KINDS: &[Kind] = &[
+    Kind::detector("Claim"),
+    Kind::detector("Lead"),
+    Kind::detector("Follow"),
+    Kind::detector("Cede"),
+    Kind::detector("Aside"),
+    Kind::detector("HandOver"),
+];

@@ -1,0 +1,380 @@
+//! Nodes with the leadership layer over a network of ours: connections that end when a process does, and delays that are
+//! drawn.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::{Announcement, Cause, Reluctance, Terms};
+use crate::detector::{DetectorConfig, DetectorKind};
+use crate::election::{AnyElection, AnyMsg, Protocol, Setup, Timing, Variant};
+use crate::ident::{Incarnation, NodeId};
+use crate::io::{Event, Input, Outbox, Output};
+use crate::link::Peers;
+use crate::message::Frame;
+use crate::node::Node;
+use crate::roster::Roster;
+use crate::time::{Span, Time};
+
+const TIMING: Timing = Timing { delta: Span::millis(100), tau: Span::millis(50), step: Span::millis(10) };
+const SETTLE: Span = Span::millis(200);
+
+/// A node's input, when it is due, and in which order it was put there.
+type Queue = BTreeMap<(Time, u64), (NodeId, Input<AnyMsg>)>;
+
+struct Cluster {
+    now: Time,
+    nodes: BTreeMap<NodeId, Node<AnyElection>>,
+    /// Whether nothing that is sent arrives.
+    cut: bool,
+    /// Stopped, but connected.
+    stopped: BTreeSet<NodeId>,
+    queue: Queue,
+    order: u64,
+    /// When the last frame from one to the other arrives.
+    arrives: BTreeMap<(NodeId, NodeId), Time>,
+    /// Draws delays, from 100 us to a millisecond.
+    random: u64,
+    announced: Vec<(Time, NodeId, Announcement)>,
+    yields: Vec<(NodeId, NodeId)>,
+}
+
+impl Cluster {
+    fn new(protocol: Protocol, priorities: &[u32], preempt: Option<Span>, seed: u64) -> Self {
+        let ids: Vec<NodeId> = (1..=priorities.len() as u32).map(NodeId).collect();
+        let mut cluster = Self {
+            now: Time::from_micros(5),
+            nodes: BTreeMap::new(),
+            cut: false,
+            stopped: BTreeSet::new(),
+            queue: Queue::new(),
+            order: 0,
+            arrives: BTreeMap::new(),
+            random: seed,
+            announced: Vec::new(),
+            yields: Vec::new(),
+        };
+        for (id, priority) in ids.iter().zip(priorities) {
+            cluster.start(*id, node(protocol, *id, &ids, terms(protocol, *priority, preempt)));
+        }
+        cluster.link(&ids);
+        cluster
+    }
+
+    fn start(&mut self, id: NodeId, node: Node<AnyElection>) {
+        self.nodes.insert(id, node);
+        self.give(id, Span::ZERO, Input::Start);
+    }
+
+    /// Connects these with each other.
+    fn link(&mut self, ids: &[NodeId]) {
+        for one in ids {
+            for other in ids.iter().filter(|other| *other != one) {
+                let delay = self.delay();
+                self.give(*one, delay, Input::Linked { peer: *other, incarnation: Incarnation(1) });
+            }
+        }
+    }
+
+    fn settled(priorities: &[u32], seed: u64) -> Self {
+        let mut cluster = Self::new(Protocol::Fjr, priorities, None, seed);
+        cluster.run(Span::secs(2));
+        cluster
+    }
+
+    fn delay(&mut self) -> Span {
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Span::micros(100 + (self.random >> 33) % 900)
+    }
+
+    /// A connection keeps the order.
+    fn send(&mut self, to: NodeId, frame: Frame<AnyMsg>) {
+        if self.cut {
+            return;
+        }
+        let delay = self.delay();
+        let last = self.arrives.entry((frame.from, to)).or_default();
+        *last = (self.now + delay).max(*last);
+        let after = last.since(self.now);
+        self.give(to, after, Input::Frame(frame));
+    }
+
+    fn give(&mut self, to: NodeId, after: Span, input: Input<AnyMsg>) {
+        self.order += 1;
+        self.queue.insert((self.now + after, self.order), (to, input));
+    }
+
+    /// The process is killed: its peers learn of it when their ends of the connections do.
+    fn kill(&mut self, id: NodeId) {
+        let life = self.nodes.remove(&id).expect("it was up").incarnation();
+        for other in self.nodes.keys().copied().collect::<Vec<_>>() {
+            let delay = self.delay();
+            self.give(other, delay, Input::Gone { peer: id, incarnation: life });
+        }
+    }
+
+    fn run(&mut self, span: Span) {
+        let end = self.now + span;
+        loop {
+            let due = self.nodes.iter().filter(|(id, _)| !self.stopped.contains(id));
+            let due = due.filter_map(|(id, node)| Some((node.deadline()?, *id))).min();
+            let next = self.queue.first_key_value().map(|((at, _), _)| *at);
+            match (next, due) {
+                (Some(at), due) if at <= end && due.is_none_or(|(deadline, _)| at <= deadline) => {
+                    let (_, (to, input)) = self.queue.pop_first().expect("looked at above");
+                    self.now = self.now.max(at);
+                    if self.stopped.contains(&to) {
+                        self.give(to, Span::secs(60), input); // It waits in the socket.
+                    } else {
+                        self.step(to, input);
+                    }
+                }
+                (_, Some((deadline, id))) if deadline <= end => {
+                    self.now = self.now.max(deadline);
+                    self.step(id, Input::Deadline);
+                }
+                _ => break,
+            }
+        }
+        self.now = end;
+    }
+
+    fn step(&mut self, id: NodeId, input: Input<AnyMsg>) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let mut outbox = Outbox::new();
+        node.handle(self.now, input, &mut outbox);
+        let others: Vec<NodeId> = self.nodes.keys().copied().filter(|other| *other != id).collect();
+        for output in outbox.drain() {
+            match output {
+                Output::Send { to, frame } => self.send(to, frame),
+                Output::Broadcast(frame) => others.iter().for_each(|to| self.send(*to, frame.clone())),
+                Output::Event(Event::Announced(announced)) => self.announced.push((self.now, id, announced)),
+                Output::Event(Event::Yield(to)) => self.yields.push((id, to)),
+                Output::Persist(_) | Output::Event(_) => {}
+            }
+        }
+    }
+
+    /// The leader that all who are up and run have announced last, and its epoch.
+    fn agreed(&self) -> Option<(NodeId, u64)> {
+        let mut last = self.nodes.keys().filter(|id| !self.stopped.contains(id)).map(|id| {
+            let (_, _, announced) = self.announced.iter().rev().find(|(_, node, _)| node == id)?;
+            Some((announced.leader?, announced.epoch))
+        });
+        let first = last.next()??;
+        last.all(|other| other == Some(first)).then_some(first)
+    }
+
+    /// Who announced itself since then.
+    fn began_since(&self, since: Time) -> Vec<(NodeId, u64, Cause)> {
+        let since = self.announced.iter().filter(|(at, ..)| *at > since);
+        since.filter(|(_, id, a)| a.leader == Some(*id)).map(|(_, id, a)| (*id, a.epoch, a.cause)).collect()
+    }
+}
+
+fn terms(protocol: Protocol, priority: u32, preempt: Option<Span>) -> Terms {
+    let hands_over = protocol.spec().hands_over;
+    Terms { period: TIMING.tau, settle: SETTLE, priority, preempt, hands_over, epoch: 0 }
+}
+
+fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<AnyElection> {
+    let spec = protocol.spec();
+    let members = match spec.peers {
+        Peers::Met => alloc::vec![id],
+        Peers::Listed => ids.to_vec(),
+    };
+    let setup = Setup {
+        protocol,
+        variant: Variant::Repaired,
+        roster: Roster::new(id, members, spec.priority),
+        incarnation: Incarnation(1),
+        count: 0,
+        t: ids.len().saturating_sub(1) / 2,
+        timing: TIMING,
+    };
+    let detector = DetectorConfig::new(spec.detector.unwrap_or(DetectorKind::Heartbeat), TIMING);
+    Node::new(setup, detector, Time::ZERO).with_leadership(terms)
+}
+
+proptest! {
+    #[test]
+    fn after_a_crash_exactly_one_survivor_announces_itself(
+        seed: u64, nodes in 3usize..8, extra in 0u64..60_000, protocol in prop::sample::select(&IN_AGENT[..]),
+    ) {
+        let mut cluster = Cluster::new(protocol, &alloc::vec![0; nodes], None, seed);
+        cluster.run(Span::secs(3) + Span::micros(extra));
+        let (leader, epoch) = cluster.agreed().expect("a leader");
+        let killed_at = cluster.now;
+        cluster.kill(leader);
+        cluster.run(Span::secs(3));
+        let began = cluster.began_since(killed_at);
+        prop_assert_eq!(began.len(), 1, "{:?}", began);
+        prop_assert_eq!(cluster.agreed(), Some((began[0].0, epoch + 1)));
+    }
+
+    #[test]
+    fn at_the_start_one_leader_is_announced_once(seed: u64, nodes in 1usize..8) {
+        let mut cluster = Cluster::new(Protocol::Fjr, &alloc::vec![0; nodes], None, seed);
+        cluster.run(Span::secs(3));
+        prop_assert_eq!(cluster.agreed().map(|(_, epoch)| epoch), Some(1));
+        prop_assert_eq!(cluster.began_since(Time::ZERO).len(), 1);
+    }
+}
+
+const IN_AGENT: [Protocol; 4] = [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully];
+
+#[test]
+fn a_crash_is_settled_within_a_few_messages() {
+    for seed in 0..50 {
+        let mut cluster = Cluster::settled(&[0; 5], seed);
+        let (leader, _) = cluster.agreed().expect("a leader");
+        let killed_at = cluster.now;
+        cluster.kill(leader);
+        // The end of the connection, a heartbeat, Claim, Follow and Lead: five delays of at most a millisecond.
+        cluster.run(Span::millis(5));
+        let (next, epoch) = cluster.agreed().expect("the next leader");
+        assert_eq!(epoch, 2);
+        assert_eq!(cluster.began_since(killed_at), [(next, 2, Cause::Gone(leader))]);
+    }
+}
+
+#[test]
+fn a_leader_that_stops_running_is_replaced_within_six_periods_and_does_not_come_back_as_leader() {
+    let mut cluster = Cluster::settled(&[0; 5], 7);
+    let (leader, _) = cluster.agreed().expect("a leader");
+    let stopped_at = cluster.now;
+    cluster.stopped.insert(leader);
+    cluster.run(TIMING.tau * 6);
+    let (next, epoch) = cluster.agreed().expect("the next leader");
+    assert_eq!(cluster.began_since(stopped_at), [(next, 2, Cause::Silent(leader))]);
+    cluster.run(Span::secs(5));
+    cluster.stopped.remove(&leader);
+    let went_on = cluster.now;
+    cluster.run(Span::secs(60));
+    assert_eq!(cluster.agreed(), Some((next, epoch)));
+    assert_eq!(cluster.began_since(went_on), [], "nobody else began to lead");
+}
+
+#[test]
+fn a_follower_that_stops_running_and_goes_on_disturbs_nobody() {
+    let mut cluster = Cluster::settled(&[0; 5], 8);
+    let (leader, epoch) = cluster.agreed().expect("a leader");
+    let follower = if leader == NodeId(5) { NodeId(4) } else { NodeId(5) };
+    let stopped_at = cluster.now;
+    cluster.stopped.insert(follower);
+    cluster.run(Span::secs(5));
+    cluster.stopped.remove(&follower);
+    cluster.run(Span::secs(60));
+    assert_eq!(cluster.agreed(), Some((leader, epoch)));
+    assert_eq!(cluster.began_since(stopped_at), []);
+}
+
+#[test]
+fn a_leader_that_resigns_is_replaced_at_once_and_stands_aside_for_as_long_as_it_said() {
+    for protocol in IN_AGENT {
+        let mut cluster = Cluster::new(protocol, &[0; 4], None, 3);
+        cluster.run(Span::secs(3));
+        let (leader, epoch) = cluster.agreed().expect("a leader");
+        let resigned_at = cluster.now;
+        let until = cluster.now + Span::secs(10);
+        cluster.step(leader, Input::StandAside { until });
+        cluster.run(Span::secs(5));
+        let (next, new_epoch) = cluster.agreed().expect("the next leader");
+        assert!(next != leader && new_epoch > epoch, "{protocol:?}: {next} with {new_epoch}");
+        assert_eq!(cluster.began_since(resigned_at)[0].2, Cause::Resigned(leader));
+        assert!(cluster.nodes[&leader].is_aside());
+        cluster.run(Span::secs(10));
+        assert!(!cluster.nodes[&leader].is_aside());
+        assert_eq!(cluster.nodes[&leader].incarnation(), Incarnation(2), "it came back in a new life");
+        let stays = cluster.agreed().expect("a leader").0;
+        if protocol == Protocol::Fjr {
+            assert_eq!(stays, next, "the default is stable");
+        }
+    }
+}
+
+#[test]
+fn leadership_is_handed_to_whom_the_leader_chooses() {
+    for to in 2..=5 {
+        let mut cluster = Cluster::settled(&[0; 5], 9);
+        let (leader, epoch) = cluster.agreed().expect("a leader");
+        let to = if NodeId(to) == leader { NodeId(1) } else { NodeId(to) };
+        let began = cluster.now;
+        assert_eq!(cluster.nodes[&leader].may_hand_over(to), Ok(()));
+        cluster.step(leader, Input::HandOver { to });
+        cluster.run(Span::millis(6));
+        assert_eq!(cluster.agreed(), Some((to, epoch + 1)));
+        assert_eq!(cluster.began_since(began), [(to, epoch + 1, Cause::HandedOver(leader, to))]);
+        cluster.run(Span::secs(10));
+        assert_eq!(cluster.agreed(), Some((to, epoch + 1)), "it stays so");
+    }
+}
+
+#[test]
+fn leadership_is_not_handed_to_whom_it_cannot() {
+    let mut cluster = Cluster::settled(&[0; 3], 9);
+    let (leader, _) = cluster.agreed().expect("a leader");
+    let follower = if leader == NodeId(1) { NodeId(2) } else { NodeId(1) };
+    let node = |id| &cluster.nodes[&id];
+    assert_eq!(node(leader).may_hand_over(NodeId(9)), Err(Reluctance::NotLinked));
+    assert_eq!(node(leader).may_hand_over(leader), Err(Reluctance::LeadsAlready));
+    assert_eq!(node(follower).may_hand_over(leader), Err(Reluctance::NotLeading));
+    cluster = Cluster::new(Protocol::Lfa, &[0; 3], None, 1);
+    cluster.run(Span::secs(3));
+    assert_eq!(cluster.nodes[&NodeId(1)].may_hand_over(NodeId(2)), Err(Reluctance::Algorithm));
+}
+
+#[test]
+fn of_the_survivors_the_one_with_the_highest_priority_leads_and_a_leader_is_not_ousted() {
+    let mut cluster = Cluster::settled(&[0, 10, 0, 20, 5], 11);
+    assert_eq!(cluster.agreed(), Some((NodeId(4), 1)));
+    assert_eq!(cluster.began_since(Time::ZERO).len(), 1, "nobody was announced before it");
+    cluster.kill(NodeId(4));
+    cluster.run(Span::millis(20));
+    assert_eq!(cluster.agreed(), Some((NodeId(2), 2)));
+    assert_eq!(cluster.yields, [], "nobody is asked to give way unless told so");
+}
+
+#[test]
+fn a_leader_that_was_told_to_gives_way_to_a_higher_priority_after_a_while() {
+    let (ids, preempt) = ([NodeId(1), NodeId(2)], Some(Span::secs(3)));
+    let mut cluster = Cluster::new(Protocol::Fjr, &[0], preempt, 12);
+    cluster.run(Span::secs(1));
+    assert_eq!(cluster.agreed(), Some((NodeId(1), 1)));
+    let came_at = cluster.now;
+    cluster.start(NodeId(2), node(Protocol::Fjr, NodeId(2), &ids, terms(Protocol::Fjr, 10, preempt)));
+    cluster.link(&ids);
+    cluster.run(Span::millis(2_900));
+    assert_eq!((cluster.agreed(), cluster.yields.len()), (Some((NodeId(1), 1)), 0), "not before its time");
+    cluster.run(Span::millis(700));
+    assert_eq!(cluster.yields.first(), Some(&(NodeId(1), NodeId(2))));
+    cluster.step(NodeId(1), Input::HandOver { to: NodeId(2) });
+    cluster.run(Span::secs(1));
+    assert_eq!(cluster.agreed(), Some((NodeId(2), 2)));
+    let because = Cause::HandedOver(NodeId(1), NodeId(2));
+    assert_eq!(cluster.began_since(came_at), [(NodeId(2), 2, because)]);
+}
+
+#[test]
+fn when_two_groups_meet_the_leader_that_stays_takes_an_epoch_above_both() {
+    let ids = [NodeId(1), NodeId(2)];
+    for epochs in [[0, 41], [41, 0]] {
+        let mut cluster = Cluster::new(Protocol::Fjr, &[], None, 13);
+        for (id, epoch) in ids.into_iter().zip(epochs) {
+            let terms = Terms { epoch, ..terms(Protocol::Fjr, 0, None) };
+            cluster.start(id, node(Protocol::Fjr, id, &ids, terms));
+        }
+        cluster.cut = true;
+        cluster.run(Span::secs(1));
+        let began = cluster.began_since(Time::ZERO);
+        assert_eq!(began, [(ids[0], epochs[0] + 1, Cause::Started), (ids[1], epochs[1] + 1, Cause::Started)]);
+        cluster.cut = false;
+        cluster.link(&ids);
+        cluster.run(Span::secs(3));
+        let (leader, epoch) = cluster.agreed().expect("one leader of both");
+        // It need not change its own if the other's was behind.
+        assert!(epoch >= 42, "{leader} leads with {epoch}");
+    }
+}
