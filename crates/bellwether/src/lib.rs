@@ -21,6 +21,7 @@
 pub mod config;
 pub mod member;
 pub mod status;
+mod store;
 pub mod tls;
 
 pub use config::Config;

@@ -1,0 +1,223 @@
+//! What a member must not forget: one small file, replaced as a whole.
+//!
+//! ```text
+//! magic 8 │ version u32 │ length u32 │ cluster's name │ id u32 │ incarnation u64 │ count u64 │ epoch u64 │ CRC-32
+//! ```
+//!
+//! All numbers are little-endian. The magic, the version, the length and the checksum at the end stand where they are in
+//! every version, so that a newer file can be told from a damaged one. A file that is not exactly what this member
+//! wrote is refused, never guessed at: a node that forgets its incarnation or its epoch may lead twice.
+
+mod format;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use bellwether_proto::ident::{Incarnation, NodeId};
+
+use format::Owner;
+
+/// What is kept from one life to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// The latest life of the member.
+    pub(crate) incarnation: Incarnation,
+    /// How often it has been suspected.
+    pub(crate) count: u64,
+    /// The largest epoch that it has seen.
+    pub(crate) epoch: u64,
+}
+
+/// The open state of one member. No other process can open it while this lives.
+#[derive(Debug)]
+pub(crate) struct Store {
+    dir: PathBuf,
+    owner: Owner,
+    /// Held for its lock alone.
+    _lock: File,
+}
+
+/// Why the state cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    /// The directory cannot be had.
+    #[error("cannot use the data directory {}: {source}", dir.display())]
+    Dir { dir: PathBuf, source: io::Error },
+    /// Another process has it.
+    #[error(
+        "the data directory {} is in use by another process; two members cannot share one: stop the other, \
+         or give this one a directory of its own", dir.display()
+    )]
+    Locked { dir: PathBuf },
+    /// The file is there but cannot be read.
+    #[error("cannot read the state file {}: {source}; nothing was changed", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    /// The file cannot be taken for this member's state.
+    #[error("the state file {} {fault}; {}", path.display(), fault.remedy())]
+    Unusable { path: PathBuf, fault: Fault },
+    /// The new state could not be put in the place of the old.
+    #[error("cannot {step} {}: {source}; {}", path.display(), step.left_behind())]
+    Write { path: PathBuf, step: Step, source: io::Error },
+}
+
+/// What is wrong with a state file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Fault {
+    /// It has nothing, or its end is missing.
+    #[error("is cut off: it has {len} bytes and should have more")]
+    Truncated { len: usize },
+    /// Its bytes are not those that were written.
+    #[error("is damaged: {what}")]
+    Torn { what: &'static str },
+    /// It was never a state file.
+    #[error("is not a state file of bellwether")]
+    Foreign,
+    /// Another cluster's.
+    #[error("belongs to the cluster {found:?}, not to this one")]
+    OtherCluster { found: String },
+    /// Another member's.
+    #[error("belongs to node {found}, not to this one")]
+    OtherNode { found: NodeId },
+    /// Written by a later version of this program.
+    #[error(
+        "is of format {found}, which is newer than format {}, the latest that this build knows",
+        format::VERSION
+    )]
+    Newer { found: u32 },
+    /// Written by an earlier version of this program.
+    #[error("is of format {found}, which this build no longer reads; it reads format {}", format::VERSION)]
+    Older { found: u32 },
+}
+
+impl Fault {
+    fn remedy(&self) -> &'static str {
+        match self {
+            Self::Truncated { .. } | Self::Torn { .. } => {
+                "restore it from a copy, or delete it to join as if the disk were new: \
+                 the node then takes its incarnation from the clock"
+            }
+            Self::Foreign => "move it away, or give this member another data directory",
+            Self::OtherCluster { .. } | Self::OtherNode { .. } => {
+                "give this member a data directory of its own, or put its name and id right"
+            }
+            Self::Newer { .. } => "run the version that wrote it, or a later one",
+            Self::Older { .. } => {
+                "run the version that wrote it, or delete it to join as if the disk were new: \
+                 the node then takes its incarnation from the clock"
+            }
+        }
+    }
+}
+
+/// A step of replacing the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Writing the new state beside the old.
+    Write,
+    /// Putting it in the old one's place.
+    Replace,
+    /// Making that last.
+    Settle,
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Write => "write the new state of",
+            Self::Replace => "replace",
+            Self::Settle => "make durable the new",
+        })
+    }
+}
+
+impl Step {
+    fn left_behind(self) -> &'static str {
+        match self {
+            Self::Write | Self::Replace => "the old state is still there",
+            Self::Settle => "the new state is there, but a power failure may bring the old one back",
+        }
+    }
+}
+
+impl Store {
+    /// Opens the state of that member in `dir`, which is made if it is missing, and gives what was kept; `None` if
+    /// nothing was yet.
+    ///
+    /// # Errors
+    /// If the directory cannot be used, another process uses it, or what is there is not this member's whole state.
+    /// Nothing on the disk has been changed then, except that the directory and its lock file exist.
+    pub(crate) fn open(dir: &Path, cluster: &str, id: NodeId) -> Result<(Self, Option<Kept>), StoreError> {
+        let lock = lock(dir)?;
+        let owner = Owner { cluster: cluster.to_owned(), id };
+        let store = Self { dir: dir.to_owned(), owner, _lock: lock };
+        let kept = store.read()?;
+        Ok((store, kept))
+    }
+
+    /// Replaces what is kept. It is durable when this returns.
+    ///
+    /// # Errors
+    /// If the disk does not take it; the error says which state is there now.
+    pub(crate) fn write(&self, kept: &Kept) -> Result<(), StoreError> {
+        let (path, new) = (self.path(), self.dir.join("state.new"));
+        let failed = |step| {
+            let path = path.clone();
+            move |source| StoreError::Write { path, step, source }
+        };
+        let replaced = write_whole(&new, &format::encode(&self.owner, kept))
+            .map_err(failed(Step::Write))
+            .and_then(|()| fs::rename(&new, &path).map_err(failed(Step::Replace)));
+        if replaced.is_err() {
+            // The next write overwrites it in any case; this gives a full disk its bytes back.
+            let _ = fs::remove_file(&new);
+        }
+        replaced?;
+        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed(Step::Settle))
+    }
+
+    fn read(&self) -> Result<Option<Kept>, StoreError> {
+        let path = self.path();
+        let bytes = match read_bounded(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(StoreError::Read { path, source }),
+        };
+        match format::decode(&self.owner, &bytes) {
+            Ok(kept) => Ok(Some(kept)),
+            Err(fault) => Err(StoreError::Unusable { path, fault }),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.join("state")
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, StoreError> {
+    let failed = |source| StoreError::Dir { dir: dir.to_owned(), source };
+    fs::create_dir_all(dir).map_err(failed)?;
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join("lock"));
+    let file = file.map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { dir: dir.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// A file that is longer than any state is foreign; its first bytes are enough to say so.
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(format::LEN_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;
