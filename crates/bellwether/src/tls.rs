@@ -1,4 +1,23 @@
 //! Who a member is, to peers that want proof.
+//!
+//! A cluster has one certificate authority. A member's certificate carries two names: the cluster's, which is the same for
+//! all and proves to a dialer that it has reached the cluster, and the member's own, which proves the id that it gives.
+
+mod authority;
+mod config;
+mod names;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bellwether_proto::ident::NodeId;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+pub use authority::{Authority, Validity};
+pub use names::check_cluster_name;
+
+pub(crate) use config::{TlsConfigs, verify_id};
 
 /// A certificate authority's certificate, and a member's own certificate and key, as PEM.
 #[derive(Clone)]
@@ -16,3 +35,142 @@ impl std::fmt::Debug for Identity {
         f.write_str("Identity")
     }
 }
+
+/// Why certificates cannot be used or made. Nothing is left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Text that should be PEM is not, or has nothing of what it should have.
+    #[error("{place} has no {wanted} in PEM: {problem}")]
+    Pem {
+        /// The file, or what the text is for.
+        place: String,
+        /// What was looked for.
+        wanted: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A certificate cannot be used.
+    #[error("{place} cannot be used: {problem}")]
+    Unusable {
+        /// The file, or what the certificate is for.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A key and a certificate that do not belong together.
+    #[error("the private key in {key} does not belong to the certificate in {cert}")]
+    KeyMismatch {
+        /// Where the certificate is.
+        cert: String,
+        /// Where the key is.
+        key: String,
+    },
+    /// A member's certificate that is not its own.
+    #[error(
+        "the certificate is not that of node {id} of the cluster {cluster:?}: it must carry the DNS names {} and {}",
+        names::cluster_dns_name(cluster), names::node_dns_name(cluster, *id)
+    )]
+    NotOurs {
+        /// The member's cluster.
+        cluster: String,
+        /// The member.
+        id: NodeId,
+    },
+    /// An authority that cannot issue certificates for that cluster.
+    #[error("this is no authority for the cluster {cluster:?}: {problem}")]
+    Authority {
+        /// Which.
+        cluster: String,
+        /// Why not.
+        problem: String,
+    },
+    /// A name that no cluster can have.
+    #[error("{0}")]
+    ClusterName(String),
+    /// A certificate could not be made.
+    #[error("cannot make a certificate: {0}")]
+    Make(String),
+}
+
+impl Identity {
+    /// Reads the three files and sees that they fit together.
+    ///
+    /// # Errors
+    /// Names the file and what is wrong with it.
+    pub fn load(ca: &Path, cert: &Path, key: &Path) -> Result<Self, TlsError> {
+        let identity = Self { ca: read(ca)?, cert: read(cert)?, key: read(key)? };
+        let place = |path: &Path| path.display().to_string();
+        identity.parts(&Places { ca: place(ca), cert: place(cert), key: place(key) })?;
+        Ok(identity)
+    }
+
+    /// The certificates and the key, if they are such and fit together.
+    pub(crate) fn parts(&self, places: &Places) -> Result<Parts, TlsError> {
+        let parts = Parts {
+            ca: certificates(&self.ca, &places.ca)?,
+            chain: certificates(&self.cert, &places.cert)?,
+            key: private_key(&self.key, &places.key)?,
+        };
+        parts.check(places)?;
+        Ok(parts)
+    }
+}
+
+/// What the parts of an identity are called in messages.
+pub(crate) struct Places {
+    pub(crate) ca: String,
+    pub(crate) cert: String,
+    pub(crate) key: String,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        let place = str::to_owned;
+        Self {
+            ca: place("the authority's certificate"),
+            cert: place("the member's certificate"),
+            key: place("the member's key"),
+        }
+    }
+}
+
+/// An identity, parsed.
+pub(crate) struct Parts {
+    pub(crate) ca: Vec<CertificateDer<'static>>,
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
+fn read(path: &Path) -> Result<String, TlsError> {
+    let failed = |source| TlsError::Read { path: path.to_owned(), source };
+    std::fs::read_to_string(path).map_err(failed)
+}
+
+fn certificates(pem: &str, place: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let failed = |problem| TlsError::Pem { place: place.to_owned(), wanted: "certificate", problem };
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
+    match found {
+        Ok(found) if found.is_empty() => Err(failed("there is no such section".to_owned())),
+        Ok(found) => Ok(found),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+fn private_key(pem: &str, place: &str) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|error| TlsError::Pem {
+        place: place.to_owned(),
+        wanted: "private key",
+        problem: error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! How connections between members are secured: both sides show a certificate, TLS 1.3, no resumption.
+
+use std::sync::Arc;
+
+use bellwether_proto::ident::NodeId;
+use rustls::client::Resumption;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
+use rustls::version::TLS13;
+use rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore, ServerConfig};
+use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
+
+use super::names::{cluster_dns_name, node_dns_name};
+use super::{Identity, Parts, Places, TlsError};
+
+/// Both sides of the connections of one member.
+#[derive(Clone, Debug)]
+pub(crate) struct TlsConfigs {
+    /// For connections that are accepted.
+    pub(crate) server: Arc<ServerConfig>,
+    /// For connections that are dialled.
+    pub(crate) client: Arc<ClientConfig>,
+    /// The name that every server of the cluster must prove.
+    pub(crate) server_name: ServerName<'static>,
+    /// What peers will say of this member's certificate; `None` if it is good now.
+    pub(crate) trouble: Option<String>,
+}
+
+impl TlsConfigs {
+    /// # Errors
+    /// If the identity is not that of this member, or cannot be used at all. One that peers will refuse, because it
+    /// has expired, say, is no error: the clock may be what is wrong.
+    pub(crate) fn new(identity: &Identity, cluster: &str, id: NodeId) -> Result<Self, TlsError> {
+        let parts = identity.parts(&Places::default())?;
+        verify_id(&parts.chain[0], cluster, id)?;
+        let trouble = verify_chain(&parts.chain[0], &parts.chain[1..], &parts.ca).err();
+        let server_name = server_name(cluster_dns_name(cluster))?;
+        let Parts { ca, chain, key } = parts;
+        let unusable = |error: Error| unusable(&Places::default().cert, &error);
+        let (provider, roots) = (Arc::new(ring::default_provider()), roots(&ca)?);
+
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider));
+        let verifier = verifier.build().map_err(|error| unusable(Error::General(error.to_string())))?;
+        let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[&TLS13])
+            .map_err(unusable)?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(chain.clone(), key.clone_key())
+            .map_err(unusable)?;
+        // A resumed connection would outlive the certificate that it was made with.
+        server.send_tls13_tickets = 0;
+        server.session_storage = Arc::new(NoServerSessionStorage {});
+
+        let mut client = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&TLS13])
+            .map_err(unusable)?
+            .with_root_certificates(roots)
+            .with_client_auth_cert(chain, key)
+            .map_err(unusable)?;
+        client.resumption = Resumption::disabled();
+        Ok(Self { server: Arc::new(server), client: Arc::new(client), server_name, trouble })
+    }
+}
+
+/// Whether a certificate, whose chain has been verified, is that of this member.
+///
+/// # Errors
+/// If it is another's, or its names cannot be read.
+pub(crate) fn verify_id(cert: &CertificateDer<'_>, cluster: &str, id: NodeId) -> Result<(), TlsError> {
+    let not_ours = || TlsError::NotOurs { cluster: cluster.to_owned(), id };
+    let cert = EndEntityCert::try_from(cert).map_err(|_| not_ours())?;
+    for name in [cluster_dns_name(cluster), node_dns_name(cluster, id)] {
+        cert.verify_is_valid_for_subject_name(&server_name(name)?).map_err(|_| not_ours())?;
+    }
+    Ok(())
+}
+
+/// Whether peers that trust `ca` will take this certificate now, and if not, why.
+pub(super) fn verify_chain(
+    cert: &CertificateDer<'_>,
+    between: &[CertificateDer<'_>],
+    ca: &[CertificateDer<'_>],
+) -> Result<(), String> {
+    let anchors: Result<Vec<_>, _> = ca.iter().map(|cert| anchor_from_trusted_cert(cert)).collect();
+    let anchors = anchors.map_err(|error| format!("the authority's certificate: {error}"))?;
+    let cert = EndEntityCert::try_from(cert).map_err(|error| error.to_string())?;
+    let algorithms = ring::default_provider().signature_verification_algorithms.all;
+    for usage in [KeyUsage::server_auth(), KeyUsage::client_auth()] {
+        cert.verify_for_usage(algorithms, &anchors, between, UnixTime::now(), usage, None, None)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+impl Parts {
+    /// Whether the key is that of the certificate, and the authority's certificate is one.
+    pub(super) fn check(&self, places: &Places) -> Result<(), TlsError> {
+        for cert in &self.ca {
+            anchor_from_trusted_cert(cert).map_err(|error| unusable(&places.ca, &error))?;
+        }
+        EndEntityCert::try_from(&self.chain[0]).map_err(|error| unusable(&places.cert, &error))?;
+        let provider: CryptoProvider = ring::default_provider();
+        match CertifiedKey::from_der(self.chain.clone(), self.key.clone_key(), &provider) {
+            Ok(_) => Ok(()),
+            Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+                Err(TlsError::KeyMismatch { cert: places.cert.clone(), key: places.key.clone() })
+            }
+            Err(error) => Err(unusable(&places.key, &error)),
+        }
+    }
+}
+
+fn roots(ca: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for cert in ca {
+        roots.add(cert.clone()).map_err(|error| unusable(&Places::default().ca, &error))?;
+    }
+    Ok(Arc::new(roots))
+}
+
+fn server_name(name: String) -> Result<ServerName<'static>, TlsError> {
+    let fault = format!("{name:?} cannot be a name in a certificate");
+    ServerName::try_from(name).map_err(|_| TlsError::ClusterName(fault))
+}
+
+fn unusable(place: &str, problem: &dyn std::error::Error) -> TlsError {
+    TlsError::Unusable { place: place.to_owned(), problem: problem.to_string() }
+}

@@ -1,0 +1,35 @@
+//! The names that certificates carry.
+
+use bellwether_proto::ident::NodeId;
+
+/// No cluster's name is longer. A label of a DNS name has at most 63 characters.
+const CLUSTER_NAME_MAX: usize = 40;
+
+/// Whether a cluster can have that name: it becomes part of the names in certificates.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn check_cluster_name(name: &str) -> Result<(), String> {
+    let fault = if name.is_empty() {
+        "is empty"
+    } else if name.chars().count() > CLUSTER_NAME_MAX {
+        "is longer than 40 characters"
+    } else if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+        "has characters other than a-z, 0-9 and -"
+    } else if name.starts_with('-') || name.ends_with('-') {
+        "begins or ends with -"
+    } else {
+        return Ok(());
+    };
+    Err(format!("the cluster's name {name:?} {fault}; it may have 1 to {CLUSTER_NAME_MAX} of a-z, 0-9 and -"))
+}
+
+/// The name that all members' certificates carry.
+pub(crate) fn cluster_dns_name(cluster: &str) -> String {
+    format!("{cluster}.bellwether.internal")
+}
+
+/// The name that one member's certificate carries.
+pub(super) fn node_dns_name(cluster: &str, id: NodeId) -> String {
+    format!("node-{id}.{}", cluster_dns_name(cluster))
+}

@@ -1,0 +1,151 @@
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use bellwether_proto::ident::NodeId;
+use tempfile::TempDir;
+
+use super::*;
+
+fn authority() -> Authority {
+    Authority::create("flock", Validity::days(10)).unwrap()
+}
+
+fn leaf(identity: &Identity) -> CertificateDer<'static> {
+    certificates(&identity.cert, "").unwrap().remove(0)
+}
+
+#[test]
+fn a_certificate_proves_one_id_in_one_cluster() {
+    let cert = leaf(&authority().issue(NodeId(3), Validity::days(10)).unwrap());
+    verify_id(&cert, "flock", NodeId(3)).unwrap();
+    for (cluster, id) in [("flock", 33), ("flock", 1), ("herd", 3)] {
+        let error = verify_id(&cert, cluster, NodeId(id)).unwrap_err();
+        assert!(matches!(error, TlsError::NotOurs { .. }), "{cluster} {id}: {error}");
+    }
+    assert!(verify_id(&CertificateDer::from(vec![0x30, 0x00]), "flock", NodeId(3)).is_err());
+}
+
+#[test]
+fn a_member_is_told_what_its_peers_will_say() {
+    let authority = authority();
+    let good = authority.issue(NodeId(3), Validity::days(10)).unwrap();
+    assert_eq!(TlsConfigs::new(&good, "flock", NodeId(3)).unwrap().trouble, None);
+    let error = TlsConfigs::new(&good, "flock", NodeId(2)).unwrap_err();
+    assert!(error.to_string().contains("node-2.flock.bellwether.internal"), "{error}");
+
+    let day = Duration::from_secs(86_400);
+    let past = Validity { from: SystemTime::now() - 2 * day, until: SystemTime::now() - day };
+    let expired = authority.issue(NodeId(3), past).unwrap();
+    let trouble = TlsConfigs::new(&expired, "flock", NodeId(3)).unwrap().trouble;
+    assert!(trouble.as_deref().is_some_and(|text| text.contains("Expired")), "{trouble:?}");
+
+    let stranger = Identity { ca: self::authority().cert_pem().to_owned(), ..good };
+    let trouble = TlsConfigs::new(&stranger, "flock", NodeId(3)).unwrap().trouble;
+    assert!(trouble.is_some());
+}
+
+#[test]
+fn an_authority_goes_on_from_its_files() {
+    let first = authority();
+    let again = Authority::from_pem("flock", first.cert_pem(), &first.key_pem()).unwrap();
+    let identity = again.issue(NodeId(7), Validity::days(1)).unwrap();
+    assert_eq!(identity.ca, first.cert_pem());
+    assert_eq!(TlsConfigs::new(&identity, "flock", NodeId(7)).unwrap().trouble, None);
+}
+
+#[test]
+fn an_authority_that_is_not_the_clusters_is_refused() {
+    let (first, second) = (authority(), authority());
+    let cases = [
+        ("flock", first.cert_pem(), second.key_pem()),
+        ("herd", first.cert_pem(), first.key_pem()),
+        ("Flock", first.cert_pem(), first.key_pem()),
+        ("flock", "", first.key_pem()),
+        ("flock", first.cert_pem(), String::new()),
+    ];
+    for (cluster, cert, key) in cases {
+        assert!(Authority::from_pem(cluster, cert, &key).is_err());
+    }
+}
+
+#[test]
+fn names_that_fit_into_certificates_are_allowed() {
+    for name in ["a", "flock", "7", "a--b", "eu-west-1", &"x".repeat(40)] {
+        check_cluster_name(name).unwrap();
+        Authority::create(name, Validity::days(1))
+            .unwrap()
+            .issue(NodeId(u32::MAX), Validity::days(1))
+            .unwrap();
+    }
+    for name in ["", "-", "a-", "-a", "A", "a.b", "a b", "ä", "a_b", &"x".repeat(41)] {
+        let error = check_cluster_name(name).unwrap_err();
+        assert!(error.contains(&format!("{name:?}")), "{error}");
+        assert!(Authority::create(name, Validity::days(1)).is_err());
+    }
+}
+
+struct Files {
+    dir: TempDir,
+}
+
+impl Files {
+    fn of(identity: &Identity) -> Self {
+        let files = Self { dir: TempDir::new().unwrap() };
+        for (name, text) in [("ca", &identity.ca), ("cert", &identity.cert), ("key", &identity.key)] {
+            files.write(name, text);
+        }
+        files
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.dir.path().join(name), text).unwrap();
+    }
+
+    fn load(&self) -> Result<Identity, TlsError> {
+        let path = |name| self.dir.path().join(name);
+        Identity::load(&path("ca"), &path("cert"), &path("key"))
+    }
+}
+
+#[test]
+fn files_that_fit_together_are_loaded() {
+    let identity = authority().issue(NodeId(1), Validity::days(1)).unwrap();
+    let loaded = Files::of(&identity).load().unwrap();
+    assert_eq!((loaded.ca, loaded.cert, loaded.key), (identity.ca, identity.cert, identity.key));
+}
+
+#[test]
+fn a_file_that_is_wrong_is_named() {
+    let authority = authority();
+    let identity = authority.issue(NodeId(1), Validity::days(1)).unwrap();
+    let other = authority.issue(NodeId(1), Validity::days(1)).unwrap();
+    let broken = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+    let cut = &identity.cert[..identity.cert.len() / 2];
+    let cases = [
+        ("ca", "nothing", "no certificate"),
+        ("ca", broken, "cannot be used"),
+        ("cert", "", "no certificate"),
+        ("cert", cut, "no certificate"),
+        ("cert", broken, "cannot be used"),
+        ("key", &identity.cert, "no private key"),
+        ("key", &other.key, "does not belong"),
+    ];
+    for (name, text, words) in cases {
+        let files = Files::of(&identity);
+        files.write(name, text);
+        let error = files.load().unwrap_err().to_string();
+        let path = files.dir.path().join(name).display().to_string();
+        assert!(error.contains(words) && error.contains(&path), "{name}: {error}");
+    }
+    let files = Files::of(&identity);
+    fs::remove_file(files.dir.path().join("key")).unwrap();
+    let error = files.load().unwrap_err();
+    assert!(matches!(&error, TlsError::Read { path, .. } if path.ends_with("key")), "{error}");
+}
+
+#[test]
+fn a_key_is_not_shown() {
+    let identity = authority().issue(NodeId(1), Validity::days(1)).unwrap();
+    assert_eq!(format!("{identity:?}"), "Identity");
+    assert!(!format!("{:?}", authority()).contains("KEY"));
+}
