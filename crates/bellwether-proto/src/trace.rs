@@ -3,6 +3,8 @@
 //! One vocabulary for simulated and live runs. The binary form feeds the trace hash; the JSON line is for people and
 //! tools.
 
+mod setup;
+
 use core::fmt;
 
 use crate::ident::{Incarnation, NodeId};
@@ -11,6 +13,8 @@ use crate::leadership::Announcement;
 use crate::message::Kind;
 use crate::time::Time;
 use crate::view::View;
+
+pub use setup::{Setup, setup_json};
 
 /// One thing that happened at one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

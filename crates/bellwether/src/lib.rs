@@ -18,16 +18,24 @@
 
 #![forbid(unsafe_code)]
 
+mod clock;
 pub mod config;
+mod driver;
+pub mod history;
 pub mod member;
+mod recorder;
+mod shared;
 pub mod status;
 mod store;
+mod tenure;
 pub mod tls;
+mod transport;
 
 pub use config::Config;
-pub use member::{Leadership, Member};
+pub use member::Member;
+pub use tenure::Leadership;
 
 pub use bellwether_proto::{
-    canonical, detector, election, ident, io, link, message, node, promise, roster, time,
+    canonical, detector, election, ident, io, leadership, link, message, node, promise, roster, time,
 };
 pub use bellwether_proto::{trace, view, wire};

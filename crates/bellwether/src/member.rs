@@ -1,16 +1,62 @@
 //! A member of a cluster: what a program holds in its hand.
 
+use std::collections::BTreeSet;
 use std::future::Future;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::detector::{DetectorConfig, DetectorKind};
+use bellwether_proto::election::{self, AnyElection, Setup, Timing, Variant};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::io::{Durable, Outbox};
+use bellwether_proto::leadership::Terms;
+use bellwether_proto::node::Node;
+use bellwether_proto::roster::Roster;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace;
+use bellwether_proto::wire::Channel;
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::config::Config;
+use crate::clock::{Clock, span};
+use crate::config::{Config, Peers};
+use crate::driver::{Driver, Releases};
+use crate::history::History;
+use crate::recorder::Recorder;
+use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
+use crate::store::{Store, StoreError};
+use crate::tenure::Leadership;
+use crate::tls::TlsError;
+use crate::transport::{Settings, StartError, Transport};
 
-/// A member of a cluster. Cheap to clone; all clones are the same member.
+/// For algorithms that take one.
+const DETECTOR: DetectorKind = DetectorKind::Adaptive;
+
+/// A member of a cluster: it takes part in the election from [`Member::join`] until [`Member::leave`]. Cheap to clone; all
+/// clones are the same member.
+///
+/// ```no_run
+/// # async fn example(config: bellwether::Config) -> Result<(), Box<dyn std::error::Error>> {
+/// use bellwether::Member;
+///
+/// let member = Member::join(config).await?;
+/// member
+///     .run(|leadership| async move {
+///         // Only one member does this at a time, as far as the members can reach each other.
+///         println!("leading with epoch {}", leadership.epoch());
+///         std::future::pending().await
+///     })
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
-pub struct Member {}
+pub struct Member {
+    shared: Arc<Shared>,
+    commands: mpsc::Sender<Command>,
+}
 
 /// How long to stand aside after resigning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,125 +69,361 @@ pub enum Hold {
     UntilTold,
 }
 
+/// What a handle asks of the driver.
+pub(crate) enum Command {
+    Resign { hold: Hold, reply: oneshot::Sender<Result<(), Refused>> },
+    Stand { reply: oneshot::Sender<Result<(), Refused>> },
+    Transfer { to: NodeId, reply: oneshot::Sender<Result<(), Refused>> },
+    Leave,
+}
+
 impl Member {
-    /// Comes up and takes part. Must be called inside a tokio runtime.
+    /// Comes up and takes part. Must be called inside a tokio runtime, on which the member then runs.
     ///
     /// # Errors
-    /// If the state file or the address cannot be had.
-    pub async fn join(_config: Config) -> Result<Self, JoinError> {
-        unimplemented!()
+    /// If its state, its address or its certificate cannot be had. Nothing is left running.
+    pub async fn join(config: Config) -> Result<Self, JoinError> {
+        let clock = Clock::start();
+        let (store, kept) =
+            Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::store)?;
+        let kept = kept.unwrap_or_default();
+        let incarnation = next_incarnation(&kept).ok_or(JoinError::LivesUsedUp)?;
+        let recorder =
+            config.trace.as_ref().map(|path| record(path, &config, incarnation, clock)).transpose()?;
+        let (transport, net) =
+            Transport::start(settings(&config, incarnation)).map_err(JoinError::transport)?;
+        let history = History::open(&config.data_dir);
+        let shared = Arc::new(Shared::new(&config, clock.began_at(), transport, incarnation, history));
+        let (commands, inbox) = mpsc::channel(64);
+        let driver = Driver {
+            node: node(&config, &kept, incarnation, clock.now()),
+            clock,
+            channel: Channel::of_cluster(&config.cluster),
+            store,
+            recorder,
+            shared: Arc::clone(&shared),
+            net,
+            commands: inbox,
+            outbox: Outbox::new(),
+            linked: BTreeSet::new(),
+            releases: Releases::default(),
+            patience: config.timeout * 8,
+            release_timeout: config.release_timeout,
+            resign_hold: config.resign_hold,
+        };
+        tokio::spawn(driver.run());
+        Ok(Self { shared, commands })
     }
+
     /// What this member knows now.
     pub fn status(&self) -> Status {
-        unimplemented!()
+        self.shared.status()
     }
-    /// The settled leader.
+
+    /// The settled leader; `None` while there is none.
     pub fn leader(&self) -> Option<Leader> {
-        unimplemented!()
+        self.shared.known().leader
     }
+
     /// Changes of leader, from the next one on.
     pub fn observe(&self) -> Observer {
-        unimplemented!()
+        let no = self.shared.known().history.last_no();
+        self.observe_after(no)
     }
+
     /// Changes of leader after that number, as far back as they are remembered.
-    pub fn observe_after(&self, _no: u64) -> Observer {
-        unimplemented!()
+    pub fn observe_after(&self, no: u64) -> Observer {
+        Observer { seen: no, changed: self.shared.changed.subscribe(), shared: Arc::clone(&self.shared) }
     }
+
     /// The members, this one among them.
     pub fn participants(&self) -> Vec<Participant> {
-        unimplemented!()
+        self.shared.transport.participants()
     }
-    /// Changes of leader that are remembered, oldest first.
+
+    /// The changes of leader that are remembered, oldest first.
     pub fn history(&self) -> Vec<Change> {
-        unimplemented!()
+        self.shared.known().history.iter().cloned().collect()
     }
-    /// What has been counted.
+
+    /// Where peers reach this member; tells the port if the kernel chose it.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.shared.transport.local_addr()
+    }
+
+    /// What has been counted since the process started.
     pub fn counters(&self) -> Counters {
-        unimplemented!()
+        self.shared.counters()
     }
+
+    /// How long ago the member last did anything. More than a few seconds mean that its process hangs.
+    pub fn idle(&self) -> Duration {
+        self.shared.tenures.idle()
+    }
+
     /// Waits until this member leads.
     ///
     /// # Errors
     /// If the member has ended.
     pub async fn campaign(&self) -> Result<Leadership, Ended> {
-        unimplemented!()
+        tokio::select! {
+            leadership = self.shared.tenures.campaign() => leadership.ok_or(Ended::Left),
+            ended = self.ended() => Err(ended),
+        }
     }
-    /// Campaigns and runs `lead` whenever this member leads, until the member ends.
+
+    /// Runs `lead` whenever this member leads, until the member ends. Losing leadership is no error: the task is stopped, at
+    /// its next `await`, and has come to its end before another can be handed leadership; then the member campaigns again. If
+    /// the task ends by itself, the member resigns.
+    ///
+    /// To be told and stop in your own time instead, use [`Member::campaign`] and [`Leadership::ended`].
     ///
     /// # Errors
-    /// If the member ended because of a fault.
-    pub async fn run<F, Fut>(&self, _lead: F) -> Result<(), Ended>
+    /// If the member ended because of a fault, or the task panicked; the member has left then.
+    pub async fn run<F, Fut>(&self, mut lead: F) -> Result<(), Ended>
     where
         F: FnMut(Leadership) -> Fut,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        unimplemented!()
+        loop {
+            let leadership = match self.campaign().await {
+                Ok(leadership) => leadership,
+                Err(Ended::Left) => return Ok(()),
+                Err(ended) => return Err(ended),
+            };
+            let ended = leadership.watch();
+            let mut task = tokio::spawn(lead(leadership));
+            let finished = tokio::select! {
+                finished = &mut task => Some(finished),
+                () = ended => None,
+            };
+            match finished {
+                Some(Ok(())) => {
+                    // It no longer leads, or nobody else is there: it will be asked again.
+                    let _ = self.resign(Hold::Default).await;
+                }
+                Some(Err(panicked)) => {
+                    self.leave().await;
+                    return Err(Ended::Panicked(panicked.to_string()));
+                }
+                None => {
+                    task.abort();
+                    let _ = task.await;
+                }
+            }
+        }
     }
-    /// Releases leadership and stands aside. Returns when the next leader is known, or nobody took over within the timeout.
+
+    /// Releases leadership and stands aside. Returns when the next leader is known, or nobody took over in time.
     ///
     /// # Errors
     /// If this member does not lead.
-    pub async fn resign(&self, _hold: Hold) -> Result<(), Refused> {
-        unimplemented!()
+    pub async fn resign(&self, hold: Hold) -> Result<(), Refused> {
+        self.ask(|reply| Command::Resign { hold, reply }).await
     }
+
     /// Stands again before its time.
     ///
     /// # Errors
     /// If it does not stand aside.
     pub async fn stand(&self) -> Result<(), Refused> {
-        unimplemented!()
+        self.ask(|reply| Command::Stand { reply }).await
     }
+
     /// Hands leadership over to that member. Returns when it leads.
     ///
     /// # Errors
-    /// If this member does not lead, the other is not there, or the algorithm cannot.
-    pub async fn transfer(&self, _to: NodeId) -> Result<(), Refused> {
-        unimplemented!()
+    /// If this member does not lead, the other is not there or does not take over, or the algorithm cannot.
+    pub async fn transfer(&self, to: NodeId) -> Result<(), Refused> {
+        self.ask(|reply| Command::Transfer { to, reply }).await
     }
-    /// Resigns if it leads, says goodbye and stops.
+
+    /// Hands over if it leads, says goodbye and stops.
     pub async fn leave(&self) {
-        unimplemented!()
+        // If the driver does not take it, it has ended.
+        let _ = self.commands.send(Command::Leave).await;
+        self.ended().await;
     }
+
     /// Waits until the member has stopped, and says why.
     pub async fn ended(&self) -> Ended {
-        unimplemented!()
+        let mut ended = self.shared.ended.subscribe();
+        let seen = ended.wait_for(Option::is_some).await;
+        seen.ok().and_then(|ended| ended.clone()).unwrap_or(Ended::Left)
+    }
+
+    async fn ask(
+        &self,
+        command: impl FnOnce(oneshot::Sender<Result<(), Refused>>) -> Command,
+    ) -> Result<(), Refused> {
+        let (reply, answer) = oneshot::channel();
+        if self.commands.send(command(reply)).await.is_err() {
+            return Err(self.ended().await.into());
+        }
+        match answer.await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.ended().await.into()),
+        }
     }
 }
 
-/// A stream of changes.
+/// A stream of changes of leader.
 #[derive(Debug)]
-pub struct Observer {}
+pub struct Observer {
+    /// The number of the last change that was given out.
+    seen: u64,
+    changed: watch::Receiver<u64>,
+    shared: Arc<Shared>,
+}
 
 impl Observer {
-    /// The next change; `None` when the member has stopped.
+    /// The next change; `None` when the member has stopped. Whoever asks too seldom misses those that are forgotten meanwhile.
     pub async fn next(&mut self) -> Option<Change> {
-        unimplemented!()
+        let mut ended = self.shared.ended.subscribe();
+        loop {
+            if let Some(change) = self.shared.change_after(self.seen) {
+                self.seen = change.no;
+                return Some(change);
+            }
+            tokio::select! {
+                changed = self.changed.changed() => changed.ok()?,
+                _ = ended.wait_for(Option::is_some) => return None,
+            }
+        }
     }
 }
 
-/// Leadership of this member, while it lasts.
-#[derive(Debug)]
-pub struct Leadership {}
+fn record(
+    path: &Path,
+    config: &Config,
+    incarnation: Incarnation,
+    clock: Clock,
+) -> Result<Recorder, JoinError> {
+    let failed = |source| JoinError::Trace { path: path.display().to_string(), source };
+    let mut recorder = Recorder::open(path, config.id).map_err(failed)?;
+    let nodes: Vec<NodeId> = match &config.peers {
+        Peers::Listed(peers) => peers.keys().copied().chain([config.id]).collect::<BTreeSet<_>>(),
+        Peers::Named(_) => BTreeSet::new(),
+    }
+    .into_iter()
+    .collect();
+    let setup = trace::Setup {
+        cluster: &config.cluster,
+        protocol: config.protocol,
+        variant: Variant::Repaired,
+        nodes: &nodes,
+        timing: timing(config),
+        detector: config.protocol.spec().detector.map(|_| DETECTOR),
+    };
+    recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
+    Ok(recorder)
+}
 
-impl Leadership {
-    /// The epoch of this leadership.
-    pub fn epoch(&self) -> u64 {
-        unimplemented!()
-    }
-    /// Whether it still lasts.
-    pub fn is_held(&self) -> bool {
-        unimplemented!()
-    }
-    /// Waits until it has ended, or is to be given back.
-    pub async fn ended(&self) -> SystemTime {
-        unimplemented!()
+fn settings(config: &Config, incarnation: Incarnation) -> Settings {
+    Settings {
+        cluster: config.cluster.clone(),
+        id: config.id,
+        incarnation,
+        protocol: config.protocol,
+        peers: config.peers.clone(),
+        listen: config.listen,
+        identity: config.identity.clone(),
     }
 }
 
-/// Why a member could not join. Nothing is left behind.
+/// A life is larger than the last one that the disk remembers, and than any before a disk was lost: the clock sees to that.
+fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
+    let seconds = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+    kept.incarnation.next().map(|next| next.max(Incarnation(seconds)))
+}
+
+fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) -> Node<AnyElection> {
+    let (spec, timing) = (config.protocol.spec(), timing(config));
+    let members = match (&config.peers, spec.peers) {
+        (Peers::Listed(peers), election::Peers::Listed) => peers.keys().copied().chain([config.id]).collect(),
+        _ => vec![config.id],
+    };
+    let setup = Setup {
+        protocol: config.protocol,
+        variant: Variant::Repaired,
+        t: (members.len() - 1) / 2,
+        roster: Roster::new(config.id, members, spec.priority),
+        incarnation,
+        count: kept.count,
+        timing,
+    };
+    let terms = Terms {
+        period: timing.tau,
+        settle: timing.delta * 2,
+        priority: config.priority,
+        preempt: config.preempt.map(span),
+        hands_over: spec.hands_over,
+        epoch: kept.epoch,
+    };
+    Node::new(setup, DetectorConfig::new(DETECTOR, timing), now).with_leadership(terms)
+}
+
+/// The papers' parameters: the first timeout is τ + 2δ.
+pub(crate) fn timing(config: &Config) -> Timing {
+    let (tau, timeout) = (span(config.heartbeat), span(config.timeout));
+    let delta = Span::micros(timeout.as_micros().saturating_sub(tau.as_micros()) / 2);
+    Timing { delta, tau, step: tau }
+}
+
+/// Why a member could not join. Nothing is left running.
 #[derive(Debug, thiserror::Error)]
-#[error("not yet")]
-pub struct JoinError;
+pub enum JoinError {
+    /// What is on the disk is not this member's state.
+    #[error("{0}")]
+    State(String),
+    /// The disk cannot be used.
+    #[error("{0}")]
+    Disk(String),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Address {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The trace cannot be written.
+    #[error("cannot write the trace {path}: {source}")]
+    Trace {
+        /// Where.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The state file says that this member has no life left.
+    #[error("the state file holds the last possible incarnation; it cannot be right: delete it to join anew")]
+    LivesUsedUp,
+}
+
+impl JoinError {
+    fn store(error: StoreError) -> Self {
+        match error {
+            StoreError::Unusable { .. } => Self::State(error.to_string()),
+            other => Self::Disk(other.to_string()),
+        }
+    }
+
+    fn transport(error: StartError) -> Self {
+        match error {
+            StartError::Tls(error) => Self::Tls(error),
+            StartError::Listen { address, source } => Self::Address { address, source },
+            StartError::Random => Self::Disk(error.to_string()),
+        }
+    }
+
+    /// Whether what was given is wrong, rather than what the world did.
+    pub fn is_bad_input(&self) -> bool {
+        matches!(self, Self::State(_) | Self::Tls(_) | Self::LivesUsedUp)
+    }
+}
 
 /// Why a member has stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -150,11 +432,14 @@ pub enum Ended {
     #[error("the member left the cluster")]
     Left,
     /// Its state could not be written.
-    #[error("{0}")]
+    #[error("{0}; the node stops, since it must not forget what it says")]
     Disk(String),
     /// Another live process uses its id.
     #[error("{0}")]
     IdInUse(String),
+    /// The leader's task panicked.
+    #[error("the leader's task failed: {0}")]
+    Panicked(String),
 }
 
 /// Why a request was refused. Nothing changed.

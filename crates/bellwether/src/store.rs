@@ -14,20 +14,10 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::Durable;
 
 use format::Owner;
-
-/// What is kept from one life to the next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kept {
-    /// The latest life of the member.
-    pub(crate) incarnation: Incarnation,
-    /// How often it has been suspected.
-    pub(crate) count: u64,
-    /// The largest epoch that it has seen.
-    pub(crate) epoch: u64,
-}
 
 /// The open state of one member. No other process can open it while this lives.
 #[derive(Debug)]
@@ -147,7 +137,7 @@ impl Store {
     /// # Errors
     /// If the directory cannot be used, another process uses it, or what is there is not this member's whole state.
     /// Nothing on the disk has been changed then, except that the directory and its lock file exist.
-    pub(crate) fn open(dir: &Path, cluster: &str, id: NodeId) -> Result<(Self, Option<Kept>), StoreError> {
+    pub(crate) fn open(dir: &Path, cluster: &str, id: NodeId) -> Result<(Self, Option<Durable>), StoreError> {
         let lock = lock(dir)?;
         let owner = Owner { cluster: cluster.to_owned(), id };
         let store = Self { dir: dir.to_owned(), owner, _lock: lock };
@@ -159,7 +149,7 @@ impl Store {
     ///
     /// # Errors
     /// If the disk does not take it; the error says which state is there now.
-    pub(crate) fn write(&self, kept: &Kept) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, kept: &Durable) -> Result<(), StoreError> {
         let (path, new) = (self.path(), self.dir.join("state.new"));
         let failed = |step| {
             let path = path.clone();
@@ -176,7 +166,7 @@ impl Store {
         File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed(Step::Settle))
     }
 
-    fn read(&self) -> Result<Option<Kept>, StoreError> {
+    fn read(&self) -> Result<Option<Durable>, StoreError> {
         let path = self.path();
         let bytes = match read_bounded(&path) {
             Ok(bytes) => bytes,

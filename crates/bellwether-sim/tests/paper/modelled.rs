@@ -160,7 +160,7 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
     world.set_relay(|frame| {
         said.borrow_mut().push(match &frame.body {
             Body::Election(msg) => Some(msg.clone()),
-            Body::Link(_) | Body::Detector(_) => None,
+            Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
         });
         frame
     });

@@ -1,8 +1,9 @@
 //! The bytes of the state file.
 
 use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::io::Durable;
 
-use super::{Fault, Kept};
+use super::Fault;
 
 /// The version that this build writes and reads.
 pub(super) const VERSION: u32 = 1;
@@ -21,7 +22,7 @@ pub(super) struct Owner {
     pub(super) id: NodeId,
 }
 
-pub(super) fn encode(owner: &Owner, kept: &Kept) -> Vec<u8> {
+pub(super) fn encode(owner: &Owner, kept: &Durable) -> Vec<u8> {
     let mut payload = Vec::new();
     // Cluster names are short; a longer one would have been refused before anything was opened.
     payload.extend((owner.cluster.len() as u32).to_le_bytes());
@@ -44,7 +45,7 @@ pub(super) fn seal(version: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn decode(owner: &Owner, bytes: &[u8]) -> Result<Kept, Fault> {
+pub(super) fn decode(owner: &Owner, bytes: &[u8]) -> Result<Durable, Fault> {
     let (version, payload) = open(bytes)?;
     if version > VERSION {
         return Err(Fault::Newer { found: version });
@@ -87,12 +88,13 @@ fn open(bytes: &[u8]) -> Result<(u32, &[u8]), Fault> {
     Ok((version, &content[HEADER..]))
 }
 
-fn read(payload: &[u8]) -> Option<(Owner, Kept)> {
+fn read(payload: &[u8]) -> Option<(Owner, Durable)> {
     let mut fields = Fields(payload);
     let len = fields.u32()? as usize;
     let cluster = String::from_utf8(fields.take(len)?.to_vec()).ok()?;
     let owner = Owner { cluster, id: NodeId(fields.u32()?) };
-    let kept = Kept { incarnation: Incarnation(fields.u64()?), count: fields.u64()?, epoch: fields.u64()? };
+    let kept =
+        Durable { incarnation: Incarnation(fields.u64()?), count: fields.u64()?, epoch: fields.u64()? };
     (fields.0.is_empty() && kept.incarnation <= Incarnation::MAX).then_some((owner, kept))
 }
 

@@ -1,14 +1,15 @@
 use std::fs;
 
 use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::io::Durable;
 use tempfile::TempDir;
 
 use super::format::{self, Owner};
-use super::{Fault, Kept, Step, Store, StoreError};
+use super::{Fault, Step, Store, StoreError};
 
-const KEPT: Kept = Kept { incarnation: Incarnation(1_700_000_000), count: 7, epoch: 42 };
+const KEPT: Durable = Durable { incarnation: Incarnation(1_700_000_000), count: 7, epoch: 42 };
 
-fn open(dir: &TempDir) -> Result<Option<Kept>, StoreError> {
+fn open(dir: &TempDir) -> Result<Option<Durable>, StoreError> {
     Store::open(dir.path(), "flock", NodeId(3)).map(|(_, kept)| kept)
 }
 
@@ -37,7 +38,7 @@ fn what_was_written_is_there_in_the_next_life() {
     let (dir, _) = kept();
     assert_eq!(open(&dir).unwrap(), Some(KEPT));
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
-    let later = Kept { epoch: 43, ..KEPT };
+    let later = Durable { epoch: 43, ..KEPT };
     store.write(&later).unwrap();
     drop(store);
     assert_eq!(open(&dir).unwrap(), Some(later));
@@ -127,9 +128,9 @@ fn what_a_crash_left_beside_the_file_does_not_matter() {
     fs::write(dir.path().join("state.new"), b"half of a st").unwrap();
     assert_eq!(open(&dir).unwrap(), Some(KEPT));
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
-    store.write(&Kept { count: 8, ..KEPT }).unwrap();
+    store.write(&Durable { count: 8, ..KEPT }).unwrap();
     drop(store);
-    assert_eq!(open(&dir).unwrap(), Some(Kept { count: 8, ..KEPT }));
+    assert_eq!(open(&dir).unwrap(), Some(Durable { count: 8, ..KEPT }));
     assert!(!dir.path().join("state.new").exists());
 }
 
@@ -140,7 +141,7 @@ fn a_full_disk_leaves_the_old_state() {
     let new = dir.path().join("state.new");
     std::os::unix::fs::symlink("/dev/full", &new).unwrap();
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
-    let error = store.write(&Kept { count: 8, ..KEPT }).unwrap_err();
+    let error = store.write(&Durable { count: 8, ..KEPT }).unwrap_err();
     assert!(matches!(error, StoreError::Write { step: Step::Write, .. }), "{error}");
     assert!(error.to_string().ends_with("the old state is still there"), "{error}");
     assert!(fs::symlink_metadata(&new).is_err(), "nothing is left of the attempt");
@@ -153,7 +154,7 @@ fn a_state_that_cannot_be_written_beside_the_old_one_leaves_it() {
     let (dir, _) = kept();
     fs::create_dir(dir.path().join("state.new")).unwrap();
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
-    let error = store.write(&Kept { count: 8, ..KEPT }).unwrap_err();
+    let error = store.write(&Durable { count: 8, ..KEPT }).unwrap_err();
     assert!(matches!(error, StoreError::Write { step: Step::Write, .. }), "{error}");
     drop(store);
     assert_eq!(open(&dir).unwrap(), Some(KEPT));

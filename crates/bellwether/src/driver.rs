@@ -1,0 +1,257 @@
+//! The driver: one loop over the node. The only place that waits for several things at once.
+//!
+//! ```text
+//!   frames, links ──┐                      ┌─► disk    (before anything that follows)
+//!   deadline ───────┼─► node.handle(now) ──┼─► peers
+//!   commands ───────┘                      └─► handles: who leads, and why
+//! ```
+
+mod release;
+
+use std::collections::BTreeSet;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bellwether_proto::election::{AnyElection, AnyMsg};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
+use bellwether_proto::leadership::Announcement;
+use bellwether_proto::message::{Frame, Layer};
+use bellwether_proto::node::Node;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::What;
+use bellwether_proto::wire::{self, Channel};
+use tokio::sync::mpsc;
+
+use crate::clock::Clock;
+use crate::member::{Command, Ended};
+use crate::recorder::Recorder;
+use crate::shared::Shared;
+use crate::store::Store;
+use crate::tenure::Phase;
+use crate::transport::{End, NetEvent};
+pub(crate) use release::Releases;
+
+/// How often the driver does something even if nothing happens, so that others can see that it runs.
+const IDLE: Span = Span::secs(1);
+
+pub(crate) struct Driver {
+    pub(crate) clock: Clock,
+    pub(crate) node: Node<AnyElection>,
+    pub(crate) channel: Channel,
+    pub(crate) store: Store,
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) net: mpsc::Receiver<NetEvent>,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) outbox: Outbox<AnyMsg>,
+    /// With whom frames can be exchanged.
+    pub(crate) linked: BTreeSet<NodeId>,
+    pub(crate) releases: Releases,
+    /// How long to wait for a successor.
+    pub(crate) patience: Duration,
+    pub(crate) release_timeout: Duration,
+    pub(crate) resign_hold: Duration,
+}
+
+/// What the loop woke up for.
+enum Wake {
+    Deadline,
+    Net(NetEvent),
+    Command(Command),
+    /// Whoever acted as the leader has stopped.
+    Released,
+    /// All handles are gone.
+    Abandoned,
+}
+
+impl Driver {
+    /// Runs until the member leaves, or cannot go on.
+    pub(crate) async fn run(mut self) {
+        let ended = self.drive().await;
+        self.shared.tenures.set(Phase::None);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(self.clock.wall_micros(self.clock.now()), self.node.incarnation(), What::Crash);
+            recorder.flush();
+        }
+        self.shared.transport.close().await;
+        self.shared.known().leader = None;
+        self.shared.ended.send_replace(Some(ended));
+        self.releases.give_up();
+    }
+
+    async fn drive(&mut self) -> Ended {
+        self.record(What::Recover);
+        if let Err(ended) = self.step(Input::Start) {
+            return ended;
+        }
+        loop {
+            let done = match self.wait().await {
+                Wake::Deadline => self.step(Input::Deadline),
+                Wake::Net(event) => self.on_net(event),
+                Wake::Command(command) => self.on_command(command),
+                Wake::Released => Ok(()),
+                Wake::Abandoned => return Ended::Left,
+            };
+            if let Err(ended) = done.and_then(|()| self.go_on_releasing()) {
+                return ended;
+            }
+            self.shared.tenures.tick();
+        }
+    }
+
+    /// A deadline that has passed goes first: however many frames keep coming, it is not starved.
+    async fn wait(&mut self) -> Wake {
+        let now = self.clock.now();
+        let due = self.node.deadline().unwrap_or(Time::NEVER).min(self.releases.deadline()).min(now + IDLE);
+        if due <= now {
+            return Wake::Deadline;
+        }
+        let sleep = async {
+            match self.clock.instant(due) {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = sleep => Wake::Deadline,
+            event = self.net.recv() => event.map_or(Wake::Abandoned, Wake::Net),
+            command = self.commands.recv() => command.map_or(Wake::Abandoned, Wake::Command),
+            () = self.shared.tenures.released() => Wake::Released,
+        }
+    }
+
+    fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
+        match event {
+            NetEvent::Frame(frame) => {
+                if let Some(recorder) = &mut self.recorder {
+                    let at = self.clock.wall_micros(self.clock.now());
+                    recorder.received(at, self.node.incarnation(), &frame);
+                }
+                self.step(Input::Frame(frame))
+            }
+            NetEvent::Linked { peer, incarnation, .. } => {
+                self.linked.insert(peer);
+                self.step(Input::Linked { peer, incarnation })
+            }
+            NetEvent::Ended { peer, incarnation, how } => {
+                self.linked.remove(&peer);
+                match how {
+                    End::Goodbye => self.step(Input::Unlinked { peer }),
+                    End::Broken => {
+                        self.shared.known().counters.gone += 1;
+                        self.step(Input::Gone { peer, incarnation })
+                    }
+                }
+            }
+            NetEvent::Duplicate { at } => {
+                self.shared.known().counters.duplicate_ids += 1;
+                tracing::error!(id = %self.shared.id, %at, "another process claims the id of this node; it was refused");
+                Ok(())
+            }
+            NetEvent::IdInUse { by, at } => self.on_id_in_use(by, &at),
+        }
+    }
+
+    /// One that was here first stays. One that has just come, and is refused, is the second.
+    fn on_id_in_use(&mut self, by: NodeId, at: &str) -> Result<(), Ended> {
+        self.shared.known().counters.duplicate_ids += 1;
+        let id = self.shared.id;
+        let what = format!("the id {id} is already used by the node at {at}, says node {by}");
+        if self.linked.is_empty() {
+            return Err(Ended::IdInUse(what));
+        }
+        tracing::error!("{what}");
+        Ok(())
+    }
+
+    /// Gives the node an input and carries out what it answers, in order.
+    fn step(&mut self, input: Input<AnyMsg>) -> Result<(), Ended> {
+        let now = self.clock.now();
+        let mut outbox = std::mem::take(&mut self.outbox);
+        self.node.handle(now, input, &mut outbox);
+        for output in outbox.drain() {
+            match output {
+                Output::Persist(durable) => self.persist(durable)?,
+                Output::Send { to, frame } => self.send(to, &frame),
+                Output::Broadcast(frame) => self.broadcast(&frame),
+                Output::Event(event) => self.on_event(now, event),
+            }
+        }
+        self.outbox = outbox;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
+        }
+        Ok(())
+    }
+
+    /// What follows must not be sent if this fails: the node would have forgotten it after a crash.
+    fn persist(&mut self, durable: Durable) -> Result<(), Ended> {
+        self.record(What::Persist(durable));
+        self.shared.transport.set_incarnation(durable.incarnation);
+        self.shared.known().incarnation = durable.incarnation;
+        self.store.write(&durable).map_err(|error| Ended::Disk(error.to_string()))
+    }
+
+    fn send(&mut self, to: NodeId, frame: &Frame<AnyMsg>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(self.clock.wall_micros(self.clock.now()), frame, to);
+        }
+        self.count(frame, 1);
+        self.shared.transport.send(to, wire::encode(self.channel, frame).into());
+    }
+
+    fn broadcast(&mut self, frame: &Frame<AnyMsg>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.broadcast(self.clock.wall_micros(self.clock.now()), frame, &self.linked);
+        }
+        self.count(frame, self.linked.len() as u64);
+        self.shared.transport.broadcast(wire::encode(self.channel, frame).into());
+    }
+
+    fn count(&self, frame: &Frame<AnyMsg>, copies: u64) {
+        let mut known = self.shared.known();
+        match frame.body.kind().layer() {
+            Layer::Protocol => known.counters.sent_protocol += copies,
+            Layer::Detector => known.counters.sent_detector += copies,
+        }
+    }
+
+    fn on_event(&mut self, now: Time, event: Event) {
+        self.record(What::Node(event));
+        match event {
+            Event::View(view) => {
+                let mut known = self.shared.known();
+                (known.view, known.aside) = (view, self.node.is_aside());
+            }
+            Event::Announced(announced) => self.on_announced(now, announced),
+            Event::Yield(to) => self.on_yield(now, to),
+            Event::Refused { from, why } => {
+                self.shared.known().counters.refused_frames += 1;
+                tracing::debug!(%from, why = why.name(), "a frame was refused");
+            }
+            Event::Reborn(incarnation) => tracing::info!(%incarnation, "this node begins a new life"),
+            _ => {}
+        }
+    }
+
+    fn on_announced(&mut self, now: Time, announced: Announcement) {
+        let Announcement { leader, epoch, cause } = announced;
+        match leader {
+            Some(leader) if leader == self.shared.id => tracing::info!(epoch, %cause, "this node leads"),
+            Some(leader) => tracing::info!(%leader, epoch, %cause, "node {leader} leads"),
+            None => tracing::info!(epoch, %cause, "nobody leads"),
+        }
+        self.shared.announce(self.clock.wall(now), announced);
+        let phase = if leader == Some(self.shared.id) { Phase::Held { epoch } } else { Phase::None };
+        self.shared.tenures.set(phase);
+    }
+
+    fn record(&mut self, what: What) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(self.clock.wall_micros(self.clock.now()), self.node.incarnation(), what);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Who led when, and why it changed: the last changes, in memory and in a file that outlives the process.
+//!
+//! A line per change: number, microseconds since 1970, leader, epoch, cause, whom the cause is about, successor; `-` for
+//! nobody. It is there to be looked at: it is not synced, and a line that cannot be read is left out.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::leadership::Cause;
+
+use crate::status::Change;
+
+/// How many changes are remembered.
+pub const HISTORY_MAX: usize = 1_000;
+
+/// How many more the file may hold before it is written anew.
+const FILE_SLACK: usize = 1_000;
+
+#[derive(Debug)]
+pub(crate) struct History {
+    changes: VecDeque<Change>,
+    path: PathBuf,
+    file: Option<File>,
+    /// How many lines the file has.
+    lines: usize,
+}
+
+impl History {
+    /// What the file in that directory holds.
+    pub(crate) fn open(dir: &Path) -> Self {
+        let path = dir.join("history");
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let lines = text.lines().count();
+        let mut changes: VecDeque<Change> = text.lines().filter_map(parse).collect();
+        changes.drain(..changes.len().saturating_sub(HISTORY_MAX));
+        let mut history = Self { changes, path, file: None, lines };
+        // A last line that was cut off must not run into the next.
+        if !text.is_empty() && !text.ends_with('\n') || lines > HISTORY_MAX + FILE_SLACK {
+            history.write_anew();
+        }
+        history
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter()
+    }
+
+    /// The changes after that number.
+    pub(crate) fn after(&self, no: u64) -> Option<&Change> {
+        self.changes.get(self.changes.partition_point(|change| change.no <= no))
+    }
+
+    /// The number of the last change.
+    pub(crate) fn last_no(&self) -> u64 {
+        self.changes.back().map_or(0, |change| change.no)
+    }
+
+    /// Adds a change, with the next number.
+    pub(crate) fn push(&mut self, at: SystemTime, leader: Option<NodeId>, epoch: u64, cause: Cause) {
+        let change = Change { no: self.last_no() + 1, at, leader, epoch, cause };
+        if self.changes.len() == HISTORY_MAX {
+            self.changes.pop_front();
+        }
+        let line = print(&change);
+        self.changes.push_back(change);
+        if self.lines >= HISTORY_MAX + FILE_SLACK {
+            self.write_anew();
+        } else {
+            self.append(&line);
+        }
+    }
+
+    fn append(&mut self, line: &str) {
+        if self.file.is_none() {
+            self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
+        }
+        let written = self.file.as_mut().is_some_and(|file| file.write_all(line.as_bytes()).is_ok());
+        if written {
+            self.lines += 1;
+        } else {
+            // The election does not depend on it.
+            tracing::warn!(path = %self.path.display(), "cannot write the history");
+        }
+    }
+
+    fn write_anew(&mut self) {
+        let text: String = self.changes.iter().map(print).collect();
+        let new = self.path.with_extension("new");
+        self.file = None;
+        match fs::write(&new, text).and_then(|()| fs::rename(&new, &self.path)) {
+            Ok(()) => self.lines = self.changes.len(),
+            Err(error) => tracing::warn!(path = %self.path.display(), %error, "cannot write the history"),
+        }
+    }
+}
+
+fn print(change: &Change) -> String {
+    let id = |id: Option<NodeId>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+    let at = change.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_micros();
+    let Change { no, leader, epoch, cause, .. } = change;
+    let (about, successor) = (id(cause.about()), id(cause.successor()));
+    format!("{no} {at} {} {epoch} {} {about} {successor}\n", id(*leader), cause.name())
+}
+
+fn parse(line: &str) -> Option<Change> {
+    let id = |word: &str| match word {
+        "-" => Some(None),
+        word => word.parse().ok().map(|id| Some(NodeId(id))),
+    };
+    let words: Vec<&str> = line.split(' ').collect();
+    let [no, at, leader, epoch, cause, about, successor] = words[..] else { return None };
+    Some(Change {
+        no: no.parse().ok()?,
+        at: SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(at.parse().ok()?))?,
+        leader: id(leader)?,
+        epoch: epoch.parse().ok()?,
+        cause: Cause::by_name(cause, id(about)?, id(successor)?)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(history: &mut History, epoch: u64) {
+        let at = SystemTime::UNIX_EPOCH + Duration::from_micros(1_700_000_000_000_000 + epoch);
+        history.push(at, Some(NodeId(3)), epoch, Cause::HandedOver(NodeId(1), NodeId(3)));
+    }
+
+    #[test]
+    fn what_was_written_is_read_again_and_numbers_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut history = History::open(dir.path());
+        history.push(SystemTime::UNIX_EPOCH, None, 0, Cause::Started);
+        push(&mut history, 7);
+        let written: Vec<Change> = history.iter().cloned().collect();
+        let mut history = History::open(dir.path());
+        assert_eq!(history.iter().cloned().collect::<Vec<_>>(), written);
+        push(&mut history, 8);
+        assert_eq!(history.last_no(), 3);
+        assert_eq!(history.after(1).map(|change| change.no), Some(2));
+        assert_eq!(history.after(3), None);
+    }
+
+    #[test]
+    fn it_is_bounded_in_memory_and_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut history = History::open(dir.path());
+        (0..3 * HISTORY_MAX as u64).for_each(|epoch| push(&mut history, epoch));
+        assert_eq!(history.iter().count(), HISTORY_MAX);
+        let lines = fs::read_to_string(dir.path().join("history")).unwrap().lines().count();
+        assert!(lines <= HISTORY_MAX + FILE_SLACK, "{lines}");
+        assert_eq!(History::open(dir.path()).last_no(), 3 * HISTORY_MAX as u64);
+    }
+
+    #[test]
+    fn lines_that_cannot_be_read_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        push(&mut History::open(dir.path()), 1);
+        let path = dir.path().join("history");
+        let good = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("nonsense\n{good}2 17000")).unwrap();
+        let mut history = History::open(dir.path());
+        push(&mut history, 2);
+        assert_eq!(History::open(dir.path()).iter().map(|change| change.epoch).collect::<Vec<_>>(), [1, 2]);
+    }
+}

@@ -1,0 +1,77 @@
+//! The trace of a live member: what happens, as it happens, in the simulator's own words.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use bellwether_proto::election::AnyMsg;
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::message::Frame;
+use bellwether_proto::time::Time;
+use bellwether_proto::trace::{self, MsgRef, TraceEvent, What};
+
+/// Appends to a trace. A member that cannot write its trace goes on without.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    file: Option<BufWriter<File>>,
+    node: NodeId,
+}
+
+impl Recorder {
+    /// A trace in that file, after what it holds: a member that comes back goes on where it ended.
+    pub(crate) fn open(path: &Path, node: NodeId) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Self { file: Some(BufWriter::new(file)), node })
+    }
+
+    /// What a reader must know beforehand.
+    pub(crate) fn begin(&mut self, at: Time, incarnation: Incarnation, setup: &trace::Setup<'_>) {
+        self.line(trace::setup_json(at, self.node, incarnation, setup));
+    }
+
+    pub(crate) fn event(&mut self, at: Time, incarnation: Incarnation, what: What) {
+        let event = TraceEvent { at, node: self.node, incarnation, what };
+        self.line(event.json());
+    }
+
+    pub(crate) fn sent(&mut self, at: Time, frame: &Frame<AnyMsg>, to: NodeId) {
+        self.event(at, frame.incarnation, What::Send(msg(frame, to)));
+    }
+
+    pub(crate) fn broadcast(&mut self, at: Time, frame: &Frame<AnyMsg>, linked: &BTreeSet<NodeId>) {
+        linked.iter().for_each(|to| self.sent(at, frame, *to));
+    }
+
+    /// When it was sent is in its sender's trace.
+    pub(crate) fn received(&mut self, at: Time, incarnation: Incarnation, frame: &Frame<AnyMsg>) {
+        self.event(at, incarnation, What::Recv(msg(frame, self.node), at));
+    }
+
+    /// Everything so far is in the file, should the process be killed now.
+    pub(crate) fn flush(&mut self) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.flush()
+        {
+            self.give_up(&error);
+        }
+    }
+
+    fn line(&mut self, line: impl std::fmt::Display) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = writeln!(file, "{line}")
+        {
+            self.give_up(&error);
+        }
+    }
+
+    fn give_up(&mut self, error: &io::Error) {
+        tracing::error!(%error, "the trace cannot be written and ends here");
+        self.file = None;
+    }
+}
+
+/// The numbers of frames tell those of one kind between two nodes apart.
+fn msg(frame: &Frame<AnyMsg>, to: NodeId) -> MsgRef {
+    MsgRef { id: frame.seq, kind: frame.body.kind(), from: frame.from, to }
+}

@@ -1,0 +1,125 @@
+//! What the driver knows and every handle may ask.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use bellwether_proto::election::Protocol;
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::Announcement;
+use bellwether_proto::view::View;
+use tokio::sync::watch;
+
+use crate::history::History;
+use crate::member::Ended;
+use crate::status::{Change, Counters, Leader, Standing, Status};
+use crate::tenure::Tenures;
+use crate::transport::Transport;
+
+/// Between the driver and the handles.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) cluster: String,
+    pub(crate) id: NodeId,
+    pub(crate) protocol: Protocol,
+    pub(crate) up_since: SystemTime,
+    pub(crate) tenures: Tenures,
+    pub(crate) transport: Transport,
+    /// Why the member has stopped, once it has.
+    pub(crate) ended: watch::Sender<Option<Ended>>,
+    /// The number of the last change.
+    pub(crate) changed: watch::Sender<u64>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) incarnation: Incarnation,
+    pub(crate) view: View,
+    pub(crate) leader: Option<Leader>,
+    pub(crate) aside: bool,
+    pub(crate) counters: Counters,
+    pub(crate) history: History,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        config: &crate::Config,
+        up_since: SystemTime,
+        transport: Transport,
+        incarnation: Incarnation,
+        history: History,
+    ) -> Self {
+        Self {
+            cluster: config.cluster.clone(),
+            id: config.id,
+            protocol: config.protocol,
+            up_since,
+            tenures: Tenures::new(config.timeout),
+            transport,
+            ended: watch::Sender::new(None),
+            changed: watch::Sender::new(history.last_no()),
+            known: Mutex::new(Known {
+                incarnation,
+                view: View::DOWN,
+                leader: None,
+                aside: false,
+                counters: Counters::default(),
+                history,
+            }),
+        }
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        // What is in it is whole between any two lines that change it.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of an announcement.
+    pub(crate) fn announce(&self, at: SystemTime, announced: Announcement) {
+        let Announcement { leader, epoch, cause } = announced;
+        let mut known = self.known();
+        known.leader = leader.map(|id| Leader { id, epoch, since: at });
+        known.counters.leader_changes += 1;
+        known.counters.led += u64::from(leader == Some(self.id));
+        known.history.push(at, leader, epoch, cause);
+        let no = known.history.last_no();
+        drop(known);
+        self.changed.send_replace(no);
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let known = self.known();
+        Status {
+            cluster: self.cluster.clone(),
+            id: self.id,
+            incarnation: known.incarnation,
+            protocol: self.protocol,
+            standing: match known.leader {
+                _ if known.aside => Standing::Aside,
+                None => Standing::Electing,
+                Some(leader) if leader.id == self.id => Standing::Leading,
+                Some(_) => Standing::Following,
+            },
+            leader: known.leader,
+            view: known.view,
+            up_since: self.up_since,
+        }
+    }
+
+    pub(crate) fn change_after(&self, no: u64) -> Option<Change> {
+        self.known().history.after(no).cloned()
+    }
+
+    /// The driver's counts and the transport's.
+    pub(crate) fn counters(&self) -> Counters {
+        let ours = self.known().counters;
+        let theirs = self.transport.counters();
+        Counters {
+            received: ours.received + theirs.received,
+            dropped: ours.dropped + theirs.dropped,
+            refused_frames: ours.refused_frames + theirs.refused_frames,
+            refused_connections: theirs.refused_connections,
+            ..ours
+        }
+    }
+}

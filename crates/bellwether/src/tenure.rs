@@ -1,0 +1,205 @@
+//! Leadership as a value: a guard that carries its epoch and knows when it ended.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Notify, watch};
+
+/// Leadership of this member, while it lasts.
+///
+/// Hold it while you act as the leader and drop it when you have stopped. When leadership is to be given back, because the
+/// member resigns, hands over or leaves, [`Leadership::ended`] resolves, and the member waits until every guard has been
+/// dropped (or its `release_timeout` has passed) before another can lead. Leadership can also be lost without asking: when the
+/// others cannot hear this member, they choose another, and nobody can wait for it.
+///
+/// Put [`Leadership::epoch`] into what you write, and let whoever stores it refuse a lower one than it has seen: that stops
+/// a leader that was replaced without noticing. What an epoch promises is in [`crate::leadership`].
+#[derive(Debug)]
+pub struct Leadership {
+    epoch: u64,
+    /// Whether this epoch still lasts.
+    phase: watch::Receiver<Phase>,
+    shared: Arc<Shared>,
+}
+
+/// Leaderships of one member, as the driver sees them.
+#[derive(Debug)]
+pub(crate) struct Tenures {
+    phase: watch::Sender<Phase>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// This member does not lead.
+    None,
+    /// It leads.
+    Held { epoch: u64 },
+    /// It leads, and what it does as a leader must stop now.
+    AskedBack { epoch: u64 },
+}
+
+#[derive(Debug)]
+struct Shared {
+    began: Instant,
+    /// When the driver last did anything, in microseconds after that.
+    ticked: AtomicU64,
+    /// For how long it may do nothing before leadership is in doubt.
+    patience: Duration,
+    /// How many guards there are.
+    guards: AtomicUsize,
+    /// Rung when there is none left.
+    released: Notify,
+}
+
+impl Leadership {
+    /// The number of this leadership: larger than that of every leader before it that this group had seen.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Whether it still lasts, as far as can be known here. False, too, if this process was stopped for so long that the
+    /// others have given it up by now, even before it has found out.
+    pub fn is_held(&self) -> bool {
+        *self.phase.borrow() == Phase::Held { epoch: self.epoch } && self.shared.is_awake()
+    }
+
+    /// Waits until leadership has ended or is to be given back. Then stop what only a leader may do, and drop the guard.
+    pub async fn ended(&self) {
+        self.watch().await;
+    }
+
+    /// As [`Leadership::ended`], without holding the guard.
+    pub(crate) fn watch(&self) -> impl Future<Output = ()> + use<> {
+        let (mut phase, held) = (self.phase.clone(), Phase::Held { epoch: self.epoch });
+        async move {
+            // An error means that the member is no more.
+            let _ = phase.wait_for(|phase| *phase != held).await;
+        }
+    }
+}
+
+impl Drop for Leadership {
+    fn drop(&mut self) {
+        if self.shared.guards.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.released.notify_one();
+        }
+    }
+}
+
+impl Tenures {
+    pub(crate) fn new(patience: Duration) -> Self {
+        let shared = Shared {
+            began: Instant::now(),
+            ticked: AtomicU64::new(0),
+            patience,
+            guards: AtomicUsize::new(0),
+            released: Notify::new(),
+        };
+        Self { phase: watch::Sender::new(Phase::None), shared: Arc::new(shared) }
+    }
+
+    /// The driver is awake.
+    pub(crate) fn tick(&self) {
+        self.shared.ticked.store(self.shared.elapsed(), Ordering::Release);
+    }
+
+    /// How long ago the driver was last awake.
+    pub(crate) fn idle(&self) -> Duration {
+        let ticked = self.shared.ticked.load(Ordering::Acquire);
+        Duration::from_micros(self.shared.elapsed().saturating_sub(ticked))
+    }
+
+    pub(crate) fn set(&self, phase: Phase) {
+        self.phase.send_if_modified(|now| std::mem::replace(now, phase) != phase);
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        *self.phase.borrow()
+    }
+
+    /// Asks for leadership back, if it is held.
+    pub(crate) fn ask_back(&self) {
+        if let Phase::Held { epoch } = self.phase() {
+            self.set(Phase::AskedBack { epoch });
+        }
+    }
+
+    /// Whether nobody acts as the leader any more.
+    pub(crate) fn is_released(&self) -> bool {
+        self.shared.guards.load(Ordering::Acquire) == 0
+    }
+
+    /// Waits until the last guard has been dropped. It may say so more than once.
+    pub(crate) async fn released(&self) {
+        self.shared.released.notified().await;
+    }
+
+    /// Waits until this member leads. `None` when the member has ended.
+    pub(crate) async fn campaign(&self) -> Option<Leadership> {
+        let mut phase = self.phase.subscribe();
+        let held = *phase.wait_for(|phase| matches!(phase, Phase::Held { .. })).await.ok()?;
+        let Phase::Held { epoch } = held else { return None };
+        self.shared.guards.fetch_add(1, Ordering::AcqRel);
+        Some(Leadership { epoch, phase, shared: Arc::clone(&self.shared) })
+    }
+}
+
+impl Shared {
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn is_awake(&self) -> bool {
+        let idle = self.elapsed().saturating_sub(self.ticked.load(Ordering::Acquire));
+        u128::from(idle) < self.patience.as_micros()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tenures() -> Tenures {
+        let tenures = Tenures::new(Duration::from_secs(3_600));
+        tenures.tick();
+        tenures
+    }
+
+    #[tokio::test]
+    async fn a_guard_knows_when_it_ended() {
+        let tenures = tenures();
+        tenures.set(Phase::Held { epoch: 7 });
+        let guard = tenures.campaign().await.expect("it leads");
+        assert_eq!((guard.epoch(), guard.is_held()), (7, true));
+        tenures.set(Phase::Held { epoch: 8 });
+        guard.ended().await;
+        assert!(!guard.is_held(), "another epoch is another leadership");
+        assert!(!tenures.is_released());
+        drop(guard);
+        assert!(tenures.is_released());
+    }
+
+    #[tokio::test]
+    async fn leadership_that_is_asked_back_is_waited_for() {
+        let tenures = tenures();
+        tenures.set(Phase::Held { epoch: 1 });
+        let (one, two) = (tenures.campaign().await.unwrap(), tenures.campaign().await.unwrap());
+        tenures.ask_back();
+        one.ended().await;
+        drop(one);
+        assert!(!tenures.is_released());
+        drop(two);
+        tenures.released().await;
+        assert!(tenures.is_released());
+    }
+
+    #[tokio::test]
+    async fn a_process_that_was_stopped_does_not_hold_what_it_held() {
+        let tenures = Tenures::new(Duration::ZERO);
+        tenures.set(Phase::Held { epoch: 1 });
+        assert!(!tenures.campaign().await.unwrap().is_held());
+    }
+}

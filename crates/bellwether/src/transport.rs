@@ -1,0 +1,254 @@
+//! Connections between the members: TCP with mutual TLS.
+//!
+//! ```text
+//! member 1  ══ frames ══►  member 2        the connection that 1 dialled
+//!           ◄══ frames ══                  the connection that 2 dialled
+//! ```
+//!
+//! Every member dials all others, sends only on connections that it dialled and receives only on connections that it
+//! accepted, so that nobody has to decide which of two connections counts. A *link* is up while both are, between the
+//! same two processes. When one ends, the other is closed as well, and both are made anew.
+//!
+//! The end of a process shows as the end of its connections: the kernel closes them without the goodbye of TLS, and
+//! the others know within a round trip. A connection that is closed on purpose says goodbye first.
+//!
+//! Nothing here waits for a peer: what a peer does not take in time is dropped, which the algorithms allow for.
+
+mod accept;
+mod admit;
+mod backoff;
+mod complaints;
+mod connection;
+mod counts;
+mod dial;
+mod inbound;
+mod outbound;
+mod participants;
+mod queue;
+mod record;
+mod resolve;
+mod shared;
+mod table;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bellwether_proto::election::{AnyMsg, Protocol};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::message::Frame;
+use bellwether_proto::wire::FRAME_MAX;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::config::Peers;
+use crate::status::{Counters, Participant};
+use crate::tls::{Identity, TlsConfigs, TlsError};
+use queue::Room;
+use shared::Shared;
+
+/// No more events wait for the driver. When there is no room, connections are read no further.
+const EVENTS_MAX: usize = 1024;
+
+/// Goodbyes take no longer.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// What a transport must be told.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The cluster's name.
+    pub(crate) cluster: String,
+    /// Who this is.
+    pub(crate) id: NodeId,
+    /// Its life when it starts.
+    pub(crate) incarnation: Incarnation,
+    /// How the leader is chosen. Members that disagree refuse each other.
+    pub(crate) protocol: Protocol,
+    /// Where the others are.
+    pub(crate) peers: Peers,
+    /// Where to listen.
+    pub(crate) listen: SocketAddr,
+    /// The proof of who this is.
+    pub(crate) identity: Identity,
+}
+
+/// What happened on the network. Events of one link are in order; none is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NetEvent {
+    /// A frame of the member that its `from` says, which has proved it.
+    Frame(Frame<AnyMsg>),
+    /// Both directions are up.
+    Linked {
+        /// With whom.
+        peer: NodeId,
+        /// Its life.
+        incarnation: Incarnation,
+        /// Where it was reached.
+        address: SocketAddr,
+    },
+    /// A link that was up is not any more.
+    Ended {
+        /// With whom.
+        peer: NodeId,
+        /// Its latest life on that link.
+        incarnation: Incarnation,
+        /// In which way.
+        how: End,
+    },
+    /// Another process claimed this member's id, and was refused.
+    Duplicate {
+        /// Where it is, as far as is known.
+        at: String,
+    },
+    /// This process was refused because another one has its id.
+    IdInUse {
+        /// Who said so.
+        by: NodeId,
+        /// Where the other process is.
+        at: String,
+    },
+}
+
+/// How a link ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// On purpose, by one side or the other.
+    Goodbye,
+    /// Without a word: the process, its machine or the network is gone.
+    Broken,
+}
+
+/// Why a transport cannot start. Nothing is left behind.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    /// The identity cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {source}")]
+    Listen { address: SocketAddr, source: io::Error },
+    /// There is no randomness.
+    #[error("the system gives no random numbers")]
+    Random,
+}
+
+/// The connections of one member. Its tasks end when it is dropped; [`Transport::close`] says goodbye first.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    /// Listening and dialling; none once it is closed. Connections are tasks in these tasks' sets: they go with them.
+    tasks: Mutex<Option<[JoinHandle<()>; 2]>>,
+}
+
+impl Transport {
+    /// Listens and begins to dial. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// If the address cannot be had or the identity is not this member's.
+    pub(crate) fn start(settings: Settings) -> Result<(Self, mpsc::Receiver<NetEvent>), StartError> {
+        let address = settings.listen;
+        let listener = TcpListener::bind(address);
+        Self::start_on(listener.map_err(|source| StartError::Listen { address, source })?, settings)
+    }
+
+    /// The same with a listener that is there already.
+    fn start_on(
+        listener: TcpListener,
+        settings: Settings,
+    ) -> Result<(Self, mpsc::Receiver<NetEvent>), StartError> {
+        let tls = TlsConfigs::new(&settings.identity, &settings.cluster, settings.id)?;
+        if let Some(trouble) = &tls.trouble {
+            tracing::warn!(%trouble, "peers will refuse this member's certificate");
+        }
+        let address = settings.listen;
+        let (listener, local) =
+            register(listener).map_err(|source| StartError::Listen { address, source })?;
+        let (events, received) = mpsc::channel(EVENTS_MAX);
+        let shared = Arc::new(Shared::new(settings, tls, local, events)?);
+        let (stop, stopped) = watch::channel(false);
+        let listening = tokio::spawn(accept::run(Arc::clone(&shared), listener, stopped.clone()));
+        let dialling = tokio::spawn(resolve::run(Arc::clone(&shared), stopped));
+        Ok((Self { shared, stop, tasks: Mutex::new(Some([listening, dialling])) }, received))
+    }
+
+    /// Where it listens; tells the port if the kernel chose it.
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.shared.local
+    }
+
+    /// Sends an encoded frame to that member, if it is connected. Never waits.
+    pub(crate) fn send(&self, to: NodeId, frame: Arc<[u8]>) {
+        self.enqueue(frame, |table, put| put(table.queue(to)));
+    }
+
+    /// Sends an encoded frame to all members that are connected. Never waits.
+    pub(crate) fn broadcast(&self, frame: Arc<[u8]>) {
+        self.enqueue(frame, |table, put| table.queues().for_each(put));
+    }
+
+    fn enqueue(
+        &self,
+        frame: Arc<[u8]>,
+        each: impl FnOnce(&table::Table, &mut dyn FnMut(Option<&Arc<queue::Queue>>)),
+    ) {
+        debug_assert!(frame.len() <= FRAME_MAX, "a frame of {} bytes", frame.len());
+        let fits = frame.len() <= FRAME_MAX;
+        let mut put = |queue: Option<&Arc<queue::Queue>>| match queue.filter(|_| fits) {
+            Some(queue) if queue.push(Arc::clone(&frame)) == Room::Enough => {}
+            Some(_) | None => self.shared.counts.dropped.add(1),
+        };
+        each(&self.shared.table(), &mut put);
+    }
+
+    /// The member is in that life from now on: greetings say so.
+    pub(crate) fn set_incarnation(&self, incarnation: Incarnation) {
+        self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
+    }
+
+    /// The members, this one first.
+    pub(crate) fn participants(&self) -> Vec<Participant> {
+        participants::list(&self.shared)
+    }
+
+    /// What the transport has counted; the rest is 0.
+    pub(crate) fn counters(&self) -> Counters {
+        self.shared.counts.counters()
+    }
+
+    /// Says goodbye on all connections and ends. Takes 200 ms at most.
+    pub(crate) async fn close(&self) {
+        let _ = self.stop.send(true);
+        self.shared.table().close();
+        let Some(mut tasks) = self.take_tasks() else { return };
+        let ended = async {
+            for task in &mut tasks {
+                let _ = task.await;
+            }
+        };
+        let _ = timeout(CLOSE_TIMEOUT, ended).await;
+        tasks.iter().for_each(JoinHandle::abort);
+    }
+
+    fn take_tasks(&self) -> Option<[JoinHandle<()>; 2]> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Transport {
+    fn drop(&mut self) {
+        self.take_tasks().iter().flatten().for_each(JoinHandle::abort);
+    }
+}
+
+fn register(listener: TcpListener) -> io::Result<(tokio::net::TcpListener, SocketAddr)> {
+    listener.set_nonblocking(true)?;
+    let local = listener.local_addr()?;
+    Ok((tokio::net::TcpListener::from_std(listener)?, local))
+}
+
+#[cfg(test)]
+mod tests;

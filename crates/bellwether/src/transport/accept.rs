@@ -1,0 +1,211 @@
+//! Accepting connections, and finding out who is there.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::NetEvent;
+use super::admit::{InwardPlace, NoPlace};
+use super::complaints::About;
+use super::connection::{HANDSHAKE_TIMEOUT, prepare, say_goodbye, write};
+use super::inbound;
+use super::record::{self, CONTROL_MAX, Hello, ReadError, Reason, Record, Refused, VERSION, bounded};
+use super::shared::Shared;
+use super::table::Process;
+
+/// No more strangers are asked for their certificates at once; the others wait in the kernel's queue.
+const HANDSHAKES_MAX: usize = 64;
+
+/// The system is out of something that connections need: wait for some of it to come back.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
+
+/// Accepts until it is told to stop.
+pub(super) async fn run(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
+    let handshakes = Arc::new(Semaphore::new(HANDSHAKES_MAX));
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = stop.changed() => break,
+            Some(_) = connections.join_next() => {}
+            (permit, accepted) = next(&listener, &handshakes) => match accepted {
+                Ok((_, address)) if connections.len() >= shared.connections_max() => {
+                    refuse(&shared, About::Crowd, address, &"there are too many connections");
+                }
+                Ok((stream, address)) => {
+                    connections.spawn(serve(Arc::clone(&shared), stream, address, permit));
+                }
+                Err(error) => {
+                    shared.complaints.log(About::Listener, None, &error);
+                    sleep(EXHAUSTED_PAUSE).await;
+                }
+            },
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+type Accepted = (Option<OwnedSemaphorePermit>, io::Result<(TcpStream, SocketAddr)>);
+
+async fn next(listener: &TcpListener, handshakes: &Arc<Semaphore>) -> Accepted {
+    // The semaphore is never closed.
+    let permit = Arc::clone(handshakes).acquire_owned().await.ok();
+    (permit, listener.accept().await)
+}
+
+async fn serve(
+    shared: Arc<Shared>,
+    stream: TcpStream,
+    address: SocketAddr,
+    permit: Option<OwnedSemaphorePermit>,
+) {
+    let greeted = timeout(HANDSHAKE_TIMEOUT, greet(&shared, stream, address)).await;
+    match greeted {
+        Ok(Ok((stream, process, place))) => {
+            drop(permit);
+            shared.wake(process.id);
+            inbound::run(&shared, process, stream, place).await;
+        }
+        Ok(Err(Unfit::Tls(error))) => refuse(&shared, About::Tls, address, &error),
+        Ok(Err(Unfit::Greeting(error))) => refuse(&shared, About::Greeting, address, &error),
+        Ok(Err(Unfit::Refused(stream, refusal))) => {
+            // To find out that an address is its own is no offence.
+            if refusal.reason != Reason::Yourself {
+                refuse(&shared, refusal.about(), address, &refusal.text);
+            }
+            answer(&shared, *stream, &refusal).await;
+        }
+        Err(_) => refuse(&shared, About::Greeting, address, &"it did not greet in time"),
+    }
+}
+
+fn refuse(shared: &Shared, about: About, address: SocketAddr, problem: &dyn std::fmt::Display) {
+    shared.counts.refused_connections.add(1);
+    shared.complaints.log(about, Some(address), problem);
+}
+
+/// Says why, and closes.
+async fn answer(shared: &Shared, mut stream: TlsStream<TcpStream>, refusal: &Refusal) {
+    let Refusal { reason, text } = refusal;
+    let refused = Refused { by: shared.me, reason: *reason, text: bounded(text) };
+    if write(&mut stream, &Record::Refused(refused)).await.is_ok() {
+        say_goodbye(stream).await;
+    }
+}
+
+/// Why a connection is not taken.
+enum Unfit {
+    Tls(io::Error),
+    Greeting(ReadError),
+    /// With the connection, on which it is told so.
+    Refused(Box<TlsStream<TcpStream>>, Refusal),
+}
+
+struct Refusal {
+    reason: Reason,
+    text: String,
+}
+
+impl Refusal {
+    fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into() }
+    }
+
+    fn about(&self) -> About {
+        match self.reason {
+            Reason::InUse => About::Duplicate,
+            Reason::Full => About::Crowd,
+            Reason::Version
+            | Reason::Cluster
+            | Reason::Protocol
+            | Reason::Certificate
+            | Reason::NotListed
+            | Reason::Yourself => About::Greeting,
+        }
+    }
+}
+
+/// Finds out who is there. The connection has its place when this returns; nothing may be awaited after that.
+async fn greet(
+    shared: &Shared,
+    stream: TcpStream,
+    address: SocketAddr,
+) -> Result<(TlsStream<TcpStream>, Process, InwardPlace), Unfit> {
+    prepare(&stream).map_err(Unfit::Tls)?;
+    let acceptor = TlsAcceptor::from(Arc::clone(&shared.tls.server));
+    let mut stream = acceptor.accept(stream).await.map_err(Unfit::Tls)?;
+    let mut bytes = Vec::new();
+    let hello = match record::read(&mut stream, CONTROL_MAX, &mut bytes).await {
+        Ok(Record::Hello(hello)) => hello,
+        Ok(_) => return Err(Unfit::Greeting(ReadError::Malformed)),
+        Err(error) => return Err(Unfit::Greeting(error)),
+    };
+    let Hello { id, instance, incarnation, .. } = hello;
+    let process = Process { id, instance, incarnation, address };
+    let shown = stream.get_ref().1.peer_certificates();
+    let admitted = match check(shared, &hello, shown).and_then(|()| check_self(shared, process)) {
+        Ok(()) => shared.admit_inward(process).await.map_err(no_place),
+        Err(refusal) => Err(refusal),
+    };
+    match admitted {
+        Ok(place) => Ok((stream, process, place)),
+        Err(refusal) => {
+            if id == shared.me && refusal.reason == Reason::InUse {
+                shared.tell(NetEvent::Duplicate { at: address.to_string() }).await;
+            }
+            Err(Unfit::Refused(Box::new(stream), refusal))
+        }
+    }
+}
+
+fn check(
+    shared: &Shared,
+    hello: &Hello<'_>,
+    shown: Option<&[rustls::pki_types::CertificateDer<'_>]>,
+) -> Result<(), Refusal> {
+    let id = hello.id;
+    if hello.version != VERSION {
+        let text = format!("it speaks version {}, this member speaks {VERSION}", hello.version);
+        return Err(Refusal::new(Reason::Version, text));
+    }
+    if hello.cluster != shared.channel.cluster {
+        return Err(Refusal::new(Reason::Cluster, "it belongs to another cluster"));
+    }
+    if let Err(error) = shared.verify(shown, id) {
+        return Err(Refusal::new(Reason::Certificate, error.to_string()));
+    }
+    if hello.protocol != shared.protocol.name() {
+        let text =
+            format!("node {id} runs {:?}, this member runs {}", hello.protocol, shared.protocol.name());
+        return Err(Refusal::new(Reason::Protocol, text));
+    }
+    if !shared.is_listed(id) {
+        return Err(Refusal::new(Reason::NotListed, format!("node {id} is not in the list of members")));
+    }
+    Ok(())
+}
+
+fn check_self(shared: &Shared, process: Process) -> Result<(), Refusal> {
+    if process.id != shared.me {
+        return Ok(());
+    }
+    if process.instance == shared.instance {
+        return Err(Refusal::new(Reason::Yourself, "this is the member's own address"));
+    }
+    Err(Refusal::new(Reason::InUse, shared.local.to_string()))
+}
+
+fn no_place(no_place: NoPlace) -> Refusal {
+    match no_place {
+        NoPlace::InUse { at } => Refusal::new(Reason::InUse, at.to_string()),
+        NoPlace::Spare | NoPlace::Full => Refusal::new(Reason::Full, "the member takes no more connections"),
+    }
+}

@@ -1,0 +1,74 @@
+//! Lines in the log that a stranger can cause, and so must not be able to flood it with.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// At most one line of a kind in that time.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a complaint is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum About {
+    /// The listener itself.
+    Listener,
+    /// More connections than there can be peers.
+    Crowd,
+    /// No proper TLS, or no certificate that we trust.
+    Tls,
+    /// A greeting that is none, or not for us.
+    Greeting,
+    /// An id that is in use.
+    Duplicate,
+    /// What came on a connection that had been taken.
+    Content,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Complaints {
+    kinds: [Mutex<Kind>; 6],
+}
+
+#[derive(Debug, Default)]
+struct Kind {
+    last: Option<Instant>,
+    suppressed: u64,
+}
+
+impl Complaints {
+    /// Logs that a connection with that peer was refused or ended, unless it has just logged another such.
+    pub(super) fn log(&self, about: About, peer: Option<SocketAddr>, problem: &dyn Display) {
+        let Some(suppressed) = self.may_log(about, Instant::now()) else { return };
+        let peer = peer.map_or_else(|| "-".to_owned(), |peer| peer.to_string());
+        tracing::warn!(?about, %peer, %problem, suppressed, "a connection was refused");
+    }
+
+    /// How many were held back since the last that was logged; `None` if this one must be, too.
+    fn may_log(&self, about: About, now: Instant) -> Option<u64> {
+        let mut kind = self.kinds[about as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        if kind.last.is_some_and(|last| now.saturating_duration_since(last) < INTERVAL) {
+            kind.suppressed += 1;
+            return None;
+        }
+        kind.last = Some(now);
+        Some(std::mem::take(&mut kind.suppressed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_of_a_kind_and_the_number_of_those_held_back() {
+        let (complaints, start) = (Complaints::default(), Instant::now());
+        let may = |about, millis| complaints.may_log(about, start + Duration::from_millis(millis));
+        assert_eq!(may(About::Tls, 0), Some(0));
+        assert_eq!(may(About::Tls, 1), None);
+        assert_eq!(may(About::Tls, 999), None);
+        assert_eq!(may(About::Content, 999), Some(0));
+        assert_eq!(may(About::Tls, 1000), Some(2));
+        assert_eq!(may(About::Tls, 2000), Some(0));
+    }
+}

@@ -1,0 +1,82 @@
+//! The members as the transport sees them.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use bellwether_proto::ident::NodeId;
+
+use super::shared::Shared;
+use super::table::{Dial, DialState, Peer, Table};
+use crate::status::{Link, Participant};
+
+/// This member, those that are known by their id, and the addresses where nobody has answered yet.
+pub(super) fn list(shared: &Shared) -> Vec<Participant> {
+    let (table, now) = (shared.table(), Instant::now());
+    let ours = Participant {
+        id: Some(shared.me),
+        address: own_address(shared, &table),
+        link: Link::Connected(shared.local),
+        incarnation: Some(shared.incarnation()),
+        heard: None,
+        is_self: true,
+    };
+    let ids: BTreeSet<NodeId> = table.peers.keys().copied().collect();
+    let known = ids.iter().map(|id| participant(&table, *id, &table.peers[id], now));
+    let strangers = table.dials.values().filter(|dial| match dial.id {
+        Some(id) => id != shared.me && !ids.contains(&id),
+        None => dial.state != DialState::Ourselves,
+    });
+    let strangers = strangers.map(|dial| Participant {
+        id: dial.id,
+        address: dial.address.clone(),
+        link: link(dial),
+        incarnation: None,
+        heard: None,
+        is_self: false,
+    });
+    [ours].into_iter().chain(known).chain(strangers).collect()
+}
+
+/// As others are told, if we know: the list may have us, or a name may have led us to ourselves.
+fn own_address(shared: &Shared, table: &Table) -> String {
+    let listed = match &shared.peers {
+        crate::config::Peers::Listed(listed) => listed.get(&shared.me).cloned(),
+        crate::config::Peers::Named(_) => None,
+    };
+    let dialled = || {
+        let own = table.dials.values().find(|dial| dial.state == DialState::Ourselves);
+        own.map(|dial| dial.address.clone())
+    };
+    listed.or_else(dialled).unwrap_or_else(|| shared.local.to_string())
+}
+
+fn participant(table: &Table, id: NodeId, peer: &Peer, now: Instant) -> Participant {
+    // A member may be at several addresses: the one that is connected says most.
+    let its = || table.dials.values().filter(|dial| dial.id == Some(id));
+    let dial = its().find(|dial| dial.state == DialState::Up).or_else(|| its().next());
+    let came_from = peer.inward.as_ref().map(|inward| inward.process.address);
+    let address = dial.map(|dial| dial.address.clone()).or_else(|| came_from.map(|from| from.to_string()));
+    let link = match (&peer.out, dial) {
+        (Some(out), _) if peer.linked => Link::Connected(out.process.address),
+        (Some(_), _) => Link::Down("it has been reached, but has not connected to this member".to_owned()),
+        (None, Some(dial)) => link(dial),
+        (None, None) => Link::Down("it connected, but no address to dial it at is known".to_owned()),
+    };
+    Participant {
+        id: Some(id),
+        address: address.unwrap_or_default(),
+        link,
+        incarnation: peer.incarnation,
+        heard: peer.heard.map(|heard| now.saturating_duration_since(heard)),
+        is_self: false,
+    }
+}
+
+fn link(dial: &Dial) -> Link {
+    match &dial.state {
+        DialState::Connecting | DialState::Up => Link::Connecting,
+        DialState::Down(reason) => Link::Down(reason.clone()),
+        DialState::Ourselves => Link::Down("this member itself is there".to_owned()),
+        DialState::Spare => Link::Down("it is connected through another address".to_owned()),
+    }
+}

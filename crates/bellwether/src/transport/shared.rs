@@ -1,0 +1,193 @@
+//! What all tasks of a transport share.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bellwether_proto::election::{AnyMsg, Protocol};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::message::Frame;
+use bellwether_proto::wire::Channel;
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use tokio::sync::{Notify, mpsc};
+
+use super::complaints::{About, Complaints};
+use super::counts::Counts;
+use super::record::{Hello, VERSION, Welcome};
+use super::table::Table;
+use super::{End, NetEvent, Settings, StartError};
+use crate::config::Peers;
+use crate::tls::{TlsConfigs, TlsError, verify_id};
+
+/// Connections beyond two for each peer: those of strangers, and of peers that are coming back.
+const SPARE_CONNECTIONS: usize = 32;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) me: NodeId,
+    pub(super) cluster: String,
+    pub(super) channel: Channel,
+    pub(super) protocol: Protocol,
+    pub(super) peers: Peers,
+    pub(super) local: SocketAddr,
+    pub(super) tls: TlsConfigs,
+    /// Tells this process from all others.
+    pub(super) instance: u64,
+    pub(super) incarnation: AtomicU64,
+    pub(super) counts: Counts,
+    pub(super) complaints: Complaints,
+    /// Somebody came whose address is not known: look the names up again.
+    pub(super) search: Notify,
+    events: mpsc::Sender<NetEvent>,
+    table: Mutex<Table>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        settings: Settings,
+        tls: TlsConfigs,
+        local: SocketAddr,
+        events: mpsc::Sender<NetEvent>,
+    ) -> Result<Self, StartError> {
+        let Settings { cluster, id: me, incarnation, protocol, peers, .. } = settings;
+        let listed = match &peers {
+            Peers::Listed(listed) => listed.keys().copied().filter(|id| *id != me).collect(),
+            Peers::Named(_) => Vec::new(),
+        };
+        Ok(Self {
+            me,
+            channel: Channel::of_cluster(&cluster),
+            cluster,
+            protocol,
+            peers,
+            local,
+            tls,
+            instance: random()?,
+            incarnation: AtomicU64::new(incarnation.0),
+            counts: Counts::default(),
+            complaints: Complaints::default(),
+            search: Notify::new(),
+            events,
+            table: Mutex::new(Table::new(listed)),
+        })
+    }
+
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics half-way through a change of it.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the table and tells of it, in one step: events are in the order of the changes. While there is no room for
+    /// an event, nothing changes.
+    pub(super) async fn change<T>(&self, change: impl FnOnce(&mut Table) -> (T, Option<NetEvent>)) -> T {
+        let permit = self.events.reserve().await;
+        let mut table = self.table();
+        let (result, event) = change(&mut table);
+        if let Some(event) = event {
+            self.note(&event);
+            // Without a driver there is nobody to tell.
+            if let Ok(permit) = permit {
+                permit.send(event);
+            }
+        }
+        result
+    }
+
+    pub(super) async fn tell(&self, event: NetEvent) {
+        self.change(|_| ((), Some(event))).await;
+    }
+
+    /// Hands a frame over that came on that connection; `false` if the connection is not to be read any more.
+    pub(super) async fn deliver(&self, no: u64, frame: Frame<AnyMsg>) -> bool {
+        self.counts.received.add(1);
+        let deliver = |table: &mut Table| {
+            let current = table.heard(frame.from, no, frame.incarnation);
+            (current, current.then_some(NetEvent::Frame(frame)))
+        };
+        self.change(deliver).await && !self.events.is_closed()
+    }
+
+    /// Whether the driver has fallen so far behind that connections are not read: nobody can be said to be silent then.
+    pub(super) fn is_behind(&self) -> bool {
+        self.events.capacity() == 0
+    }
+
+    fn note(&self, event: &NetEvent) {
+        match event {
+            NetEvent::Linked { peer, incarnation, address } => {
+                tracing::info!(%peer, %incarnation, %address, "link up");
+            }
+            NetEvent::Ended { peer, incarnation, how } => {
+                self.counts.gone.add(usize::from(*how == End::Broken));
+                tracing::info!(%peer, %incarnation, ?how, "link down");
+            }
+            NetEvent::Duplicate { at } => {
+                self.counts.duplicate_ids.add(1);
+                self.complaints.log(About::Duplicate, None, &format!("a process at {at} claims our id"));
+            }
+            NetEvent::IdInUse { by, at } => {
+                let problem = format!("node {by} says that our id is in use by a process at {at}");
+                self.complaints.log(About::Duplicate, None, &problem);
+            }
+            NetEvent::Frame(_) => {}
+        }
+    }
+
+    pub(super) fn hello(&self) -> Hello<'static> {
+        Hello {
+            version: VERSION,
+            cluster: self.channel.cluster,
+            protocol: self.protocol.name(),
+            id: self.me,
+            incarnation: self.incarnation(),
+            instance: self.instance,
+        }
+    }
+
+    pub(super) fn welcome(&self) -> Welcome {
+        Welcome { id: self.me, incarnation: self.incarnation(), instance: self.instance }
+    }
+
+    pub(super) fn incarnation(&self) -> Incarnation {
+        Incarnation(self.incarnation.load(Ordering::Relaxed))
+    }
+
+    /// Whether these certificates, which TLS has verified, are those of that member.
+    pub(super) fn verify(&self, shown: Option<&[CertificateDer<'_>]>, id: NodeId) -> Result<(), TlsError> {
+        match shown.and_then(<[_]>::first) {
+            Some(cert) => verify_id(cert, &self.cluster, id),
+            None => Err(TlsError::NotOurs { cluster: self.cluster.clone(), id }),
+        }
+    }
+
+    pub(super) fn is_listed(&self, id: NodeId) -> bool {
+        match &self.peers {
+            Peers::Listed(listed) => listed.contains_key(&id),
+            Peers::Named(_) => true,
+        }
+    }
+
+    /// How many accepted connections there may be.
+    pub(super) fn connections_max(&self) -> usize {
+        2 * self.table().known() + SPARE_CONNECTIONS
+    }
+
+    /// That peer is there: who dials it need not wait any longer.
+    pub(super) fn wake(&self, peer: NodeId) {
+        if !self.table().wake(peer) {
+            self.search.notify_waiters();
+        }
+    }
+
+    /// A seed that no other dial has.
+    pub(super) fn seed(&self, no: u64) -> u64 {
+        self.instance ^ no.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+fn random() -> Result<u64, StartError> {
+    let mut bytes = [0; 8];
+    ring::default_provider().secure_random.fill(&mut bytes).map_err(|_| StartError::Random)?;
+    Ok(u64::from_le_bytes(bytes))
+}

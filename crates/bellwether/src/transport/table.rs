@@ -1,0 +1,277 @@
+//! Who is connected, and what is being dialled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bellwether_proto::ident::{Incarnation, NodeId};
+use tokio::sync::{Notify, mpsc};
+
+use super::connection::Leash;
+use super::inbound::Ask;
+use super::queue::Queue;
+use super::{End, NetEvent};
+
+/// No more members are known at once.
+const PEERS_MAX: usize = 1024;
+
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) peers: BTreeMap<NodeId, Peer>,
+    pub(super) dials: BTreeMap<u64, Dial>,
+    next: u64,
+    closed: bool,
+}
+
+/// One other member.
+#[derive(Debug, Default)]
+pub(super) struct Peer {
+    pub(super) out: Option<Outward>,
+    pub(super) inward: Option<Inward>,
+    pub(super) linked: bool,
+    /// Its latest life.
+    pub(super) incarnation: Option<Incarnation>,
+    /// When its last frame came.
+    pub(super) heard: Option<Instant>,
+}
+
+/// Which process is at the other end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) id: NodeId,
+    pub(super) instance: u64,
+    pub(super) incarnation: Incarnation,
+    pub(super) address: SocketAddr,
+}
+
+/// A connection that we dialled and send on.
+#[derive(Debug)]
+pub(super) struct Outward {
+    pub(super) no: u64,
+    pub(super) process: Process,
+    pub(super) queue: Arc<Queue>,
+    pub(super) _leash: Leash,
+}
+
+/// A connection that we accepted and receive on.
+#[derive(Debug)]
+pub(super) struct Inward {
+    pub(super) no: u64,
+    pub(super) process: Process,
+    pub(super) asks: mpsc::Sender<Ask>,
+    pub(super) _leash: Leash,
+}
+
+/// An address that is being dialled.
+#[derive(Debug)]
+pub(super) struct Dial {
+    pub(super) address: String,
+    /// Who is there, if that is known.
+    pub(super) id: Option<NodeId>,
+    pub(super) state: DialState,
+    pub(super) wake: Arc<Notify>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DialState {
+    /// No attempt has ended yet.
+    Connecting,
+    /// Its connection is in use.
+    Up,
+    /// The last attempt failed, for this reason.
+    Down(String),
+    /// We are there ourselves.
+    Ourselves,
+    /// Another address of a process that we are connected to.
+    Spare,
+}
+
+/// Why a connection cannot have its place.
+#[derive(Debug)]
+pub(super) enum Rejected {
+    /// Another process of that id is connected. Whether it is alive has to be asked.
+    Contested(Incumbent),
+    /// That process is connected already.
+    Spare,
+    /// There is no place, or the transport is closing.
+    Full,
+}
+
+/// The process that is connected under an id.
+#[derive(Debug)]
+pub(super) struct Incumbent {
+    pub(super) no: u64,
+    pub(super) address: SocketAddr,
+    pub(super) asks: mpsc::Sender<Ask>,
+}
+
+/// A verdict, and what the driver has to hear.
+type Taken = (Result<(), Rejected>, Option<NetEvent>);
+
+impl Table {
+    pub(super) fn new(listed: Vec<NodeId>) -> Self {
+        let peers = listed.into_iter().map(|id| (id, Peer::default())).collect();
+        Self { peers, dials: BTreeMap::new(), next: 0, closed: false }
+    }
+
+    /// A number that nothing else in this table has.
+    pub(super) fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    pub(super) fn known(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// Takes an accepted connection. It may take the place of connection `over`, whose process does not answer.
+    pub(super) fn take_inward(&mut self, inward: Inward, over: Option<u64>) -> Taken {
+        let Some(peer) = self.peer(inward.process.id) else { return (Err(Rejected::Full), None) };
+        let instance = inward.process.instance;
+        if let Some(incumbent) = peer.contender(instance, over) {
+            return (Err(Rejected::Contested(incumbent)), None);
+        }
+        // A process that dials anew has lost its old connection, and closes ours.
+        let ended = peer.end(peer.how_replaced(instance));
+        if ended.is_some() || peer.out.as_ref().is_some_and(|out| out.process.instance != instance) {
+            peer.out = None;
+        }
+        peer.incarnation = peer.incarnation.max(Some(inward.process.incarnation));
+        peer.inward = Some(inward);
+        (Ok(()), ended.or_else(|| peer.link()))
+    }
+
+    /// Takes a dialled connection, as [`Table::take_inward`] does.
+    pub(super) fn take_outward(&mut self, out: Outward, over: Option<u64>) -> Taken {
+        let Some(peer) = self.peer(out.process.id) else { return (Err(Rejected::Full), None) };
+        let instance = out.process.instance;
+        if peer.out.as_ref().is_some_and(|old| old.process.instance == instance) {
+            return (Err(Rejected::Spare), None);
+        }
+        if let Some(incumbent) = peer.contender(instance, over) {
+            return (Err(Rejected::Contested(incumbent)), None);
+        }
+        let ended = peer.end(End::Broken);
+        if peer.inward.as_ref().is_some_and(|inward| inward.process.instance != instance) {
+            peer.inward = None;
+        }
+        peer.incarnation = peer.incarnation.max(Some(out.process.incarnation));
+        peer.out = Some(out);
+        (Ok(()), ended.or_else(|| peer.link()))
+    }
+
+    fn peer(&mut self, id: NodeId) -> Option<&mut Peer> {
+        let room = self.peers.len() < PEERS_MAX || self.peers.contains_key(&id);
+        (room && !self.closed).then(|| self.peers.entry(id).or_default())
+    }
+
+    /// Connection `no` with that peer is over. If the link was up, the other direction goes with it.
+    pub(super) fn lost(&mut self, id: NodeId, no: u64, how: End) -> Option<NetEvent> {
+        let peer = self.peers.get_mut(&id)?;
+        let is_out = peer.out.as_ref().is_some_and(|out| out.no == no);
+        let is_in = peer.inward.as_ref().is_some_and(|inward| inward.no == no);
+        if !is_out && !is_in {
+            return None;
+        }
+        let ended = peer.end(how);
+        if is_out || ended.is_some() {
+            peer.out = None;
+        }
+        if is_in || ended.is_some() {
+            peer.inward = None;
+        }
+        ended
+    }
+
+    /// A frame came on connection `no`; `false` if that is no longer the one that counts.
+    pub(super) fn heard(&mut self, id: NodeId, no: u64, incarnation: Incarnation) -> bool {
+        let Some(peer) = self.peers.get_mut(&id) else { return false };
+        let Some(inward) = peer.inward.as_mut().filter(|inward| inward.no == no) else { return false };
+        inward.process.incarnation = inward.process.incarnation.max(incarnation);
+        peer.incarnation = peer.incarnation.max(Some(incarnation));
+        peer.heard = Some(Instant::now());
+        true
+    }
+
+    /// What waits for that peer; `None` if it is not connected.
+    pub(super) fn queue(&self, to: NodeId) -> Option<&Arc<Queue>> {
+        self.peers.get(&to)?.queue()
+    }
+
+    /// The same for every peer.
+    pub(super) fn queues(&self) -> impl Iterator<Item = Option<&Arc<Queue>>> {
+        self.peers.values().map(Peer::queue)
+    }
+
+    /// Dials that peer at once, wherever it may be; `false` if it is at no address that is known.
+    pub(super) fn wake(&self, peer: NodeId) -> bool {
+        let waiting = |dial: &&Dial| dial.id.is_none_or(|id| id == peer) && dial.state != DialState::Up;
+        self.dials.values().filter(waiting).for_each(|dial| dial.wake.notify_one());
+        self.dials.values().any(|dial| dial.id == Some(peer))
+    }
+
+    /// The dials whose connections are in use.
+    pub(super) fn dials_up(&self) -> BTreeSet<u64> {
+        let up = self.dials.iter().filter(|(_, dial)| dial.state == DialState::Up);
+        up.map(|(no, _)| *no).collect()
+    }
+
+    pub(super) fn is_connected_to(&self, id: NodeId) -> bool {
+        self.peers.get(&id).is_some_and(|peer| peer.out.is_some())
+    }
+
+    /// Lets all connections go, and takes no more.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        self.peers.clear();
+    }
+}
+
+impl Peer {
+    /// The accepted connection of another process, unless it is `over`.
+    fn contender(&self, instance: u64, over: Option<u64>) -> Option<Incumbent> {
+        let inward = self.inward.as_ref()?;
+        let other = inward.process.instance != instance && over != Some(inward.no);
+        other.then(|| Incumbent { no: inward.no, address: inward.process.address, asks: inward.asks.clone() })
+    }
+
+    /// What it means for the old connection that this process takes its place.
+    fn how_replaced(&self, instance: u64) -> End {
+        match &self.inward {
+            Some(old) if old.process.instance == instance => End::Goodbye,
+            Some(_) | None => End::Broken,
+        }
+    }
+
+    /// The link goes up if both directions are, with one process.
+    fn link(&mut self) -> Option<NetEvent> {
+        let (Some(out), Some(inward)) = (&self.out, &self.inward) else { return None };
+        if self.linked || out.process.instance != inward.process.instance {
+            return None;
+        }
+        self.linked = true;
+        let Process { id: peer, address, .. } = out.process;
+        Some(NetEvent::Linked { peer, incarnation: self.life()?, address })
+    }
+
+    /// The link goes down, if it was up.
+    fn end(&mut self, how: End) -> Option<NetEvent> {
+        if !self.linked {
+            return None;
+        }
+        self.linked = false;
+        let peer = self.out.as_ref()?.process.id;
+        Some(NetEvent::Ended { peer, incarnation: self.life()?, how })
+    }
+
+    /// The peer's latest life on these connections.
+    fn life(&self) -> Option<Incarnation> {
+        let out = self.out.as_ref().map(|out| out.process.incarnation);
+        out.max(self.inward.as_ref().map(|inward| inward.process.incarnation))
+    }
+
+    fn queue(&self) -> Option<&Arc<Queue>> {
+        self.out.as_ref().map(|out| &out.queue)
+    }
+}

@@ -1,0 +1,6 @@
+mod duplicates;
+mod harness;
+mod links;
+mod names;
+mod pressure;
+mod strangers;
