@@ -274,10 +274,13 @@ impl Detector {
         self.handle(now, rank, incarnation, DetectorMsg::Beat { no }, mail);
     }
 
-    /// The driver's evidence that the peer is gone: probe now instead of waiting for silence.
+    /// The driver's evidence that the peer is gone: probe now instead of waiting for silence. That never puts off a report
+    /// that silence alone would bring.
     pub(crate) fn probe(&mut self, now: Time, rank: usize, mail: &mut Mail) {
         if self.watches.is_armed(rank) {
+            let due = self.watches.deadline_of(rank);
             with_mechanism!(self, now, mail, |m, scope| m.probe(rank, &mut scope));
+            self.watches.set_deadline(rank, self.watches.deadline_of(rank).min(due));
         }
     }
 

@@ -19,6 +19,10 @@ pub enum Property {
     Omega,
     /// Raynal, section 8.3: after some time a single node sends messages of the algorithm, for ever.
     SingleSender,
+    /// As OMEGA, of the leaders that were announced to the application.
+    Settled,
+    /// Every leadership that is announced has an epoch above all that its leader had seen.
+    Epoch,
     /// Stoller, section 2, (1): a watched node that is down is reported.
     FdComplete,
     /// Stoller, section 2, (2), and section 6: only a node that was down, or seemed so, is reported.
@@ -29,7 +33,7 @@ pub enum Property {
 
 impl Property {
     /// Every property.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Sle1,
         Self::Sle2,
         Self::Ale1,
@@ -37,6 +41,8 @@ impl Property {
         Self::Ale2Prime,
         Self::Omega,
         Self::SingleSender,
+        Self::Settled,
+        Self::Epoch,
         Self::FdComplete,
         Self::FdAccurate,
         Self::FdLatency,
@@ -52,6 +58,8 @@ impl Property {
             Self::Ale2Prime => "ALE2'",
             Self::Omega => "OMEGA",
             Self::SingleSender => "SINGLE-SENDER",
+            Self::Settled => "SETTLED",
+            Self::Epoch => "EPOCH",
             Self::FdComplete => "FD-COMPLETE",
             Self::FdAccurate => "FD-ACCURATE",
             Self::FdLatency => "FD-LATENCY",

@@ -28,6 +28,7 @@ mod ale2;
 mod ale2_prime;
 mod clique_cover;
 mod elected;
+mod epoch;
 mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
@@ -265,7 +266,9 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Ale1 => Box::new(ale1::new(facts)),
         Property::Ale2 => Box::new(ale2::new(facts)),
         Property::Ale2Prime => Box::new(ale2_prime::new(facts)),
-        Property::Omega => Box::new(omega::Omega::new(facts)),
+        Property::Omega => Box::new(omega::Omega::of_elections(facts)),
+        Property::Settled => Box::new(omega::Omega::of_announcements(facts)),
+        Property::Epoch => Box::new(epoch::Epoch::default()),
         Property::SingleSender => Box::new(single_sender::SingleSender::new(facts)),
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),

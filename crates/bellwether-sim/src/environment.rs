@@ -16,8 +16,14 @@ pub fn judged(scenario: &Scenario) -> Vec<Property> {
     let spec = scenario.protocol.spec();
     let detector = if spec.detector.is_some() { DETECTOR_PROMISES } else { &[] };
     let promised = spec.promises(scenario.variant).iter();
+    let settled = promised.clone().filter(|promise| scenario.agent && promise.property == Property::Omega);
+    let settled = settled.map(|promise| Promise { property: Property::Settled, ..*promise });
+    let leadership = if scenario.agent { LEADERSHIP_PROMISES } else { &[] };
     let mut judged: Vec<Property> = promised
         .chain(detector)
+        .chain(leadership)
+        .copied()
+        .chain(settled)
         .filter(|promise| promise.under.iter().all(|assumption| keeps(scenario, *assumption)))
         .map(|promise| promise.property)
         .chain(scenario.expect.holds.iter().copied())
@@ -41,6 +47,10 @@ pub fn left_out(scenario: &Scenario) -> Vec<(Property, String)> {
         })
         .collect()
 }
+
+/// What leadership promises, whatever the algorithm. That the announced leader is the same everywhere in the end is promised
+/// where it is of the elections.
+const LEADERSHIP_PROMISES: &[Promise] = &[Promise { property: Property::Epoch, under: &[] }];
 
 /// What every detector promises, if the algorithm has one. Accuracy already forgives what the network does to a pair (Stoller, section 6); a
 /// message that is later than δ can make a dead peer seem alive for longer than declared.

@@ -8,6 +8,8 @@ use bellwether_proto::time::Time;
 
 /// The deadlines' bit in an entry's place: it puts them behind every delivery of the same instant.
 const DEADLINE: u64 = 1 << 63;
+/// That of news: what a connection carried arrives before the news of its end.
+const NEWS: u64 = 1 << 62;
 
 /// Pending deliveries and deadlines.
 #[derive(Debug, Default)]
@@ -21,6 +23,8 @@ pub(crate) struct Queue {
 pub(crate) enum Due {
     /// The message in that slot arrives.
     Delivery(usize),
+    /// The news in that slot.
+    News(usize),
     /// The host of that index wanted to be woken.
     Deadline(usize),
 }
@@ -28,6 +32,10 @@ pub(crate) enum Due {
 impl Queue {
     pub(crate) fn delivery(&mut self, at: Time, slot: usize) {
         self.push(at, 0, slot);
+    }
+
+    pub(crate) fn tell(&mut self, at: Time, slot: usize) {
+        self.push(at, NEWS, slot);
     }
 
     pub(crate) fn deadline(&mut self, at: Time, host: usize) {
@@ -42,13 +50,27 @@ impl Queue {
     pub(crate) fn pop(&mut self) -> Option<(Time, Due)> {
         let Reverse((at, place, item)) = self.heap.pop()?;
         let item = item as usize;
-        Some((at, if place & DEADLINE == 0 { Due::Delivery(item) } else { Due::Deadline(item) }))
+        let due = match place & (DEADLINE | NEWS) {
+            0 => Due::Delivery(item),
+            NEWS => Due::News(item),
+            _ => Due::Deadline(item),
+        };
+        Some((at, due))
     }
 
     /// The deliveries that are pending, in order, with the slots of their messages.
     pub(crate) fn deliveries(&self) -> Vec<(Time, usize)> {
-        let mut pending: Vec<_> =
-            self.heap.iter().filter(|Reverse((_, place, _))| place & DEADLINE == 0).collect();
+        self.pending(0)
+    }
+
+    /// As [`Queue::deliveries`], of news.
+    pub(crate) fn news(&self) -> Vec<(Time, usize)> {
+        self.pending(NEWS)
+    }
+
+    fn pending(&self, class: u64) -> Vec<(Time, usize)> {
+        let of_class = |Reverse((_, place, _)): &&Reverse<_>| place & (DEADLINE | NEWS) == class;
+        let mut pending: Vec<_> = self.heap.iter().filter(of_class).collect();
         pending.sort_unstable_by_key(|Reverse(entry)| *entry);
         pending.into_iter().map(|Reverse((at, _, slot))| (*at, *slot as usize)).collect()
     }

@@ -40,6 +40,8 @@ pub struct Scenario {
     pub seed: u64,
     /// When the run ends.
     pub until: Time,
+    /// Whether nodes are run as an agent runs them: connected, and announcing leadership once it is settled.
+    pub agent: bool,
     /// How links behave.
     pub network: Network,
     /// `[timing]`, defaults filled in.
@@ -68,6 +70,7 @@ impl Scenario {
             nodes,
             seed: 1,
             until,
+            agent: false,
             network: Network { base, links: Vec::new(), model: None },
             timing: Timing { delta, tau, step: delta },
             detector: Detector { kind: defaults::detector(protocol), period: tau, reporters: 1 },

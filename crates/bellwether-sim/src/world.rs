@@ -4,6 +4,8 @@
 //! events in the order of the file, deliveries, deadlines (each in order of creation). Nodes start at time 0, after
 //! the scenario's events of that instant, so that a file can lay out the network before anybody speaks.
 
+mod connections;
+
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,6 +24,8 @@ use bellwether_proto::view::View;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use slab::Slab;
+
+use connections::{Connections, News};
 
 use crate::adversary::Adversary;
 use crate::clock::Clock;
@@ -42,6 +46,8 @@ pub struct World<'a, E: Election> {
     detector: DetectorConfig,
     hosts: Vec<Host<E>>,
     net: Net,
+    /// Who is connected, if nodes are run as an agent runs them.
+    connections: Option<Connections>,
     adversary: Option<Adversary<InFlight<E::Msg>>>,
     /// Whether anybody may name another leader than when the network was last told.
     views_changed: bool,
@@ -77,8 +83,8 @@ struct Host<E: Election> {
     paused: bool,
     /// What arrived while the node was paused.
     inbox: VecDeque<InFlight<E::Msg>>,
-    /// What the oracle had to tell while the node was paused.
-    news: VecDeque<(NodeId, Option<Incarnation>)>,
+    /// What the oracle had to tell, and what became of connections, while the node was paused.
+    news: VecDeque<News>,
     /// When the queue will wake the node; never, if it will not.
     wake: Time,
     /// When it was woken last, and how often at that instant.
@@ -119,6 +125,7 @@ impl<'a, E: Election> World<'a, E> {
             detector: scenario.detector_config(),
             hosts: scenario.ids().map(|id| Host::new(id, scenario)).collect(),
             net: Net::new(scenario, &mut rng),
+            connections: scenario.agent.then(Connections::default),
             adversary: scenario
                 .network
                 .model
@@ -198,6 +205,7 @@ impl<'a, E: Election> World<'a, E> {
             self.now = at;
             match due {
                 Due::Delivery(slot) => self.deliver(slot),
+                Due::News(slot) => self.break_news(slot),
                 Due::Deadline(at) => self.wake(at),
             }
         }
@@ -252,15 +260,20 @@ impl<'a, E: Election> World<'a, E> {
             form.number(u64::from(host.paused) << 1 | u64::from(host.fresh));
             form.option(host.trap.as_deref(), |form, kind| form.text(kind));
             form.number(host.news.len() as u64);
-            host.news
-                .iter()
-                .for_each(|(peer, alive)| form.number(u64::from(peer.0) << 1 | u64::from(alive.is_some())));
+            host.news.iter().for_each(|news| news.canonical(&mut form));
             form.number(host.inbox.len() as u64);
             host.inbox.iter().for_each(|message| message.frame.canonical(host.id, &mut form));
             form.incarnation(host.id, host.disk.incarnation);
             form.suspicions(host.disk.count);
             let now = host.clock.reads(self.now);
             form.option(host.node.as_ref(), |form, node| node.canonical(now, form));
+        }
+        if let Some(connections) = &self.connections {
+            connections.canonical(&mut form);
+            for (at, slot) in self.queue.news() {
+                form.deadline(self.now, at);
+                connections.canonical_news(slot, &mut form);
+            }
         }
         for (at, slot) in self.queue.deliveries() {
             let message = &self.in_flight[slot];
@@ -298,7 +311,11 @@ impl<'a, E: Election> World<'a, E> {
             Peers::Met => Roster::new(host.id, [host.id], self.setup.roster.priority()),
         };
         let setup = Setup { roster, incarnation, count: host.disk.count, ..self.setup.clone() };
-        host.node = Some(Node::new(setup, self.detector, host.clock.reads(now)));
+        let node = Node::new(setup, self.detector, host.clock.reads(now));
+        host.node = Some(match self.connections {
+            Some(_) => node.with_leadership(connections::terms(&self.setup, host.disk.epoch)),
+            None => node,
+        });
         self.record(at, What::Recover);
         self.tell_oracle(at, true);
         for peer in 0..self.hosts.len() {
@@ -310,6 +327,7 @@ impl<'a, E: Election> World<'a, E> {
             }
         }
         self.input(at, Input::Start);
+        self.connect(at);
     }
 
     fn crash(&mut self, at: usize) {
@@ -332,6 +350,7 @@ impl<'a, E: Election> World<'a, E> {
         if was_up || was_fresh {
             self.tell_oracle(at, false);
         }
+        self.disconnect(at);
     }
 
     fn recover(&mut self, at: usize) {
@@ -359,8 +378,8 @@ impl<'a, E: Election> World<'a, E> {
         self.hosts[at].paused = false;
         self.record(at, What::Resume);
         self.boot_fresh(at);
-        while let Some((peer, alive)) = self.hosts[at].news.pop_front() {
-            self.input(at, Input::Oracle { peer, alive });
+        while let Some(news) = self.hosts[at].news.pop_front() {
+            self.input(at, news.into_input());
         }
         while let Some(message) = self.hosts[at].inbox.pop_front() {
             self.arrive(message);
@@ -380,7 +399,7 @@ impl<'a, E: Election> World<'a, E> {
                 continue;
             }
             if self.hosts[at].paused {
-                self.hosts[at].news.push_back((peer, alive));
+                self.hosts[at].news.push_back(News::Oracle(peer, alive));
             } else {
                 self.input(at, Input::Oracle { peer, alive });
             }
@@ -571,6 +590,9 @@ impl<'a, E: Election> World<'a, E> {
     fn set_cut(&mut self, from: NodeId, to: NodeId, cut: bool) {
         if self.net.set_cut(index(from), index(to), cut) {
             self.record(index(from), if cut { What::Cut(to) } else { What::Mend(to) });
+            if !cut {
+                self.reconnect(index(from), index(to));
+            }
         }
     }
 

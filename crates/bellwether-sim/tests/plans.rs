@@ -90,17 +90,46 @@ fn a_plan_written_to_a_file_is_the_same_run() {
     }
 }
 
+/// Run as the agent runs them, connected and with the leadership layer, they keep the same promises; every epoch is new,
+/// and in the end all announce the same leader.
+#[test]
+fn fjr_in_the_agent_keeps_its_promises() {
+    plans_hold(Protocol::Fjr, in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+}
+
+#[test]
+fn lfa_in_the_agent_keeps_its_promises() {
+    plans_hold(Protocol::Lfa, in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+}
+
+#[test]
+fn adft_in_the_agent_keeps_its_promises() {
+    plans_hold(Protocol::Adft, in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+}
+
+#[test]
+fn async_bully_in_the_agent_keeps_its_promises() {
+    plans_hold(Protocol::AsyncBully, in_agent, &["ALE1", "ALE2'", "EPOCH"]);
+}
+
 fn keeps_its_promises(protocol: Protocol, promised: &[&str]) {
+    plans_hold(protocol, |protocol, seed| plan::draw(protocol, Variant::Repaired, seed), promised);
+}
+
+fn in_agent(protocol: Protocol, seed: u64) -> Scenario {
+    Scenario { agent: true, ..plan::draw(protocol, Variant::Repaired, seed) }
+}
+
+fn plans_hold(protocol: Protocol, draw: impl Fn(Protocol, u64) -> Scenario, promised: &[&str]) {
     let mut judged: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in 1..=RUNS {
-        let plan = plan::draw(protocol, Variant::Repaired, seed);
+        let plan = draw(protocol, seed);
         let report = run::run(&plan);
         for property in &report.properties {
             *judged.entry(property.name).or_default() += 1;
         }
         if let Some(broken) = report.properties.iter().find(|property| !property.holds) {
-            let file =
-                Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{seed}.toml", protocol.name()));
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{seed}.toml", plan.name));
             fs::write(&file, plan.to_toml()).expect("the test folder can be written");
             panic!("{} {:?}\nreplay: cargo run -- sim {}", broken.name, broken.violation, file.display());
         }

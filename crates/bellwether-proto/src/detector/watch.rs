@@ -65,6 +65,10 @@ impl Watches {
         self.deadlines.set(rank, deadline);
     }
 
+    pub(super) fn deadline_of(&self, rank: usize) -> Time {
+        self.deadlines.get(rank)
+    }
+
     /// The client has been told: nothing more is owed until the next Start.
     pub(super) fn report(&mut self, rank: usize) {
         self.table[rank].state = State::Reported;

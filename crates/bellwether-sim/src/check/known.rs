@@ -69,6 +69,11 @@ impl Known {
         self.node(id).map_or(View::DOWN, |node| node.view)
     }
 
+    /// The settled leader that a node announced last, in this life.
+    pub(super) fn announced(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id).and_then(|node| node.announced)
+    }
+
     /// The nodes that are up, and what they show.
     pub(super) fn up(&self) -> impl Iterator<Item = (NodeId, &View)> {
         let ids = (1..).map(NodeId);
@@ -125,6 +130,7 @@ impl Known {
         let node = self.node_mut(id);
         node.up = false;
         node.view = View::DOWN;
+        node.announced = None;
         node.playing_dead.set(false, now);
         self.version += 1;
         Stays::Disturbed
@@ -178,8 +184,11 @@ impl Known {
             }
             Event::PlayDead => self.node_mut(id).playing_dead.set(true, now),
             Event::PlayAlive => self.node_mut(id).playing_dead.set(false, now),
-            Event::Announced(_)
-            | Event::Yield(_)
+            Event::Announced(announced) => {
+                self.node_mut(id).announced = announced.leader;
+                self.version += 1;
+            }
+            Event::Yield(_)
             | Event::Reborn(_)
             | Event::Watch(_)
             | Event::Unwatch(_)
@@ -212,6 +221,7 @@ pub(super) fn index(id: NodeId) -> usize {
 struct Node {
     up: bool,
     view: View,
+    announced: Option<NodeId>,
     paused: Spell,
     playing_dead: Spell,
 }

@@ -16,6 +16,8 @@ use super::names::{Dispute, Name, Names, follows};
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct Omega {
+    /// What a node that is up answers.
+    answer: fn(&Known, NodeId) -> Name,
     /// What the nodes that are up say.
     names: Names<()>,
     /// As of the last instant that is over.
@@ -42,8 +44,18 @@ struct Break {
 }
 
 impl Omega {
-    pub(super) fn new(facts: &Facts) -> Self {
-        Self { names: Names::new(facts.nodes), agreed: None, doubt: None, last_break: None }
+    /// Judges whom the elections name.
+    pub(super) fn of_elections(facts: &Facts) -> Self {
+        Self::new(facts, |known, node| known.view(node).normal_leader())
+    }
+
+    /// Judges who was announced.
+    pub(super) fn of_announcements(facts: &Facts) -> Self {
+        Self::new(facts, Known::announced)
+    }
+
+    fn new(facts: &Facts, answer: fn(&Known, NodeId) -> Name) -> Self {
+        Self { answer, names: Names::new(facts.nodes), agreed: None, doubt: None, last_break: None }
     }
 
     /// The instant is over: what it left is what counts. Only a crash of the leader is not made good by then.
@@ -99,11 +111,12 @@ impl Checker for Omega {
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
-        if !matches!(event.what, What::Node(Event::View(_)) | What::Crash | What::Recover) {
-            return;
+        match event.what {
+            What::Node(Event::View(_) | Event::Announced(_)) | What::Crash | What::Recover => {}
+            _ => return,
         }
         let TraceEvent { at, node, .. } = *event;
-        let says = known.is_up(node).then(|| known.view(node).normal_leader());
+        let says = known.is_up(node).then(|| (self.answer)(known, node));
         self.names.set(node, says.map(|name| ((), name)));
         if let Some(was_on) = self.agreed_on()
             && self.leader(known) != Some(was_on)

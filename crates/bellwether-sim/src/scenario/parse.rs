@@ -72,6 +72,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         nodes: cluster.nodes,
         seed: seed(raw.seed.as_ref(), overrides)?,
         until: cluster.until,
+        agent: raw.agent.unwrap_or(false),
         network,
         timing,
         detector: cluster.detector(&raw.detector.0, timing.tau)?,

@@ -31,6 +31,7 @@ impl Scenario {
         file.key("nodes", self.nodes);
         file.key_unless(self.seed == defaults::SEED, "seed", self.seed);
         file.key("until", time(self.until));
+        file.key_unless(!self.agent, "agent", self.agent);
     }
 
     fn print_network(&self, file: &mut File) {

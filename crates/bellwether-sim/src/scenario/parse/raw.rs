@@ -14,6 +14,7 @@ pub(super) struct RawScenario {
     pub(super) nodes: Spanned<Whole>,
     pub(super) seed: Option<Spanned<Whole>>,
     pub(super) until: Spanned<Duration>,
+    pub(super) agent: Option<bool>,
     #[serde(default)]
     pub(super) network: Table<RawNetwork>,
     #[serde(default)]

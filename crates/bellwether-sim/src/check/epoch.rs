@@ -1,0 +1,62 @@
+//! EPOCH (any survivor): every leadership that is announced has an epoch above all that its leader had seen, in this life
+//! and before; so (epoch, node, incarnation) is unique. And nobody announces a leadership that its leader has not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::Event;
+use bellwether_proto::leadership::Announcement;
+use bellwether_proto::time::Time;
+use bellwether_proto::trace::{TraceEvent, What};
+
+use super::known::Known;
+use super::{Checker, Verdict, Violation};
+
+#[derive(Default)]
+pub(super) struct Epoch {
+    /// By node: the largest epoch that it has announced, whoever led. It outlives crashes, as the node's disk does.
+    seen: BTreeMap<NodeId, u64>,
+    /// The leaderships that their leaders have announced.
+    announced: BTreeSet<(NodeId, u64)>,
+    judged: bool,
+    violation: Option<Violation>,
+}
+
+impl Epoch {
+    fn judge(&mut self, at: Time, node: NodeId, leader: NodeId, epoch: u64) {
+        self.judged = true;
+        let seen = self.seen.insert(node, epoch);
+        let what = match seen {
+            Some(seen) if leader == node && epoch <= seen => {
+                format!("{node} announces that it leads with epoch {epoch}, and had seen {seen}")
+            }
+            Some(seen) if epoch < seen => {
+                format!("{node} goes back from epoch {seen} to {epoch} of {leader}")
+            }
+            _ if leader != node && !self.announced.contains(&(leader, epoch)) => {
+                format!("{node} announces that {leader} leads with epoch {epoch}, which {leader} has not")
+            }
+            _ => {
+                self.announced.insert((leader, epoch));
+                return;
+            }
+        };
+        self.violation.get_or_insert(Violation { at, what });
+    }
+}
+
+impl Checker for Epoch {
+    fn observe(&mut self, _known: &Known, event: &TraceEvent) {
+        if let What::Node(Event::Announced(Announcement { leader: Some(leader), epoch, .. })) = event.what {
+            self.judge(event.at, event.node, leader, epoch);
+        }
+    }
+
+    fn violated(&self) -> bool {
+        self.violation.is_some()
+    }
+
+    fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
+        Verdict::new(self.judged, self.violation)
+    }
+}
