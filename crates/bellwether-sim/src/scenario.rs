@@ -4,7 +4,7 @@
 //! whole; printing (`print.rs`) gives a file that parses to the same.
 
 mod defaults;
-mod duration;
+pub mod duration;
 mod model;
 mod parse;
 mod print;
@@ -20,7 +20,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 
 pub use model::{Model, ModelKey, ModelKind};
-pub use parse::{Overrides, ScenarioError};
+pub use parse::{Overrides, ScenarioError, Wrong, one_of};
 
 /// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
 pub const NODES_MAX: u32 = 4_000;

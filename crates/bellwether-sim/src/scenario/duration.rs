@@ -3,7 +3,7 @@
 use bellwether_proto::time::Span;
 
 /// What to say when something else stands where a time should.
-pub(super) const EXPECTED: &str = "a time with a unit (us, ms, s, m, h) such as \"10ms\"";
+pub const EXPECTED: &str = "a time with a unit (us, ms, s, m, h) such as \"10ms\"";
 
 /// The longest time a file may name, about 114 years: sums of times stay far from the end of the clock.
 const HOURS_MAX: u64 = 1_000_000;
@@ -17,7 +17,10 @@ const MICROS_PER_HOUR: u64 = 3_600_000_000;
 const DECIMALS_MAX: usize = 18;
 
 /// Reads a time, exactly: no rounding, no floating point.
-pub(super) fn parse(text: &str) -> Result<Span, String> {
+///
+/// # Errors
+/// What was found and what was expected, in words.
+pub fn parse(text: &str) -> Result<Span, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let unit = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, micros)| u128::from(*micros));

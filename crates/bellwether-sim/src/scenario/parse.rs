@@ -25,11 +25,10 @@ use toml::Spanned;
 
 use super::{NODES_MAX, Scenario, defaults};
 use cluster::{Cluster, named, positive, within};
-use error::Wrong;
 use raw::RawScenario;
 use values::Whole;
 
-pub use error::ScenarioError;
+pub use error::{ScenarioError, Wrong, one_of};
 
 /// What a command line may put in place of what a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

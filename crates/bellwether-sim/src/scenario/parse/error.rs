@@ -1,9 +1,9 @@
-//! What is said about a file that is not a scenario.
+//! What is said about a file that is not what it should be.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Why a file is not a scenario: one line that says where, what is wrong, and what was expected.
+/// Why a file is not a scenario, or not the configuration of an agent: one line that says where, what is wrong, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     /// The name of the file, as it was given.
@@ -30,14 +30,14 @@ impl std::error::Error for ScenarioError {}
 
 /// A [`ScenarioError`] before bytes are counted as lines.
 #[derive(Debug)]
-pub(super) struct Wrong {
+pub struct Wrong {
     span: Option<Range<usize>>,
     message: String,
 }
 
 impl Wrong {
     /// Something at that place.
-    pub(super) fn at(span: Range<usize>, message: impl Into<String>) -> Self {
+    pub fn at(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span: Some(span), message: message.into() }
     }
 
@@ -54,13 +54,14 @@ impl Wrong {
     }
 
     /// What the TOML reader, or one of our values through it, has to say about `text`.
-    pub(super) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
+    pub fn from_toml(error: &toml::de::Error, text: &str) -> Self {
         let span = error.span();
         let culprit = span.clone().and_then(|span| text.get(span)).unwrap_or_default();
         Self { message: plain_words(error.message(), culprit), span }
     }
 
-    pub(super) fn locate(self, file: &str, text: &str) -> ScenarioError {
+    /// Says in which line of which file it is.
+    pub fn locate(self, file: &str, text: &str) -> ScenarioError {
         let position = self.span.map(|span| position(text, span.start));
         ScenarioError {
             file: file.to_owned(),
@@ -73,7 +74,7 @@ impl Wrong {
 }
 
 /// Names as messages list them: "`a`, `b` or `c`".
-pub(super) fn one_of(names: &[&str]) -> String {
+pub fn one_of(names: &[&str]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match &quoted[..] {
         [] => "nothing".to_owned(),

@@ -1,0 +1,248 @@
+//! What an agent is told: one TOML file, `BELLWETHER_*` variables over it, flags over those.
+//!
+//! | step | file | an error says |
+//! |---|---|---|
+//! | which keys there are | `keys.rs` | which key was meant |
+//! | file, environment and flags to values | `layers.rs` | which key or variable is unknown |
+//! | values to what they mean | `given.rs`, `address.rs`, `peers.rs` | what was found and what was expected |
+//! | all of them together | `relations.rs` | which two do not go together |
+//!
+//! Every error says where, and all of one step are told at once.
+
+mod address;
+mod cluster;
+mod error;
+mod flags;
+mod given;
+mod keys;
+mod layers;
+mod peers;
+mod relations;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bellwether::Config;
+use bellwether::config::{HEARTBEAT, Peers, RELEASE_TIMEOUT, RESIGN_HOLD, TIMEOUT};
+use bellwether::tls::Identity;
+use bellwether_proto::election::Protocol;
+use bellwether_proto::ident::NodeId;
+
+use layers::Settings;
+
+pub(crate) use cluster::ClusterFile;
+pub(crate) use error::ConfigError;
+pub(crate) use flags::Overrides;
+pub(crate) use layers::Environment;
+
+/// An agent, complete and valid.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentConfig {
+    pub(crate) member: Config,
+    pub(crate) api: ApiConfig,
+    pub(crate) log: LogConfig,
+}
+
+/// How programs and people reach the agent.
+#[derive(Clone)]
+pub(crate) struct ApiConfig {
+    pub(crate) listen: SocketAddr,
+    /// Who shows it may change things; if there is none, nobody may.
+    pub(crate) token: Option<String>,
+}
+
+/// The token is nobody's business.
+impl fmt::Debug for ApiConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiConfig").field("listen", &self.listen).finish_non_exhaustive()
+    }
+}
+
+/// What the agent says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogConfig {
+    pub(crate) format: LogFormat,
+    /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    pub(crate) level: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+impl AgentConfig {
+    /// Reads the file, puts the environment and the flags over it, and reads the certificates.
+    pub(crate) fn load(file: &Path, flags: &Overrides, env: &Environment) -> Result<Self, ConfigError> {
+        let mut settings = Settings::load(file, flags, env)?;
+        let draft = Draft::read(&mut settings);
+        let draft = settings.finish(draft)?;
+        relations::check(&draft, &mut settings);
+        settings.finish(Some(()))?;
+        draft.complete()
+    }
+}
+
+/// What was given, each value for itself as it should be; nothing yet about what they mean together.
+#[derive(Debug)]
+struct Draft {
+    cluster: String,
+    id: NodeId,
+    protocol: Protocol,
+    data_dir: PathBuf,
+    priority: u32,
+    preempt: bool,
+    preempt_delay: Option<Duration>,
+    resign_hold: Duration,
+    release_timeout: Duration,
+    peers: Peers,
+    listen: SocketAddr,
+    api: SocketAddr,
+    heartbeat: Duration,
+    timeout: Duration,
+    tls: TlsFiles,
+    token: Token,
+    log: LogConfig,
+    trace: Option<PathBuf>,
+}
+
+/// Where the certificates are.
+#[derive(Debug)]
+struct TlsFiles {
+    ca: PathBuf,
+    cert: PathBuf,
+    key: PathBuf,
+}
+
+/// Where the token comes from.
+#[derive(Debug)]
+enum Token {
+    None,
+    Given(Secret),
+    InFile(PathBuf),
+}
+
+/// A text that is not shown.
+struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Draft {
+    fn read(settings: &mut Settings) -> Option<Self> {
+        let cluster = settings.need("cluster", given::cluster);
+        let id = settings.need("node", given::id);
+        let data_dir = settings.need_path("data_dir", id);
+        let tls = TlsFiles::read(settings, id);
+        given::only_mode(settings);
+        given::only_variant(settings);
+        let (peers, own) = peers::read(settings, id);
+        Some(Self {
+            protocol: settings.or("protocol", Protocol::Fjr, given::protocol),
+            priority: settings.or("priority", 0, |given| given.whole(0..=1000)),
+            preempt: settings.or("preempt", false, given::Given::truth),
+            preempt_delay: settings.get("preempt_delay", given::Given::duration),
+            resign_hold: settings.or("resign_hold", RESIGN_HOLD, given::Given::duration),
+            release_timeout: settings.or("release_timeout", RELEASE_TIMEOUT, given::Given::duration),
+            listen: settings.or("listen.peer", address::listen_by(own.as_deref()), given::listen),
+            api: settings.or("listen.api", address::API, given::listen),
+            heartbeat: settings.or("timing.heartbeat", HEARTBEAT, given::Given::duration),
+            timeout: settings.or("timing.timeout", TIMEOUT, given::Given::duration),
+            token: Token::read(settings),
+            log: LogConfig {
+                format: settings.or("log.format", LogFormat::Text, given::log_format),
+                level: settings.or("log.level", "info".to_owned(), given::log_level),
+            },
+            trace: settings.path("log.trace", id),
+            cluster: cluster?,
+            id: id?,
+            data_dir: data_dir?,
+            tls: tls?,
+            peers: peers?,
+        })
+    }
+
+    /// Reads the certificates and the token. What is read here is not what the file says, so it comes last.
+    fn complete(self) -> Result<AgentConfig, ConfigError> {
+        let identity = self.tls.load()?;
+        let token = self.token.load()?;
+        let hands_over = relations::hands_over(self.protocol);
+        let delay = self.preempt_delay.unwrap_or_default();
+        Ok(AgentConfig {
+            member: Config {
+                protocol: self.protocol,
+                heartbeat: self.heartbeat,
+                timeout: self.timeout,
+                priority: self.priority,
+                preempt: (self.preempt && hands_over).then_some(delay),
+                resign_hold: self.resign_hold,
+                release_timeout: self.release_timeout,
+                trace: self.trace,
+                ..Config::new(self.cluster, self.id, self.listen, self.peers, identity, self.data_dir)
+            },
+            api: ApiConfig { listen: self.api, token },
+            log: self.log,
+        })
+    }
+}
+
+impl TlsFiles {
+    fn read(settings: &mut Settings, id: Option<NodeId>) -> Option<Self> {
+        let ca = settings.need_path("tls.ca", id);
+        let cert = settings.need_path("tls.cert", id);
+        let key = settings.need_path("tls.key", id);
+        Some(Self { ca: ca?, cert: cert?, key: key? })
+    }
+
+    fn load(&self) -> Result<Identity, ConfigError> {
+        let read = |path: &Path| {
+            fs::read_to_string(path)
+                .map_err(|error| ConfigError::Failed(format!("cannot read {}: {error}", path.display())))
+        };
+        Ok(Identity { ca: read(&self.ca)?, cert: read(&self.cert)?, key: read(&self.key)? })
+    }
+}
+
+impl Token {
+    /// One of the two; where both are given, the flag or variable counts and not the file.
+    fn read(settings: &mut Settings) -> Self {
+        let both = settings.rank("api.token").zip(settings.rank("api.token_file"));
+        if let Some((token, file)) = both
+            && token == file
+        {
+            let both = "`api.token` and `api.token_file` are both given, expected one of them";
+            settings.wrong("api.token_file", both);
+        }
+        let prefer_file = both.is_some_and(|(token, file)| file > token);
+        match settings.get("api.token", given::token).filter(|_| !prefer_file) {
+            Some(token) => Self::Given(Secret(token)),
+            None => settings.path("api.token_file", None).map_or(Self::None, Self::InFile),
+        }
+    }
+
+    fn load(self) -> Result<Option<String>, ConfigError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Given(Secret(token)) => Ok(Some(token)),
+            Self::InFile(path) => {
+                let shown = path.display();
+                let text = fs::read_to_string(&path)
+                    .map_err(|error| ConfigError::Failed(format!("cannot read {shown}: {error}")))?;
+                let token = text.trim_end();
+                match given::is_token(token) {
+                    true => Ok(Some(token.to_owned())),
+                    false => Err(ConfigError::wrong(format!("{shown}: expected {}", given::TOKEN))),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What the command line may put in place of file and environment.
+
+/// Flags over `BELLWETHER_*` variables over the file. Paths are relative to where the command is typed.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Overrides {
+    /// Who this is, instead of the file's `node`
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub(crate) node: Option<String>,
+    /// The algorithm, instead of the file's
+    #[arg(long, value_name = "P")]
+    pub(crate) protocol: Option<String>,
+    /// Where to keep what must survive a crash, instead of the file's `data_dir`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<String>,
+    /// Where peers reach this node, instead of the file's `listen.peer`
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen_peer: Option<String>,
+    /// Where the API is reached, instead of the file's `listen.api`
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen_api: Option<String>,
+    /// How much this node is preferred, instead of the file's `priority`
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) priority: Option<String>,
+    /// text or json, instead of the file's `log.format`
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) log_format: Option<String>,
+    /// off, error, warn, info, debug or trace, instead of the file's `log.level`
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+    /// Write all that happens to FILE, as JSON lines
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) trace: Option<String>,
+}
+
+impl Overrides {
+    /// Which flag gives which key, and what was given.
+    pub(super) fn given(&self) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
+        let all = [
+            ("--node", "node", &self.node),
+            ("--protocol", "protocol", &self.protocol),
+            ("--data-dir", "data_dir", &self.data_dir),
+            ("--listen-peer", "listen.peer", &self.listen_peer),
+            ("--listen-api", "listen.api", &self.listen_api),
+            ("--priority", "priority", &self.priority),
+            ("--log-format", "log.format", &self.log_format),
+            ("--log-level", "log.level", &self.log_level),
+            ("--trace", "log.trace", &self.trace),
+        ];
+        all.into_iter().filter_map(|(flag, key, value)| Some((flag, key, value.as_deref()?)))
+    }
+}

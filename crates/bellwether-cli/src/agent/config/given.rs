@@ -1,0 +1,247 @@
+//! One value as it was given, and what it means.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::ops::{Range, RangeInclusive};
+use std::time::Duration;
+
+use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_proto::ident::NodeId;
+use bellwether_sim::scenario::{duration, one_of};
+use toml::de::DeValue;
+
+use super::LogFormat;
+use super::layers::Settings;
+
+/// A value, for what it was given, and where.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) key: &'static str,
+    pub(super) value: Value,
+    pub(super) place: Place,
+}
+
+/// Where something was given.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// There in the file.
+    File(Range<usize>),
+    /// As a variable of the environment.
+    Variable(String),
+    /// As a flag.
+    Flag(&'static str),
+}
+
+/// What was given.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Text(String),
+    Whole(i128),
+    Truth(bool),
+    List(Vec<(Self, Place)>),
+    /// A peer: key, value and where each stands.
+    Table(Vec<(String, Place, Self, Place)>),
+    /// From a variable or a flag: a text, a number or whatever else it can be read as.
+    Word(String),
+    /// A number that is not whole, or a date.
+    Other(&'static str),
+}
+
+impl From<&DeValue<'_>> for Value {
+    fn from(value: &DeValue<'_>) -> Self {
+        match value {
+            DeValue::String(text) => Self::Text(text.to_string()),
+            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+                .map_or(Self::Other("a number beyond all bounds"), Self::Whole),
+            DeValue::Boolean(truth) => Self::Truth(*truth),
+            DeValue::Float(_) => Self::Other("a number with decimals"),
+            DeValue::Datetime(_) => Self::Other("a date"),
+            DeValue::Array(items) => {
+                let item = |item: &toml::Spanned<DeValue<'_>>| {
+                    (Self::from(item.get_ref()), Place::File(item.span()))
+                };
+                Self::List(items.iter().map(item).collect())
+            }
+            DeValue::Table(table) => {
+                let mut entries: Vec<_> = table
+                    .iter()
+                    .map(|(key, value)| {
+                        let (name, at) = (key.get_ref().to_string(), Place::File(key.span()));
+                        (name, at, Self::from(value.get_ref()), Place::File(value.span()))
+                    })
+                    .collect();
+                entries.sort_by_key(|(_, place, ..)| match place {
+                    Place::File(span) => span.start,
+                    Place::Variable(_) | Place::Flag(_) => 0,
+                });
+                Self::Table(entries)
+            }
+        }
+    }
+}
+
+/// As messages show it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) | Self::Word(text) => write!(f, "{text:?}"),
+            Self::Whole(number) => write!(f, "{number}"),
+            Self::Truth(truth) => write!(f, "{truth}"),
+            Self::List(_) => f.write_str("a list"),
+            Self::Table(_) => f.write_str("a table"),
+            Self::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Given {
+    /// The problem, with the key it is about where the place does not name it.
+    pub(super) fn about(&self, problem: &str) -> String {
+        match self.place {
+            Place::File(_) => format!("`{}`: {problem}", self.key),
+            Place::Variable(_) | Place::Flag(_) => problem.to_owned(),
+        }
+    }
+
+    /// A text that is not empty.
+    pub(super) fn text(&self, expected: &str) -> Result<&str, String> {
+        match &self.value {
+            Value::Text(text) | Value::Word(text) if !text.is_empty() => Ok(text),
+            found => Err(format!("found {found}, expected {expected}")),
+        }
+    }
+
+    pub(super) fn whole(&self, range: RangeInclusive<u32>) -> Result<u32, String> {
+        let number = match &self.value {
+            Value::Whole(number) => Some(*number),
+            Value::Word(word) => word.parse().ok(),
+            _ => None,
+        };
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        number.filter(|number| range.contains(number)).ok_or_else(|| {
+            let (low, high) = (range.start(), range.end());
+            format!("found {}, expected a whole number from {low} to {high}", self.value)
+        })
+    }
+
+    pub(super) fn truth(&self) -> Result<bool, String> {
+        match &self.value {
+            Value::Truth(truth) => Ok(*truth),
+            Value::Word(word) if word == "true" => Ok(true),
+            Value::Word(word) if word == "false" => Ok(false),
+            found => Err(format!("found {found}, expected true or false")),
+        }
+    }
+
+    pub(super) fn duration(&self) -> Result<Duration, String> {
+        let span = duration::parse(self.text(duration::EXPECTED)?)?;
+        Ok(Duration::from_micros(span.as_micros()))
+    }
+
+    /// A list of texts; in a variable they stand between commas.
+    pub(super) fn texts(&self, expected: &str) -> Result<Vec<String>, String> {
+        let wrong = |found: &dyn fmt::Display| format!("found {found}, expected {expected}");
+        match &self.value {
+            Value::Word(words) => Ok(words.split(',').map(|word| word.trim().to_owned()).collect()),
+            Value::List(items) => {
+                let text = |(item, _): &(Value, Place)| match item {
+                    Value::Text(text) => Ok(text.clone()),
+                    other => Err(wrong(&format_args!("{other} in the list"))),
+                };
+                items.iter().map(text).collect()
+            }
+            found => Err(wrong(found)),
+        }
+    }
+}
+
+/// The rule for names of clusters: they become part of names in certificates.
+pub(super) fn cluster(given: &Given) -> Result<String, String> {
+    let expected = "1 to 40 characters of a-z, 0-9 and -, not beginning or ending with -";
+    let name = given.text(expected)?;
+    let plain = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+    let fits = name.len() <= 40 && !name.starts_with('-') && !name.ends_with('-');
+    if plain && fits { Ok(name.to_owned()) } else { Err(format!("found {name:?}, expected {expected}")) }
+}
+
+pub(super) fn id(given: &Given) -> Result<NodeId, String> {
+    given.whole(1..=u32::MAX).map(NodeId)
+}
+
+/// An algorithm that is fit for a real network.
+pub(super) fn protocol(given: &Given) -> Result<Protocol, String> {
+    let fit = |protocol: &Protocol| protocol.spec().in_agent == InAgent::Yes;
+    let names: Vec<_> = Protocol::ALL.into_iter().filter(fit).map(Protocol::name).collect();
+    let expected = one_of(&names);
+    let name = given.text(&expected)?;
+    match Protocol::by_name(name).map(|protocol| (protocol, protocol.spec().in_agent)) {
+        Some((protocol, InAgent::Yes)) => Ok(protocol),
+        Some((_, InAgent::No(reason))) => {
+            Err(format!("found {name:?}, which is for the laboratory only: {reason}; expected {expected}"))
+        }
+        None => Err(format!("found {name:?}, expected {expected}")),
+    }
+}
+
+/// Notes that something else than the repaired variant is asked for.
+pub(super) fn only_variant(settings: &mut Settings) {
+    settings.get("variant", |given| match Variant::by_name(given.text("`repaired`")?) {
+        Some(Variant::Repaired) => Ok(()),
+        Some(Variant::Printed) => {
+            Err("found \"printed\", which keeps the flaws of the papers and is for the laboratory only; \
+             expected `repaired`"
+                .to_owned())
+        }
+        None => Err(format!("found {}, expected `repaired`", given.value)),
+    });
+}
+
+/// Notes that something else than the only mode is asked for.
+pub(super) fn only_mode(settings: &mut Settings) {
+    settings.get("mode", |given| match given.text("`any-survivor`")? {
+        "any-survivor" => Ok(()),
+        later @ ("quorum" | "witness") => {
+            Err(format!("found {later:?}, which is not in this version; expected `any-survivor`"))
+        }
+        other => Err(format!("found {other:?}, expected `any-survivor`")),
+    });
+}
+
+/// An address to listen at.
+pub(super) fn listen(given: &Given) -> Result<SocketAddr, String> {
+    let expected = "an address and a port such as \"0.0.0.0:3170\"";
+    let text = given.text(expected)?;
+    text.parse().map_err(|_| format!("found {text:?}, expected {expected}"))
+}
+
+pub(super) fn log_format(given: &Given) -> Result<LogFormat, String> {
+    match given.text("`text` or `json`")? {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        other => Err(format!("found {other:?}, expected `text` or `json`")),
+    }
+}
+
+pub(super) fn log_level(given: &Given) -> Result<String, String> {
+    let levels = ["off", "error", "warn", "info", "debug", "trace"];
+    let level = given.text(&one_of(&levels))?;
+    match levels.contains(&level) {
+        true => Ok(level.to_owned()),
+        false => Err(format!("found {level:?}, expected {}", one_of(&levels))),
+    }
+}
+
+/// What a token looks like.
+pub(super) const TOKEN: &str = "a token of visible ASCII characters, without spaces";
+
+/// A token. Whatever it is, it is not repeated.
+pub(super) fn token(given: &Given) -> Result<String, String> {
+    match &given.value {
+        Value::Text(token) | Value::Word(token) if is_token(token) => Ok(token.clone()),
+        _ => Err(format!("found something else, expected {TOKEN}")),
+    }
+}
+
+pub(super) fn is_token(token: &str) -> bool {
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
+}

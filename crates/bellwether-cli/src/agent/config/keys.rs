@@ -1,0 +1,171 @@
+//! The keys there are, and which of them was meant.
+
+use bellwether_sim::scenario::one_of;
+
+/// Every key that has a single value, by its path. The variable of a key is its path in capitals.
+pub(super) const KEYS: [&str; 25] = [
+    "cluster",
+    "node",
+    "protocol",
+    "variant",
+    "mode",
+    "data_dir",
+    "priority",
+    "preempt",
+    "preempt_delay",
+    "resign_hold",
+    "release_timeout",
+    "discovery.dns",
+    "listen.peer",
+    "listen.api",
+    "timing.heartbeat",
+    "timing.timeout",
+    "tls.ca",
+    "tls.cert",
+    "tls.key",
+    "api.token",
+    "api.token_file",
+    "log.format",
+    "log.level",
+    "log.trace",
+    "peer",
+];
+
+/// The list of peers: a key, but too much for a variable.
+pub(super) const PEER: &str = "peer";
+
+/// The keys of a `[[peer]]`.
+pub(super) const PEER_KEYS: [&str; 2] = ["id", "address"];
+
+/// Variables that are not for the agent: its clients and the tests use them.
+const FOREIGN: [&str; 4] = ["BELLWETHER_API", "BELLWETHER_TOKEN", "BELLWETHER_REQUIRE_NET", "BELLWETHER_UP"];
+
+pub(super) const PREFIX: &str = "BELLWETHER_";
+
+/// The key of that path.
+pub(super) fn known(path: &str) -> Option<&'static str> {
+    KEYS.into_iter().find(|key| *key == path)
+}
+
+/// Whether keys have paths that begin so.
+pub(super) fn is_table(path: &str) -> bool {
+    KEYS.iter().any(|key| key.split_once('.').is_some_and(|(table, _)| table == path))
+}
+
+/// The variable that stands for a key.
+pub(super) fn variable(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
+}
+
+/// What a variable stands for.
+pub(super) enum Variable {
+    Key(&'static str),
+    Foreign,
+    Unknown,
+}
+
+impl Variable {
+    pub(super) fn of(name: &str) -> Self {
+        match KEYS.into_iter().find(|key| *key != PEER && variable(key) == name) {
+            Some(key) => Self::Key(key),
+            None if FOREIGN.contains(&name) => Self::Foreign,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// What to say of a key that does not exist.
+pub(super) fn unknown_key(path: &str) -> String {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    // A key in the wrong table is a likelier slip than one with many letters wrong.
+    let displaced = KEYS.into_iter().find(|key| key.rsplit('.').next() == Some(last));
+    match displaced.or_else(|| nearest(path, &[&KEYS[..], &beside(path)].concat())) {
+        Some(near) => format!("unknown key `{path}`, did you mean `{near}`?"),
+        None => format!("unknown key `{path}`, expected {}", one_of(&beside(path))),
+    }
+}
+
+/// What to say of a key of a peer that does not exist.
+pub(super) fn unknown_peer_key(key: &str) -> String {
+    match nearest(key, &PEER_KEYS) {
+        Some(near) => format!("unknown key `{key}` of a peer, did you mean `{near}`?"),
+        None => format!("unknown key `{key}` of a peer, expected {}", one_of(&PEER_KEYS)),
+    }
+}
+
+/// What to say of a variable that does not exist.
+pub(super) fn unknown_variable(name: &str) -> String {
+    let variables: Vec<_> = KEYS.iter().filter(|key| **key != PEER).map(|key| variable(key)).collect();
+    let names = variables.iter().map(String::as_str);
+    // Its table left out is a likelier slip than many letters wrong.
+    let displaced = names.clone().find(|known| known.ends_with(name.trim_start_matches("BELLWETHER")));
+    let near = displaced.or_else(|| names.min_by_key(|known| distance(name, known))).unwrap_or_default();
+    format!("environment variable {name}: there is no such setting; the nearest is {near}")
+}
+
+/// The keys that could stand where this one does.
+fn beside(path: &str) -> Vec<&'static str> {
+    match path.rsplit_once('.') {
+        Some((table, _)) if is_table(table) => {
+            KEYS.into_iter().filter_map(|key| key.strip_prefix(table)?.strip_prefix('.')).collect()
+        }
+        _ => {
+            let mut keys: Vec<_> = KEYS.iter().filter_map(|key| key.split('.').next()).collect();
+            keys.dedup();
+            keys
+        }
+    }
+}
+
+/// The one that differs by a slip or two.
+fn nearest<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
+    let slips = 1 + word.chars().count() / 5;
+    let (slips_needed, near) = words.iter().map(|known| (distance(word, known), *known)).min()?;
+    (slips_needed <= slips).then_some(near)
+}
+
+/// How many letters must be put in, left out, changed or swapped with the next to come from one word to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let changed = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut least = changed.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_slips() {
+        assert_eq!(distance("heartbeat", "heartbeat"), 0);
+        assert_eq!(distance("hartbeat", "heartbeat"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("tsl", "tls"), 1);
+    }
+
+    #[test]
+    fn what_is_far_from_everything_is_answered_with_all_there_is() {
+        assert_eq!(
+            unknown_key("timing.zzzzzz"),
+            "unknown key `timing.zzzzzz`, expected `heartbeat` or `timeout`"
+        );
+        assert!(
+            unknown_key("zzzzzz").ends_with("`tls`, `api`, `log` or `peer`"),
+            "{}",
+            unknown_key("zzzzzz")
+        );
+    }
+}

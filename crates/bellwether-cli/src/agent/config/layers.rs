@@ -1,0 +1,238 @@
+//! The file, the environment over it, the flags over that: one value for each key, and where it was given.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use bellwether_proto::ident::NodeId;
+use bellwether_sim::scenario::Wrong;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::ConfigError;
+use super::flags::Overrides;
+use super::given::{Given, Place, Value};
+use super::keys::{self, Variable};
+
+/// The variables that the process was given and that are ours.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    pub(crate) fn of_process() -> Self {
+        let text = |os: std::ffi::OsString| os.to_string_lossy().into_owned();
+        std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
+    }
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(all: I) -> Self {
+        Self(all.into_iter().filter(|(name, _)| name.starts_with(keys::PREFIX)).collect())
+    }
+}
+
+/// What was given for each key, and what is wrong with it.
+#[derive(Debug)]
+pub(super) struct Settings {
+    file: PathBuf,
+    text: String,
+    given: BTreeMap<&'static str, Given>,
+    problems: Vec<String>,
+}
+
+impl Settings {
+    pub(super) fn load(path: &Path, flags: &Overrides, env: &Environment) -> Result<Self, ConfigError> {
+        let text = read(path)?;
+        let mut settings =
+            Self { file: path.to_owned(), text: text.clone(), given: BTreeMap::new(), problems: Vec::new() };
+        let table = DeTable::parse(&text).map_err(|error| {
+            let wrong = Wrong::from_toml(&error, &text).locate(&settings.name(), &text);
+            ConfigError::wrong(wrong.to_string())
+        })?;
+        settings.take_table("", table.get_ref());
+        settings.take_variables(env);
+        for (flag, key, value) in flags.given() {
+            let given = Given { key, value: Value::Word(value.to_owned()), place: Place::Flag(flag) };
+            settings.given.insert(key, given);
+        }
+        settings.finish(Some(()))?;
+        Ok(settings)
+    }
+
+    /// The value, unless problems were found on the way to it.
+    pub(super) fn finish<T>(&mut self, value: Option<T>) -> Result<T, ConfigError> {
+        match value {
+            Some(value) if self.problems.is_empty() => Ok(value),
+            _ => Err(ConfigError::Wrong(std::mem::take(&mut self.problems))),
+        }
+    }
+
+    /// What was given for the key, if it was and is as it should be.
+    pub(super) fn get<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Given) -> Result<T, String>,
+    ) -> Option<T> {
+        let given = self.given.get(key)?;
+        match read(given) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                let (place, problem) = (given.place.clone(), given.about(&problem));
+                self.problem(&place, problem);
+                None
+            }
+        }
+    }
+
+    /// As [`Settings::get`], with something to go on with. If what was given is wrong, that is noted and ends it later.
+    pub(super) fn or<T>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        read: impl FnOnce(&Given) -> Result<T, String>,
+    ) -> T {
+        self.get(key, read).unwrap_or(default)
+    }
+
+    /// As [`Settings::get`], of a key that must be given.
+    pub(super) fn need<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Given) -> Result<T, String>,
+    ) -> Option<T> {
+        if !self.given.contains_key(key) {
+            let problem = format!(
+                "{}: missing key `{key}`, expected it in the file or as {}",
+                self.name(),
+                keys::variable(key)
+            );
+            self.problems.push(problem);
+        }
+        self.get(key, read)
+    }
+
+    /// A path. What the file says is relative to the file; `{node}` stands for the node's id.
+    pub(super) fn path(&mut self, key: &'static str, node: Option<NodeId>) -> Option<PathBuf> {
+        let directory = self.file.parent().map(Path::to_owned).unwrap_or_default();
+        self.get(key, |given| {
+            let text = given.text("a path")?;
+            let path = match node {
+                Some(node) => PathBuf::from(text.replace("{node}", &node.to_string())),
+                None => PathBuf::from(text),
+            };
+            Ok(match given.place {
+                Place::File(_) => directory.join(path),
+                Place::Variable(_) | Place::Flag(_) => path,
+            })
+        })
+    }
+
+    /// A path that must be given.
+    pub(super) fn need_path(&mut self, key: &'static str, node: Option<NodeId>) -> Option<PathBuf> {
+        self.need(key, |_| Ok(()))?;
+        self.path(key, node)
+    }
+
+    /// What was given for the key, as it was given.
+    pub(super) fn given(&self, key: &str) -> Option<&Given> {
+        self.given.get(key)
+    }
+
+    /// Where the key was given: a higher one counts more.
+    pub(super) fn rank(&self, key: &str) -> Option<u8> {
+        self.given.get(key).map(|given| match given.place {
+            Place::File(_) => 0,
+            Place::Variable(_) => 1,
+            Place::Flag(_) => 2,
+        })
+    }
+
+    /// Notes a problem with what was given for the key, or was left out.
+    pub(super) fn wrong(&mut self, key: &str, problem: impl Into<String>) {
+        match self.given.get(key).map(|given| given.place.clone()) {
+            Some(place) => self.problem(&place, problem.into()),
+            None => self.problems.push(format!("{}: {}", self.name(), problem.into())),
+        }
+    }
+
+    /// Notes a problem at a place.
+    pub(super) fn problem(&mut self, place: &Place, problem: String) {
+        let problem = match place {
+            Place::File(span) => {
+                Wrong::at(span.clone(), problem).locate(&self.name(), &self.text).to_string()
+            }
+            Place::Variable(name) => format!("environment variable {name}: {problem}"),
+            Place::Flag(flag) => format!("{flag}: {problem}"),
+        };
+        self.problems.push(problem);
+    }
+
+    fn take_table(&mut self, path: &str, table: &DeTable<'_>) {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start); // They come by name.
+        for (key, value) in entries {
+            let at = if path.is_empty() { key.get_ref().to_string() } else { format!("{path}.{key}") };
+            match (keys::known(&at), value.get_ref()) {
+                (Some(known), _) => self.take(known, value),
+                (None, DeValue::Table(inner)) if path.is_empty() && keys::is_table(&at) => {
+                    self.take_table(&at, inner);
+                }
+                (None, found) if path.is_empty() && keys::is_table(&at) => {
+                    let found = Value::from(found);
+                    self.problem(
+                        &place(value.span()),
+                        format!("`{at}`: found {found}, expected a table [{at}]"),
+                    );
+                }
+                (None, _) => self.problem(&place(key.span()), keys::unknown_key(&at)),
+            }
+        }
+    }
+
+    fn take(&mut self, key: &'static str, value: &Spanned<DeValue<'_>>) {
+        let given = Given { key, value: Value::from(value.get_ref()), place: place(value.span()) };
+        self.given.insert(key, given);
+    }
+
+    fn take_variables(&mut self, env: &Environment) {
+        for (name, value) in &env.0 {
+            match Variable::of(name) {
+                Variable::Key(key) => {
+                    let place = Place::Variable(name.clone());
+                    self.given.insert(key, Given { key, value: Value::Word(value.clone()), place });
+                }
+                Variable::Foreign => {}
+                Variable::Unknown => self.problems.push(keys::unknown_variable(name)),
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+}
+
+fn place(span: Range<usize>) -> Place {
+    Place::File(span)
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    let file = path.display();
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            ConfigError::wrong(format!("{file}: there is no such file, expected a configuration"))
+        }
+        ErrorKind::IsADirectory => {
+            ConfigError::wrong(format!("{file}: found a directory, expected a configuration file"))
+        }
+        _ => ConfigError::Failed(format!("cannot read {file}: {error}")),
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let byte = error.as_bytes()[before.len()];
+        ConfigError::wrong(format!("{file}:{line}: found the byte 0x{byte:02x}, expected text in UTF-8"))
+    })
+}

@@ -1,0 +1,125 @@
+//! Defaults, and what counts more than what.
+
+use super::*;
+
+#[test]
+fn what_is_left_out_has_a_default() {
+    let place = Place::with(LEAST);
+    let AgentConfig { member, api, log } = place.load(&Overrides::default(), &[]).unwrap();
+    assert_eq!((member.cluster.as_str(), member.id, member.protocol), ("demo", NodeId(1), Protocol::Fjr));
+    assert_eq!(member.data_dir, place.path().join("data"));
+    assert_eq!((member.heartbeat, member.timeout), (HEARTBEAT, TIMEOUT));
+    assert_eq!((member.resign_hold, member.release_timeout), (RESIGN_HOLD, RELEASE_TIMEOUT));
+    assert_eq!((member.priority, member.preempt, member.trace), (0, None, None));
+    assert_eq!(member.listen.to_string(), "0.0.0.0:3170");
+    assert_eq!(member.identity.cert, "cert.pem");
+    assert_eq!((api.listen.to_string().as_str(), api.token), ("127.0.0.1:3171", None));
+    assert_eq!(log, LogConfig { format: LogFormat::Text, level: "info".to_owned() });
+}
+
+#[test]
+fn flags_count_more_than_variables_and_those_more_than_the_file() {
+    let text = LEAST.replace("node = 1", "node = 7\npriority = 1\nprotocol = \"lfa\"")
+        + "[log]\nlevel = \"warn\"\nformat = \"json\"";
+    let place = Place::with(text);
+    let flags = Overrides {
+        node: Some("1".to_owned()),
+        protocol: Some("fjr".to_owned()),
+        data_dir: Some("elsewhere".to_owned()),
+        listen_api: Some("127.0.0.1:0".to_owned()),
+        log_level: Some("debug".to_owned()),
+        ..Overrides::default()
+    };
+    let variables = [
+        ("BELLWETHER_NODE", "5"),
+        ("BELLWETHER_PRIORITY", "9"),
+        ("BELLWETHER_PREEMPT", "true"),
+        ("BELLWETHER_PREEMPT_DELAY", "2s"),
+        ("BELLWETHER_TIMING_HEARTBEAT", "20ms"),
+        ("BELLWETHER_LOG_LEVEL", "trace"),
+        ("BELLWETHER_LOG_TRACE", "run-{node}.jsonl"),
+        ("BELLWETHER_API_TOKEN", "abc"),
+        ("BELLWETHER_TOKEN", "for a client"),
+        ("HOME", "no business of ours"),
+    ];
+    let AgentConfig { member, api, log } = place.load(&flags, &variables).unwrap();
+    assert_eq!((member.id, member.protocol, member.priority), (NodeId(1), Protocol::Fjr, 9));
+    assert_eq!(member.preempt, Some(Duration::from_secs(2)));
+    assert_eq!((member.heartbeat, member.timeout), (Duration::from_millis(20), TIMEOUT));
+    assert_eq!(member.data_dir, Path::new("elsewhere"), "typed here, so relative to here");
+    assert_eq!(member.trace.as_deref(), Some(Path::new("run-1.jsonl")));
+    assert_eq!((api.listen.port(), api.token.as_deref()), (0, Some("abc")));
+    assert_eq!(log, LogConfig { format: LogFormat::Json, level: "debug".to_owned() });
+}
+
+#[test]
+fn a_node_listens_at_the_port_of_its_own_address() {
+    let place = Place::with(LEAST.replace("10.0.0.1", "10.0.0.1:4000"));
+    assert_eq!(place.load(&Overrides::default(), &[]).unwrap().member.listen.to_string(), "0.0.0.0:4000");
+}
+
+#[test]
+fn protocols_that_follow_the_ids_preempt_by_themselves() {
+    let place = Place::with(LEAST.replace("node = 1", "node = 1\nprotocol = \"lfa\"\npreempt = true"));
+    assert_eq!(place.load(&Overrides::default(), &[]).unwrap().member.preempt, None);
+}
+
+#[test]
+fn members_may_be_discovered() {
+    let without_peers = LEAST.split("[[peer]]").next().unwrap();
+    let place =
+        Place::with(format!("{without_peers}[discovery]\ndns = [\"one.example\", \"two.example:9\"]"));
+    let named = |names: [&str; 2]| Peers::Named(names.map(str::to_owned).into());
+    let peers = |variables| place.load(&Overrides::default(), variables).unwrap().member.peers;
+    assert_eq!(peers(&[]), named(["one.example:3170", "two.example:9"]));
+    assert_eq!(peers(&[("BELLWETHER_DISCOVERY_DNS", "a, b:1")]), named(["a:3170", "b:1"]));
+}
+
+#[test]
+fn a_token_may_be_in_a_file() {
+    let place = Place::with(format!("{LEAST}[api]\ntoken_file = \"token\""));
+    fs::write(place.path().join("token"), "secret\n").unwrap();
+    let token = |variables| place.load(&Overrides::default(), variables).unwrap().api.token;
+    assert_eq!(token(&[]).as_deref(), Some("secret"));
+    assert_eq!(token(&[("BELLWETHER_API_TOKEN", "other")]).as_deref(), Some("other"));
+    let shown = format!("{:?}", place.load(&Overrides::default(), &[]).unwrap());
+    assert!(!shown.contains("secret"), "{shown}");
+}
+
+#[test]
+fn the_documented_file_is_valid() {
+    let place = Place::with(include_str!("../../../../../../docs/agent.toml"));
+    fs::create_dir(place.path().join("tls")).unwrap();
+    for file in ["tls/ca.pem", "tls/node-3.pem", "tls/node-3.key", "token"] {
+        fs::write(place.path().join(file), "x").unwrap();
+    }
+    let flags = Overrides { node: Some("3".to_owned()), ..Overrides::default() };
+    let AgentConfig { member, api, .. } = place.load(&flags, &[]).unwrap();
+    assert_eq!((member.id, member.data_dir), (NodeId(3), place.path().join("data/3")));
+    assert_eq!((member.preempt, api.token.as_deref()), (Some(Duration::from_secs(10)), Some("x")));
+    let Peers::Listed(peers) = member.peers else { panic!("they are listed") };
+    let addresses: Vec<_> = peers.values().map(String::as_str).collect();
+    assert_eq!(addresses, ["10.0.0.1:3170", "10.0.0.2:3170", "node-3.example:3170"]);
+}
+
+#[test]
+fn every_key_is_in_the_documented_file() {
+    let text = include_str!("../../../../../../docs/agent.toml");
+    for key in keys::KEYS {
+        let word = key.rsplit('.').next().unwrap();
+        assert!(text.contains(word), "{key}");
+    }
+}
+
+#[test]
+fn a_cluster_is_known_without_node_and_certificates() {
+    let place = Place::with(LEAST.replace("node = 1\n", ""));
+    let file = place.path().join("agent.toml");
+    fs::remove_file(place.path().join("ca.pem")).unwrap();
+    let expected = ClusterFile {
+        cluster: "demo".to_owned(),
+        nodes: Some(vec![NodeId(1)]),
+        ca: place.path().join("ca.pem"),
+    };
+    assert_eq!(ClusterFile::load(&file, &environment(&[])).unwrap(), expected);
+}
