@@ -3,4 +3,5 @@
 pub(crate) mod compare;
 pub(crate) mod protocols;
 pub(crate) mod sim;
+pub(crate) mod tls;
 pub(crate) mod up;

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Sim(args) => commands::sim::run(&args, &out),
         Command::Compare(args) => commands::compare::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),
+        Command::Tls(args) => commands::tls::run(&args, &out),
     };
     status.into()
 }

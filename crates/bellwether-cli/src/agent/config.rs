@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use bellwether::Config;
 use bellwether::config::{HEARTBEAT, Peers, RELEASE_TIMEOUT, RESIGN_HOLD, TIMEOUT};
-use bellwether::tls::Identity;
+use bellwether::tls::{Identity, TlsError};
 use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 
@@ -204,11 +204,10 @@ impl TlsFiles {
     }
 
     fn load(&self) -> Result<Identity, ConfigError> {
-        let read = |path: &Path| {
-            fs::read_to_string(path)
-                .map_err(|error| ConfigError::Failed(format!("cannot read {}: {error}", path.display())))
-        };
-        Ok(Identity { ca: read(&self.ca)?, cert: read(&self.cert)?, key: read(&self.key)? })
+        Identity::load(&self.ca, &self.cert, &self.key).map_err(|error| match error {
+            TlsError::Read { .. } => ConfigError::Failed(error.to_string()),
+            _ => ConfigError::wrong(error.to_string()),
+        })
     }
 }
 

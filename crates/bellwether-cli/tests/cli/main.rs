@@ -6,4 +6,5 @@ mod harness;
 mod json;
 mod show;
 mod sim;
+mod tls;
 mod trace;

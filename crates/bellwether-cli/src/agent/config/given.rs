@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
+use bellwether::tls::check_cluster_name;
 use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_sim::scenario::{duration, one_of};
@@ -155,13 +156,14 @@ impl Given {
     }
 }
 
-/// The rule for names of clusters: they become part of names in certificates.
+/// A name that fits into certificates.
 pub(super) fn cluster(given: &Given) -> Result<String, String> {
     let expected = "1 to 40 characters of a-z, 0-9 and -, not beginning or ending with -";
     let name = given.text(expected)?;
-    let plain = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
-    let fits = name.len() <= 40 && !name.starts_with('-') && !name.ends_with('-');
-    if plain && fits { Ok(name.to_owned()) } else { Err(format!("found {name:?}, expected {expected}")) }
+    match check_cluster_name(name) {
+        Ok(()) => Ok(name.to_owned()),
+        Err(_) => Err(format!("found {name:?}, expected {expected}")),
+    }
 }
 
 pub(super) fn id(given: &Given) -> Result<NodeId, String> {

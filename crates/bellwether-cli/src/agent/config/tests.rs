@@ -6,6 +6,7 @@ mod layered;
 use std::fs;
 use std::path::Path;
 
+use bellwether::tls::{Authority, Validity};
 use tempfile::TempDir;
 
 use super::*;
@@ -23,17 +24,24 @@ id = 1
 address = "10.0.0.1"
 "#;
 
-/// A directory with a configuration, and with certificates that nobody looks into.
+/// A directory with a configuration and with certificates.
 struct Place(TempDir);
 
 impl Place {
     fn with(text: impl AsRef<[u8]>) -> Self {
         let dir = tempfile::tempdir().expect("there is room for a test");
         fs::write(dir.path().join("agent.toml"), text).unwrap();
-        for file in ["ca.pem", "cert.pem", "key.pem"] {
-            fs::write(dir.path().join(file), file).unwrap();
+        let place = Self(dir);
+        place.certify(NodeId(1), ["ca.pem", "cert.pem", "key.pem"]);
+        place
+    }
+
+    fn certify(&self, id: NodeId, files: [&str; 3]) {
+        let authority = Authority::create("demo", Validity::days(1)).unwrap();
+        let identity = authority.issue(id, Validity::days(1)).unwrap();
+        for (file, content) in files.iter().zip([identity.ca, identity.cert, identity.key]) {
+            fs::write(self.path().join(file), content).unwrap();
         }
-        Self(dir)
     }
 
     fn path(&self) -> &Path {

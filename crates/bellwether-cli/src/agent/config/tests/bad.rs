@@ -262,6 +262,8 @@ fn what_cannot_be_read_is_another_matter() {
     let error = place.load(&Overrides::default(), &[]).unwrap_err();
     assert_eq!(error.status(), Status::Failed);
     assert!(error.to_string().contains("key.pem"), "{error}");
+    fs::write(place.path().join("key.pem"), "no key").unwrap();
+    assert_eq!(place.load(&Overrides::default(), &[]).unwrap_err().status(), Status::BadInput);
     let missing = AgentConfig::load(Path::new("no/such.toml"), &Overrides::default(), &environment(&[]));
     let error = missing.unwrap_err();
     assert_eq!(error.to_string(), "no/such.toml: there is no such file, expected a configuration");

@@ -12,7 +12,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!((member.resign_hold, member.release_timeout), (RESIGN_HOLD, RELEASE_TIMEOUT));
     assert_eq!((member.priority, member.preempt, member.trace), (0, None, None));
     assert_eq!(member.listen.to_string(), "0.0.0.0:3170");
-    assert_eq!(member.identity.cert, "cert.pem");
+    assert_eq!(member.identity.cert, fs::read_to_string(place.path().join("cert.pem")).unwrap());
     assert_eq!((api.listen.to_string().as_str(), api.token), ("127.0.0.1:3171", None));
     assert_eq!(log, LogConfig { format: LogFormat::Text, level: "info".to_owned() });
 }
@@ -90,9 +90,8 @@ fn a_token_may_be_in_a_file() {
 fn the_documented_file_is_valid() {
     let place = Place::with(include_str!("../../../../../../docs/agent.toml"));
     fs::create_dir(place.path().join("tls")).unwrap();
-    for file in ["tls/ca.pem", "tls/node-3.pem", "tls/node-3.key", "token"] {
-        fs::write(place.path().join(file), "x").unwrap();
-    }
+    place.certify(NodeId(3), ["tls/ca.pem", "tls/node-3.pem", "tls/node-3.key"]);
+    fs::write(place.path().join("token"), "x").unwrap();
     let flags = Overrides { node: Some("3".to_owned()), ..Overrides::default() };
     let AgentConfig { member, api, .. } = place.load(&flags, &[]).unwrap();
     assert_eq!((member.id, member.data_dir), (NodeId(3), place.path().join("data/3")));

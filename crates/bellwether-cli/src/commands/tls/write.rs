@@ -1,0 +1,66 @@
+//! Puts new files in place: all of them or none, each complete, none that is there replaced.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::Trouble;
+use super::plan::{NewFile, Readers};
+
+pub(super) fn all(directory: &Path, files: &[NewFile]) -> Result<(), Trouble> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let cannot =
+        |path: &Path, error: &io::Error| Trouble::failed(format!("cannot write {}: {error}", path.display()));
+    fs::create_dir_all(directory).map_err(|error| cannot(directory, &error))?;
+    let mut complete = Vec::new();
+    for file in files {
+        let path = directory.join(&file.name);
+        let written = write(directory, file).map_err(|error| cannot(&path, &error))?;
+        complete.push((written, path));
+    }
+    let mut placed = Placed(Vec::new());
+    for (written, path) in complete {
+        written.persist_noclobber(&path).map_err(|failure| cannot(&path, &failure.error))?;
+        placed.0.push(path);
+    }
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|error| cannot(directory, &error))?;
+    placed.stay();
+    Ok(())
+}
+
+/// Beside its place and complete, on the disk.
+fn write(directory: &Path, file: &NewFile) -> io::Result<NamedTempFile> {
+    let mode = match file.readers {
+        Readers::All => 0o644,
+        Readers::Owner => 0o600,
+    };
+    let mut beside = Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(directory)?;
+    beside.write_all(file.content.as_bytes())?;
+    beside.as_file().sync_all()?;
+    Ok(beside)
+}
+
+/// Files that were put in place, and go again unless all the others could be.
+struct Placed(Vec<PathBuf>);
+
+impl Placed {
+    fn stay(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // They were not there a moment ago. If one cannot be removed, the next attempt names it.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
