@@ -54,7 +54,7 @@ const LEADERSHIP_PROMISES: &[Promise] = &[Promise { property: Property::Epoch, u
 
 /// What every detector promises, if the algorithm has one. Accuracy already forgives what the network does to a pair (Stoller, section 6); a
 /// message that is later than δ can make a dead peer seem alive for longer than declared.
-const DETECTOR_PROMISES: &[Promise] = &[
+pub(crate) const DETECTOR_PROMISES: &[Promise] = &[
     Promise { property: Property::FdComplete, under: &[Assumption::BoundedDelay] },
     Promise { property: Property::FdAccurate, under: &[Assumption::ClocksAgree] },
     Promise { property: Property::FdLatency, under: &[Assumption::BoundedDelay] },

@@ -1,0 +1,207 @@
+//! Judges recorded runs: the traces of nodes, and what is known from outside about what befell them.
+//!
+//! | step | file |
+//! |---|---|
+//! | one trace of all, in order of time, from the first event on | `merge.rs` |
+//! | every id a rank, as the checkers want it | `ranks.rs` |
+//! | who came up and who crashed, where a trace only shows it | `lives.rs` |
+//! | which assumptions the run kept | `kept.rs` |
+//!
+//! Nobody can tell from the traces alone that a node is down and not just silent, or that a link is cut. So without the
+//! truth only that nodes which speak agree is judged.
+
+mod kept;
+mod lives;
+mod merge;
+mod ranks;
+#[cfg(test)]
+mod tests;
+
+use bellwether_proto::detector::{DetectorConfig, DetectorKind};
+use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::Time;
+use bellwether_proto::trace::TraceEvent;
+
+use crate::check::{Facts, Finding, Judge};
+use crate::environment::DETECTOR_PROMISES;
+use crate::scenario::{NODES_MAX, Scenario};
+use crate::trace_file::{Setup, TraceFile};
+use kept::Kept;
+use ranks::Ranks;
+
+/// How far a machine's clock may be off, in parts per million. A quartz is better.
+const DRIFT_PPM: u32 = 200;
+
+/// A recorded run, and the verdict on it.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// How the leader was chosen.
+    pub protocol: Protocol,
+    /// As repaired, or as the paper prints it.
+    pub variant: Variant,
+    /// How many nodes took part.
+    pub nodes: usize,
+    /// How many events were judged.
+    pub events: usize,
+    /// When the last of them happened, the first being at zero.
+    pub ended: Time,
+    /// The verdicts, and how many events there were up to each violation.
+    pub findings: Vec<(Finding, usize)>,
+    /// What is promised and was not judged, and what that would need.
+    pub left_out: Vec<(Property, String)>,
+}
+
+/// Judges what the nodes recorded, and what befell them if that is known.
+///
+/// # Errors
+/// If the traces are not of one cluster, or there is nothing in them.
+pub fn judge(traces: &[TraceFile], truth: Option<&TraceFile>, setup: &Setup) -> Result<Recorded, String> {
+    let mut events = merge::all(traces, truth);
+    if events.is_empty() {
+        return Err("there is no event in the trace, expected at least one".to_owned());
+    }
+    all_are_members(&events, &setup.nodes)?;
+    let ranks = Ranks::of(&events, &setup.nodes);
+    if ranks.len() > NODES_MAX as usize {
+        return Err(format!("there are {} nodes in the trace, expected at most {NODES_MAX}", ranks.len()));
+    }
+    events.iter_mut().for_each(|event| ranks.apply(event));
+    let events = lives::complete(events);
+    let kept = Kept::new(&events, ranks.len(), setup);
+    let (properties, left_out) = choose(setup, truth.is_some(), &kept);
+    let findings = findings(&events, setup, &properties, &ranks);
+    Ok(Recorded {
+        protocol: setup.protocol,
+        variant: setup.variant,
+        nodes: ranks.len(),
+        events: events.len(),
+        ended: ended(&events),
+        findings,
+        left_out,
+    })
+}
+
+/// How the nodes of several traces were set up, all in all.
+///
+/// # Errors
+/// If they are not of one cluster.
+pub fn common_setup(traces: &[TraceFile]) -> Result<Option<Setup>, String> {
+    let mut setups = traces.iter().flat_map(|trace| &trace.setups);
+    let Some(first) = setups.next() else { return Ok(None) };
+    let mut all = first.clone();
+    for setup in setups {
+        let shown = |setup: &Setup| {
+            format!("{} {} of the cluster {:?}", setup.protocol.name(), setup.variant.name(), setup.cluster)
+        };
+        if shown(setup) != shown(first) {
+            let (one, other) = (shown(first), shown(setup));
+            return Err(format!("the traces are of {one} and of {other}, expected those of one run"));
+        }
+        all.nodes.extend(&setup.nodes);
+        // The slowest node is to be waited for.
+        all.timing.delta = all.timing.delta.max(setup.timing.delta);
+        all.timing.tau = all.timing.tau.max(setup.timing.tau);
+        all.timing.step = all.timing.step.max(setup.timing.step);
+    }
+    all.nodes.sort_unstable();
+    all.nodes.dedup();
+    Ok(Some(all))
+}
+
+/// The setup of a trace that does not state it, as a scenario has it that states no more than this.
+pub fn default_setup(protocol: Protocol, nodes: u32) -> Setup {
+    let scenario = Scenario::calm(protocol, nodes, Time::ZERO);
+    Setup {
+        cluster: String::new(),
+        protocol,
+        variant: scenario.variant,
+        nodes: scenario.ids().collect(),
+        timing: scenario.timing,
+        detector: protocol.spec().detector,
+    }
+}
+
+fn all_are_members(events: &[TraceEvent], members: &[NodeId]) -> Result<(), String> {
+    let is_stranger = |node: &NodeId| !members.is_empty() && !members.contains(node);
+    match events.iter().map(|event| event.node).find(is_stranger) {
+        None => Ok(()),
+        Some(stranger) => {
+            let members: Vec<_> = members.iter().map(ToString::to_string).collect();
+            Err(format!("something happens at node {stranger}, expected one of {}", members.join(", ")))
+        }
+    }
+}
+
+/// What to judge, and what not for which reason.
+fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Property, String)>) {
+    let detector = if setup.detector.is_some() { DETECTOR_PROMISES } else { &[] };
+    let (mut judged, mut left_out) = (Vec::new(), Vec::new());
+    for promise in setup.protocol.spec().promises(setup.variant).iter().chain(detector) {
+        let missing: Vec<_> =
+            promise.under.iter().filter(|assumption| !kept.keeps(**assumption)).map(|a| a.name()).collect();
+        if !truth && !needs_no_truth(promise.property) {
+            left_out.push((promise.property, "the truth about what befell the nodes".to_owned()));
+        } else if missing.is_empty() {
+            judged.push(promise.property);
+        } else {
+            left_out.push((promise.property, missing.join(", ")));
+        }
+    }
+    judged.sort_unstable();
+    judged.dedup();
+    left_out.retain(|(property, _)| !judged.contains(property));
+    (judged, left_out)
+}
+
+fn needs_no_truth(property: Property) -> bool {
+    match property {
+        Property::Sle1 | Property::Ale1 => true,
+        Property::Sle2
+        | Property::Ale2
+        | Property::Ale2Prime
+        | Property::Omega
+        | Property::SingleSender
+        | Property::FdComplete
+        | Property::FdAccurate
+        | Property::FdLatency => false,
+    }
+}
+
+fn findings(
+    events: &[TraceEvent],
+    setup: &Setup,
+    properties: &[Property],
+    ranks: &Ranks,
+) -> Vec<(Finding, usize)> {
+    let mut judge = Judge::new(facts(setup, ranks.len()), properties);
+    events.iter().for_each(|event| judge.observe(event));
+    let mut findings = Vec::new();
+    for mut finding in judge.finish(ended(events)) {
+        let mut steps = events.len();
+        if let Some(violation) = &mut finding.violation {
+            steps = events.partition_point(|event| event.at <= violation.at);
+            violation.what.push_str(&ranks.legend());
+        }
+        findings.push((finding, steps));
+    }
+    findings
+}
+
+fn facts(setup: &Setup, nodes: usize) -> Facts {
+    let kind = setup.detector.unwrap_or(DetectorKind::Heartbeat);
+    let detector = DetectorConfig::new(kind, setup.timing);
+    Facts {
+        nodes,
+        priority: setup.protocol.spec().priority,
+        timing: setup.timing,
+        detector_latency: detector.latency(nodes),
+        reporters: detector.reporters,
+        drift_ppm: DRIFT_PPM,
+    }
+}
+
+fn ended(events: &[TraceEvent]) -> Time {
+    events.last().map_or(Time::ZERO, |event| event.at)
+}

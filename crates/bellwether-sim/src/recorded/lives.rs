@@ -1,0 +1,96 @@
+//! Who came up and who crashed, in a trace that may only show it.
+//!
+//! A simulator records it. A live node at best records that it came up; that it crashed shows in the truth, or else when
+//! its next life begins. What befell a node may be told by several, and is kept once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::trace::{TraceEvent, What};
+
+/// The events, what they show of crashes and recoveries added, and what is told twice left out.
+pub(super) fn complete(events: Vec<TraceEvent>) -> Vec<TraceEvent> {
+    let mut lives = Lives::default();
+    let mut all = Vec::with_capacity(events.len());
+    for event in events {
+        lives.take(event, &mut all);
+    }
+    all
+}
+
+#[derive(Default)]
+struct Lives {
+    nodes: BTreeMap<NodeId, Life>,
+    cuts: BTreeSet<(NodeId, NodeId)>,
+}
+
+#[derive(Default)]
+struct Life {
+    up: bool,
+    paused: bool,
+    /// The last that the node itself showed; nothing since it was said to have come up.
+    shown: Option<Incarnation>,
+}
+
+impl Lives {
+    fn take(&mut self, event: TraceEvent, all: &mut Vec<TraceEvent>) {
+        let life = self.nodes.entry(event.node).or_default();
+        let news = match event.what {
+            What::Crash => {
+                life.paused = false;
+                std::mem::take(&mut life.up)
+            }
+            What::Recover => return life.recover(event, all),
+            What::Pause => !std::mem::replace(&mut life.paused, true),
+            What::Resume => std::mem::take(&mut life.paused),
+            What::Cut(peer) => self.cuts.insert((event.node, peer)),
+            What::Mend(peer) => self.cuts.remove(&(event.node, peer)),
+            What::Slow(_) => true,
+            What::Send(_)
+            | What::Recv(..)
+            | What::Late(_)
+            | What::Deadline
+            | What::Persist(_)
+            | What::Node(_) => life.acts(&event, all),
+            // Not what the node does: its receiver may be down.
+            What::Drop(..) => true,
+        };
+        if news {
+            all.push(event);
+        }
+    }
+}
+
+impl Life {
+    /// It is said to have come up, by itself or by others.
+    fn recover(&mut self, event: TraceEvent, all: &mut Vec<TraceEvent>) {
+        if self.up {
+            if self.shown.is_none_or(|shown| shown >= event.incarnation) {
+                self.shown = self.shown.max(known(event.incarnation));
+                return; // Somebody said so before.
+            }
+            all.push(TraceEvent { what: What::Crash, ..event });
+        }
+        self.up = true;
+        self.shown = known(event.incarnation);
+        all.push(event);
+    }
+
+    /// It does something, so it is up. What it did in a life that is over is of no account.
+    fn acts(&mut self, event: &TraceEvent, all: &mut Vec<TraceEvent>) -> bool {
+        if !self.up {
+            if self.shown.is_some_and(|shown| shown >= event.incarnation) {
+                return false;
+            }
+            all.push(TraceEvent { what: What::Recover, ..*event });
+            self.up = true;
+        }
+        self.shown = self.shown.max(known(event.incarnation));
+        true
+    }
+}
+
+/// Who speaks of a node from outside may not know its life, and says 0.
+fn known(incarnation: Incarnation) -> Option<Incarnation> {
+    (incarnation > Incarnation(0)).then_some(incarnation)
+}

@@ -1,0 +1,75 @@
+//! One trace of many, in order of time.
+
+use std::collections::BTreeMap;
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{MsgRef, TraceEvent, What};
+
+use crate::trace_file::TraceFile;
+
+/// All events in order of time, the first at zero. At one instant the truth comes first, then the files as they were
+/// given.
+pub(super) fn all(traces: &[TraceFile], truth: Option<&TraceFile>) -> Vec<TraceEvent> {
+    let truth = truth.into_iter().flat_map(|truth| &truth.events).filter(|event| befalls(&event.what));
+    let told = traces.iter().flat_map(|trace| &trace.events);
+    let mut events: Vec<_> = truth.chain(told).copied().collect();
+    events.sort_by_key(|event| event.at);
+    let start = events.first().map_or(Time::ZERO, |event| event.at);
+    for event in &mut events {
+        event.at = Time::ZERO + event.at.since(start);
+    }
+    date_arrivals(&mut events);
+    events
+}
+
+/// Whether it is something that happens to a node, and not what the node does.
+pub(super) fn befalls(what: &What) -> bool {
+    match what {
+        What::Crash
+        | What::Recover
+        | What::Pause
+        | What::Resume
+        | What::Cut(_)
+        | What::Mend(_)
+        | What::Slow(_) => true,
+        What::Send(_)
+        | What::Recv(..)
+        | What::Drop(..)
+        | What::Late(_)
+        | What::Deadline
+        | What::Persist(_)
+        | What::Node(_) => false,
+    }
+}
+
+/// Finds out when the messages were sent that arrived. A message is known by its number, from one sender to one
+/// receiver, and numbers may begin anew with a life: so it is the last such one before. Where the sender's trace has
+/// nothing, nothing is known to be late.
+fn date_arrivals(events: &mut [TraceEvent]) {
+    let mut sent: BTreeMap<(NodeId, NodeId, u64), Vec<Time>> = BTreeMap::new();
+    for event in events.iter() {
+        if let What::Send(msg) = &event.what {
+            sent.entry(key(msg)).or_default().push(event.at);
+        }
+    }
+    for event in events {
+        if let What::Recv(msg, at) = &mut event.what {
+            let before = sent.get(&key(msg)).and_then(|sent| {
+                let after = sent.partition_point(|sent| *sent <= event.at);
+                sent.get(after.checked_sub(1)?).copied()
+            });
+            *at = before.unwrap_or(event.at);
+        }
+    }
+}
+
+fn key(msg: &MsgRef) -> (NodeId, NodeId, u64) {
+    (msg.from, msg.to, msg.id)
+}
+
+/// Half of the time that the events take.
+pub(super) fn half_time(events: &[TraceEvent]) -> Time {
+    let end: Span = events.last().map_or(Span::ZERO, |event| event.at.since(Time::ZERO));
+    Time::ZERO + end / 2
+}

@@ -1,0 +1,217 @@
+//! One line of a trace.
+
+use bellwether_proto::detector::{self, DetectorKind};
+use bellwether_proto::election::{Protocol, Timing, Variant};
+use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use bellwether_proto::io::{Durable, Event, Refusal};
+use bellwether_proto::link;
+use bellwether_proto::message::Kind;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::view::{Status, View};
+use serde::Deserialize;
+
+use super::Setup;
+
+/// The only version there is.
+const VERSION: u32 = 1;
+
+pub(super) enum Line {
+    Event(TraceEvent),
+    Setup(Setup),
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    v: u32,
+    t_us: u64,
+    node: u32,
+    /// Who knows what befell a node from outside need not know its life.
+    #[serde(default)]
+    inc: u64,
+    ev: String,
+    msg: Option<RawMsg>,
+    peer: Option<u32>,
+    reason: Option<String>,
+    post: Option<RawView>,
+    setup: Option<RawSetup>,
+}
+
+#[derive(Deserialize)]
+struct RawMsg {
+    id: u64,
+    kind: String,
+    from: u32,
+    to: u32,
+}
+
+#[derive(Deserialize)]
+struct RawView {
+    status: String,
+    leader: Option<u32>,
+    group: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RawSetup {
+    cluster: String,
+    protocol: String,
+    variant: String,
+    nodes: Vec<u32>,
+    delta_us: u64,
+    tau_us: u64,
+    step_us: u64,
+    detector: Option<String>,
+}
+
+impl Line {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let raw: Raw = serde_json::from_slice(bytes).map_err(|error| in_words(&error))?;
+        if raw.v != VERSION {
+            return Err(format!("found version {}, expected {VERSION}", raw.v));
+        }
+        if raw.node == 0 {
+            return Err("found node 0, expected an id of 1 or more".to_owned());
+        }
+        match &raw.setup {
+            Some(setup) if raw.ev == "setup" => setup.read().map(Self::Setup),
+            _ => raw.event().map(Self::Event),
+        }
+    }
+}
+
+/// The JSON reader counts lines and columns of its own, from the beginning of this line.
+fn in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    format!("{what}, expected an event of a trace as JSON")
+}
+
+impl Raw {
+    fn event(&self) -> Result<TraceEvent, String> {
+        Ok(TraceEvent {
+            at: Time::from_micros(self.t_us),
+            node: NodeId(self.node),
+            incarnation: Incarnation(self.inc),
+            what: self.what()?,
+        })
+    }
+
+    fn what(&self) -> Result<What, String> {
+        Ok(match self.ev.as_str() {
+            "send" => What::Send(self.msg()?),
+            // When it was sent is in the sender's trace.
+            "recv" => What::Recv(self.msg()?, Time::from_micros(self.t_us)),
+            "drop" => What::Drop(self.msg()?, self.reason(&DROPS, DropReason::name)?),
+            "late" => What::Late(self.msg()?),
+            "deadline" => What::Deadline,
+            "persist" => What::Persist(Durable { incarnation: Incarnation(self.inc), count: 0 }),
+            "crash" => What::Crash,
+            "recover" => What::Recover,
+            "pause" => What::Pause,
+            "resume" => What::Resume,
+            "cut" => What::Cut(self.peer()?),
+            "mend" => What::Mend(self.peer()?),
+            "slow" => What::Slow(self.peer()?),
+            _ => What::Node(self.reported()?),
+        })
+    }
+
+    fn reported(&self) -> Result<Event, String> {
+        Ok(match self.ev.as_str() {
+            "state" => Event::View(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
+            "reborn" => Event::Reborn(Incarnation(self.inc)),
+            "watch" => Event::Watch(self.peer()?),
+            "unwatch" => Event::Unwatch(self.peer()?),
+            "unwatch-all" => Event::UnwatchAll,
+            "downsig" => Event::Down(self.peer()?),
+            "play-dead" => Event::PlayDead,
+            "play-alive" => Event::PlayAlive,
+            "refused" => Event::Refused { from: self.peer()?, why: self.reason(&REFUSALS, Refusal::name)? },
+            "setup" => return Err(self.without("setup")),
+            unknown => return Err(format!("found the event {unknown:?}, which no trace has")),
+        })
+    }
+
+    fn msg(&self) -> Result<MsgRef, String> {
+        let RawMsg { id, kind, from, to } = self.msg.as_ref().ok_or_else(|| self.without("msg"))?;
+        let kind =
+            kind_of(kind).ok_or_else(|| format!("found the message {kind:?}, which no protocol has"))?;
+        Ok(MsgRef { id: *id, kind, from: NodeId(*from), to: NodeId(*to) })
+    }
+
+    fn peer(&self) -> Result<NodeId, String> {
+        self.peer.filter(|peer| *peer > 0).map(NodeId).ok_or_else(|| self.without("peer"))
+    }
+
+    fn reason<T: Copy>(&self, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+        let reason = self.reason.as_ref().ok_or_else(|| self.without("reason"))?;
+        all.iter()
+            .copied()
+            .find(|known| name(*known) == reason)
+            .ok_or_else(|| format!("found the reason {reason:?}, which a {:?} never has", self.ev))
+    }
+
+    fn without(&self, key: &str) -> String {
+        format!("found a {:?} without `{key}`", self.ev)
+    }
+}
+
+const DROPS: [DropReason; 4] = [DropReason::Lost, DropReason::Dropped, DropReason::Cut, DropReason::Down];
+
+const REFUSALS: [Refusal; 4] =
+    [Refusal::NotAPeer, Refusal::StaleIncarnation, Refusal::OutOfOrder, Refusal::ImplausibleLife];
+
+const STATUSES: [Status; 6] =
+    [Status::Down, Status::Election, Status::Waiting, Status::Reorganizing, Status::Normal, Status::Dead];
+
+fn kind_of(name: &str) -> Option<Kind> {
+    let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
+    elections.chain(detector::KINDS).chain(link::KINDS).copied().find(|kind| kind.name() == name)
+}
+
+impl RawView {
+    fn read(&self) -> Result<View, String> {
+        let status = STATUSES.into_iter().find(|status| status.name() == self.status);
+        Ok(View {
+            status: status.ok_or_else(|| format!("found the status {:?}, which no node has", self.status))?,
+            leader: self.leader.map(NodeId),
+            group: self.group.as_deref().map(group).transpose()?,
+        })
+    }
+}
+
+/// A group, as [`GroupId`] prints it.
+fn group(text: &str) -> Result<GroupId, String> {
+    let parts: Vec<_> = text.split('.').map(str::parse::<u64>).collect();
+    match &parts[..] {
+        [Ok(node), Ok(incarnation), Ok(seq)] if u32::try_from(*node).is_ok() => Ok(GroupId(ElectionId {
+            node: NodeId(u32::try_from(*node).unwrap_or(u32::MAX)),
+            incarnation: Incarnation(*incarnation),
+            seq: *seq,
+        })),
+        _ => Err(format!("found the group {text:?}, expected one such as \"2.1.4\"")),
+    }
+}
+
+impl RawSetup {
+    fn read(&self) -> Result<Setup, String> {
+        let unknown = |what: &str, name: &str| format!("found the {what} {name:?}, which does not exist");
+        let detector = |name: &String| DetectorKind::by_name(name).ok_or_else(|| unknown("detector", name));
+        if self.nodes.contains(&0) {
+            return Err("found node 0, expected an id of 1 or more".to_owned());
+        }
+        Ok(Setup {
+            cluster: self.cluster.clone(),
+            protocol: Protocol::by_name(&self.protocol).ok_or_else(|| unknown("protocol", &self.protocol))?,
+            variant: Variant::by_name(&self.variant).ok_or_else(|| unknown("variant", &self.variant))?,
+            nodes: self.nodes.iter().copied().map(NodeId).collect(),
+            timing: Timing {
+                delta: Span::micros(self.delta_us),
+                tau: Span::micros(self.tau_us),
+                step: Span::micros(self.step_us),
+            },
+            detector: self.detector.as_ref().map(detector).transpose()?,
+        })
+    }
+}
