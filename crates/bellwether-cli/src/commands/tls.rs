@@ -47,6 +47,7 @@ fn init(args: &TlsInitArgs, out: &Printer) -> Status {
 }
 
 /// Why there are no new certificates. Nothing is left behind.
+#[derive(Debug)]
 struct Trouble {
     status: Status,
     what: String,

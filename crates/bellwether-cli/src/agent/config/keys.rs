@@ -2,7 +2,7 @@
 
 use bellwether_sim::scenario::one_of;
 
-/// Every key that has a single value, by its path. The variable of a key is its path in capitals.
+/// Every key, by its path. The variable of a key is its path in capitals.
 pub(super) const KEYS: [&str; 25] = [
     "cluster",
     "node",

@@ -64,3 +64,33 @@ impl Drop for Placed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Status;
+
+    #[test]
+    fn all_files_are_there_or_none() {
+        let dir = tempfile::tempdir().expect("there is room for a test");
+        let file = |name: &str| NewFile {
+            name: name.to_owned(),
+            content: "new".to_owned(),
+            readers: Readers::Owner,
+        };
+        let names = || {
+            let entries = fs::read_dir(dir.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        fs::write(dir.path().join("b"), "old").unwrap();
+        let trouble = all(dir.path(), &[file("a"), file("b"), file("c")]).unwrap_err();
+        assert!(trouble.status == Status::Failed && trouble.what.contains("/b: "), "{}", trouble.what);
+        assert_eq!(names(), ["b"]);
+        assert_eq!(fs::read_to_string(dir.path().join("b")).unwrap(), "old");
+        fs::remove_file(dir.path().join("b")).unwrap();
+        assert!(all(dir.path(), &[file("a"), file("b"), file("c")]).is_ok());
+        assert_eq!(names(), ["a", "b", "c"]);
+    }
+}
