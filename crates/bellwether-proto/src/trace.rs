@@ -199,6 +199,7 @@ impl What {
                 Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer),
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
+            Self::Node(Event::Announced(Announcement { cause, .. })) => cause.about(),
             _ => None,
         }
     }
@@ -272,6 +273,9 @@ impl fmt::Display for Json {
                 None => f.write_str("null")?,
             }
             write!(f, r#","epoch":{epoch},"cause":"{}""#, cause.name())?;
+            if let Some(successor) = cause.successor() {
+                write!(f, r#","successor":{successor}"#)?;
+            }
         }
         f.write_str("}")
     }

@@ -4,6 +4,7 @@ mod aftermath;
 mod models;
 
 use bellwether_proto::detector::DetectorKind;
+use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::{Assumption, Promise, Property};
 use bellwether_proto::time::Time;
 
@@ -13,17 +14,8 @@ use aftermath::Aftermath;
 /// The properties to judge in a scenario: what the algorithm and its detector promise under assumptions that this
 /// world keeps, and whatever the file names.
 pub fn judged(scenario: &Scenario) -> Vec<Property> {
-    let spec = scenario.protocol.spec();
-    let detector = if spec.detector.is_some() { DETECTOR_PROMISES } else { &[] };
-    let promised = spec.promises(scenario.variant).iter();
-    let settled = promised.clone().filter(|promise| scenario.agent && promise.property == Property::Omega);
-    let settled = settled.map(|promise| Promise { property: Property::Settled, ..*promise });
-    let leadership = if scenario.agent { LEADERSHIP_PROMISES } else { &[] };
-    let mut judged: Vec<Property> = promised
-        .chain(detector)
-        .chain(leadership)
-        .copied()
-        .chain(settled)
+    let mut judged: Vec<Property> = promises(scenario.protocol, scenario.variant, scenario.agent)
+        .into_iter()
         .filter(|promise| promise.under.iter().all(|assumption| keeps(scenario, *assumption)))
         .map(|promise| promise.property)
         .chain(scenario.expect.holds.iter().copied())
@@ -32,6 +24,24 @@ pub fn judged(scenario: &Scenario) -> Vec<Property> {
     judged.sort_unstable();
     judged.dedup();
     judged
+}
+
+/// What an algorithm and its detector promise, and the leadership layer if there is one.
+pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
+    let spec = protocol.spec();
+    let mut promises = spec.promises(variant).to_vec();
+    if agent {
+        // That all announce the same leader in the end is promised where it is of the elections.
+        let omega = promises.iter().filter(|promise| promise.property == Property::Omega);
+        let settled = omega.map(|promise| Promise { property: Property::Settled, ..*promise });
+        let settled: Vec<_> = settled.collect();
+        promises.extend(settled);
+        promises.push(Promise { property: Property::Epoch, under: &[] });
+    }
+    if spec.detector.is_some() {
+        promises.extend(DETECTOR_PROMISES);
+    }
+    promises
 }
 
 /// The algorithm's promises that are not judged in a scenario, and which of their assumptions it does not keep.
@@ -47,10 +57,6 @@ pub fn left_out(scenario: &Scenario) -> Vec<(Property, String)> {
         })
         .collect()
 }
-
-/// What leadership promises, whatever the algorithm. That the announced leader is the same everywhere in the end is promised
-/// where it is of the elections.
-const LEADERSHIP_PROMISES: &[Promise] = &[Promise { property: Property::Epoch, under: &[] }];
 
 /// What every detector promises, if the algorithm has one. Accuracy already forgives what the network does to a pair (Stoller, section 6); a
 /// message that is later than δ can make a dead peer seem alive for longer than declared.

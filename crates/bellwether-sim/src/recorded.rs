@@ -25,7 +25,7 @@ use bellwether_proto::time::Time;
 use bellwether_proto::trace::TraceEvent;
 
 use crate::check::{Facts, Finding, Judge};
-use crate::environment::DETECTOR_PROMISES;
+use crate::environment::promises;
 use crate::scenario::{NODES_MAX, Scenario};
 use crate::trace_file::{Setup, TraceFile};
 use kept::Kept;
@@ -136,9 +136,8 @@ fn all_are_members(events: &[TraceEvent], members: &[NodeId]) -> Result<(), Stri
 
 /// What to judge, and what not for which reason.
 fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Property, String)>) {
-    let detector = if setup.detector.is_some() { DETECTOR_PROMISES } else { &[] };
     let (mut judged, mut left_out) = (Vec::new(), Vec::new());
-    for promise in setup.protocol.spec().promises(setup.variant).iter().chain(detector) {
+    for promise in promises(setup.protocol, setup.variant, kept.announced()) {
         let missing: Vec<_> =
             promise.under.iter().filter(|assumption| !kept.keeps(**assumption)).map(|a| a.name()).collect();
         if !truth && !needs_no_truth(promise.property) {
@@ -157,12 +156,13 @@ fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Prope
 
 fn needs_no_truth(property: Property) -> bool {
     match property {
-        Property::Sle1 | Property::Ale1 => true,
+        Property::Sle1 | Property::Ale1 | Property::Epoch => true,
         Property::Sle2
         | Property::Ale2
         | Property::Ale2Prime
         | Property::Omega
         | Property::SingleSender
+        | Property::Settled
         | Property::FdComplete
         | Property::FdAccurate
         | Property::FdLatency => false,

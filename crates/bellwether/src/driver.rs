@@ -140,14 +140,10 @@ impl Driver {
                 self.linked.remove(&peer);
                 match how {
                     End::Goodbye => self.step(Input::Unlinked { peer }),
-                    End::Broken => {
-                        self.shared.known().counters.gone += 1;
-                        self.step(Input::Gone { peer, incarnation })
-                    }
+                    End::Broken => self.step(Input::Gone { peer, incarnation }),
                 }
             }
             NetEvent::Duplicate { at } => {
-                self.shared.known().counters.duplicate_ids += 1;
                 tracing::error!(id = %self.shared.id, %at, "another process claims the id of this node; it was refused");
                 Ok(())
             }
@@ -157,7 +153,6 @@ impl Driver {
 
     /// One that was here first stays. One that has just come, and is refused, is the second.
     fn on_id_in_use(&mut self, by: NodeId, at: &str) -> Result<(), Ended> {
-        self.shared.known().counters.duplicate_ids += 1;
         let id = self.shared.id;
         let what = format!("the id {id} is already used by the node at {at}, says node {by}");
         if self.linked.is_empty() {

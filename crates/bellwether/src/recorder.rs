@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use bellwether_proto::election::AnyMsg;
@@ -21,7 +21,9 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A trace in that file, after what it holds: a member that comes back goes on where it ended.
     pub(crate) fn open(path: &Path, node: NodeId) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let mut file = OpenOptions::new().read(true).create(true).append(true).open(path)?;
+        let whole = whole_lines(&mut file)?;
+        file.set_len(whole)?;
         Ok(Self { file: Some(BufWriter::new(file)), node })
     }
 
@@ -69,6 +71,23 @@ impl Recorder {
         tracing::error!(%error, "the trace cannot be written and ends here");
         self.file = None;
     }
+}
+
+/// Where the last whole line ends. A process that is killed may leave half a line, which the next must not run into.
+fn whole_lines(file: &mut File) -> io::Result<u64> {
+    let mut end = file.seek(SeekFrom::End(0))?;
+    let mut block = [0; 4096];
+    while end > 0 {
+        let start = end.saturating_sub(block.len() as u64);
+        let block = &mut block[..usize::try_from(end - start).unwrap_or(0)];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(block)?;
+        if let Some(at) = block.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
 }
 
 /// The numbers of frames tell those of one kind between two nodes apart.

@@ -115,11 +115,12 @@ impl Shared {
         let ours = self.known().counters;
         let theirs = self.transport.counters();
         Counters {
-            received: ours.received + theirs.received,
-            dropped: ours.dropped + theirs.dropped,
+            sent_protocol: ours.sent_protocol,
+            sent_detector: ours.sent_detector,
             refused_frames: ours.refused_frames + theirs.refused_frames,
-            refused_connections: theirs.refused_connections,
-            ..ours
+            leader_changes: ours.leader_changes,
+            led: ours.led,
+            ..theirs
         }
     }
 }

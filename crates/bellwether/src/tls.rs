@@ -17,7 +17,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub use authority::{Authority, Validity};
 pub use names::check_cluster_name;
 
-pub(crate) use config::{TlsConfigs, verify_id};
+pub(crate) use config::{TlsConfigs, id_in, verify_id};
 
 /// A certificate authority's certificate, and a member's own certificate and key, as PEM.
 #[derive(Clone)]

@@ -21,6 +21,7 @@ mod complaints;
 mod connection;
 mod counts;
 mod dial;
+mod greet;
 mod inbound;
 mod outbound;
 mod participants;

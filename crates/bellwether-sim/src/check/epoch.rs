@@ -18,6 +18,8 @@ pub(super) struct Epoch {
     seen: BTreeMap<NodeId, u64>,
     /// The leaderships that their leaders have announced.
     announced: BTreeSet<(NodeId, u64)>,
+    /// Those that others have, and who did first. Clocks of several machines differ, so it is looked at in the end.
+    repeated: BTreeMap<(NodeId, u64), (Time, NodeId)>,
     judged: bool,
     violation: Option<Violation>,
 }
@@ -33,11 +35,12 @@ impl Epoch {
             Some(seen) if epoch < seen => {
                 format!("{node} goes back from epoch {seen} to {epoch} of {leader}")
             }
-            _ if leader != node && !self.announced.contains(&(leader, epoch)) => {
-                format!("{node} announces that {leader} leads with epoch {epoch}, which {leader} has not")
+            _ if leader == node => {
+                self.announced.insert((leader, epoch));
+                return;
             }
             _ => {
-                self.announced.insert((leader, epoch));
+                self.repeated.entry((leader, epoch)).or_insert((at, node));
                 return;
             }
         };
@@ -56,7 +59,13 @@ impl Checker for Epoch {
         self.violation.is_some()
     }
 
-    fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
+    fn finish(mut self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
+        let invented = self.repeated.iter().filter(|(leadership, _)| !self.announced.contains(leadership));
+        if let Some(((leader, epoch), (at, node))) = invented.min_by_key(|(_, (at, _))| *at) {
+            let what =
+                format!("{node} announces that {leader} leads with epoch {epoch}, which {leader} has not");
+            self.violation.get_or_insert(Violation { at: *at, what });
+        }
         Verdict::new(self.judged, self.violation)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::Event;
 use bellwether_proto::promise::Assumption;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
@@ -28,6 +29,8 @@ pub(super) struct Kept {
     pauses: bool,
     ever_cut: bool,
     late: bool,
+    /// Whether anybody announced a leader: the nodes have the leadership layer.
+    announced: bool,
     /// Messages that were lost to nodes that were not said to be down or cut off, and when.
     lost: Vec<(Time, NodeId)>,
 }
@@ -48,10 +51,15 @@ impl Kept {
             pauses: false,
             ever_cut: false,
             late: false,
+            announced: false,
             lost: Vec::new(),
         };
         events.iter().for_each(|event| kept.note(event));
         kept
+    }
+
+    pub(super) fn announced(&self) -> bool {
+        self.announced
     }
 
     pub(super) fn keeps(&self, assumption: Assumption) -> bool {
@@ -92,6 +100,7 @@ impl Kept {
                 self.lost.push((event.at, *to));
             }
             What::Late(_) => self.late = true,
+            What::Node(Event::Announced(_)) => self.announced = true,
             What::Recv(_, sent) => self.late |= event.at.since(*sent) > self.delta,
             _ => {}
         }

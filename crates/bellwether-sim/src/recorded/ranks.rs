@@ -60,7 +60,9 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
         What::Cut(peer) | What::Mend(peer) | What::Slow(peer) => each(peer),
         What::Node(event) => match event {
             Event::View(view) => view.leader.iter_mut().for_each(each),
-            Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) => each(peer),
+            // Whom the cause is about is for people alone.
+            Event::Announced(announced) => announced.leader.iter_mut().for_each(each),
+            Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer) => each(peer),
             // Whoever sends what is refused need not be anybody.
             Event::Refused { .. }
             | Event::Reborn(_)

@@ -4,6 +4,7 @@ use bellwether_proto::detector::{self, DetectorKind};
 use bellwether_proto::election::{Protocol, Timing, Variant};
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Event, Refusal};
+use bellwether_proto::leadership::{self, Announcement, Cause};
 use bellwether_proto::link;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
@@ -34,6 +35,10 @@ struct Raw {
     peer: Option<u32>,
     reason: Option<String>,
     post: Option<RawView>,
+    leader: Option<u32>,
+    epoch: Option<u64>,
+    cause: Option<String>,
+    successor: Option<u32>,
     setup: Option<RawSetup>,
 }
 
@@ -105,7 +110,7 @@ impl Raw {
             "drop" => What::Drop(self.msg()?, self.reason(&DROPS, DropReason::name)?),
             "late" => What::Late(self.msg()?),
             "deadline" => What::Deadline,
-            "persist" => What::Persist(Durable { incarnation: Incarnation(self.inc), count: 0 }),
+            "persist" => What::Persist(Durable { incarnation: Incarnation(self.inc), ..Durable::default() }),
             "crash" => What::Crash,
             "recover" => What::Recover,
             "pause" => What::Pause,
@@ -120,6 +125,8 @@ impl Raw {
     fn reported(&self) -> Result<Event, String> {
         Ok(match self.ev.as_str() {
             "state" => Event::View(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
+            "announce" => Event::Announced(self.announced()?),
+            "yield" => Event::Yield(self.peer()?),
             "reborn" => Event::Reborn(Incarnation(self.inc)),
             "watch" => Event::Watch(self.peer()?),
             "unwatch" => Event::Unwatch(self.peer()?),
@@ -130,6 +137,16 @@ impl Raw {
             "refused" => Event::Refused { from: self.peer()?, why: self.reason(&REFUSALS, Refusal::name)? },
             "setup" => return Err(self.without("setup")),
             unknown => return Err(format!("found the event {unknown:?}, which no trace has")),
+        })
+    }
+
+    fn announced(&self) -> Result<Announcement, String> {
+        let name = self.cause.as_ref().ok_or_else(|| self.without("cause"))?;
+        let cause = Cause::by_name(name, self.peer.map(NodeId), self.successor.map(NodeId));
+        Ok(Announcement {
+            leader: self.leader.map(NodeId),
+            epoch: self.epoch.ok_or_else(|| self.without("epoch"))?,
+            cause: cause.ok_or_else(|| format!("found the cause {name:?}, which no change has"))?,
         })
     }
 
@@ -159,15 +176,21 @@ impl Raw {
 
 const DROPS: [DropReason; 4] = [DropReason::Lost, DropReason::Dropped, DropReason::Cut, DropReason::Down];
 
-const REFUSALS: [Refusal; 4] =
-    [Refusal::NotAPeer, Refusal::StaleIncarnation, Refusal::OutOfOrder, Refusal::ImplausibleLife];
+const REFUSALS: [Refusal; 5] = [
+    Refusal::NotAPeer,
+    Refusal::StaleIncarnation,
+    Refusal::OutOfOrder,
+    Refusal::ImplausibleLife,
+    Refusal::Parted,
+];
 
 const STATUSES: [Status; 6] =
     [Status::Down, Status::Election, Status::Waiting, Status::Reorganizing, Status::Normal, Status::Dead];
 
 fn kind_of(name: &str) -> Option<Kind> {
     let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
-    elections.chain(detector::KINDS).chain(link::KINDS).copied().find(|kind| kind.name() == name)
+    let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
+    elections.chain(layers).copied().find(|kind| kind.name() == name)
 }
 
 impl RawView {

@@ -12,7 +12,7 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore, ServerConfig};
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
-use super::names::{cluster_dns_name, node_dns_name};
+use super::names::{cluster_dns_name, id_in_dns_name, node_dns_name};
 use super::{Identity, Parts, Places, TlsError};
 
 /// Both sides of the connections of one member.
@@ -75,6 +75,12 @@ pub(crate) fn verify_id(cert: &CertificateDer<'_>, cluster: &str, id: NodeId) ->
         cert.verify_is_valid_for_subject_name(&server_name(name)?).map_err(|_| not_ours())?;
     }
     Ok(())
+}
+
+/// Whose certificate it is.
+pub(crate) fn id_in(cert: &CertificateDer<'_>, cluster: &str) -> Option<NodeId> {
+    let cert = EndEntityCert::try_from(cert).ok()?;
+    cert.valid_dns_names().find_map(|name| id_in_dns_name(cluster, name))
 }
 
 /// Whether peers that trust `ca` will take this certificate now, and if not, why.

@@ -29,6 +29,14 @@ pub(crate) fn cluster_dns_name(cluster: &str) -> String {
     format!("{cluster}.bellwether.internal")
 }
 
+/// The member that a name in a certificate is about.
+pub(super) fn id_in_dns_name(cluster: &str, name: &str) -> Option<NodeId> {
+    let (node, cluster_name) = name.split_once('.')?;
+    let id = NodeId(node.strip_prefix("node-")?.parse().ok()?);
+    // Only what would have been issued: no signs, no leading zeros.
+    (cluster_name == cluster_dns_name(cluster) && name == node_dns_name(cluster, id)).then_some(id)
+}
+
 /// The name that one member's certificate carries.
 pub(super) fn node_dns_name(cluster: &str, id: NodeId) -> String {
     format!("node-{id}.{}", cluster_dns_name(cluster))

@@ -18,6 +18,7 @@ fn leaf(identity: &Identity) -> CertificateDer<'static> {
 fn a_certificate_proves_one_id_in_one_cluster() {
     let cert = leaf(&authority().issue(NodeId(3), Validity::days(10)).unwrap());
     verify_id(&cert, "flock", NodeId(3)).unwrap();
+    assert_eq!((id_in(&cert, "flock"), id_in(&cert, "herd")), (Some(NodeId(3)), None));
     for (cluster, id) in [("flock", 33), ("flock", 1), ("herd", 3)] {
         let error = verify_id(&cert, cluster, NodeId(id)).unwrap_err();
         assert!(matches!(error, TlsError::NotOurs { .. }), "{cluster} {id}: {error}");
@@ -65,6 +66,16 @@ fn an_authority_that_is_not_the_clusters_is_refused() {
     ];
     for (cluster, cert, key) in cases {
         assert!(Authority::from_pem(cluster, cert, &key).is_err());
+    }
+}
+
+#[test]
+fn a_name_is_read_only_as_it_is_written() {
+    let id = |name: &str| names::id_in_dns_name("flock", name);
+    assert_eq!(id("node-3.flock.bellwether.internal"), Some(NodeId(3)));
+    let others = ["node-03.flock", "node-+3.flock", "node-.flock", "node-3.herd", "3.flock", "flock"];
+    for name in others {
+        assert_eq!(id(&format!("{name}.bellwether.internal")), None, "{name}");
     }
 }
 

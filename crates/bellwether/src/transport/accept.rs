@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bellwether_proto::ident::Incarnation;
+use rustls::pki_types::CertificateDer;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
@@ -75,6 +77,8 @@ async fn serve(
             inbound::run(&shared, process, stream, place).await;
         }
         Ok(Err(Unfit::Tls(error))) => refuse(&shared, About::Tls, address, &error),
+        // A member that has seen from our certificate that it dialled the wrong one.
+        Ok(Err(Unfit::Greeting(ReadError::Goodbye))) => {}
         Ok(Err(Unfit::Greeting(error))) => refuse(&shared, About::Greeting, address, &error),
         Ok(Err(Unfit::Refused(stream, refusal))) => {
             // To find out that an address is its own is no offence.
@@ -144,7 +148,7 @@ async fn greet(
     let mut stream = acceptor.accept(stream).await.map_err(Unfit::Tls)?;
     let mut bytes = Vec::new();
     let hello = match record::read(&mut stream, CONTROL_MAX, &mut bytes).await {
-        Ok(Record::Hello(hello)) => hello,
+        Ok(Record::Hello(hello)) if hello.incarnation <= Incarnation::MAX => hello,
         Ok(_) => return Err(Unfit::Greeting(ReadError::Malformed)),
         Err(error) => return Err(Unfit::Greeting(error)),
     };
@@ -166,11 +170,7 @@ async fn greet(
     }
 }
 
-fn check(
-    shared: &Shared,
-    hello: &Hello<'_>,
-    shown: Option<&[rustls::pki_types::CertificateDer<'_>]>,
-) -> Result<(), Refusal> {
+fn check(shared: &Shared, hello: &Hello<'_>, shown: Option<&[CertificateDer<'_>]>) -> Result<(), Refusal> {
     let id = hello.id;
     if hello.version != VERSION {
         let text = format!("it speaks version {}, this member speaks {VERSION}", hello.version);

@@ -1,35 +1,28 @@
 //! Dialling one address for as long as somebody may be there.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bellwether_proto::ident::NodeId;
-use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::{Notify, watch};
-use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
+use tokio::time::{sleep, timeout};
 
 use super::NetEvent;
 use super::admit::NoPlace;
 use super::backoff::Backoff;
-use super::connection::{HANDSHAKE_TIMEOUT, Held, prepare, say_goodbye, write};
+use super::connection::{Held, say_goodbye};
+use super::greet::{self, DialError, Welcomed};
 use super::outbound;
-use super::record::{self, CONTROL_MAX, ReadError, Reason, Record, Refused, Welcome};
+use super::record::Reason;
 use super::shared::Shared;
 use super::table::{Dial, DialState, Process};
-use crate::tls::TlsError;
 
 /// A connection that lived that long was a good one.
 const GOOD: Duration = Duration::from_secs(5);
 
 /// An address where nobody else is, or nobody new, is tried again after that time.
 const IDLE: Duration = Duration::from_secs(5);
-
-/// No more addresses of one name are tried in a row.
-const ADDRESSES_MAX: usize = 16;
 
 /// Where to dial.
 #[derive(Clone, Debug)]
@@ -60,38 +53,6 @@ enum Next {
     Never,
 }
 
-/// A peer that has welcomed us.
-struct Welcomed {
-    stream: TlsStream<TcpStream>,
-    process: Process,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum DialError {
-    #[error("the name {name} cannot be resolved: {source}")]
-    Resolve { name: String, source: io::Error },
-    #[error("the name {name} has no address")]
-    NoAddress { name: String },
-    #[error("{address} cannot be reached: {source}")]
-    Connect { address: SocketAddr, source: io::Error },
-    #[error("no secure connection with {address}: {source}")]
-    Tls { address: SocketAddr, source: io::Error },
-    #[error("{address} gives no proper answer: {source}")]
-    Answer { address: SocketAddr, source: ReadError },
-    #[error("{address} does not answer in time")]
-    Slow { address: SocketAddr },
-    #[error("{address}: {source}")]
-    Certificate { address: SocketAddr, source: TlsError },
-    #[error("{address} is node {found}, not node {expected}")]
-    Another { address: SocketAddr, found: NodeId, expected: NodeId },
-    #[error("node {by} at {address} refuses ({reason:?}): {text}")]
-    Refused { address: SocketAddr, by: NodeId, reason: Reason, text: String },
-    #[error("{address} claims to be node {id}, which is a live process at {at}")]
-    Duplicate { address: SocketAddr, id: NodeId, at: SocketAddr },
-    #[error("there is no room for node {id}")]
-    Full { id: NodeId },
-}
-
 impl Dialler {
     pub(super) fn new(shared: &Arc<Shared>, place: Place) -> Self {
         let wake = Arc::new(Notify::new());
@@ -116,9 +77,10 @@ impl Dialler {
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>, mut held: Held) {
         loop {
             let welcomed = tokio::select! {
-                welcomed = self.connect() => welcomed,
+                biased;
                 () = stopped(&mut stop) => break,
                 () = held.released() => break,
+                welcomed = greet::connect(&self.shared, &self.place) => welcomed,
             };
             // A connection is not cut off from here: the table lets it go.
             let next = match welcomed {
@@ -126,9 +88,10 @@ impl Dialler {
                 Err(error) => self.failed(error).await,
             };
             tokio::select! {
-                () = self.wait(next) => {}
+                biased;
                 () = stopped(&mut stop) => break,
                 () = held.released() => break,
+                () = self.wait(next) => {}
             }
         }
         self.shared.table().dials.remove(&self.no);
@@ -136,9 +99,11 @@ impl Dialler {
 
     /// Runs the connection until it is over.
     async fn keep(&mut self, welcomed: Welcomed) -> Next {
-        let Welcomed { stream, process } = welcomed;
+        let Welcomed { stream, process, greeting } = welcomed;
         let Process { id, address, .. } = process;
-        match self.shared.admit_outward(process).await {
+        let admitted = self.shared.admit_outward(process).await;
+        drop(greeting);
+        match admitted {
             Ok(place) => {
                 self.set(Some(id), DialState::Up);
                 let since = Instant::now();
@@ -150,9 +115,8 @@ impl Dialler {
                 Next::After(self.backoff.wait())
             }
             Err(NoPlace::Spare) => {
-                self.set(Some(id), DialState::Spare);
                 say_goodbye(stream).await;
-                Next::Without(id)
+                self.failed(DialError::Spare { id }).await
             }
             Err(NoPlace::InUse { at }) => {
                 self.shared.counts.refused_connections.add(1);
@@ -177,6 +141,10 @@ impl Dialler {
                 Place::Member(..) => Next::After(IDLE),
             };
         }
+        if let DialError::Spare { id } = error {
+            self.set(Some(id), DialState::Spare);
+            return Next::Without(id);
+        }
         self.set(id, DialState::Down(error.to_string()));
         if let DialError::Refused { reason: Reason::InUse, by, text, .. } = error {
             self.shared.tell(NetEvent::IdInUse { by, at: text }).await;
@@ -191,11 +159,13 @@ impl Dialler {
                     self.backoff.reset();
                 }
             }
-            Next::Without(id) => {
-                while self.shared.table().is_connected_to(id) {
-                    let _ = timeout(IDLE, self.wake.notified()).await;
+            // The other address is dialled at once if its connection ends; this one only if that does not help.
+            Next::Without(id) => loop {
+                sleep(IDLE).await;
+                if !self.shared.table().is_connected_to(id) {
+                    break;
                 }
-            }
+            },
             Next::Never => std::future::pending().await,
         }
     }
@@ -209,89 +179,6 @@ impl Dialler {
             }
         }
     }
-
-    async fn connect(&self) -> Result<Welcomed, DialError> {
-        let (addresses, name) = match &self.place {
-            Place::Address(address) => (vec![*address], address.to_string()),
-            Place::Member(_, name) => (resolve(name).await?, name.clone()),
-        };
-        let mut result = Err(DialError::NoAddress { name });
-        for address in addresses.into_iter().take(ADDRESSES_MAX) {
-            let greeted = timeout(HANDSHAKE_TIMEOUT, self.greet(address)).await;
-            result = greeted.unwrap_or(Err(DialError::Slow { address }));
-            if result.is_ok() {
-                break;
-            }
-        }
-        result
-    }
-
-    async fn greet(&self, address: SocketAddr) -> Result<Welcomed, DialError> {
-        let (shared, tls) = (&self.shared, &self.shared.tls);
-        let connected =
-            TcpStream::connect(address).await.and_then(|stream| prepare(&stream).map(|()| stream));
-        let stream = connected.map_err(|source| DialError::Connect { address, source })?;
-        let failed = |source| DialError::Tls { address, source };
-        let connector = TlsConnector::from(Arc::clone(&tls.client));
-        let mut stream = connector.connect(tls.server_name.clone(), stream).await.map_err(failed)?;
-        write(&mut stream, &Record::Hello(shared.hello())).await.map_err(failed)?;
-        let mut bytes = Vec::new();
-        let answer = record::read(&mut stream, CONTROL_MAX, &mut bytes).await;
-        let shown = stream.get_ref().1.peer_certificates();
-        let certificate = |source| DialError::Certificate { address, source };
-        match answer {
-            Ok(Record::Welcome(Welcome { id, incarnation, instance })) => {
-                shared.verify(shown, id).map_err(certificate)?;
-                self.expects(id, address)?;
-                Ok(Welcomed { stream, process: Process { id, instance, incarnation, address } })
-            }
-            Ok(Record::Refused(Refused { by, reason, text })) => {
-                shared.verify(shown, by).map_err(certificate)?;
-                Err(DialError::Refused { address, by, reason, text: text.to_owned() })
-            }
-            Ok(_) => Err(DialError::Answer { address, source: ReadError::Malformed }),
-            Err(source) => Err(DialError::Answer { address, source }),
-        }
-    }
-
-    /// Nobody with our own id welcomes us: it would be a duplicate that has not noticed.
-    fn expects(&self, found: NodeId, address: SocketAddr) -> Result<(), DialError> {
-        match self.place {
-            Place::Member(expected, _) if found != expected => {
-                Err(DialError::Another { address, found, expected })
-            }
-            Place::Address(_) if found == self.shared.me => {
-                Err(DialError::Duplicate { address, id: found, at: self.shared.local })
-            }
-            Place::Member(..) | Place::Address(_) => Ok(()),
-        }
-    }
-}
-
-impl DialError {
-    /// Who was there, if that is certain.
-    fn id(&self) -> Option<NodeId> {
-        match self {
-            Self::Refused { by, .. } => Some(*by),
-            Self::Duplicate { id, .. } | Self::Full { id } => Some(*id),
-            Self::Resolve { .. }
-            | Self::NoAddress { .. }
-            | Self::Connect { .. }
-            | Self::Tls { .. }
-            | Self::Answer { .. }
-            | Self::Slow { .. }
-            | Self::Certificate { .. }
-            | Self::Another { .. } => None,
-        }
-    }
-}
-
-/// The addresses that a name has now.
-async fn resolve(name: &str) -> Result<Vec<SocketAddr>, DialError> {
-    let failed = |source| DialError::Resolve { name: name.to_owned(), source };
-    let found = timeout(HANDSHAKE_TIMEOUT, lookup_host(name)).await;
-    let found = found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-    Ok(found.map_err(failed)?.collect())
 }
 
 /// Waits until the transport stops.

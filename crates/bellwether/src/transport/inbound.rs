@@ -10,9 +10,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::End;
 use super::admit::InwardPlace;
-use super::complaints::About;
 use super::connection::{Over, say_goodbye, write};
-use super::record::{self, RECORD_MAX, ReadError, Record};
+use super::record::{self, RECORD_MAX, Record};
 use super::shared::Shared;
 use super::table::Process;
 
@@ -61,31 +60,24 @@ where
     S: AsyncRead,
 {
     let mut bytes = Vec::new();
-    let misbehaved = |problem: &dyn std::fmt::Display| {
-        shared.counts.refused_frames.add(1);
-        let problem = format!("node {}: {problem}", process.id);
-        shared.complaints.log(About::Content, Some(process.address), &problem);
-        Over::Misbehaved
-    };
     loop {
         match record::read(reading, RECORD_MAX, &mut bytes).await {
             Ok(Record::Frame(frame)) => match wire::decode(shared.channel, frame) {
                 Ok(frame) if frame.from != process.id => {
                     shared.counts.refused_connections.add(1);
-                    return misbehaved(&format!("it sent a frame in the name of node {}", frame.from));
+                    return shared
+                        .misbehaved(process, &format!("it sent a frame in the name of node {}", frame.from));
                 }
                 Ok(frame) => {
                     if !shared.deliver(no, frame).await {
                         return Over::Released;
                     }
                 }
-                Err(error) => return misbehaved(&error),
+                Err(error) => return shared.misbehaved(process, &error),
             },
             Ok(Record::Pong { no }) => pings.answered(no),
-            Ok(other) => return misbehaved(&format!("it sent {other:?} out of turn")),
-            Err(ReadError::Goodbye) => return Over::Ended(End::Goodbye),
-            Err(ReadError::Broken(_)) => return Over::Ended(End::Broken),
-            Err(error @ (ReadError::TooLong { .. } | ReadError::Malformed)) => return misbehaved(&error),
+            Ok(other) => return shared.misbehaved(process, &format!("it sent {} out of turn", other.kind())),
+            Err(error) => return shared.over(process, &error),
         }
     }
 }

@@ -6,10 +6,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf, split};
 use tokio::time::timeout;
 
 use super::admit::OutwardPlace;
-use super::complaints::About;
 use super::connection::{Over, say_goodbye, write_bytes};
 use super::queue::Queue;
-use super::record::{self, CONTROL_MAX, ReadError, Record};
+use super::record::{self, CONTROL_MAX, Record};
 use super::shared::Shared;
 use super::table::Process;
 use super::{End, NetEvent};
@@ -62,20 +61,12 @@ async fn listen<S: AsyncRead>(
     reading: &mut ReadHalf<S>,
 ) -> Over {
     let mut bytes = Vec::new();
-    let misbehaved = |problem: &dyn std::fmt::Display| {
-        shared.counts.refused_frames.add(1);
-        let problem = format!("node {}: {problem}", process.id);
-        shared.complaints.log(About::Content, Some(process.address), &problem);
-        Over::Misbehaved
-    };
     loop {
         match record::read(reading, CONTROL_MAX, &mut bytes).await {
             Ok(Record::Ping { no }) => queue.pong(no),
             Ok(Record::Duplicate { at }) => shared.tell(NetEvent::Duplicate { at: at.to_owned() }).await,
-            Ok(other) => return misbehaved(&format!("it sent {other:?} out of turn")),
-            Err(ReadError::Goodbye) => return Over::Ended(End::Goodbye),
-            Err(ReadError::Broken(_)) => return Over::Ended(End::Broken),
-            Err(error @ (ReadError::TooLong { .. } | ReadError::Malformed)) => return misbehaved(&error),
+            Ok(other) => return shared.misbehaved(process, &format!("it sent {} out of turn", other.kind())),
+            Err(error) => return shared.over(process, &error),
         }
     }
 }

@@ -7,6 +7,7 @@ use bellwether_proto::ident::NodeId;
 
 use super::shared::Shared;
 use super::table::{Dial, DialState, Peer, Table};
+use crate::config::Peers;
 use crate::status::{Link, Participant};
 
 /// This member, those that are known by their id, and the addresses where nobody has answered yet.
@@ -40,8 +41,8 @@ pub(super) fn list(shared: &Shared) -> Vec<Participant> {
 /// As others are told, if we know: the list may have us, or a name may have led us to ourselves.
 fn own_address(shared: &Shared, table: &Table) -> String {
     let listed = match &shared.peers {
-        crate::config::Peers::Listed(listed) => listed.get(&shared.me).cloned(),
-        crate::config::Peers::Named(_) => None,
+        Peers::Listed(listed) => listed.get(&shared.me).cloned(),
+        Peers::Named(_) => None,
     };
     let dialled = || {
         let own = table.dials.values().find(|dial| dial.state == DialState::Ourselves);
@@ -60,6 +61,7 @@ fn participant(table: &Table, id: NodeId, peer: &Peer, now: Instant) -> Particip
         (Some(out), _) if peer.linked => Link::Connected(out.process.address),
         (Some(_), _) => Link::Down("it has been reached, but has not connected to this member".to_owned()),
         (None, Some(dial)) => link(dial),
+        (None, None) if came_from.is_none() => Link::Connecting,
         (None, None) => Link::Down("it connected, but no address to dial it at is known".to_owned()),
     };
     Participant {

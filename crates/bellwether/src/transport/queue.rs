@@ -134,7 +134,9 @@ mod tests {
     #[tokio::test]
     async fn long_frames_go_in_several_batches() {
         let queue = Queue::default();
-        (0..3).for_each(|_| drop(queue.push(vec![0; BATCH].into())));
+        for _ in 0..3 {
+            queue.push(vec![0; BATCH].into());
+        }
         for left in [2, 1, 0] {
             batch(&queue).await;
             assert_eq!(queue.len(), left);

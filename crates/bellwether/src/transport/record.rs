@@ -45,6 +45,21 @@ pub(super) enum Record<'a> {
     Duplicate { at: &'a str },
 }
 
+impl Record<'_> {
+    /// What to call it in a complaint, whatever it holds.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Hello(_) => "Hello",
+            Self::Welcome(_) => "Welcome",
+            Self::Refused(_) => "Refused",
+            Self::Frame(_) => "Frame",
+            Self::Ping { .. } => "Ping",
+            Self::Pong { .. } => "Pong",
+            Self::Duplicate { .. } => "Duplicate",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hello<'a> {
     pub(super) version: u8,

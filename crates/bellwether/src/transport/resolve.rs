@@ -24,19 +24,23 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 /// No more addresses are dialled.
 const ADDRESSES_MAX: usize = 256;
 
-/// Dials all peers until it is told to stop.
-pub(super) async fn run(shared: Arc<Shared>, stop: watch::Receiver<bool>) {
-    match shared.peers.clone() {
-        Peers::Listed(listed) => {
-            let (mut tasks, mut leashes) = (JoinSet::new(), Vec::new());
-            for (id, name) in listed.into_iter().filter(|(id, _)| *id != shared.me) {
-                let (leash, held) = leash();
-                leashes.push(leash);
-                tasks.spawn(Dialler::new(&shared, Place::Member(id, name)).run(stop.clone(), held));
-            }
-            while tasks.join_next().await.is_some() {}
+/// Dials all peers until it is told to stop. Listed members are known from the moment that this is called.
+pub(super) fn run(shared: Arc<Shared>, stop: watch::Receiver<bool>) -> impl Future<Output = ()> + Send {
+    let (listed, names) = match shared.peers.clone() {
+        Peers::Listed(listed) => (listed, Vec::new()),
+        Peers::Named(names) => (BTreeMap::new(), names),
+    };
+    let others = listed.into_iter().filter(|(id, _)| *id != shared.me);
+    let diallers: Vec<_> = others.map(|(id, name)| Dialler::new(&shared, Place::Member(id, name))).collect();
+    async move {
+        let (mut tasks, mut leashes) = (JoinSet::new(), Vec::new());
+        for dialler in diallers {
+            let (leash, held) = leash();
+            leashes.push(leash);
+            tasks.spawn(dialler.run(stop.clone(), held));
         }
-        Peers::Named(names) => Followed::new(shared, names).run(stop).await,
+        Followed::new(shared, names).run(stop).await;
+        while tasks.join_next().await.is_some() {}
     }
 }
 

@@ -1,5 +1,6 @@
 //! What all tasks of a transport share.
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,9 +14,10 @@ use rustls::pki_types::CertificateDer;
 use tokio::sync::{Notify, mpsc};
 
 use super::complaints::{About, Complaints};
+use super::connection::Over;
 use super::counts::Counts;
-use super::record::{Hello, VERSION, Welcome};
-use super::table::Table;
+use super::record::{Hello, ReadError, VERSION, Welcome};
+use super::table::{Process, Table};
 use super::{End, NetEvent, Settings, StartError};
 use crate::config::Peers;
 use crate::tls::{TlsConfigs, TlsError, verify_id};
@@ -111,6 +113,24 @@ impl Shared {
     /// Whether the driver has fallen so far behind that connections are not read: nobody can be said to be silent then.
     pub(super) fn is_behind(&self) -> bool {
         self.events.capacity() == 0
+    }
+
+    /// What the end of a connection with that process was.
+    pub(super) fn over(&self, process: Process, error: &ReadError) -> Over {
+        match error {
+            ReadError::TooLong { .. } | ReadError::Malformed => return self.misbehaved(process, error),
+            ReadError::Goodbye | ReadError::Broken(_) => {}
+        }
+        tracing::debug!(peer = %process.id, address = %process.address, reason = %error, "a connection is over");
+        Over::Ended(if matches!(error, ReadError::Goodbye) { End::Goodbye } else { End::Broken })
+    }
+
+    /// That process sent what it must not.
+    pub(super) fn misbehaved(&self, process: Process, problem: &dyn Display) -> Over {
+        self.counts.refused_frames.add(1);
+        let problem = format!("node {}: {problem}", process.id);
+        self.complaints.log(About::Content, Some(process.address), &problem);
+        Over::Misbehaved
     }
 
     fn note(&self, event: &NetEvent) {

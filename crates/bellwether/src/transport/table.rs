@@ -20,6 +20,8 @@ const PEERS_MAX: usize = 1024;
 pub(super) struct Table {
     pub(super) peers: BTreeMap<NodeId, Peer>,
     pub(super) dials: BTreeMap<u64, Dial>,
+    /// Those who are being greeted at an address where somebody yet unknown was dialled.
+    greeting: BTreeSet<NodeId>,
     next: u64,
     closed: bool,
 }
@@ -112,7 +114,7 @@ type Taken = (Result<(), Rejected>, Option<NetEvent>);
 impl Table {
     pub(super) fn new(listed: Vec<NodeId>) -> Self {
         let peers = listed.into_iter().map(|id| (id, Peer::default())).collect();
-        Self { peers, dials: BTreeMap::new(), next: 0, closed: false }
+        Self { peers, dials: BTreeMap::new(), greeting: BTreeSet::new(), next: 0, closed: false }
     }
 
     /// A number that nothing else in this table has.
@@ -206,7 +208,9 @@ impl Table {
 
     /// Dials that peer at once, wherever it may be; `false` if it is at no address that is known.
     pub(super) fn wake(&self, peer: NodeId) -> bool {
-        let waiting = |dial: &&Dial| dial.id.is_none_or(|id| id == peer) && dial.state != DialState::Up;
+        let waiting = |dial: &&Dial| {
+            dial.id.is_none_or(|id| id == peer) && !matches!(dial.state, DialState::Up | DialState::Spare)
+        };
         self.dials.values().filter(waiting).for_each(|dial| dial.wake.notify_one());
         self.dials.values().any(|dial| dial.id == Some(peer))
     }
@@ -215,6 +219,16 @@ impl Table {
     pub(super) fn dials_up(&self) -> BTreeSet<u64> {
         let up = self.dials.iter().filter(|(_, dial)| dial.state == DialState::Up);
         up.map(|(no, _)| *no).collect()
+    }
+
+    /// Whether that peer, found at one of several addresses, is to be greeted: not if it has been, or is being,
+    /// elsewhere. A second greeting would take the place of the first.
+    pub(super) fn begin_greeting(&mut self, id: NodeId) -> bool {
+        !self.is_connected_to(id) && self.greeting.insert(id)
+    }
+
+    pub(super) fn end_greeting(&mut self, id: NodeId) {
+        self.greeting.remove(&id);
     }
 
     pub(super) fn is_connected_to(&self, id: NodeId) -> bool {

@@ -93,6 +93,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             nodes,
             seed,
             until,
+            agent: seed % 2 == 0,
             network,
             timing,
             detector,

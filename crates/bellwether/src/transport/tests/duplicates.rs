@@ -1,8 +1,9 @@
 use bellwether_proto::ident::NodeId;
+use tokio::io::AsyncReadExt;
 
-use super::super::NetEvent;
 use super::super::record::{Hello, Reason, Record};
-use super::harness::{Node, Stranger, cluster, hello, listed, listener, settings};
+use super::super::{End, NetEvent};
+use super::harness::{Node, Stranger, cluster, hello, linked_with_a_stranger, listed, listener, settings};
 use crate::config::Peers;
 
 #[tokio::test]
@@ -62,6 +63,28 @@ async fn the_same_process_may_connect_anew() {
     let _new = Stranger::welcomed(one.address(), 2).await;
     old.until_closed().await;
     assert_eq!(one.transport.counters().refused_connections, 0);
+}
+
+#[tokio::test]
+async fn a_process_that_connects_anew_has_lost_its_link() {
+    let (mut one, mut old, mut deaf) = linked_with_a_stranger().await;
+    let _new = Stranger::welcomed(one.address(), 2).await;
+    assert_eq!(one.until_ended(2).await, End::Goodbye);
+    old.until_closed().await;
+    assert!(matches!(deaf.read(&mut [0; 64]).await, Ok(0)), "the other direction is closed with a goodbye");
+}
+
+#[tokio::test]
+async fn when_one_direction_breaks_the_other_is_closed() {
+    let (mut one, mut stranger, deaf) = linked_with_a_stranger().await;
+    drop(deaf);
+    assert_eq!(one.until_ended(2).await, End::Broken);
+    assert!(matches!(stranger.stream.read(&mut [0; 64]).await, Ok(0)), "with a goodbye");
+
+    let (mut one, stranger, mut deaf) = linked_with_a_stranger().await;
+    drop(stranger);
+    assert_eq!(one.until_ended(2).await, End::Broken);
+    assert!(matches!(deaf.read(&mut [0; 64]).await, Ok(0)), "with a goodbye");
 }
 
 #[tokio::test]

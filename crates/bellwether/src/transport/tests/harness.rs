@@ -1,6 +1,6 @@
 //! Members on loopback, and strangers that speak their language as badly as a test wants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tokio_rustls::{TlsAcceptor, TlsConnector, server};
 
 use super::super::connection::write;
-use super::super::record::{self, CONTROL_MAX, Hello, Reason, Record, VERSION};
+use super::super::record::{self, CONTROL_MAX, Hello, Reason, Record, VERSION, Welcome};
 use super::super::{End, NetEvent, Settings, Transport};
 use crate::config::Peers;
 use crate::status::Link;
@@ -76,9 +76,8 @@ pub(super) async fn cluster(size: u32) -> Vec<Node> {
     let mut nodes: Vec<Node> =
         listeners.into_iter().map(|(id, listener)| Node::on(listener, settings(id, peers.clone()))).collect();
     for node in &mut nodes {
-        for _ in 1..size {
-            node.until(|event| matches!(event, NetEvent::Linked { .. })).await;
-        }
+        let me = node.id.0;
+        node.until_linked_with((1..=size).filter(|id| *id != me)).await;
     }
     nodes
 }
@@ -110,7 +109,17 @@ impl Node {
     }
 
     pub(super) async fn until_linked(&mut self, peer: u32) {
-        self.until(|event| matches!(event, NetEvent::Linked { peer: found, .. } if found.0 == peer)).await;
+        self.until_linked_with([peer]).await;
+    }
+
+    /// In any order.
+    pub(super) async fn until_linked_with(&mut self, peers: impl IntoIterator<Item = u32>) {
+        let mut missing: BTreeSet<NodeId> = peers.into_iter().map(NodeId).collect();
+        while !missing.is_empty() {
+            if let NetEvent::Linked { peer, .. } = self.next().await {
+                missing.remove(&peer);
+            }
+        }
     }
 
     pub(super) async fn until_ended(&mut self, peer: u32) -> End {
@@ -207,6 +216,30 @@ impl Stranger {
         let closed = async { while matches!(self.stream.read(&mut [0; 64]).await, Ok(1..)) {} };
         timeout(PATIENCE, closed).await.unwrap();
     }
+}
+
+/// A process as that of [`Stranger::welcomed`], which welcomes whoever dials it and does nothing more.
+pub(super) async fn deaf(listener: TcpListener, id: u32) -> server::TlsStream<TcpStream> {
+    listener.set_nonblocking(true).unwrap();
+    let (stream, _) = tokio::net::TcpListener::from_std(listener).unwrap().accept().await.unwrap();
+    let config = TlsConfigs::new(&identity(id), CLUSTER, NodeId(id)).unwrap().server;
+    let mut stream = TlsAcceptor::from(config).accept(stream).await.unwrap();
+    record::read(&mut stream, CONTROL_MAX, &mut Vec::new()).await.unwrap();
+    let welcome =
+        Welcome { id: NodeId(id), incarnation: hello(id).incarnation, instance: hello(id).instance };
+    write(&mut stream, &Record::Welcome(welcome)).await.unwrap();
+    stream
+}
+
+/// A peer whose both directions are in the test's hands.
+pub(super) async fn linked_with_a_stranger() -> (Node, Stranger, server::TlsStream<TcpStream>) {
+    let (first, second) = (listener(), listener());
+    let peers = listed([(1, &first.local_addr().unwrap()), (2, &second.local_addr().unwrap())]);
+    let mut one = Node::on(first, settings(1, peers));
+    let deaf = deaf(second, 2).await;
+    let stranger = Stranger::welcomed(one.address(), 2).await;
+    one.until_linked(2).await;
+    (one, stranger, deaf)
 }
 
 /// What a process of that id says, if it is honest.

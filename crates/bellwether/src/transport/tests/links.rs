@@ -92,8 +92,7 @@ async fn a_restarted_process_is_linked_again_in_its_new_life() {
             let incarnation = Incarnation(1000 * life);
             assert_eq!(linked, NetEvent::Linked { peer: NodeId(3), incarnation, address });
         }
-        again.until_linked(1).await;
-        again.until_linked(2).await;
+        again.until_linked_with([1, 2]).await;
         again.reaches(&mut nodes[0], life).await;
         nodes.push(again);
     }

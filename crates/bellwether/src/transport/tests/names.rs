@@ -11,12 +11,8 @@ async fn members_find_each_other_by_names_that_have_their_own_address_too() {
     let mut nodes: Vec<Node> =
         (1..).zip(listeners).map(|(id, listener)| Node::on(listener, settings(id, names.clone()))).collect();
     for node in &mut nodes {
-        let mut others: Vec<u32> = (1..=3).filter(|id| *id != node.id.0).collect();
-        while !others.is_empty() {
-            let linked = node.next().await;
-            let super::super::NetEvent::Linked { peer, .. } = linked else { panic!("{linked:?}") };
-            others.retain(|id| *id != peer.0);
-        }
+        let me = node.id.0;
+        node.until_linked_with((1..=3).filter(|id| *id != me)).await;
     }
     for node in &nodes {
         let found =

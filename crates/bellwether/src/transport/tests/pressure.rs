@@ -1,31 +1,14 @@
 use std::sync::Arc;
 
-use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::wire::FRAME_MAX;
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
-use super::super::connection::write;
 use super::super::queue::FRAMES_MAX;
-use super::super::record::{self, CONTROL_MAX, Record, Welcome};
-use super::super::{EVENTS_MAX, NetEvent};
-use super::harness::{
-    CLUSTER, Node, Stranger, cluster, encoded, eventually, identity, listed, listener, settings,
-};
-use crate::tls::TlsConfigs;
-
-/// A member that welcomes whoever dials it, and does nothing more.
-async fn deaf(listener: std::net::TcpListener, id: u32) -> TlsStream<TcpStream> {
-    listener.set_nonblocking(true).unwrap();
-    let (stream, _) = tokio::net::TcpListener::from_std(listener).unwrap().accept().await.unwrap();
-    let config = TlsConfigs::new(&identity(id), CLUSTER, NodeId(id)).unwrap().server;
-    let mut stream = TlsAcceptor::from(config).accept(stream).await.unwrap();
-    record::read(&mut stream, CONTROL_MAX, &mut Vec::new()).await.unwrap();
-    let welcome = Welcome { id: NodeId(id), incarnation: Incarnation(1), instance: 1 };
-    write(&mut stream, &Record::Welcome(welcome)).await.unwrap();
-    stream
-}
+use super::super::record::{Reason, Record};
+use super::super::{EVENTS_MAX, End, NetEvent};
+use super::harness::{Node, Stranger, cluster, deaf, eventually, hello, linked_with_a_stranger};
+use super::harness::{listed, listener, settings};
 
 #[tokio::test]
 async fn a_peer_that_takes_nothing_costs_a_bounded_queue_and_holds_nobody_up() {
@@ -52,6 +35,18 @@ async fn a_peer_that_takes_nothing_costs_a_bounded_queue_and_holds_nobody_up() {
 }
 
 #[tokio::test]
+async fn a_peer_that_takes_nothing_for_long_is_given_up() {
+    let (mut one, mut stranger, _deaf) = linked_with_a_stranger().await;
+    let big: Arc<[u8]> = vec![0; FRAME_MAX].into();
+    for _ in 0..FRAMES_MAX {
+        one.transport.send(NodeId(2), Arc::clone(&big));
+    }
+    assert_eq!(one.until_ended(2).await, End::Broken);
+    stranger.until_closed().await;
+    assert!(one.transport.counters().dropped > 0, "what waited is counted");
+}
+
+#[tokio::test]
 async fn a_driver_that_does_not_listen_slows_its_peers_and_loses_nothing_that_came() {
     let mut nodes = cluster(2).await;
     let [one, two] = &mut nodes[..] else { unreachable!() };
@@ -75,17 +70,16 @@ async fn only_so_many_connections_are_accepted() {
     let nodes = cluster(2).await;
     let target = &nodes[0].transport;
     let most = target.shared.connections_max();
+    // One place is taken by the other member.
     let mut open = Vec::new();
-    while target.counters().refused_connections == 0 {
-        assert!(open.len() <= most, "{} connections", open.len());
+    for _ in 0..most {
         open.push(TcpStream::connect(target.local_addr()).await.unwrap());
-        eventually("it was accepted", || open.len() < most || target.counters().refused_connections > 0)
-            .await;
     }
-    drop(open);
+    eventually("one is refused", || target.counters().refused_connections == 1).await;
     // Those who come later are served again.
-    let peer = Stranger::with_id(nodes[0].address(), 2).await;
-    drop(peer);
-    let frame = nodes[1].frame(1);
-    nodes[1].transport.send(NodeId(1), encoded(&frame));
+    drop(open);
+    eventually("all have gone", || target.counters().refused_connections == most as u64).await;
+    let mut peer = Stranger::with_id(target.local_addr(), 2).await;
+    peer.say(&Record::Hello(hello(2))).await;
+    assert_eq!(peer.refusal().await, Reason::InUse);
 }

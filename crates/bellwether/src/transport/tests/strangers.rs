@@ -11,7 +11,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::super::record::{Hello, RECORD_MAX, Reason, Record, VERSION};
-use super::harness::{CLUSTER, Node, Stranger, authority, cluster, encoded, frame, hello, identity};
+use super::harness::{
+    CLUSTER, Node, Stranger, authority, cluster, encoded, eventually, frame, hello, listed, listener,
+    settings,
+};
+use crate::status::Link;
 use crate::tls::{Authority, Identity, TlsConfigs, Validity};
 
 /// Two members that a stranger must not disturb.
@@ -167,21 +171,16 @@ async fn a_record_that_is_too_long_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_of_the_cluster_is_not_spoken_to() {
-    use super::harness::{eventually, listed, listener, settings};
-    use crate::status::Link;
-    let (first, fake) = (listener(), listener());
-    let (address, peers) = (
-        fake.local_addr().unwrap(),
-        listed([(1, &first.local_addr().unwrap()), (2, &fake.local_addr().unwrap())]),
-    );
-    drop(fake);
-    // Node 3's certificate at node 2's address.
-    let mut wrong = settings(3, listed([(1, &first.local_addr().unwrap()), (3, &address)]));
-    wrong.listen = address;
-    let one = Node::on(first, settings(1, peers));
-    let (_three, _events) = super::super::Transport::start(wrong).unwrap();
-    let is_down = || matches!(one.link_with(2), Link::Down(reason) if reason.contains("refuses (NotListed)") || reason.contains("is node 3, not node 2"));
-    eventually("the other is known", is_down).await;
-    let _ = identity(1);
+async fn a_member_at_anothers_address_is_not_greeted() {
+    let (first, third) = (listener(), listener());
+    let (one, three) = (first.local_addr().unwrap(), third.local_addr().unwrap());
+    let everybody = listed([(1, &one), (2, &three), (3, &three)]);
+    let mut one = Node::on(first, settings(1, everybody.clone()));
+    let mut three = Node::on(third, settings(3, everybody));
+    one.until_linked(3).await;
+    three.until_linked(1).await;
+    let told = |link: &Link| matches!(link, Link::Down(reason) if reason.contains("is not node 2"));
+    eventually("the mistake is known", || told(&one.link_with(2))).await;
+    one.reaches(&mut three, 1).await;
+    assert_eq!(three.transport.counters().refused_connections, 0);
 }
