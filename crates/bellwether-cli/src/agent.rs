@@ -1,5 +1,5 @@
-//! The agent: a member of a cluster as a process of its own.
-
-#![allow(dead_code, unused_imports, reason = "the command that runs an agent is built on this")]
+//! The agent: a member of a cluster as a process of its own, with an HTTP interface.
 
 pub(crate) mod config;
+pub(crate) mod http;
+pub(crate) mod mode;

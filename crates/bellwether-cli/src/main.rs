@@ -7,7 +7,9 @@
 
 mod agent;
 mod args;
+mod client;
 mod commands;
+mod duration;
 mod layout;
 mod output;
 
@@ -22,6 +24,13 @@ fn main() -> ExitCode {
     let out = Printer::new();
     let status = match Args::parse().command {
         Command::Up(args) => commands::up::run(&args, &out),
+        Command::Status(args) => commands::status::run(&args, &out),
+        Command::Leader(args) => commands::leader::run(&args, &out),
+        Command::Members(args) => commands::members::run(&args, &out),
+        Command::Watch(args) => commands::watch::run(&args, &out),
+        Command::History(args) => commands::history::run(&args, &out),
+        Command::Resign(args) => commands::resign::run(&args, &out),
+        Command::Transfer(args) => commands::transfer::run(&args, &out),
         Command::Sim(args) => commands::sim::run(&args, &out),
         Command::Compare(args) => commands::compare::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),

@@ -1,0 +1,75 @@
+//! The HTTP interface of a member: questions are free, requests that change something need the token.
+//!
+//! [`app`] is the whole interface as a function of the member; [`serve`] puts it on a socket whose clients may be slow,
+//! many, or hostile.
+
+mod change;
+mod connection;
+mod error;
+mod health;
+mod metrics;
+mod rfc3339;
+mod status;
+mod watch;
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, Uri};
+use axum::routing::{get, post};
+use bellwether::Member;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use connection::Connections;
+use error::Problem;
+
+/// What a request may have in its body, in bytes. The longest that means something has a tenth.
+const BODY_MAX: usize = 4096;
+/// How many may watch at once.
+const WATCHERS_MAX: usize = 256;
+
+/// What every request is answered from.
+#[derive(Clone, Debug)]
+struct Api {
+    member: Member,
+    /// What a request that changes something must present; `None` if there are to be none.
+    token: Option<Arc<str>>,
+    watchers: Arc<Semaphore>,
+}
+
+/// The interface.
+pub(crate) fn app(member: Member, token: Option<String>) -> Router {
+    let api = Api { member, token: token.map(Arc::from), watchers: Arc::new(Semaphore::new(WATCHERS_MAX)) };
+    Router::new()
+        .route("/v1/status", get(status::status))
+        .route("/v1/leader", get(status::leader))
+        .route("/v1/members", get(status::members))
+        .route("/v1/history", get(status::history))
+        .route("/v1/watch", get(watch::watch))
+        .route("/v1/resign", post(change::resign))
+        .route("/v1/transfer", post(change::transfer))
+        .route("/leader", get(health::leader))
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(metrics::metrics))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(DefaultBodyLimit::max(BODY_MAX))
+        .with_state(api)
+}
+
+/// Answers whoever connects, for as long as the process lives.
+pub(crate) async fn serve(listener: TcpListener, app: Router) -> io::Result<()> {
+    axum::serve(Connections::new(listener), app).await
+}
+
+async fn no_such_path(uri: Uri) -> Problem {
+    Problem::not_found(format!("there is nothing at {}", uri.path()))
+}
+
+async fn no_such_method(method: Method, uri: Uri) -> Problem {
+    Problem::method_not_allowed(format!("{} does not take {method}", uri.path()))
+}

@@ -1,0 +1,169 @@
+//! Requests that change something. They need the token, and are met in whole or not at all.
+
+use std::future::Future;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequestParts, State};
+use axum::http::StatusCode;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use bellwether::ident::NodeId;
+use bellwether::member::{Hold, Refused};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::error::Problem;
+use super::{Api, BODY_MAX, status};
+use crate::duration;
+
+/// How long a request may take; less than a connection may be silent.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// `{}`, `{"hold":"10s"}`, `{"hold":"until-told"}` or `{"end":true}`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resign {
+    hold: Option<String>,
+    #[serde(default)]
+    end: bool,
+}
+
+/// `{"to":3}`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Transfer {
+    to: u32,
+}
+
+/// Stands aside, or with `end` no longer. The answer is who leads then.
+pub(super) async fn resign(
+    _: Authorised,
+    State(api): State<Api>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Problem> {
+    let body = body_of(body)?;
+    let ask: Resign = if body.is_empty() { Resign::default() } else { parse(&body)? };
+    match (ask.end, ask.hold) {
+        (true, None) => within(api.member.stand()).await?,
+        (true, Some(_)) => return Err(Problem::bad_request("found `hold` and `end`, expected one of them")),
+        (false, hold) => within(api.member.resign(hold_of(hold.as_deref())?)).await?,
+    }
+    Ok(Json(status::leader_json(api.member.leader())))
+}
+
+/// Hands leadership over. The answer is who leads then.
+pub(super) async fn transfer(
+    _: Authorised,
+    State(api): State<Api>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Problem> {
+    let ask: Transfer = parse(&body_of(body)?)?;
+    within(api.member.transfer(NodeId(ask.to))).await?;
+    Ok(Json(status::leader_json(api.member.leader())))
+}
+
+fn hold_of(hold: Option<&str>) -> Result<Hold, Problem> {
+    match hold {
+        None => Ok(Hold::Default),
+        Some("until-told") => Ok(Hold::UntilTold),
+        Some(span) => duration::parse(span).map(Hold::For).map_err(|expected| {
+            Problem::bad_request(format!("hold: found \"{span}\", {expected}, or \"until-told\""))
+        }),
+    }
+}
+
+async fn within(request: impl Future<Output = Result<(), Refused>>) -> Result<(), Problem> {
+    match timeout(PATIENCE, request).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(refused)) => Err(Problem::conflict(refused.to_string())),
+        Err(_) => Err(Problem::timed_out(format!(
+            "not done after {} s, and perhaps still going on: ask /v1/status",
+            PATIENCE.as_secs()
+        ))),
+    }
+}
+
+fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
+    body.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::too_large(format!("the body is too long, expected at most {BODY_MAX} bytes"))
+        }
+        _ => Problem::bad_request(error.body_text()),
+    })
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(body).map_err(|error| Problem::bad_request(format!("the body: {error}")))
+}
+
+/// A request that presented the token.
+#[derive(Debug)]
+pub(super) struct Authorised;
+
+impl FromRequestParts<Api> for Authorised {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let Some(token) = &api.token else {
+            return Err(Problem::forbidden(
+                "the configuration has no `api.token`: nothing can be changed from here",
+            ));
+        };
+        let Some(header) = parts.headers.get(AUTHORIZATION) else {
+            return Err(Problem::unauthorized(
+                "the token is missing, expected `Authorization: Bearer TOKEN`",
+            ));
+        };
+        let presented = header
+            .as_bytes()
+            .split_at_checked(7)
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
+        match presented {
+            Some((_, presented)) if same(presented, token.as_bytes()) => Ok(Self),
+            Some(_) => Err(Problem::unauthorized("the token is wrong")),
+            None => {
+                Err(Problem::unauthorized("found another scheme, expected `Authorization: Bearer TOKEN`"))
+            }
+        }
+    }
+}
+
+/// Whether two secrets are the same. Takes as long for a near miss as for a far one, so that time tells nothing.
+fn same(presented: &[u8], secret: &[u8]) -> bool {
+    let difference = presented.iter().zip(secret).fold(0, |difference, (a, b)| difference | (a ^ b));
+    presented.len() == secret.len() && std::hint::black_box(difference) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_secret_is_the_same() {
+        assert!(same(b"secret", b"secret"));
+        for other in [&b""[..], b"secre", b"secrets", b"Secret", b"secreT"] {
+            assert!(!same(other, b"secret"));
+        }
+    }
+
+    #[test]
+    fn a_hold_is_a_duration_or_until_told() {
+        assert_eq!(hold_of(None).unwrap(), Hold::Default);
+        assert_eq!(hold_of(Some("until-told")).unwrap(), Hold::UntilTold);
+        assert_eq!(hold_of(Some("10s")).unwrap(), Hold::For(Duration::from_secs(10)));
+        assert!(hold_of(Some("soon")).is_err());
+    }
+
+    #[test]
+    fn a_body_that_says_too_much_is_refused() {
+        assert!(parse::<Resign>(b"{\"hold\":\"1s\"}").is_ok());
+        assert!(parse::<Resign>(b"{\"hodl\":\"1s\"}").is_err());
+        assert!(parse::<Transfer>(b"{}").is_err());
+        assert!(parse::<Transfer>(b"{\"to\":-1}").is_err());
+    }
+}

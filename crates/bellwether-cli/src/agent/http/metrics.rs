@@ -1,0 +1,89 @@
+//! What is counted, for Prometheus.
+
+use std::sync::atomic::AtomicU64;
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use bellwether::status::{Counters, Link, Participant, Standing, Status};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use super::Api;
+
+type Labels = Vec<(&'static str, String)>;
+
+pub(super) async fn metrics(State(api): State<Api>) -> impl IntoResponse {
+    let text = render(&api.member.status(), &api.member.participants(), api.member.counters());
+    ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+}
+
+/// The member keeps the counts; a registry is made of them whenever somebody asks.
+fn render(status: &Status, members: &[Participant], counters: Counters) -> String {
+    let mut registry = Registry::default();
+    let ours = registry.sub_registry_with_prefix("bellwether");
+    ours.register("build", "The program", Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]));
+    standing(ours, status, members);
+    counts(ours, counters);
+    // The name that alerts for Kubernetes controllers already know.
+    let master = Family::<Labels, Gauge<u64, AtomicU64>>::default();
+    master.get_or_create(&vec![("name", status.cluster.clone())]).set(leads(status).into());
+    registry.register("leader_election_master_status", "1 on the leader, 0 elsewhere", master);
+    let mut text = String::new();
+    encode(&mut text, &registry).expect("a string takes everything");
+    text
+}
+
+fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
+    let connected =
+        members.iter().filter(|member| !member.is_self && matches!(member.link, Link::Connected(_)));
+    for (name, help, value) in [
+        ("is_leader", "1 on the settled leader, 0 elsewhere", leads(status).into()),
+        ("has_leader", "1 while a settled leader is known", status.leader.is_some().into()),
+        (
+            "epoch",
+            "The epoch of the settled leader, 0 while there is none",
+            status.leader.map_or(0, |l| l.epoch),
+        ),
+        ("incarnation", "The member's present life", status.incarnation.0),
+        ("peers_connected", "Members that are connected, this one not among them", connected.count() as u64),
+    ] {
+        let gauge = Gauge::<u64, AtomicU64>::default();
+        gauge.set(value);
+        registry.register(name, help, gauge);
+    }
+}
+
+fn counts(registry: &mut Registry, counters: Counters) {
+    let sent = Family::<Labels, Counter>::default();
+    for (layer, count) in [("election", counters.sent_protocol), ("detector", counters.sent_detector)] {
+        sent.get_or_create(&vec![("layer", layer.to_owned())]).inc_by(count);
+    }
+    registry.register("frames_sent", "Frames sent, by layer", sent);
+    for (name, help, count) in [
+        ("frames_received", "Frames that came", counters.received),
+        (
+            "frames_dropped",
+            "Frames not sent: the peer's queue was full, or it was not connected",
+            counters.dropped,
+        ),
+        ("refused_frames", "Bytes of peers that were no frame for this member", counters.refused_frames),
+        ("refused_connections", "Connections of peers that were refused", counters.refused_connections),
+        ("duplicate_ids", "Times that another process claimed this member's id", counters.duplicate_ids),
+        ("peers_gone", "Peers whose connection ended without a goodbye", counters.gone),
+        ("leader_changes", "Changes of leader seen", counters.leader_changes),
+        ("led", "Times that this member began to lead", counters.led),
+    ] {
+        let counter = Counter::<u64>::default();
+        counter.inc_by(count);
+        registry.register(name, help, counter);
+    }
+}
+
+fn leads(status: &Status) -> bool {
+    status.standing == Standing::Leading
+}
