@@ -1,5 +1,7 @@
 //! What can be typed.
 
+pub(crate) mod agent;
+
 use std::path::PathBuf;
 
 use bellwether_proto::election::{Protocol, Variant};
@@ -19,6 +21,27 @@ pub(crate) enum Command {
     /// Watch a simulated cluster elect, lose its leader, elect again and take the lost node back in
     #[command(after_help = EXIT_CODES)]
     Up(UpArgs),
+    /// Show how things are, as one agent sees them
+    #[command(after_help = EXIT_CODES)]
+    Status(agent::StatusArgs),
+    /// Name the leader; exit code 1 if there is none
+    #[command(after_help = EXIT_CODES)]
+    Leader(agent::LeaderArgs),
+    /// List the members, as one of them sees them
+    #[command(after_help = EXIT_CODES)]
+    Members(agent::MembersArgs),
+    /// Print changes of leader as they happen, until Ctrl-C
+    #[command(after_help = EXIT_CODES)]
+    Watch(agent::WatchArgs),
+    /// List who led when, and why that changed
+    #[command(after_help = EXIT_CODES)]
+    History(agent::HistoryArgs),
+    /// Let the leader stand aside
+    #[command(after_help = EXIT_CODES)]
+    Resign(agent::ResignArgs),
+    /// Let the leader hand over to another
+    #[command(after_help = EXIT_CODES)]
+    Transfer(agent::TransferArgs),
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
     Sim(SimArgs),

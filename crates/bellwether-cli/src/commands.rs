@@ -2,7 +2,14 @@
 
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod history;
+pub(crate) mod leader;
+pub(crate) mod members;
 pub(crate) mod protocols;
+pub(crate) mod resign;
 pub(crate) mod sim;
+pub(crate) mod status;
 pub(crate) mod tls;
+pub(crate) mod transfer;
 pub(crate) mod up;
+pub(crate) mod watch;

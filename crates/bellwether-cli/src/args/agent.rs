@@ -1,0 +1,95 @@
+//! What can be typed to run an agent, or to ask one.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::duration;
+
+/// Which agent to ask, and how to print its answer.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ApiArgs {
+    /// Where the agent's API is [default: $BELLWETHER_API, or 127.0.0.1:3171]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) api: Option<String>,
+    /// Print the agent's answer as it is: JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The right to change something.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TokenArgs {
+    /// The agent's `api.token` [default: $BELLWETHER_TOKEN]
+    #[arg(long, value_name = "T", conflicts_with = "token_file")]
+    pub(crate) token: Option<String>,
+    /// Read the token from FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LeaderArgs {
+    /// Ask whether the agent itself leads: exit code 0 if it does, 1 if not
+    #[arg(long)]
+    pub(crate) is_me: bool,
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MembersArgs {
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WatchArgs {
+    /// End after N changes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// Begin with the changes after number N, as far back as the agent remembers
+    #[arg(long, value_name = "N")]
+    pub(crate) after: Option<u64>,
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResignArgs {
+    /// Stand aside for that long [default: the agent's `resign_hold`]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, group = "how")]
+    pub(crate) hold: Option<Duration>,
+    /// Stand aside until `resign --end`
+    #[arg(long, group = "how")]
+    pub(crate) until_told: bool,
+    /// Stand again, before the time is over
+    #[arg(long, group = "how")]
+    pub(crate) end: bool,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TransferArgs {
+    /// The member that is to lead
+    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) to: u32,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+    #[command(flatten)]
+    pub(crate) api: ApiArgs,
+}

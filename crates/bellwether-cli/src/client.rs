@@ -1,0 +1,191 @@
+//! Asks an agent, over its HTTP interface.
+
+pub(crate) mod answer;
+pub(crate) mod events;
+pub(crate) mod words;
+
+use std::fs;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ureq::http::Response;
+use ureq::{Agent, Body};
+
+use crate::Status;
+use crate::args::agent::{ApiArgs, TokenArgs};
+use crate::output::Printer;
+use events::Events;
+
+/// Where an agent is, unless one says otherwise.
+const DEFAULT_API: &str = "127.0.0.1:3171";
+/// How long an answer may take.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a change may take: the next leader is waited for.
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
+/// A watched agent that is silent for longer is lost: it says something every five seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(15);
+/// No answer is longer.
+const ANSWER_MAX: u64 = 4 << 20;
+
+/// An agent that can be asked.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// `host:port`
+    api: String,
+    token: Option<String>,
+}
+
+/// Why an agent's answer is not what was asked for.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The question was wrong, the token for instance.
+    BadInput(String),
+    /// There is no answer, or the agent refused.
+    Failed(String),
+}
+
+impl Failure {
+    /// Prints it.
+    pub(crate) fn report(self, out: &Printer) -> Status {
+        let (what, status) = match self {
+            Self::BadInput(what) => (what, Status::BadInput),
+            Self::Failed(what) => (what, Status::Failed),
+        };
+        out.error(what);
+        status
+    }
+}
+
+impl Client {
+    /// An agent at that address.
+    pub(crate) fn at(api: impl Into<String>) -> Self {
+        Self { api: api.into(), token: None }
+    }
+
+    /// The agent that was asked for.
+    pub(crate) fn new(args: &ApiArgs) -> Self {
+        let api = args.api.clone().or_else(|| std::env::var("BELLWETHER_API").ok());
+        let api = api.unwrap_or_else(|| DEFAULT_API.to_owned());
+        let api = api.trim_start_matches("http://").trim_end_matches('/');
+        Self::at(api)
+    }
+
+    /// With the token that was given.
+    pub(crate) fn with_token(self, args: &TokenArgs) -> Result<Self, Failure> {
+        let token = match (&args.token, &args.token_file) {
+            (Some(token), _) => Some(token.clone()),
+            (None, Some(file)) => Some(read_token(file)?),
+            (None, None) => std::env::var("BELLWETHER_TOKEN").ok(),
+        };
+        Ok(Self { token, ..self })
+    }
+
+    /// Asks.
+    pub(crate) fn get(&self, path: &str) -> Result<Value, Failure> {
+        let agent = self.agent(TIMEOUT);
+        let request = agent.get(self.url(path));
+        self.answer(request.call())
+    }
+
+    /// Asks for a change.
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        let agent = self.agent(CHANGE_TIMEOUT);
+        let mut request = agent.post(self.url(path)).content_type("application/json");
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        self.answer(request.send(body.to_string()))
+    }
+
+    /// What happens at the agent from now on, or after that change.
+    pub(crate) fn watch(&self, after: Option<u64>) -> Result<Events, Failure> {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .timeout_connect(Some(TIMEOUT))
+            .timeout_recv_response(Some(TIMEOUT))
+            .timeout_per_read(Some(SILENCE_MAX));
+        let agent = Agent::new_with_config(config.build());
+        let mut request = agent.get(self.url("/v1/watch")).header("Accept", "text/event-stream");
+        if let Some(after) = after {
+            request = request.header("Last-Event-ID", after.to_string());
+        }
+        let response = request.call();
+        match response {
+            Ok(response) if response.status().is_success() => {
+                Ok(Events::new(BufReader::new(Box::new(response.into_body().into_reader()))))
+            }
+            other => match self.answer(other) {
+                Ok(_) => unreachable!("a success was taken out"),
+                Err(failure) => Err(failure),
+            },
+        }
+    }
+
+    fn agent(&self, timeout: Duration) -> Agent {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .max_redirects(0)
+            .timeout_global(Some(timeout));
+        Agent::new_with_config(config.build())
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.api)
+    }
+
+    fn answer(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Value, Failure> {
+        let response = response.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        let mut text = String::new();
+        let body = response.into_body().into_reader().take(ANSWER_MAX).read_to_string(&mut text);
+        body.map_err(|error| Failure::Failed(format!("{}: the answer broke off: {error}", self.api)))?;
+        let answer: Value = serde_json::from_str(&text).map_err(|_| self.is_no_agent(status.as_u16()))?;
+        if status.is_success() {
+            return Ok(answer);
+        }
+        let reason = answer["error"].as_str().ok_or_else(|| self.is_no_agent(status.as_u16()))?;
+        let reason = format!("{}: {reason}", self.api);
+        Err(match status.as_u16() {
+            400 | 401 | 403 => Failure::BadInput(reason),
+            _ => Failure::Failed(reason),
+        })
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> Failure {
+        match error {
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::HostNotFound => {
+                Failure::BadInput(format!(
+                    "found \"{}\", expected the address of an agent's API, such as {DEFAULT_API}",
+                    self.api
+                ))
+            }
+            ureq::Error::Io(error) => Failure::Failed(format!("no agent answers at {}: {error}", self.api)),
+            other => Failure::Failed(format!("no agent answers at {}: {other}", self.api)),
+        }
+    }
+
+    fn is_no_agent(&self, status: u16) -> Failure {
+        Failure::Failed(format!(
+            "{}: found an answer with status {status}, expected that of an agent",
+            self.api
+        ))
+    }
+}
+
+/// The answer in a form that can be read here.
+pub(crate) fn understand<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
+    serde_json::from_value(answer)
+        .map_err(|error| Failure::Failed(format!("the agent's answer is of another version: {error}")))
+}
+
+fn read_token(file: &Path) -> Result<String, Failure> {
+    let text = fs::read_to_string(file).map_err(|error| {
+        Failure::BadInput(format!("cannot read the token from {}: {error}", file.display()))
+    })?;
+    Ok(text.trim().to_owned())
+}

@@ -1,0 +1,54 @@
+//! Answers in words, short enough for a line.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::answer::{Cause, Change, Leader};
+use crate::duration::rough;
+
+/// `node 3 leads, epoch 7`
+pub(crate) fn leads(leader: &Leader) -> String {
+    match (leader.leader, leader.epoch) {
+        (Some(id), Some(epoch)) => format!("node {id} leads, epoch {epoch}"),
+        (Some(id), None) => format!("node {id} leads"),
+        (None, _) => "nobody leads".to_owned(),
+    }
+}
+
+/// `node 3 leads, epoch 7 (node 1 is gone)`
+pub(crate) fn change(change: &Change) -> String {
+    let why = cause(&change.cause);
+    match change.leader {
+        Some(id) => format!("node {id} leads, epoch {} ({why})", change.epoch),
+        None => format!("nobody leads, epoch {} is over ({why})", change.epoch),
+    }
+}
+
+/// The cause in a few words; in the agent's own, if it is of a kind that is not known here.
+pub(crate) fn cause(cause: &Cause) -> String {
+    match (cause.kind.as_str(), cause.node, cause.to) {
+        ("started", ..) => "came up".to_owned(),
+        ("gone", Some(node), _) => format!("node {node} is gone"),
+        ("silent", Some(node), _) => format!("node {node} was silent"),
+        ("resigned", Some(node), _) => format!("node {node} resigned"),
+        ("handed_over", Some(from), Some(to)) => format!("node {from} handed over to {to}"),
+        ("outranked", Some(node), _) => format!("preferred to node {node}"),
+        ("merged", ..) => "two groups met".to_owned(),
+        _ => cause.text.clone(),
+    }
+}
+
+/// `2026-03-01 12:30:00.250`, in UTC.
+pub(crate) fn date_and_time(rfc3339: &str) -> String {
+    rfc3339.replacen('T', " ", 1).trim_end_matches('Z').to_owned()
+}
+
+/// How long ago that was; nothing at all, if the agent's clock is ahead of ours.
+pub(crate) fn since(us: u64) -> Duration {
+    let then = UNIX_EPOCH + Duration::from_micros(us);
+    SystemTime::now().duration_since(then).unwrap_or_default()
+}
+
+/// `1.5 s ago`
+pub(crate) fn ago(us: u64) -> String {
+    format!("{} ago", rough(since(us)))
+}
