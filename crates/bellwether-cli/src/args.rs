@@ -21,6 +21,9 @@ pub(crate) enum Command {
     /// Watch a simulated cluster elect, lose its leader, elect again and take the lost node back in
     #[command(after_help = EXIT_CODES)]
     Up(UpArgs),
+    /// Run a member of a cluster
+    #[command(after_help = EXIT_CODES)]
+    Agent(agent::AgentArgs),
     /// Show how things are, as one agent sees them
     #[command(after_help = EXIT_CODES)]
     Status(agent::StatusArgs),
@@ -171,7 +174,7 @@ pub(crate) struct CheckArgs {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  as asked
-  1  the answer is no: a property or an expectation failed
+  1  the answer is no: a property or an expectation failed, there is no leader
   2  the input is wrong
   3  it could not be done";
 

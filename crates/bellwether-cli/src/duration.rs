@@ -2,21 +2,14 @@
 
 use std::time::Duration;
 
-/// What may be written after the number, and what it stands for.
-const UNITS: [(&str, u64); 5] =
-    [("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000)];
+use bellwether_sim::scenario::duration;
 
-/// Reads `250ms`, `10s`, `5m`.
+/// Reads `250ms`, `10s`, `5m`, as scenarios have them.
 ///
 /// # Errors
-/// Says what was expected.
+/// Says what was found and what was expected.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a number with a unit, such as \"250ms\" or \"10s\"".to_owned();
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, unit) = text.split_at(digits);
-    let (_, micros) = UNITS.into_iter().find(|(name, _)| *name == unit.trim_start()).ok_or_else(expected)?;
-    let number: u64 = number.parse().map_err(|_| expected())?;
-    number.checked_mul(micros).map(Duration::from_micros).ok_or_else(expected)
+    duration::parse(text).map(|span| Duration::from_micros(span.as_micros()))
 }
 
 /// A length of time, in the two units that matter to a person.
@@ -34,19 +27,6 @@ pub(crate) fn rough(span: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_duration_has_a_unit() {
-        for (text, us) in
-            [("250ms", 250_000), ("10s", 10_000_000), ("5 m", 300_000_000), ("0s", 0), ("7us", 7)]
-        {
-            assert_eq!(parse(text), Ok(Duration::from_micros(us)));
-        }
-        for text in ["", "10", "s", "-1s", "1.5s", "10 parsecs", "99999999999999999999s", "9999999999999999h"]
-        {
-            assert!(parse(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn a_person_reads_two_units() {

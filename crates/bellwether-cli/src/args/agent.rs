@@ -3,7 +3,21 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::agent::config::Overrides;
 use crate::duration;
+
+/// A member to run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AgentArgs {
+    /// The configuration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// End when standard input is closed, and with the process that started this one
+    #[arg(long, hide = true)]
+    pub(crate) end_with_stdin: bool,
+}
 
 /// Which agent to ask, and how to print its answer.
 #[derive(Debug, clap::Args)]

@@ -71,9 +71,9 @@ fn hold_of(hold: Option<&str>) -> Result<Hold, Problem> {
     match hold {
         None => Ok(Hold::Default),
         Some("until-told") => Ok(Hold::UntilTold),
-        Some(span) => duration::parse(span).map(Hold::For).map_err(|expected| {
-            Problem::bad_request(format!("hold: found \"{span}\", {expected}, or \"until-told\""))
-        }),
+        Some(span) => duration::parse(span)
+            .map(Hold::For)
+            .map_err(|expected| Problem::bad_request(format!("hold: {expected}, or \"until-told\""))),
     }
 }
 

@@ -1,0 +1,109 @@
+//! `bellwether agent`: a member of a cluster as a process.
+//!
+//! It joins, answers over HTTP, and leaves when it is told to end: whoever leads then hands over first.
+
+mod greeting;
+mod log;
+mod stop;
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bellwether::Member;
+use bellwether::member::{Ended, Observer};
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::time::timeout;
+
+use crate::Status;
+use crate::agent::config::{AgentConfig, Environment};
+use crate::agent::http;
+use crate::args::agent::AgentArgs;
+use crate::output::Printer;
+use stop::Stop;
+
+/// How long leaving may take: longer than the leader's work may take to stop, shorter than supervisors wait.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+pub(crate) fn run(args: &AgentArgs, out: &Printer) -> Status {
+    let config = match AgentConfig::load(&args.config, &args.overrides, &Environment::of_process()) {
+        Ok(config) => config,
+        Err(error) => {
+            error.problems().iter().for_each(|problem| out.error(problem));
+            return error.status();
+        }
+    };
+    log::start(&config.log);
+    // One thread: the member is one loop, and a second would only add latency between its socket and its state.
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(out, format!("cannot start: {error}")),
+    };
+    match runtime.block_on(live(config, args.end_with_stdin, out)) {
+        Ok(()) => Status::Done,
+        Err(error) => failed(out, error),
+    }
+}
+
+fn failed(out: &Printer, error: String) -> Status {
+    out.error(error);
+    Status::Failed
+}
+
+/// From joining to leaving. Whatever cannot be had is found out before anything is promised to peers.
+async fn live(config: AgentConfig, end_with_stdin: bool, out: &Printer) -> Result<(), String> {
+    let mut stop =
+        Stop::listen(end_with_stdin).map_err(|error| format!("cannot listen for signals: {error}"))?;
+    let (listener, api) = bind(config.api.listen)
+        .await
+        .map_err(|error| format!("cannot listen for clients of the API at {}: {error}", config.api.listen))?;
+    let member = Member::join(config.member.clone()).await.map_err(|error| error.to_string())?;
+    greeting::print(&config, &member.status(), api, out);
+    tokio::spawn(report(member.observe_after(0)));
+    let app = http::app(member.clone(), config.api.token);
+    tokio::select! {
+        ended = member.ended() => end(ended),
+        served = http::serve(listener, app) => {
+            Err(served.map_or_else(|error| format!("the API ended: {error}"), |()| "the API ended".to_owned()))
+        }
+        why = stop.next() => {
+            tracing::info!("{why}: leaving");
+            leave(&member, &mut stop).await
+        }
+    }
+}
+
+async fn bind(listen: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(listen).await?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+async fn leave(member: &Member, stop: &mut Stop) -> Result<(), String> {
+    tokio::select! {
+        left = timeout(LEAVE_TIMEOUT, member.leave()) => match left {
+            Ok(()) => Ok(()),
+            Err(_) => Err(format!("could not leave within {} s; ended without a goodbye", LEAVE_TIMEOUT.as_secs())),
+        },
+        why = stop.next() => Err(format!("{why} again: ended without a goodbye")),
+    }
+}
+
+fn end(ended: Ended) -> Result<(), String> {
+    match ended {
+        Ended::Left => Ok(()),
+        Ended::Disk(_) | Ended::IdInUse(_) => Err(ended.to_string()),
+    }
+}
+
+/// Writes every change of leader to the log.
+async fn report(mut changes: Observer) {
+    while let Some(change) = changes.next().await {
+        let (no, epoch, cause) = (change.no, change.epoch, change.cause.to_string());
+        match change.leader {
+            Some(leader) => tracing::info!(no, leader = leader.0, epoch, %cause, "node {leader} leads"),
+            None => tracing::info!(no, epoch, %cause, "nobody leads"),
+        }
+    }
+}

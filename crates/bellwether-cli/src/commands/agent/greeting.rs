@@ -1,0 +1,33 @@
+//! What an agent says when it has come up: who it is, and what may be relied on.
+
+use std::net::SocketAddr;
+
+use bellwether::status::Status;
+
+use crate::agent::config::AgentConfig;
+use crate::agent::mode;
+use crate::duration::rough;
+use crate::layout::hanging;
+use crate::output::Printer;
+
+pub(super) fn print(config: &AgentConfig, status: &Status, api: SocketAddr, out: &Printer) {
+    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<10}"), text));
+    let member = &config.member;
+    entry("node", &format!("{}, life {}", status.id, status.incarnation));
+    entry("cluster", &status.cluster);
+    entry("protocol", status.protocol.name());
+    entry("mode", &format!("{}. {}", mode::NAME, mode::GUARANTEE));
+    entry(
+        "timing",
+        &format!(
+            "A leader whose process ends is noticed at once, by its connection. A silent one is noticed after {} \
+             (it shows itself every {}), later on a network that proved slower.",
+            rough(member.timeout),
+            rough(member.heartbeat)
+        ),
+    );
+    entry("peers", &format!("{}, over mutual TLS", member.listen));
+    let changes =
+        if config.api.token.is_some() { "changes need the token" } else { "read only: no api.token" };
+    entry("API", &format!("http://{api}, {changes}"));
+}
