@@ -59,8 +59,10 @@ async fn live(config: AgentConfig, end_with_stdin: bool, out: &Printer) -> Resul
         .await
         .map_err(|error| format!("cannot listen for clients of the API at {}: {error}", config.api.listen))?;
     let member = Member::join(config.member.clone()).await.map_err(|error| error.to_string())?;
-    greeting::print(&config, &member.status(), api, out);
-    tokio::spawn(report(member.observe_after(0)));
+    // Taken before anything can happen: from here to the first change there is no waiting.
+    let changes = member.observe();
+    greeting::print(&config, &member, api, out);
+    tokio::spawn(report(changes));
     let app = http::app(member.clone(), config.api.token);
     tokio::select! {
         ended = member.ended() => end(ended),
@@ -93,7 +95,7 @@ async fn leave(member: &Member, stop: &mut Stop) -> Result<(), String> {
 fn end(ended: Ended) -> Result<(), String> {
     match ended {
         Ended::Left => Ok(()),
-        Ended::Disk(_) | Ended::IdInUse(_) => Err(ended.to_string()),
+        Ended::Disk(_) | Ended::IdInUse(_) | Ended::Panicked(_) => Err(ended.to_string()),
     }
 }
 

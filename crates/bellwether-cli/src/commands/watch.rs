@@ -25,7 +25,7 @@ pub(crate) fn run(args: &WatchArgs, out: &Printer) -> Status {
 }
 
 fn follow(args: &WatchArgs, client: &Client, mut events: Events, out: &Printer) -> Status {
-    let mut watch = Watch { args, out, seen: args.after, changes: 0, greeted: false };
+    let mut watch = Watch { args, out, seen: args.after, changes: 0, greeted: args.after.is_some() };
     loop {
         match watch.take(&mut events) {
             Ok(true) => return Status::Done,

@@ -114,20 +114,13 @@ impl FromRequestParts<Api> for Authorised {
                 "the configuration has no `api.token`: nothing can be changed from here",
             ));
         };
-        let Some(header) = parts.headers.get(AUTHORIZATION) else {
-            return Err(Problem::unauthorized(
-                "the token is missing, expected `Authorization: Bearer TOKEN`",
-            ));
-        };
-        let presented = header
-            .as_bytes()
-            .split_at_checked(7)
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
-        match presented {
+        let header =
+            parts.headers.get(AUTHORIZATION).and_then(|header| header.as_bytes().split_at_checked(7));
+        match header.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer ")) {
             Some((_, presented)) if same(presented, token.as_bytes()) => Ok(Self),
             Some(_) => Err(Problem::unauthorized("the token is wrong")),
             None => {
-                Err(Problem::unauthorized("found another scheme, expected `Authorization: Bearer TOKEN`"))
+                Err(Problem::unauthorized("the token is missing, expected `Authorization: Bearer TOKEN`"))
             }
         }
     }

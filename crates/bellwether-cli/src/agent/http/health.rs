@@ -1,5 +1,7 @@
 //! What load balancers and supervisors ask: the status code is the answer.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -8,23 +10,27 @@ use serde_json::{Value, json};
 
 use super::{Api, status};
 
+/// What drives a member does something every second at least. If it does not for so long, it hangs.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+
 /// Whether traffic for the leader belongs here.
 pub(super) async fn leader(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     let now = api.member.status();
     (ok_if(now.standing == Standing::Leading), Json(status::leader_json(now.leader)))
 }
 
-/// Whether the process works. It answers on the thread that drives the member: if that hangs, so does this.
+/// Whether the process works: the member has not ended, and what drives it still goes round.
 pub(super) async fn livez(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     let ended = tokio::select! {
         biased;
         ended = api.member.ended() => Some(ended),
         () = std::future::ready(()) => None,
     };
-    (
-        ok_if(ended.is_none()),
-        Json(json!({"alive": ended.is_none(), "ended": ended.map(|why| why.to_string())})),
-    )
+    let idle = api.member.idle();
+    let alive = ended.is_none() && idle < IDLE_MAX;
+    let idle_us = u64::try_from(idle.as_micros()).unwrap_or(u64::MAX);
+    let ended = ended.map(|why| why.to_string());
+    (ok_if(alive), Json(json!({"alive": alive, "idle_us": idle_us, "ended": ended})))
 }
 
 /// Whether the member has found its place: it follows, leads, or stands aside.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use bellwether::status::Status;
+use bellwether::Member;
 
 use crate::agent::config::AgentConfig;
 use crate::agent::mode;
@@ -10,9 +10,9 @@ use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::Printer;
 
-pub(super) fn print(config: &AgentConfig, status: &Status, api: SocketAddr, out: &Printer) {
+pub(super) fn print(config: &AgentConfig, member: &Member, api: SocketAddr, out: &Printer) {
     let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<10}"), text));
-    let member = &config.member;
+    let status = member.status();
     entry("node", &format!("{}, life {}", status.id, status.incarnation));
     entry("cluster", &status.cluster);
     entry("protocol", status.protocol.name());
@@ -22,11 +22,11 @@ pub(super) fn print(config: &AgentConfig, status: &Status, api: SocketAddr, out:
         &format!(
             "A leader whose process ends is noticed at once, by its connection. A silent one is noticed after {} \
              (it shows itself every {}), later on a network that proved slower.",
-            rough(member.timeout),
-            rough(member.heartbeat)
+            rough(config.member.timeout),
+            rough(config.member.heartbeat)
         ),
     );
-    entry("peers", &format!("{}, over mutual TLS", member.listen));
+    entry("peers", &format!("{}, over mutual TLS", member.local_addr()));
     let changes =
         if config.api.token.is_some() { "changes need the token" } else { "read only: no api.token" };
     entry("API", &format!("http://{api}, {changes}"));

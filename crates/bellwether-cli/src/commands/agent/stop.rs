@@ -30,17 +30,18 @@ impl Stop {
     pub(super) async fn next(&mut self) -> &'static str {
         let input = async {
             match &mut self.input {
-                Some(input) => {
-                    input.recv().await;
-                }
+                Some(input) => input.recv().await,
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let why = tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
-            () = input => "standard input was closed",
-        }
+            _ = input => "standard input was closed",
+        };
+        // Closed stays closed: it is a reason once.
+        self.input = None;
+        why
     }
 }
 
