@@ -1,6 +1,7 @@
 //! What can be typed.
 
 pub(crate) mod agent;
+pub(crate) mod up;
 
 use std::path::PathBuf;
 
@@ -18,9 +19,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Watch a simulated cluster elect, lose its leader, elect again and take the lost node back in
+    /// Start a cluster of real agents on this machine, watch it, and break it
     #[command(after_help = EXIT_CODES)]
-    Up(UpArgs),
+    Up(up::UpArgs),
     /// Run a member of a cluster
     #[command(after_help = EXIT_CODES)]
     Agent(agent::AgentArgs),
@@ -60,19 +61,6 @@ pub(crate) enum Command {
     /// Judge what nodes recorded: did the algorithm keep its promises
     #[command(after_help = EXIT_CODES)]
     Check(CheckArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct UpArgs {
-    /// How many nodes, 2 to 8
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=8))]
-    pub(crate) nodes: u32,
-    /// The algorithm they run
-    #[arg(long, value_name = "P", default_value = "fjr", value_parser = protocol())]
-    pub(crate) protocol: Protocol,
-    /// How many times faster than the clock
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed, allow_negative_numbers = true)]
-    pub(crate) speed: f64,
 }
 
 #[derive(Debug, clap::Args)]
@@ -190,11 +178,4 @@ fn variant() -> impl TypedValueParser<Value = Variant> {
 
 fn seed(number: &str) -> Result<u64, String> {
     number.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
-}
-
-fn speed(factor: &str) -> Result<f64, String> {
-    match factor.parse() {
-        Ok(factor) if (0.01..=10_000.0).contains(&factor) => Ok(factor),
-        _ => Err("expected a number from 0.01 to 10000".to_owned()),
-    }
 }

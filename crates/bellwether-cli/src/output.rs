@@ -25,10 +25,15 @@ impl Printer {
 
     /// A line of the answer.
     pub(crate) fn line(&self, line: impl Display) {
+        self.draw(format_args!("{line}\n"));
+    }
+
+    /// Text as it is, for a screen that is drawn again and again.
+    pub(crate) fn draw(&self, text: impl Display) {
         if self.closed.get() {
             return;
         }
-        match writeln!(&self.out, "{line}").and_then(|()| (&self.out).flush()) {
+        match write!(&self.out, "{text}").and_then(|()| (&self.out).flush()) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::BrokenPipe => self.closed.set(true),
             Err(error) => self.give_up(&error),

@@ -1,189 +1,185 @@
-//! `bellwether up`: a cluster to look at.
+//! `bellwether up`: a cluster of real agents on this machine, to look at and to break.
 //!
-//! The nodes are the real state machines; the network, the clocks and the disks are simulated, and virtual time is
-//! held to the pace of the wall clock. The leader is crashed and brought back, then the show ends.
+//! | file | what |
+//! |---|---|
+//! | `place.rs` | where the cluster keeps its files, and how others find it |
+//! | `files.rs` | ports, certificates, configurations |
+//! | `fleet.rs` | the agents' processes: start, stop, kill, and an end for all |
+//! | `feed.rs` | what happens, from wherever it comes: agents, keys, signals, other terminals |
+//! | `model.rs` | what is known of the nodes, and what of it is news |
+//! | `board.rs`, `screen.rs` | how it looks, and how it gets onto a terminal |
+//! | `control.rs` | `bellwether up kill 3`, on both ends |
 
-use std::thread;
+mod board;
+mod control;
+mod feed;
+mod files;
+mod fleet;
+mod model;
+mod place;
+mod screen;
+
+use std::io::{self, IsTerminal};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use bellwether_proto::election::AnyElection;
-use bellwether_proto::ident::NodeId;
-use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Status as NodeStatus, View};
-use bellwether_sim::run;
-use bellwether_sim::scenario::{Fault, Latency, Scenario};
-use bellwether_sim::world::World;
-
 use crate::Status;
-use crate::args::UpArgs;
-use crate::layout::hanging;
-use crate::output::{Printer, invocation};
+use crate::args::up::{ClusterArgs, UpArgs, UpCommand};
+use crate::output::Printer;
+use control::{Order, Verb};
+use feed::News;
+use fleet::Fleet;
+use model::Model;
+use place::Place;
+use screen::Screen;
 
-/// How long each act of the show takes.
-const ACT: Span = Span::secs(3);
-
-/// The board is not drawn more often than this, in virtual time, unless there is news of a leader.
-const FRAME: Span = Span::millis(10);
+/// How often processes are looked after, and clocks on the screen go on.
+const TICK: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &UpArgs, out: &Printer) -> Status {
-    let mut scenario = Scenario::calm(args.protocol, args.nodes, Time::ZERO + ACT * 3);
-    scenario.network.base.latency = Latency { low: Span::millis(1), high: Span::millis(4) };
-    scenario.timing.delta = Span::millis(5);
-    scenario.parameters.t = Some(scenario.t().max(1)); // One of two is to survive the other.
-    introduce(args, &scenario, out);
-    let mut show = Show::new(&scenario, args.speed, out);
-    match play(&mut show) {
-        Some(()) => {
-            out.line(format_args!(
-                "\nThat was simulated. Try: {} sim scenarios/partition-and-merge.toml",
-                invocation()
-            ));
+    let (verb, node, place) = match &args.command {
+        None => return show(&args.cluster, out),
+        Some(UpCommand::Kill(args)) => (Verb::Kill, Some(args.node), &args.place),
+        Some(UpCommand::Stop(args)) => (Verb::Stop, Some(args.node), &args.place),
+        Some(UpCommand::Cont(args)) => (Verb::Cont, Some(args.node), &args.place),
+        Some(UpCommand::Start(args)) => (Verb::Start, Some(args.node), &args.place),
+        Some(UpCommand::List(place)) => (Verb::List, None, place),
+    };
+    match control::ask(place.dir.as_deref(), &Order { verb, node }) {
+        Ok(answer) => {
+            out.line(answer);
             Status::Done
         }
-        None => {
-            out.error(format_args!("no leader was agreed on within {ACT}"));
-            Status::No
-        }
+        Err(error) => failed(out, &error),
     }
 }
 
-fn introduce(args: &UpArgs, scenario: &Scenario, out: &Printer) {
-    let spec = args.protocol.spec();
-    let seconds = scenario.until.as_micros() as f64 / 1e6 / args.speed;
-    let duration =
-        if seconds < 1.0 { "less than a second".to_owned() } else { format!("{seconds:.0} seconds") };
-    out.line(hanging(
-        "simulated  ",
-        &format!("{} nodes run {} on a virtual network, for {duration}", args.nodes, spec.name),
-    ));
-    out.line(hanging("guarantee  ", spec.guarantees));
+fn failed(out: &Printer, error: &str) -> Status {
+    out.error(error);
+    Status::Failed
 }
 
-/// The three acts; nothing, if one of them ends without a leader.
-fn play(show: &mut Show<'_>) -> Option<()> {
-    let leader = show.act("the start", "every node starts", None)?;
-    show.act("the crash", &format!("node {leader} crashes"), Some(&Fault::Crash(vec![leader])))?;
-    show.act("the recovery", &format!("node {leader} recovers"), Some(&Fault::Recover(vec![leader])))?;
-    Some(())
+fn show(args: &ClusterArgs, out: &Printer) -> Status {
+    match play(args, out) {
+        Ok(()) => Status::Done,
+        Err(error) => failed(out, &error),
+    }
+}
+
+/// From the first process to the last. Whatever ends this, processes and files are gone after it.
+fn play(args: &ClusterArgs, out: &Printer) -> Result<(), String> {
+    let place = Place::make(args.dir.as_deref())?;
+    let plan = files::write(&place, args.nodes, args.protocol)?;
+    let control = control::listen(&place)?;
+    let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let news = feed::start(&plan, control, on_terminal)?;
+    let mut show = Show {
+        model: Model::new(&plan, Instant::now()),
+        fleet: Fleet::start(plan.nodes.clone())?,
+        screen: Screen::open(on_terminal, out),
+        selected: None,
+    };
+    for (node, process) in show.fleet.processes() {
+        show.model.process(node, process, Instant::now());
+    }
+    show.screen.introduce(&show.model, &plan);
+    show.go_on(&news, args.length.map(|length| Instant::now() + length));
+    Ok(())
 }
 
 struct Show<'a> {
-    world: World<'static, AnyElection>,
-    began: Instant,
-    speed: f64,
-    /// What the act began with, and when.
-    cause: &'static str,
-    since: Time,
-    /// The board as it was last drawn, and when.
-    board: String,
-    drawn: Option<Time>,
-    /// The leader that all agreed on when last looked at.
-    agreed: Option<NodeId>,
-    out: &'a Printer,
+    fleet: Fleet,
+    model: Model,
+    screen: Screen<'a>,
+    selected: Option<u32>,
 }
 
-impl<'a> Show<'a> {
-    fn new(scenario: &Scenario, speed: f64, out: &'a Printer) -> Self {
-        Self {
-            world: run::world(scenario, None),
-            began: Instant::now(),
-            speed,
-            cause: "",
-            since: Time::ZERO,
-            board: String::new(),
-            drawn: None,
-            agreed: None,
-            out,
-        }
-    }
+/// Whether the show goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    On,
+    End,
+}
 
-    /// Brings the fault about and lets the world go on from there, in step with the clock. Returns who leads then.
-    fn act(&mut self, cause: &'static str, what: &str, fault: Option<&Fault>) -> Option<NodeId> {
-        (self.cause, self.since) = (cause, self.world.now());
-        self.out.line("");
-        self.say(what);
-        if let Some(fault) = fault {
-            self.world.befall(fault);
-            self.draw();
-            self.agreed = self.leader();
-        }
-        let end = self.since + ACT;
-        while let Some(at) = self.world.next_at().filter(|at| *at <= end) {
-            self.wait_for(at);
-            while self.world.next_at() == Some(at) {
-                self.world.step();
-            }
+impl Show<'_> {
+    fn go_on(&mut self, news: &Receiver<News>, end: Option<Instant>) {
+        loop {
             self.look();
+            let now = Instant::now();
+            if end.is_some_and(|end| now >= end) || self.screen.is_closed() {
+                return;
+            }
+            let wait = end.map_or(TICK, |end| TICK.min(end - now));
+            match news.recv_timeout(wait) {
+                Ok(news) => {
+                    if self.take(news) == Next::End {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
         }
-        self.wait_for(end);
-        self.world.run_until(end);
-        self.agreed
     }
 
-    /// Draws the board if it has changed, and says so if there is news of a leader.
+    /// Looks after the processes, and shows how things are.
     fn look(&mut self) {
-        let agreed = self.leader();
-        let news = agreed != self.agreed;
-        let fresh = self.drawn.is_some_and(|drawn| self.world.now().since(drawn) < FRAME);
-        if (news || !fresh) && self.board != board(&self.world) {
-            self.draw();
+        for (node, state) in self.fleet.reap() {
+            self.model.process(node, state, Instant::now());
         }
-        self.agreed = agreed;
-        if let (true, Some(leader)) = (news, agreed) {
-            let up = self.world.views().filter(|(_, view)| is_up(view)).count();
-            let took = self.world.now().since(self.since).as_micros() as f64 / 1e3;
-            let who = if up == 1 { "the only one up".to_owned() } else { format!("all {up} agree") };
-            self.say(&format!("node {leader} leads: {who}, {took:.0} ms after {}", self.cause));
+        self.screen.show(&self.model, self.selected, Instant::now());
+    }
+
+    fn take(&mut self, news: News) -> Next {
+        match news {
+            News::End => return Next::End,
+            News::Key(key) => return self.key(key),
+            News::Order(order, answer) => {
+                let result = self.obey(&order);
+                // Whoever asked may have gone.
+                let _ = answer.send(result);
+            }
+            News::Status(node, status) => self.model.status(node, &status, Instant::now()),
+            News::Change(node, change) => self.model.change(node, &change, Instant::now()),
+            News::Lost(node) => self.model.lost(node, Instant::now()),
         }
+        Next::On
     }
 
-    fn draw(&mut self) {
-        self.board = board(&self.world);
-        self.drawn = Some(self.world.now());
-        self.say(&self.board);
-    }
-
-    fn say(&self, what: &str) {
-        let seconds = self.world.now().as_micros() as f64 / 1e6;
-        self.out.line(format_args!("{seconds:>7.3}  {what}"));
-    }
-
-    fn wait_for(&self, at: Time) {
-        if self.out.is_closed() {
-            return; // Nobody watches.
+    fn key(&mut self, key: char) -> Next {
+        let act = |verb, node| Order { verb, node };
+        let order = match key {
+            'q' => return Next::End,
+            '1'..='9' => {
+                self.selected = key.to_digit(10).filter(|node| self.model.knows(*node)).or(self.selected);
+                return Next::On;
+            }
+            'l' => act(Verb::Kill, self.model.leader()),
+            'k' => act(Verb::Kill, self.selected),
+            's' => act(Verb::Stop, self.selected),
+            'c' => act(Verb::Cont, self.selected),
+            'r' => act(Verb::Start, self.selected),
+            _ => return Next::On,
+        };
+        if order.node.is_some()
+            && let Err(problem) = self.obey(&order)
+        {
+            self.model.note(&problem, Instant::now());
         }
-        let due = self.began + Duration::from_micros((at.as_micros() as f64 / self.speed) as u64);
-        thread::sleep(due.saturating_duration_since(Instant::now()));
+        Next::On
     }
 
-    /// The leader that every node which is up agrees on, itself among them.
-    fn leader(&self) -> Option<NodeId> {
-        let up: Vec<_> = self.world.views().filter(|(_, view)| is_up(view)).collect();
-        let leader = up.first()?.1.normal_leader()?;
-        let agreed = up.iter().all(|(_, view)| view.normal_leader() == Some(leader));
-        (agreed && up.iter().any(|(id, _)| *id == leader)).then_some(leader)
-    }
-}
-
-fn is_up(view: &View) -> bool {
-    view.status != NodeStatus::Down
-}
-
-/// Every node on one line: 8 of them and the time take 80 columns.
-fn board(world: &World<'_, AnyElection>) -> String {
-    let cells: String = world.views().map(|(id, view)| format!("{:<9}", cell(id, &view))).collect();
-    cells.trim_end().to_owned()
-}
-
-fn cell(id: NodeId, view: &View) -> String {
-    match (view.status, view.leader) {
-        (NodeStatus::Down, _) => format!("{id} down"),
-        (NodeStatus::Normal, Some(leader)) if leader == id => format!("{id} LEADS"),
-        (NodeStatus::Normal, Some(leader)) => format!("{id} -> {leader}"),
-        (NodeStatus::Normal, None) => format!("{id} -> ?"),
-        (NodeStatus::Election, _) => format!("{id} elects"),
-        (NodeStatus::Waiting, _) => format!("{id} waits"),
-        (NodeStatus::Reorganizing, _) => format!("{id} forms"),
-        (NodeStatus::Dead, _) => format!("{id} dead"),
+    fn obey(&mut self, order: &Order) -> Result<String, String> {
+        let Some(node) = order.node else { return Ok(board::list(&self.model, Instant::now())) };
+        let (done, state) = match order.verb {
+            Verb::Kill => ("killed", self.fleet.kill(node)?),
+            Verb::Stop => ("stopped", self.fleet.stop(node)?),
+            Verb::Cont => ("continued", self.fleet.cont(node)?),
+            Verb::Start => ("started", self.fleet.restart(node)?),
+            Verb::List => return Err("found a node, expected none".to_owned()),
+        };
+        self.model.note(&format!("node {node} {done}"), Instant::now());
+        self.model.process(node, state, Instant::now());
+        Ok(format!("node {node} {done}"))
     }
 }

@@ -1,0 +1,140 @@
+//! Orders from another terminal: a line over a socket, and an answer.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+use super::feed::News;
+use super::place::{self, Place};
+
+/// No order is longer.
+const ORDER_MAX: u64 = 64;
+/// How long either side waits for the other.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What is to be done to which node; to none, for a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) verb: Verb,
+    pub(super) node: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Kill,
+    Stop,
+    Cont,
+    Start,
+    List,
+}
+
+impl Verb {
+    const ALL: [Self; 5] = [Self::Kill, Self::Stop, Self::Cont, Self::Start, Self::List];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Stop => "stop",
+            Self::Cont => "cont",
+            Self::Start => "start",
+            Self::List => "list",
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.node {
+            Some(node) => write!(f, "{} {node}", self.verb.name()),
+            None => f.write_str(self.verb.name()),
+        }
+    }
+}
+
+impl Order {
+    fn parse(line: &str) -> Option<Self> {
+        let (name, node) = line.split_once(' ').map_or((line, None), |(name, node)| (name, Some(node)));
+        let verb = Verb::ALL.into_iter().find(|verb| verb.name() == name)?;
+        let node = node.map(str::parse).transpose().ok()?;
+        (node.is_some() != (verb == Verb::List)).then_some(Self { verb, node })
+    }
+}
+
+/// Where orders come in.
+#[derive(Debug)]
+pub(super) struct Control(UnixListener);
+
+pub(super) fn listen(place: &Place) -> Result<Control, String> {
+    let socket = place.socket();
+    let listener = UnixListener::bind(&socket);
+    listener.map(Control).map_err(|error| format!("cannot listen at {}: {error}", socket.display()))
+}
+
+/// Takes one order after another.
+pub(super) fn take_orders(control: &Control, to: &Sender<News>) {
+    for stream in control.0.incoming().flatten() {
+        // Whoever goes away in the middle gets no answer, and does not miss one.
+        let _ = take_order(stream, to);
+    }
+}
+
+fn take_order(mut stream: UnixStream, to: &Sender<News>) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
+    let mut line = String::new();
+    BufReader::new(&stream).take(ORDER_MAX).read_line(&mut line)?;
+    if line.is_empty() {
+        return Ok(()); // Somebody only looked whether there is a cluster.
+    }
+    let (sender, answer) = mpsc::channel();
+    let answer = match Order::parse(line.trim_end()) {
+        None => Err(format!("cannot do {line:?}")),
+        Some(order) if to.send(News::Order(order, sender)).is_ok() => {
+            answer.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err("it is ending".to_owned()))
+        }
+        Some(_) => Err("it is ending".to_owned()),
+    };
+    match answer {
+        Ok(done) => write!(stream, "ok {done}"),
+        Err(reason) => write!(stream, "no {reason}"),
+    }
+}
+
+/// Gives an order to the cluster in `dir`, or to the only one.
+pub(super) fn ask(dir: Option<&Path>, order: &Order) -> Result<String, String> {
+    let mut stream = place::connect(dir)?;
+    let answer =
+        exchange(&mut stream, order).map_err(|error| format!("the cluster does not answer: {error}"))?;
+    match answer.split_at_checked(3) {
+        Some(("ok ", done)) => Ok(done.to_owned()),
+        Some(("no ", reason)) => Err(reason.to_owned()),
+        _ => Err("the cluster ended before it answered".to_owned()),
+    }
+}
+
+fn exchange(stream: &mut UnixStream, order: &Order) -> std::io::Result<String> {
+    stream.set_read_timeout(Some(TIMEOUT * 2))?;
+    writeln!(stream, "{order}")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_was_written() {
+        for verb in Verb::ALL {
+            let order = Order { verb, node: (verb != Verb::List).then_some(3) };
+            assert_eq!(Order::parse(&order.to_string()), Some(order));
+        }
+        for line in ["", "kill", "kill x", "list 3", "dance 3"] {
+            assert_eq!(Order::parse(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What happens, from wherever it comes, in one stream.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers, read};
+use serde::de::DeserializeOwned;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::control::{self, Control, Order};
+use super::files::Plan;
+use crate::client::Client;
+use crate::client::answer::{Change, Status};
+
+/// How long to wait before an agent that does not answer is asked again.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Something that happened.
+#[derive(Debug)]
+pub(super) enum News {
+    /// How things are, as that node sees them.
+    Status(u32, Box<Status>),
+    /// What changed, as that node saw it.
+    Change(u32, Box<Change>),
+    /// That node does not answer any more.
+    Lost(u32),
+    /// A key was pressed.
+    Key(char),
+    /// Another terminal wants something, and an answer.
+    Order(Order, Sender<Result<String, String>>),
+    /// It is to end.
+    End,
+}
+
+/// Begins to listen everywhere. The threads end with the process: there is nothing that they would have to finish.
+pub(super) fn start(plan: &Plan, control: Control, keys: bool) -> Result<Receiver<News>, String> {
+    let (sender, receiver) = mpsc::channel();
+    for node in &plan.nodes {
+        let (id, client, to) = (node.id, Client::at(node.api.to_string()), sender.clone());
+        spawn("watch", move || watch(id, &client, &to))?;
+    }
+    let to = sender.clone();
+    spawn("control", move || control::take_orders(&control, &to))?;
+    if keys {
+        let to = sender.clone();
+        spawn("keys", move || take_keys(&to))?;
+    }
+    signals(sender)?;
+    Ok(receiver)
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
+}
+
+/// Follows one agent, through all of its lives.
+fn watch(id: u32, client: &Client, to: &Sender<News>) {
+    loop {
+        if let Ok(mut events) = client.watch(None) {
+            while let Ok(Some(event)) = events.next() {
+                let news = match event.name.as_str() {
+                    "status" => parse(&event.data).map(|status| News::Status(id, status)),
+                    "change" => parse(&event.data).map(|change| News::Change(id, change)),
+                    _ => None,
+                };
+                if news.is_some_and(|news| to.send(news).is_err()) {
+                    return;
+                }
+            }
+            if to.send(News::Lost(id)).is_err() {
+                return;
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn parse<T: DeserializeOwned>(data: &str) -> Option<Box<T>> {
+    serde_json::from_str(data).ok().map(Box::new)
+}
+
+fn take_keys(to: &Sender<News>) {
+    while let Ok(input) = read() {
+        let Input::Key(key) = input else { continue };
+        let is_press = key.kind == KeyEventKind::Press;
+        let news = match key.code {
+            // The terminal is raw: Ctrl-C is a key like any other.
+            KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => News::End,
+            KeyCode::Char(letter) if is_press => News::Key(letter.to_ascii_lowercase()),
+            _ => continue,
+        };
+        if to.send(news).is_err() {
+            return;
+        }
+    }
+}
+
+/// Signals become news. They are caught before this returns, so that none ends the process half-way.
+fn signals(to: Sender<News>) -> Result<(), String> {
+    let failed = |error| format!("cannot listen for signals: {error}");
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let guard = runtime.enter();
+    let [mut interrupt, mut terminate, mut hangup] = {
+        let caught: Result<Vec<_>, _> = kinds.into_iter().map(signal).collect();
+        <[_; 3]>::try_from(caught.map_err(failed)?).expect("there are three kinds")
+    };
+    drop(guard);
+    spawn("signals", move || {
+        runtime.block_on(async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+        });
+        let _ = to.send(News::End);
+    })
+}

@@ -1,0 +1,120 @@
+//! What the agents of a cluster need before they can start: ports, certificates, a token, configurations.
+
+use std::collections::hash_map::RandomState;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use bellwether::ident::NodeId;
+use bellwether::tls::{Authority, Validity};
+use bellwether_proto::election::Protocol;
+
+use super::place::Place;
+
+/// What the cluster is called.
+const CLUSTER: &str = "up";
+/// Nobody looks at a cluster for longer.
+const DAYS: u32 = 30;
+
+/// A cluster that could be started.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) cluster: &'static str,
+    pub(super) protocol: Protocol,
+    pub(super) dir: PathBuf,
+    /// What changes need.
+    pub(super) token: PathBuf,
+    pub(super) nodes: Vec<NodePlan>,
+}
+
+/// A node that could be started.
+#[derive(Clone, Debug)]
+pub(super) struct NodePlan {
+    pub(super) id: u32,
+    pub(super) peer: SocketAddr,
+    pub(super) api: SocketAddr,
+    pub(super) config: PathBuf,
+    pub(super) log: PathBuf,
+}
+
+/// Writes all of it.
+pub(super) fn write(place: &Place, nodes: u32, protocol: Protocol) -> Result<Plan, String> {
+    let dir = &place.dir;
+    let addresses =
+        free_addresses(nodes as usize * 2).map_err(|error| format!("cannot find free ports: {error}"))?;
+    let node = |(id, pair): (u32, &[SocketAddr])| {
+        let home = dir.join(format!("node-{id}"));
+        NodePlan { id, peer: pair[0], api: pair[1], config: home.join("agent.toml"), log: home.join("log") }
+    };
+    let plan = Plan {
+        cluster: CLUSTER,
+        protocol,
+        dir: dir.clone(),
+        token: dir.join("token"),
+        nodes: (1..).zip(addresses.chunks(2)).map(node).collect(),
+    };
+    write_all(&plan)?;
+    Ok(plan)
+}
+
+/// Addresses that were free a moment ago. All are held until the last is known, so that none comes twice.
+fn free_addresses(count: usize) -> io::Result<Vec<SocketAddr>> {
+    let listeners: Result<Vec<_>, _> =
+        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect();
+    listeners?.iter().map(TcpListener::local_addr).collect()
+}
+
+fn write_all(plan: &Plan) -> Result<(), String> {
+    let authority =
+        Authority::create(plan.cluster, Validity::days(DAYS)).map_err(|error| error.to_string())?;
+    put(&plan.dir.join("ca.pem"), authority.cert_pem())?;
+    put(&plan.token, &token())?;
+    for node in &plan.nodes {
+        let home = plan.dir.join(format!("node-{}", node.id));
+        fs::create_dir(&home).map_err(|error| format!("cannot make {}: {error}", home.display()))?;
+        let identity =
+            authority.issue(NodeId(node.id), Validity::days(DAYS)).map_err(|error| error.to_string())?;
+        put(&home.join("cert.pem"), &identity.cert)?;
+        put(&home.join("key.pem"), &identity.key)?;
+        put(&node.config, &config(plan, node))?;
+    }
+    Ok(())
+}
+
+/// Writes a file that only the user may read: most of them are secrets.
+fn put(path: &Path, text: &str) -> Result<(), String> {
+    let file = File::options().write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// The configuration, as a person would write it; paths in it are relative to the file.
+fn config(plan: &Plan, node: &NodePlan) -> String {
+    let mut text = format!(
+        "cluster  = \"{}\"\nnode     = {}\nprotocol = \"{}\"\npreempt  = {}\ndata_dir = \"data\"\n\n\
+         [listen]\npeer = \"{}\"\napi  = \"{}\"\n\n\
+         [tls]\nca   = \"../ca.pem\"\ncert = \"cert.pem\"\nkey  = \"key.pem\"\n\n\
+         [api]\ntoken_file = \"../token\"\n",
+        plan.cluster,
+        node.id,
+        plan.protocol.name(),
+        // The others follow the order of the ids at once, and want to be told so.
+        plan.protocol != Protocol::Fjr,
+        node.peer,
+        node.api,
+    );
+    for peer in &plan.nodes {
+        let _ = write!(text, "\n[[peer]]\nid      = {}\naddress = \"{}\"\n", peer.id, peer.peer);
+    }
+    text
+}
+
+/// A token that nobody guesses. The keys of the standard library's hashes come from the system's randomness.
+fn token() -> String {
+    let word = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", word(), word())
+}

@@ -1,0 +1,203 @@
+//! The agents' processes.
+//!
+//! Each holds the reading end of a pipe and ends when this process lets go of the other, however that comes about.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::files::NodePlan;
+
+/// How long the agents may take to leave at the end.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// What a node's process does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Process {
+    /// It runs.
+    Up(u32),
+    /// It is there, and does nothing.
+    Stopped(u32),
+    /// It is not there; why.
+    Down(String),
+}
+
+/// The processes, by node.
+#[derive(Debug)]
+pub(super) struct Fleet {
+    program: PathBuf,
+    nodes: BTreeMap<u32, Node>,
+}
+
+#[derive(Debug)]
+struct Node {
+    plan: NodePlan,
+    child: Option<Child>,
+    stopped: bool,
+    /// Whether it is to start again when it has ended.
+    again: bool,
+}
+
+impl Fleet {
+    /// Starts all of them. Must be called by the thread that lives longest: the kernel may end them with it.
+    pub(super) fn start(plans: Vec<NodePlan>) -> Result<Self, String> {
+        let program =
+            std::env::current_exe().map_err(|error| format!("cannot find the program itself: {error}"))?;
+        let node = |plan: NodePlan| (plan.id, Node { plan, child: None, stopped: false, again: false });
+        let mut fleet = Self { program, nodes: plans.into_iter().map(node).collect() };
+        for node in fleet.nodes.values_mut() {
+            node.start(&fleet.program)?;
+        }
+        Ok(fleet)
+    }
+
+    /// All of them, as they are now.
+    pub(super) fn processes(&self) -> Vec<(u32, Process)> {
+        self.nodes.iter().map(|(id, node)| (*id, node.process())).collect()
+    }
+
+    /// Ends a node at once.
+    pub(super) fn kill(&mut self, id: u32) -> Result<Process, String> {
+        let node = self.node(id)?;
+        node.again = false;
+        node.signal(Signal::SIGKILL)?;
+        if let Some(mut child) = node.child.take() {
+            let _ = child.wait();
+        }
+        Ok(Process::Down("killed".to_owned()))
+    }
+
+    /// Stops a node.
+    pub(super) fn stop(&mut self, id: u32) -> Result<Process, String> {
+        let node = self.node(id)?;
+        node.signal(Signal::SIGSTOP)?;
+        node.stopped = true;
+        Ok(node.process())
+    }
+
+    /// Lets a stopped node go on.
+    pub(super) fn cont(&mut self, id: u32) -> Result<Process, String> {
+        let node = self.node(id)?;
+        node.signal(Signal::SIGCONT)?;
+        node.stopped = false;
+        Ok(node.process())
+    }
+
+    /// Starts a node. One that runs leaves first, and starts when it has left.
+    pub(super) fn restart(&mut self, id: u32) -> Result<Process, String> {
+        let program = self.program.clone();
+        let node = self.node(id)?;
+        if node.child.is_some() {
+            node.signal(Signal::SIGTERM)?;
+            node.signal(Signal::SIGCONT)?;
+            (node.again, node.stopped) = (true, false);
+        } else {
+            node.start(&program)?;
+        }
+        Ok(node.process())
+    }
+
+    /// The processes that have ended since they were last looked at, and how they are now.
+    pub(super) fn reap(&mut self) -> Vec<(u32, Process)> {
+        let mut news = Vec::new();
+        for (id, node) in &mut self.nodes {
+            let Some(Ok(Some(status))) = node.child.as_mut().map(Child::try_wait) else { continue };
+            node.child = None;
+            node.stopped = false;
+            news.push((*id, Process::Down(how_it_ended(status))));
+            if std::mem::take(&mut node.again) {
+                let state = node.start(&self.program).map_or_else(Process::Down, |()| node.process());
+                news.push((*id, state));
+            }
+        }
+        news
+    }
+
+    fn node(&mut self, id: u32) -> Result<&mut Node, String> {
+        let count = self.nodes.len();
+        self.nodes
+            .get_mut(&id)
+            .ok_or_else(|| format!("there is no node {id}, expected one from 1 to {count}"))
+    }
+
+    fn signal_all(&self, signal: Signal) {
+        for node in self.nodes.values() {
+            // A process that has ended by itself needs no signal.
+            let _ = node.signal(signal);
+        }
+    }
+}
+
+impl Drop for Fleet {
+    /// Asks all to leave, and then makes sure.
+    fn drop(&mut self) {
+        self.signal_all(Signal::SIGTERM);
+        self.signal_all(Signal::SIGCONT);
+        let limit = Instant::now() + LEAVE_TIMEOUT;
+        while self.nodes.values().any(|node| node.child.is_some()) && Instant::now() < limit {
+            self.nodes.values_mut().for_each(|node| node.again = false);
+            self.reap();
+            thread::sleep(LOOK_EVERY);
+        }
+        self.signal_all(Signal::SIGKILL);
+        for child in self.nodes.values_mut().filter_map(|node| node.child.as_mut()) {
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Node {
+    fn start(&mut self, program: &PathBuf) -> Result<(), String> {
+        let shown = self.plan.log.display();
+        let log = File::options().create(true).append(true).open(&self.plan.log);
+        let log = log.map_err(|error| format!("cannot write {shown}: {error}"))?;
+        let same_log = log.try_clone().map_err(|error| format!("cannot write {shown}: {error}"))?;
+        let mut command = Command::new(program);
+        command.arg("agent").arg("--config").arg(&self.plan.config).arg("--end-with-stdin");
+        command.stdin(Stdio::piped()).stdout(same_log).stderr(log);
+        // What is typed on the terminal is for this process alone, and its environment is for nobody's agent.
+        command.process_group(0);
+        let ours = std::env::vars_os().map(|(name, _)| name);
+        for name in ours.filter(|name| name.to_string_lossy().starts_with("BELLWETHER_")) {
+            command.env_remove(name);
+        }
+        let child =
+            command.spawn().map_err(|error| format!("cannot start node {}: {error}", self.plan.id))?;
+        (self.child, self.stopped) = (Some(child), false);
+        Ok(())
+    }
+
+    fn process(&self) -> Process {
+        match (&self.child, self.stopped) {
+            (Some(child), false) => Process::Up(child.id()),
+            (Some(child), true) => Process::Stopped(child.id()),
+            (None, _) => Process::Down("not started".to_owned()),
+        }
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), String> {
+        let id = self.plan.id;
+        let child = self.child.as_ref().ok_or_else(|| format!("node {id} is not running"))?;
+        // Not reaped yet, so the number is still this process's.
+        let pid = Pid::from_raw(i32::try_from(child.id()).expect("process ids are small"));
+        kill(pid, signal).map_err(|error| format!("cannot signal node {id}: {error}"))
+    }
+}
+
+fn how_it_ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => "left".to_owned(),
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(9)) => "killed".to_owned(),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}

@@ -1,0 +1,212 @@
+//! What is known of the nodes, and what of it is news.
+//!
+//! A leader counts when it says that it leads and every node that runs names it. From when that was last so until it is
+//! so again there was no leader.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use super::files::Plan;
+use super::fleet::Process;
+use crate::client::answer::{Cause, Change, Status};
+use crate::client::words;
+use crate::duration::rough;
+
+/// How much news is kept for the board.
+const NOTES_MAX: usize = 8;
+
+/// The cluster, as far as it is known.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub(super) nodes: BTreeMap<u32, Node>,
+    /// The latest news, and how much there was in all.
+    pub(super) notes: VecDeque<Note>,
+    pub(super) noted: u64,
+    began: Instant,
+    /// The last leader that counted, and until when it did; `None` while it does.
+    last: Option<Leader>,
+    lost: Option<Instant>,
+}
+
+/// What is known of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) api: SocketAddr,
+    pub(super) process: Option<Process>,
+    /// What it says; `None` while it says nothing.
+    pub(super) says: Option<Says>,
+}
+
+/// What a node says.
+#[derive(Clone, Debug)]
+pub(super) struct Says {
+    pub(super) standing: Standing,
+    pub(super) leader: Option<Leader>,
+    pub(super) since: Instant,
+    /// Why it changed, if it did while it was watched.
+    cause: Option<Cause>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Leader,
+    Follower,
+    Electing,
+    Aside,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Leader {
+    pub(super) id: u32,
+    pub(super) epoch: u64,
+}
+
+/// A piece of news: when it was, since the beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Note {
+    pub(super) at: Duration,
+    pub(super) text: String,
+}
+
+impl Model {
+    pub(super) fn new(plan: &Plan, now: Instant) -> Self {
+        let node = |api| Node { api, process: None, says: None };
+        Self {
+            nodes: plan.nodes.iter().map(|plan| (plan.id, node(plan.api))).collect(),
+            notes: VecDeque::new(),
+            noted: 0,
+            began: now,
+            last: None,
+            lost: Some(now),
+        }
+    }
+
+    pub(super) fn knows(&self, node: u32) -> bool {
+        self.nodes.contains_key(&node)
+    }
+
+    /// Who leads.
+    pub(super) fn leader(&self) -> Option<u32> {
+        self.agreed().map(|leader| leader.id)
+    }
+
+    /// Notes what somebody did.
+    pub(super) fn note(&mut self, text: &str, now: Instant) {
+        if self.notes.len() == NOTES_MAX {
+            self.notes.pop_front();
+        }
+        self.notes.push_back(Note { at: now - self.began, text: text.to_owned() });
+        self.noted += 1;
+    }
+
+    /// A process has come, gone, stopped or gone on.
+    pub(super) fn process(&mut self, id: u32, process: Process, now: Instant) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let before = node.process.replace(process.clone());
+        if let Process::Down(how) = &process {
+            node.says = None;
+            // What was done to it on purpose has been noted already.
+            if !matches!(before, Some(Process::Down(_))) && how != "killed" {
+                self.note(&format!("node {id} ended ({how}); its log is in node-{id}/log"), now);
+            }
+        }
+        self.weigh(now);
+    }
+
+    /// A node says how it sees things.
+    pub(super) fn status(&mut self, id: u32, status: &Status, now: Instant) {
+        let leader = status.leader.leader.zip(status.leader.epoch).map(|(id, epoch)| Leader { id, epoch });
+        let standing = match status.standing.as_str() {
+            "leading" => Standing::Leader,
+            "following" => Standing::Follower,
+            "aside" => Standing::Aside,
+            _ => Standing::Electing,
+        };
+        let ago = status.leader.since_us.map(words::since).unwrap_or_default();
+        let since = now.checked_sub(ago).unwrap_or(now);
+        self.says(id, Says { standing, leader, since, cause: None }, now);
+    }
+
+    /// A node has seen a change.
+    pub(super) fn change(&mut self, id: u32, change: &Change, now: Instant) {
+        let leader = change.leader.map(|id| Leader { id, epoch: change.epoch });
+        let resigned = change.cause.kind == "resigned" && change.cause.node == Some(id);
+        let standing = match leader {
+            Some(leader) if leader.id == id => Standing::Leader,
+            _ if resigned => Standing::Aside,
+            Some(_) => Standing::Follower,
+            None => Standing::Electing,
+        };
+        self.says(id, Says { standing, leader, since: now, cause: Some(change.cause.clone()) }, now);
+    }
+
+    /// A node does not answer any more.
+    pub(super) fn lost(&mut self, id: u32, now: Instant) {
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.says = None;
+        }
+        self.weigh(now);
+    }
+
+    fn says(&mut self, id: u32, says: Says, now: Instant) {
+        if let Some(node) = self.nodes.get_mut(&id)
+            && !matches!(node.process, Some(Process::Down(_)))
+        {
+            node.says = Some(says);
+        }
+        self.weigh(now);
+    }
+
+    /// Finds out whether there is a leader that counts, and notes a new one.
+    fn weigh(&mut self, now: Instant) {
+        let agreed = self.agreed();
+        match (agreed, self.lost) {
+            (None, None) => self.lost = Some(now),
+            (Some(leader), Some(lost)) => {
+                self.lost = None;
+                self.announce(leader, now - lost, now);
+                self.last = Some(leader);
+            }
+            (Some(leader), None) if self.last != Some(leader) => {
+                self.announce(leader, Duration::ZERO, now);
+                self.last = Some(leader);
+            }
+            (None, Some(_)) | (Some(_), None) => {}
+        }
+    }
+
+    fn announce(&mut self, leader: Leader, without: Duration, now: Instant) {
+        let Leader { id, epoch } = leader;
+        let text = match self.last {
+            None => format!("node {id} leads, epoch {epoch}; {} after the start", rough(without)),
+            Some(last) if last == leader => format!("all follow node {id} again, epoch {epoch}"),
+            Some(_) => {
+                let why = self.why(leader).map_or_else(String::new, |why| format!(" ({why})"));
+                format!("node {id} leads, epoch {epoch}; {} without a leader{why}", rough(without))
+            }
+        };
+        self.note(&text, now);
+    }
+
+    /// Why that leader leads, in the words of a node that saw the one before go.
+    fn why(&self, leader: Leader) -> Option<String> {
+        let says = self.nodes.values().filter_map(|node| node.says.as_ref());
+        let causes = says.filter(|says| says.leader == Some(leader)).filter_map(|says| says.cause.as_ref());
+        let telling = |cause: &&Cause| cause.kind != "started";
+        causes.filter(telling).map(words::cause).next()
+    }
+
+    /// The leader that counts. A node that has just been started does not keep the others from having one.
+    fn agreed(&self) -> Option<Leader> {
+        let running = |node: &&Node| matches!(node.process, None | Some(Process::Up(_)));
+        let mut says = self.nodes.values().filter(running).filter_map(|node| node.says.as_ref());
+        let leader = says.clone().next()?.leader?;
+        let all = says.all(|says| says.leader == Some(leader));
+        let itself = self.nodes.get(&leader.id).filter(running).and_then(|node| node.says.as_ref());
+        (all && itself.is_some_and(|says| says.standing == Standing::Leader)).then_some(leader)
+    }
+}
+
+#[cfg(test)]
+mod tests;

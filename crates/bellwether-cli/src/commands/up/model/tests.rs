@@ -1,0 +1,104 @@
+//! News in, a story out.
+
+use bellwether_proto::election::Protocol;
+
+use super::super::board;
+use super::super::files::NodePlan;
+use super::*;
+
+fn model(nodes: u32) -> (Model, Instant) {
+    let address = |id: u32, base| SocketAddr::from(([127, 0, 0, 1], base + u16::try_from(id).unwrap()));
+    let node = |id| NodePlan {
+        id,
+        peer: address(id, 50_000),
+        api: address(id, 60_000),
+        config: "agent.toml".into(),
+        log: "log".into(),
+    };
+    let plan = Plan {
+        cluster: "up",
+        protocol: Protocol::Fjr,
+        dir: "dir".into(),
+        token: "token".into(),
+        nodes: (1..=nodes).map(node).collect(),
+    };
+    let now = Instant::now();
+    let mut model = Model::new(&plan, now);
+    for id in 1..=nodes {
+        model.process(id, Process::Up(1_000 + id), now);
+    }
+    (model, now)
+}
+
+fn change(leader: Option<u32>, epoch: u64, kind: &str, node: Option<u32>) -> Change {
+    let cause = Cause { kind: kind.to_owned(), node, to: None, text: String::new() };
+    Change { no: 1, at: String::new(), at_us: 0, leader, epoch, cause }
+}
+
+fn told(model: &Model) -> Vec<&str> {
+    model.notes.iter().map(|note| note.text.as_str()).collect()
+}
+
+const MS: Duration = Duration::from_millis(1);
+
+#[test]
+fn a_leader_counts_when_all_that_run_name_it() {
+    let (mut model, start) = model(3);
+    for id in [2, 3] {
+        model.change(id, &change(Some(1), 1, "started", None), start + 100 * MS);
+    }
+    assert_eq!(model.leader(), None, "the leader itself has not said so");
+    model.change(1, &change(Some(1), 1, "started", None), start + 120 * MS);
+    assert_eq!(told(&model), ["node 1 leads, epoch 1; 120 ms after the start"]);
+}
+
+#[test]
+fn the_time_without_a_leader_begins_with_its_end() {
+    let (mut model, start) = model(3);
+    for id in 1..=3 {
+        model.change(id, &change(Some(1), 1, "started", None), start);
+    }
+    model.process(1, Process::Down("killed".to_owned()), start + 1_000 * MS);
+    assert_eq!(model.leader(), None);
+    for id in [2, 3] {
+        model.change(id, &change(Some(2), 2, "gone", Some(1)), start + 1_030 * MS);
+    }
+    assert_eq!(told(&model)[1..], ["node 2 leads, epoch 2; 30 ms without a leader (node 1 is gone)"]);
+    model.process(1, Process::Up(2_000), start + 2_000 * MS);
+    model.change(1, &change(None, 0, "started", None), start + 2_010 * MS);
+    model.change(1, &change(Some(2), 2, "started", None), start + 2_020 * MS);
+    assert_eq!(told(&model)[2..], ["all follow node 2 again, epoch 2"]);
+}
+
+#[test]
+fn a_stopped_node_is_not_waited_for() {
+    let (mut model, start) = model(2);
+    for id in 1..=2 {
+        model.change(id, &change(Some(1), 1, "started", None), start);
+    }
+    model.process(1, Process::Stopped(1_001), start + 10 * MS);
+    model.change(2, &change(Some(2), 2, "silent", Some(1)), start + 260 * MS);
+    assert_eq!(told(&model)[1..], ["node 2 leads, epoch 2; 250 ms without a leader (node 1 was silent)"]);
+}
+
+#[test]
+fn the_board_fits_every_terminal() {
+    let (mut model, start) = model(9);
+    for id in 1..=9 {
+        model.change(id, &change(Some(9), 123_456, "handed_over", Some(8)), start);
+    }
+    model.process(3, Process::Down("signal 31".to_owned()), start);
+    model.process(4, Process::Stopped(4_194_304), start);
+    let lines = board::lines(&model, Some(3), start + 3_000_000 * MS);
+    assert!(lines.iter().all(|line| line.text.chars().count() <= 80 && line.text == line.text.trim_end()));
+    assert!(lines.iter().any(|line| line.text.starts_with(">3") && line.text.contains("signal 31")));
+    assert!(lines.iter().any(|line| line.text.contains("★ leader") && line.text.contains("127.0.0.1:60009")));
+    assert_eq!(board::list(&model, start).lines().count(), 10);
+}
+
+#[test]
+fn only_the_latest_news_is_kept() {
+    let (mut model, start) = model(1);
+    (0..100).for_each(|n| model.note(&n.to_string(), start));
+    assert_eq!((model.notes.len(), model.noted), (NOTES_MAX, 100));
+}

@@ -1,0 +1,109 @@
+//! How the board gets onto a terminal; or, where there is none, the news into a pipe.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+
+use super::board::{self, Line, Tone};
+use super::files::Plan;
+use super::model::Model;
+use crate::output::Printer;
+
+/// The board is not drawn more often: nobody sees more, and a flood of changes must not become a flood of writing.
+const FRAME: Duration = Duration::from_millis(40);
+
+/// Where the show is shown.
+#[derive(Debug)]
+pub(super) struct Screen<'a> {
+    out: &'a Printer,
+    terminal: Option<Terminal>,
+    /// How much news has been told.
+    told: u64,
+}
+
+/// A terminal in raw mode, as long as this lives.
+#[derive(Debug)]
+struct Terminal {
+    colours: bool,
+    /// How many lines the board has now.
+    height: usize,
+    drawn: Option<Instant>,
+}
+
+impl<'a> Screen<'a> {
+    /// A terminal that cannot be put into raw mode is treated as a pipe.
+    pub(super) fn open(on_terminal: bool, out: &'a Printer) -> Self {
+        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let terminal = (on_terminal && enable_raw_mode().is_ok()).then_some(Terminal {
+            colours,
+            height: 0,
+            drawn: None,
+        });
+        Self { out, terminal, told: 0 }
+    }
+
+    pub(super) fn introduce(&self, model: &Model, plan: &Plan) {
+        let end = if self.terminal.is_some() { "\r\n" } else { "\n" };
+        let lines = board::introduction(model, plan);
+        self.out.draw(lines.into_iter().fold(String::new(), |text, line| text + &line + end));
+    }
+
+    /// Shows what there is to show.
+    pub(super) fn show(&mut self, model: &Model, selected: Option<u32>, now: Instant) {
+        match &mut self.terminal {
+            Some(terminal) => terminal.draw(&board::lines(model, selected, now), now, self.out),
+            None => self.tell(model),
+        }
+    }
+
+    /// Whether nobody looks any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.out.is_closed()
+    }
+
+    fn tell(&mut self, model: &Model) {
+        let fresh = usize::try_from(model.noted - self.told).unwrap_or(usize::MAX);
+        let known = model.notes.len().saturating_sub(fresh);
+        for note in model.notes.iter().skip(known) {
+            self.out.line(board::note_line(note));
+        }
+        self.told = model.noted;
+    }
+}
+
+impl Terminal {
+    fn draw(&mut self, lines: &[Line], now: Instant, out: &Printer) {
+        if self.drawn.is_some_and(|drawn| now - drawn < FRAME) {
+            return;
+        }
+        self.drawn = Some(now);
+        // A line that the terminal breaks would be two, and the next frame would not find its beginning.
+        let width = size().map_or(usize::MAX, |(columns, _)| usize::from(columns));
+        let mut text = String::from("\x1b[?25l");
+        if self.height > 0 {
+            let _ = write!(text, "\x1b[{}A", self.height);
+        }
+        for line in lines {
+            let (on, off) = match (self.colours, line.tone) {
+                (true, Tone::Bright) => ("\x1b[1;32m", "\x1b[0m"),
+                (true, Tone::Dim) => ("\x1b[2m", "\x1b[0m"),
+                (true, Tone::Plain) | (false, _) => ("", ""),
+            };
+            let _ =
+                write!(text, "\r\x1b[K{on}{}{off}\r\n", line.text.chars().take(width).collect::<String>());
+        }
+        text.push_str("\x1b[J");
+        self.height = lines.len();
+        out.draw(text);
+    }
+}
+
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        if self.terminal.is_some() {
+            let _ = disable_raw_mode();
+            self.out.draw("\x1b[?25h");
+        }
+    }
+}
