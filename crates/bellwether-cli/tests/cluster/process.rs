@@ -1,0 +1,88 @@
+//! Processes that do not outlive their test.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::wait_until;
+
+/// A process; killed, if it still runs when this goes.
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// An agent that ends with the test.
+    pub(crate) fn agent(config: &Path, log: &Path) -> Self {
+        let mut command = bellwether();
+        command.arg("agent").arg("--config").arg(config).arg("--end-with-stdin");
+        let file = File::options().create(true).append(true).open(log).unwrap();
+        Self::start(command.stdin(Stdio::piped()).stdout(file.try_clone().unwrap()).stderr(file))
+    }
+
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self(command.spawn().expect("the command runs"))
+    }
+
+    pub(crate) fn child(&mut self) -> &mut Child {
+        &mut self.0
+    }
+
+    pub(crate) fn stop(&self) {
+        self.signal(Signal::SIGSTOP);
+    }
+
+    pub(crate) fn cont(&self) {
+        self.signal(Signal::SIGCONT);
+    }
+
+    pub(crate) fn terminate(&self) {
+        self.signal(Signal::SIGTERM);
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).expect("the process is ours");
+    }
+
+    /// The exit code; `None` if a signal ended it. It must end in time.
+    #[track_caller]
+    pub(crate) fn wait(&mut self, deadline: Duration) -> Option<i32> {
+        let mut status = None;
+        let ended = wait_until(deadline, || {
+            status = self.0.try_wait().expect("the process is ours");
+            status.is_some()
+        });
+        assert!(ended, "still running after {deadline:?}");
+        status.and_then(|status| status.code())
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.0.id()).expect("process ids are small"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The command, as if called by hand: nothing of the tests' environment reaches it.
+pub(crate) fn bellwether() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bellwether"));
+    let ours = std::env::vars_os().map(|(name, _)| name);
+    for name in ours.filter(|name| name == "CARGO" || name.to_string_lossy().starts_with("BELLWETHER_")) {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Whether a process with that number exists.
+pub(crate) fn exists(pid: i32) -> bool {
+    kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
+}
