@@ -1,8 +1,11 @@
 //! The commands that ask an agent.
 
-use std::process::Output;
+use std::io::{BufRead, BufReader};
+use std::process::{Output, Stdio};
 
-use crate::cluster::{Cluster, TOKEN, bellwether};
+use serde_json::Value;
+
+use crate::cluster::{Cluster, DEADLINE, Process, TOKEN, bellwether};
 
 fn ask(cluster: &Cluster, id: u32, args: &[&str]) -> (i32, String, String) {
     run(&[args, &["--api", &cluster.api(id)]].concat())
@@ -39,7 +42,7 @@ fn people_and_scripts_find_the_leader() {
     for command in ["status", "leader", "members", "history"] {
         let (code, out, _) = ask(&cluster, 1, &[command, "--json"]);
         assert_eq!((code, out.lines().count()), (0, 1));
-        assert!(serde_json::from_str::<serde_json::Value>(&out).unwrap().is_object());
+        assert!(serde_json::from_str::<Value>(&out).unwrap().is_object());
     }
 }
 
@@ -50,9 +53,27 @@ fn a_watcher_ends_when_it_has_seen_enough() {
     let (code, out, err) = ask(&cluster, 1, &["watch", "--after", "0", "--count", "1"]);
     assert_eq!((code, out.lines().count(), err.as_str()), (0, 1, ""), "{out}");
     let (_, out, _) = ask(&cluster, 1, &["watch", "--after", "0", "--count", "1", "--json"]);
-    let names: Vec<_> =
-        out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()).collect();
+    let names: Vec<_> = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect();
     assert!(names[0]["standing"].is_string() && names[1]["no"].is_u64(), "{out}");
+}
+
+#[test]
+fn a_watcher_finds_its_agent_again() {
+    let mut cluster = Cluster::start(1);
+    cluster.wait_for_leader();
+    let seen = cluster.get(1, "/v1/history").json()["changes"].as_array().unwrap().len();
+    let (after, count) = (seen.to_string(), "1");
+    let args = ["watch", "--after", &after, "--count", count, "--json", "--api", &cluster.api(1)];
+    let mut watch = Process::start(bellwether().args(args).stdout(Stdio::piped()));
+    let mut lines = BufReader::new(watch.child().stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(next()["standing"], "leading");
+    cluster.kill(1);
+    cluster.start_node(1);
+    // The agent says again how things are, and then what the watcher has not seen yet.
+    let change = std::iter::from_fn(|| Some(next())).find(|event| event["no"].is_u64()).unwrap();
+    assert_eq!(change["no"], seen as u64 + 1);
+    assert_eq!(watch.wait(DEADLINE), Some(0));
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::time::Instant;
 use super::files::Plan;
 use super::fleet::Process;
 use super::model::{Model, Node, Note, Standing};
+use crate::agent::mode;
 use crate::duration::rough;
-use crate::layout::WIDTH;
+use crate::layout::{WIDTH, hanging};
 use crate::output::invocation;
 
 /// A line, and how it is to stand out.
@@ -53,17 +54,21 @@ pub(super) fn list(model: &Model, now: Instant) -> String {
 pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
     let name = invocation();
     let api = model.nodes.values().next().map_or_else(String::new, |node| node.api.to_string());
-    vec![
-        format!(
-            "agents  {} on loopback, real processes over mutual TLS; they run {}",
-            model.nodes.len(),
-            plan.protocol.name()
-        ),
-        format!("files   {}", plan.dir.display()),
-        format!("ask     {name} status --api {api}"),
-        format!("        curl http://{api}/v1/status"),
-        format!("change  {name} up kill 1"),
-    ]
+    let entry = |label: &str, text: &str| hanging(&format!("{label:<10}"), text);
+    let agents = format!(
+        "{} on loopback, real processes over mutual TLS; they run {}",
+        model.nodes.len(),
+        plan.protocol.name()
+    );
+    let entries = [
+        entry("agents", &agents),
+        entry("guarantee", mode::GUARANTEE),
+        entry("files", &plan.dir.display().to_string()),
+        entry("ask", &format!("{name} status --api {api}")),
+        entry("", &format!("curl http://{api}/v1/status")),
+        entry("break", &format!("{name} up kill 1")),
+    ];
+    entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
 }
 
 /// News, as it stands on the board and in a pipe.
