@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use ureq::http::Response;
+use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body};
 
 use crate::Status;
@@ -31,7 +31,6 @@ const SILENCE_MAX: Duration = Duration::from_secs(15);
 const ANSWER_MAX: u64 = 4 << 20;
 
 /// An agent that can be asked.
-#[derive(Debug)]
 pub(crate) struct Client {
     /// `host:port`
     api: String,
@@ -113,16 +112,12 @@ impl Client {
         if let Some(after) = after {
             request = request.header("Last-Event-ID", after.to_string());
         }
-        let response = request.call();
-        match response {
-            Ok(response) if response.status().is_success() => {
-                Ok(Events::new(BufReader::new(Box::new(response.into_body().into_reader()))))
-            }
-            other => match self.answer(other) {
-                Ok(_) => unreachable!("a success was taken out"),
-                Err(failure) => Err(failure),
-            },
+        let response = request.call().map_err(|error| self.unreachable(&error))?;
+        if response.status().is_success() {
+            return Ok(Events::new(BufReader::new(Box::new(response.into_body().into_reader()))));
         }
+        let (status, answer) = self.read(response)?;
+        Err(self.refusal(status, &answer))
     }
 
     fn agent(&self, timeout: Duration) -> Agent {
@@ -139,21 +134,32 @@ impl Client {
     }
 
     fn answer(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Value, Failure> {
-        let response = response.map_err(|error| self.unreachable(&error))?;
+        let (status, answer) = self.read(response.map_err(|error| self.unreachable(&error))?)?;
+        if status.is_success() { Ok(answer) } else { Err(self.refusal(status, &answer)) }
+    }
+
+    fn read(&self, response: Response<Body>) -> Result<(StatusCode, Value), Failure> {
         let status = response.status();
         let mut text = String::new();
         let body = response.into_body().into_reader().take(ANSWER_MAX).read_to_string(&mut text);
         body.map_err(|error| Failure::Failed(format!("{}: the answer broke off: {error}", self.api)))?;
-        let answer: Value = serde_json::from_str(&text).map_err(|_| self.is_no_agent(status.as_u16()))?;
-        if status.is_success() {
-            return Ok(answer);
-        }
-        let reason = answer["error"].as_str().ok_or_else(|| self.is_no_agent(status.as_u16()))?;
+        let answer = serde_json::from_str(&text).map_err(|_| self.is_no_agent(status))?;
+        Ok((status, answer))
+    }
+
+    fn refusal(&self, status: StatusCode, answer: &Value) -> Failure {
+        let Some(reason) = answer["error"].as_str() else { return self.is_no_agent(status) };
         let reason = format!("{}: {reason}", self.api);
-        Err(match status.as_u16() {
-            400 | 401 | 403 => Failure::BadInput(reason),
+        match status {
+            StatusCode::UNAUTHORIZED if self.token.is_none() => Failure::BadInput(format!(
+                "{}: this needs a token: --token, --token-file or BELLWETHER_TOKEN",
+                self.api
+            )),
+            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Failure::BadInput(reason)
+            }
             _ => Failure::Failed(reason),
-        })
+        }
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
@@ -169,10 +175,11 @@ impl Client {
         }
     }
 
-    fn is_no_agent(&self, status: u16) -> Failure {
+    fn is_no_agent(&self, status: StatusCode) -> Failure {
         Failure::Failed(format!(
-            "{}: found an answer with status {status}, expected that of an agent",
-            self.api
+            "{}: found an answer with status {}, expected that of an agent",
+            self.api,
+            status.as_u16()
         ))
     }
 }

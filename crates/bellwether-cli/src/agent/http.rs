@@ -32,7 +32,7 @@ const BODY_MAX: usize = 4096;
 const WATCHERS_MAX: usize = 256;
 
 /// What every request is answered from.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Api {
     member: Member,
     /// What a request that changes something must present; `None` if there are to be none.
