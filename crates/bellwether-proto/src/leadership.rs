@@ -88,6 +88,10 @@ pub(crate) struct Leadership {
     terms: Terms,
     /// The largest epoch seen.
     epoch: u64,
+    /// Whose it is; a node that has been restarted does not remember.
+    epoch_of: Option<NodeId>,
+    /// A node that has just come up may not have met the others yet: nothing is announced before this.
+    earliest: Time,
     /// Members that can be spoken with.
     linked: BTreeMap<NodeId, Peer>,
     /// What members last said of themselves; perhaps just before they were linked.
@@ -140,10 +144,12 @@ enum Standing {
 }
 
 impl Leadership {
-    pub(crate) fn new(me: NodeId, terms: Terms) -> Self {
+    pub(crate) fn new(me: NodeId, terms: Terms, now: Time) -> Self {
         Self {
             me,
             epoch: terms.epoch,
+            epoch_of: None,
+            earliest: now + terms.settle,
             terms,
             linked: BTreeMap::new(),
             says: BTreeMap::new(),
@@ -198,7 +204,7 @@ impl Leadership {
         }
         self.named = named;
         if self.shown.is_some_and(|(leader, _)| Some(leader) != named) {
-            self.changes_because(cause);
+            self.changes_because(now, cause);
         }
         if named == Some(self.me) {
             if matches!(self.standing, Standing::Following) {
@@ -282,10 +288,12 @@ impl Leadership {
         match msg {
             LeadershipMsg::Claim { round } => self.on_claim(from, round),
             LeadershipMsg::Lead { round, epoch } => self.on_lead(from, round, epoch),
-            LeadershipMsg::Follow { round, epoch, priority } => {
-                self.on_follow(now, from, round, epoch, priority);
+            LeadershipMsg::Follow { round, epoch, of, priority } => {
+                if round == self.round {
+                    self.on_follow(now, from, (epoch, of), priority);
+                }
             }
-            LeadershipMsg::Cede => self.on_cede(from),
+            LeadershipMsg::Cede => self.on_cede(now, from),
             LeadershipMsg::Aside => {
                 self.explain(from, Cause::Resigned(from));
                 self.need_not_answer(now, from);
@@ -302,9 +310,17 @@ impl Leadership {
         }
     }
 
-    fn changes_because(&mut self, cause: Cause) {
-        self.cause = match (cause, self.farewell) {
-            (Cause::Outranked(who), Some(why)) if why.about() == Some(who) => why,
+    /// The election knows what made it change; what is known here may be why that was.
+    fn changes_because(&mut self, now: Time, cause: Cause) {
+        self.cause = match cause {
+            Cause::Outranked(who) | Cause::Silent(who) if who != self.me => match self.linked.get(&who) {
+                _ if self.farewell.is_some_and(|why| why.about() == Some(who)) => {
+                    self.farewell.unwrap_or(cause)
+                }
+                None => Cause::Gone(who),
+                Some(peer) if self.is_silent(now, peer) => Cause::Silent(who),
+                Some(_) => cause,
+            },
             _ => cause,
         };
     }
@@ -339,7 +355,11 @@ impl Leadership {
     fn silent_leader(&self, now: Time) -> Option<NodeId> {
         let led = self.cause.about()?;
         let peer = self.linked.get(&led)?;
-        (now.since(peer.heard) > self.terms.period * 2).then_some(led)
+        self.is_silent(now, peer).then_some(led)
+    }
+
+    fn is_silent(&self, now: Time, leader: &Peer) -> bool {
+        now.since(leader.heard) > self.terms.period * 2
     }
 
     fn need_not_answer(&mut self, now: Time, peer: NodeId) {
@@ -351,8 +371,13 @@ impl Leadership {
     }
 
     fn settle_if_all_agree(&mut self, now: Time) {
-        if matches!(&self.standing, Standing::Claiming { missing, .. } if missing.is_empty()) {
-            self.settle(now);
+        let earliest = self.earliest;
+        match &mut self.standing {
+            Standing::Claiming { missing, until } if missing.is_empty() && now < earliest => {
+                *until = earliest
+            }
+            Standing::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
+            _ => {}
         }
     }
 
@@ -366,6 +391,7 @@ impl Leadership {
 
     fn lead(&mut self, now: Time) {
         self.epoch = self.epoch.saturating_add(1);
+        self.epoch_of = Some(self.me);
         let epoch = self.epoch;
         self.standing = Standing::Leading { epoch, poll_due: now + self.terms.period * POLL_PERIODS };
         self.steps.push(Step::Persist);
@@ -399,8 +425,8 @@ impl Leadership {
         self.note(from, Says::Leads { round, epoch });
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
         let news = epoch > self.epoch;
-        self.epoch = self.epoch.max(epoch);
-        if matches!(self.standing, Standing::Aside) && epoch == self.epoch {
+        self.see(epoch, Some(from));
+        if matches!(self.standing, Standing::Aside) && self.is_latest(from, epoch) {
             self.named = Some(from);
         }
         self.heed(from);
@@ -410,6 +436,19 @@ impl Leadership {
         }
     }
 
+    fn see(&mut self, epoch: u64, of: Option<NodeId>) {
+        if epoch > self.epoch {
+            (self.epoch, self.epoch_of) = (epoch, of);
+        } else if epoch == self.epoch {
+            self.epoch_of = self.epoch_of.or(of);
+        }
+    }
+
+    /// Whether no other leadership is known to have that epoch or a larger one.
+    fn is_latest(&self, leader: NodeId, epoch: u64) -> bool {
+        epoch >= self.epoch && self.epoch_of.is_none_or(|of| of == leader)
+    }
+
     fn note(&mut self, from: NodeId, says: Says) {
         if self.says.len() < ACQUAINTANCES_MAX || self.says.contains_key(&from) {
             self.says.insert(from, says);
@@ -417,17 +456,15 @@ impl Leadership {
     }
 
     /// Leadership has been agreed to, or is still; and epochs that others saw count.
-    fn on_follow(&mut self, now: Time, from: NodeId, round: u64, epoch: u64, priority: u32) {
-        if round != self.round {
-            return;
-        }
-        self.epoch = self.epoch.max(epoch);
+    fn on_follow(&mut self, now: Time, from: NodeId, seen: (u64, Option<NodeId>), priority: u32) {
+        self.see(seen.0, seen.1);
+        let rivalled = seen.1.is_some_and(|of| of != self.me) && seen.0 == self.epoch;
         if let Some(peer) = self.linked.get_mut(&from) {
             peer.priority = priority;
         }
         match self.standing {
             Standing::Claiming { .. } => self.need_not_answer(now, from),
-            Standing::Leading { epoch, .. } if self.epoch > epoch => {
+            Standing::Leading { epoch, .. } if self.epoch > epoch || rivalled => {
                 self.cause = Cause::Merged;
                 self.lead(now);
             }
@@ -445,10 +482,10 @@ impl Leadership {
         }
     }
 
-    fn on_cede(&mut self, from: NodeId) {
+    fn on_cede(&mut self, now: Time, from: NodeId) {
         self.says.remove(&from);
         if self.shown.is_some_and(|(leader, _)| leader == from) {
-            self.changes_because(Cause::Outranked(from));
+            self.changes_because(now, Cause::Outranked(from));
             if matches!(self.standing, Standing::Aside) {
                 self.named = None;
             }
@@ -468,12 +505,13 @@ impl Leadership {
         let (Says::Claims { round } | Says::Leads { round, .. }) = says;
         // An epoch that is behind will be taken back as soon as its leader hears of ours.
         match says {
-            Says::Leads { epoch, .. } if epoch >= self.epoch => self.show(Some((who, epoch))),
+            Says::Leads { epoch, .. } if self.is_latest(who, epoch) => self.show(Some((who, epoch))),
             _ if self.named == Some(who) => self.show(None),
             _ => {}
         }
         let priority = if matches!(self.standing, Standing::Aside) { 0 } else { self.terms.priority };
-        self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch: self.epoch, priority }));
+        let (epoch, of) = (self.epoch, self.epoch_of);
+        self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority }));
     }
 
     /// This node leads or claims no more.
@@ -512,6 +550,8 @@ impl Leadership {
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
         form.period(self.epoch);
+        form.option(self.epoch_of, Form::node);
+        form.deadline(now, self.earliest);
         form.other(self.me, self.round);
         form.option(self.named, Form::node);
         form.option(self.shown, |form, (leader, epoch)| {

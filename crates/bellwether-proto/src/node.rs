@@ -109,8 +109,8 @@ impl<E: Election> Node<E> {
     }
 
     /// The same node, which announces leadership on these terms once the members that it is linked with agree.
-    pub fn with_leadership(mut self, terms: Terms) -> Self {
-        self.leadership = Some(Leadership::new(self.id(), terms));
+    pub fn with_leadership(mut self, terms: Terms, now: Time) -> Self {
+        self.leadership = Some(Leadership::new(self.id(), terms, now));
         self
     }
 

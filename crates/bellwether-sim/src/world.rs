@@ -313,7 +313,10 @@ impl<'a, E: Election> World<'a, E> {
         let setup = Setup { roster, incarnation, count: host.disk.count, ..self.setup.clone() };
         let node = Node::new(setup, self.detector, host.clock.reads(now));
         host.node = Some(match self.connections {
-            Some(_) => node.with_leadership(connections::terms(&self.setup, host.disk.epoch)),
+            Some(_) => {
+                let terms = connections::terms(&self.setup, host.disk.epoch);
+                node.with_leadership(terms, host.clock.reads(now))
+            }
             None => node,
         });
         self.record(at, What::Recover);

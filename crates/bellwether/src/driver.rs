@@ -152,7 +152,7 @@ impl Driver {
     }
 
     /// One that was here first stays. One that has just come, and is refused, is the second.
-    fn on_id_in_use(&mut self, by: NodeId, at: &str) -> Result<(), Ended> {
+    fn on_id_in_use(&self, by: NodeId, at: &str) -> Result<(), Ended> {
         let id = self.shared.id;
         let what = format!("the id {id} is already used by the node at {at}, says node {by}");
         if self.linked.is_empty() {
@@ -232,7 +232,7 @@ impl Driver {
         }
     }
 
-    fn on_announced(&mut self, now: Time, announced: Announcement) {
+    fn on_announced(&self, now: Time, announced: Announcement) {
         let Announcement { leader, epoch, cause } = announced;
         match leader {
             Some(leader) if leader == self.shared.id => tracing::info!(epoch, %cause, "this node leads"),

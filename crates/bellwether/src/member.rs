@@ -301,12 +301,7 @@ fn record(
 ) -> Result<Recorder, JoinError> {
     let failed = |source| JoinError::Trace { path: path.display().to_string(), source };
     let mut recorder = Recorder::open(path, config.id).map_err(failed)?;
-    let nodes: Vec<NodeId> = match &config.peers {
-        Peers::Listed(peers) => peers.keys().copied().chain([config.id]).collect::<BTreeSet<_>>(),
-        Peers::Named(_) => BTreeSet::new(),
-    }
-    .into_iter()
-    .collect();
+    let nodes: Vec<NodeId> = members(config).into_iter().collect();
     let setup = trace::Setup {
         cluster: &config.cluster,
         protocol: config.protocol,
@@ -317,6 +312,14 @@ fn record(
     };
     recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
     Ok(recorder)
+}
+
+/// Everybody, this member among them; nobody, if their names are not known beforehand.
+fn members(config: &Config) -> BTreeSet<NodeId> {
+    match &config.peers {
+        Peers::Listed(peers) => peers.keys().copied().chain([config.id]).collect(),
+        Peers::Named(_) => BTreeSet::new(),
+    }
 }
 
 fn settings(config: &Config, incarnation: Incarnation) -> Settings {
@@ -340,8 +343,8 @@ fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
 fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) -> Node<AnyElection> {
     let (spec, timing) = (config.protocol.spec(), timing(config));
     let members = match (&config.peers, spec.peers) {
-        (Peers::Listed(peers), election::Peers::Listed) => peers.keys().copied().chain([config.id]).collect(),
-        _ => vec![config.id],
+        (Peers::Listed(_), election::Peers::Listed) => members(config),
+        _ => BTreeSet::from([config.id]),
     };
     let setup = Setup {
         protocol: config.protocol,
@@ -360,7 +363,7 @@ fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) ->
         hands_over: spec.hands_over,
         epoch: kept.epoch,
     };
-    Node::new(setup, DetectorConfig::new(DETECTOR, timing), now).with_leadership(terms)
+    Node::new(setup, DetectorConfig::new(DETECTOR, timing), now).with_leadership(terms, now)
 }
 
 /// The papers' parameters: the first timeout is τ + 2δ.

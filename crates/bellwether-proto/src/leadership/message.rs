@@ -27,6 +27,8 @@ pub enum LeadershipMsg {
         round: u64,
         /// The largest epoch that the sender has seen.
         epoch: u64,
+        /// Whose it was, if the sender knows.
+        of: Option<NodeId>,
         /// How much the sender would be preferred as a leader.
         priority: u32,
     },
@@ -66,9 +68,10 @@ impl LeadershipMsg {
                 form.other(from, round);
                 form.period(epoch);
             }
-            Self::Follow { round, epoch, priority } => {
+            Self::Follow { round, epoch, of, priority } => {
                 form.other(to, round);
                 form.period(epoch);
+                form.option(of, Form::node);
                 form.number(u64::from(priority));
             }
             Self::Cede | Self::Aside => {}

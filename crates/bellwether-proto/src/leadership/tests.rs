@@ -72,7 +72,8 @@ impl Cluster {
         for one in ids {
             for other in ids.iter().filter(|other| *other != one) {
                 let delay = self.delay();
-                self.give(*one, delay, Input::Linked { peer: *other, incarnation: Incarnation(1) });
+                let Some(incarnation) = self.nodes.get(other).map(Node::incarnation) else { continue };
+                self.give(*one, delay, Input::Linked { peer: *other, incarnation });
             }
         }
     }
@@ -180,6 +181,17 @@ fn terms(protocol: Protocol, priority: u32, preempt: Option<Span>) -> Terms {
 }
 
 fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<AnyElection> {
+    node_in(Incarnation(1), Time::ZERO, protocol, id, ids, terms)
+}
+
+fn node_in(
+    incarnation: Incarnation,
+    now: Time,
+    protocol: Protocol,
+    id: NodeId,
+    ids: &[NodeId],
+    terms: Terms,
+) -> Node<AnyElection> {
     let spec = protocol.spec();
     let members = match spec.peers {
         Peers::Met => alloc::vec![id],
@@ -189,13 +201,13 @@ fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<An
         protocol,
         variant: Variant::Repaired,
         roster: Roster::new(id, members, spec.priority),
-        incarnation: Incarnation(1),
+        incarnation,
         count: 0,
         t: ids.len().saturating_sub(1) / 2,
         timing: TIMING,
     };
     let detector = DetectorConfig::new(spec.detector.unwrap_or(DetectorKind::Heartbeat), TIMING);
-    Node::new(setup, detector, Time::ZERO).with_leadership(terms)
+    Node::new(setup, detector, now).with_leadership(terms, now)
 }
 
 proptest! {
@@ -212,6 +224,16 @@ proptest! {
         let began = cluster.began_since(killed_at);
         prop_assert_eq!(began.len(), 1, "{:?}", began);
         prop_assert_eq!(cluster.agreed(), Some((began[0].0, epoch + 1)));
+        // It comes back, with what its disk remembers, and knows nobody at first.
+        let ids: Vec<NodeId> = (1..=nodes as u32).map(NodeId).collect();
+        let terms = Terms { epoch, ..terms(protocol, 0, None) };
+        let back = node_in(Incarnation(2), cluster.now, protocol, leader, &ids, terms);
+        cluster.start(leader, back);
+        cluster.link(&ids);
+        cluster.run(Span::secs(3));
+        prop_assert!(cluster.agreed().is_some());
+        let epochs: Vec<u64> = cluster.began_since(Time::ZERO).iter().map(|(_, epoch, _)| *epoch).collect();
+        prop_assert!(epochs.is_sorted_by(|one, next| one < next), "{:?}", epochs);
     }
 
     #[test]
