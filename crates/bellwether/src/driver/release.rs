@@ -138,6 +138,7 @@ impl Driver {
     }
 
     fn carry_out(&mut self, now: Time, then: Then) -> Result<(), Ended> {
+        let leads = self.leads().is_ok();
         let mut wait = |for_whom, reply: Option<Reply>, patience: Duration| {
             let until = now + span(patience);
             self.releases.waiting.extend(reply.map(|reply| Waiting { for_whom, until, reply }));
@@ -158,7 +159,9 @@ impl Driver {
             }
             Then::Leave => {
                 let (reply, _) = oneshot::channel();
-                wait(ForWhom::BeforeLeaving, Some(reply), self.patience);
+                // Only a leader has anything to hand over.
+                let patience = if leads { self.patience } else { Duration::ZERO };
+                wait(ForWhom::BeforeLeaving, Some(reply), patience);
                 self.step(Input::StandAside { until: Time::NEVER })
             }
         }
