@@ -161,6 +161,8 @@ pub enum Action<M> {
         /// The count.
         count: u64,
     },
+    /// Begin another life, as after a crash: this one is over, for all that the others can know.
+    BeginLife,
     /// Start_FD(i).
     Start(NodeId),
     /// Stop_FD(i).

@@ -75,6 +75,8 @@ pub struct Node<E: Election> {
     leadership: Option<Leadership>,
     /// Until when the node does not stand, and its election does not run.
     aside: Option<Time>,
+    /// The election asked for another life; it begins when the step is done.
+    life_is_over: bool,
     /// The view last shown to the outside.
     shown: View,
     // Buffers, empty between steps; kept so that a step need not allocate them.
@@ -101,6 +103,7 @@ impl<E: Election> Node<E> {
             election: E::new(setup.clone(), detector.latency(roster.size())),
             leadership: None,
             aside: None,
+            life_is_over: false,
             shown: View { status: Status::Down, leader: None, group: None },
             mail: Mail::new(),
             actions: Actions::new(),
@@ -420,7 +423,9 @@ impl<E: Election> Node<E> {
     /// Why the node may name another leader after this.
     fn cause(&self, input: &election::Input<E::Msg>) -> Cause {
         match (input, self.shown.normal_leader()) {
-            (_, None) | (election::Input::Recovery, _) => Cause::Started,
+            (_, None) => Cause::Started,
+            // It begins another life because it did not run for too long.
+            (election::Input::Recovery, Some(led)) => Cause::Silent(led),
             (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
             (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
             (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
@@ -455,6 +460,10 @@ impl<E: Election> Node<E> {
         if view.normal_leader() != named {
             self.lead(now, out, |leadership| leadership.name(now, view.normal_leader(), cause));
         }
+        if let (true, Some(incarnation)) = (mem::take(&mut self.life_is_over), self.setup.incarnation.next())
+        {
+            self.begin_life(now, incarnation, out);
+        }
     }
 
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
@@ -468,6 +477,7 @@ impl<E: Election> Node<E> {
                 self.setup.count = count;
                 self.persist(out);
             }
+            Action::BeginLife => self.life_is_over = true,
             Action::Start(peer) => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     out.push(Output::Event(Event::Watch(peer)));

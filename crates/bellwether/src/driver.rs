@@ -40,7 +40,7 @@ pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) node: Node<AnyElection>,
     pub(crate) channel: Channel,
-    pub(crate) store: Store,
+    pub(crate) store: Arc<Store>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) net: mpsc::Receiver<NetEvent>,
@@ -83,18 +83,22 @@ impl Driver {
 
     async fn drive(&mut self) -> Ended {
         self.record(What::Recover);
-        if let Err(ended) = self.step(Input::Start) {
+        if let Err(ended) = self.step(Input::Start).await {
             return ended;
         }
         loop {
             let done = match self.wait().await {
-                Wake::Deadline => self.step(Input::Deadline),
-                Wake::Net(event) => self.on_net(event),
-                Wake::Command(command) => self.on_command(command),
+                Wake::Deadline => self.step(Input::Deadline).await,
+                Wake::Net(event) => self.on_net(event).await,
+                Wake::Command(command) => self.on_command(command).await,
                 Wake::Released => Ok(()),
                 Wake::Abandoned => return Ended::Left,
             };
-            if let Err(ended) = done.and_then(|()| self.go_on_releasing()) {
+            let done = match done {
+                Ok(()) => self.go_on_releasing().await,
+                ended => ended,
+            };
+            if let Err(ended) = done {
                 return ended;
             }
             self.shared.tenures.tick();
@@ -123,24 +127,24 @@ impl Driver {
         }
     }
 
-    fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
+    async fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
         match event {
             NetEvent::Frame(frame) => {
                 if let Some(recorder) = &mut self.recorder {
                     let at = self.clock.wall_micros(self.clock.now());
                     recorder.received(at, self.node.incarnation(), &frame);
                 }
-                self.step(Input::Frame(frame))
+                self.step(Input::Frame(frame)).await
             }
             NetEvent::Linked { peer, incarnation, .. } => {
                 self.linked.insert(peer);
-                self.step(Input::Linked { peer, incarnation })
+                self.step(Input::Linked { peer, incarnation }).await
             }
             NetEvent::Ended { peer, incarnation, how } => {
                 self.linked.remove(&peer);
                 match how {
-                    End::Goodbye => self.step(Input::Unlinked { peer }),
-                    End::Broken => self.step(Input::Gone { peer, incarnation }),
+                    End::Goodbye => self.step(Input::Unlinked { peer }).await,
+                    End::Broken => self.step(Input::Gone { peer, incarnation }).await,
                 }
             }
             NetEvent::Duplicate { at } => {
@@ -163,13 +167,13 @@ impl Driver {
     }
 
     /// Gives the node an input and carries out what it answers, in order.
-    fn step(&mut self, input: Input<AnyMsg>) -> Result<(), Ended> {
+    async fn step(&mut self, input: Input<AnyMsg>) -> Result<(), Ended> {
         let now = self.clock.now();
         let mut outbox = std::mem::take(&mut self.outbox);
         self.node.handle(now, input, &mut outbox);
         for output in outbox.drain() {
             match output {
-                Output::Persist(durable) => self.persist(durable)?,
+                Output::Persist(durable) => self.persist(durable).await?,
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
                 Output::Event(event) => self.on_event(now, event),
@@ -182,12 +186,17 @@ impl Driver {
         Ok(())
     }
 
-    /// What follows must not be sent if this fails: the node would have forgotten it after a crash.
-    fn persist(&mut self, durable: Durable) -> Result<(), Ended> {
+    /// What follows must not be sent if this fails: the node would have forgotten it after a crash. What went before is on
+    /// its way while the disk works.
+    async fn persist(&mut self, durable: Durable) -> Result<(), Ended> {
         self.record(What::Persist(durable));
         self.shared.transport.set_incarnation(durable.incarnation);
         self.shared.known().incarnation = durable.incarnation;
-        self.store.write(&durable).map_err(|error| Ended::Disk(error.to_string()))
+        let store = Arc::clone(&self.store);
+        let written = tokio::task::spawn_blocking(move || store.write(&durable)).await;
+        written
+            .map_err(|error| Ended::Disk(error.to_string()))?
+            .map_err(|error| Ended::Disk(error.to_string()))
     }
 
     fn send(&mut self, to: NodeId, frame: &Frame<AnyMsg>) {

@@ -99,7 +99,7 @@ impl Member {
             node: node(&config, &kept, incarnation, clock.now()),
             clock,
             channel: Channel::of_cluster(&config.cluster),
-            store,
+            store: Arc::new(store),
             recorder,
             shared: Arc::clone(&shared),
             net,

@@ -2,6 +2,8 @@
 //!
 //! A cluster is used by the thread that started it: the kernel ends its processes with that thread, whatever happens.
 
+#![allow(dead_code, unused_imports, reason = "every binary that includes it uses a part of it")]
+
 pub(crate) mod http;
 mod process;
 
@@ -167,6 +169,11 @@ impl Cluster {
         process.terminate();
         let code = process.wait(DEADLINE);
         (code, self.log(id))
+    }
+
+    /// The number of a node's process.
+    pub(crate) fn pid(&self, id: u32) -> u32 {
+        self.nodes[&id].process.as_ref().expect("the node runs").id()
     }
 
     /// All that a node printed.

@@ -31,6 +31,10 @@ impl Process {
         &mut self.0
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     pub(crate) fn stop(&self) {
         self.signal(Signal::SIGSTOP);
     }

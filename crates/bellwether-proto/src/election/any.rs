@@ -217,6 +217,7 @@ fn forward<E: Election>(
             Action::Send { to, msg } => Action::Send { to, msg: wrap(msg) },
             Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
             Action::Persist { count } => Action::Persist { count },
+            Action::BeginLife => Action::BeginLife,
             Action::Start(node) => Action::Start(node),
             Action::Stop(node) => Action::Stop(node),
             Action::StopAll => Action::StopAll,

@@ -184,7 +184,7 @@ impl Election for Fjr {
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
         if self.has_overslept(now) {
-            self.stage = Stage::at_start(&self.setup, now);
+            return out.push(Action::BeginLife);
         }
         match input {
             Input::Recovery => self.stage = Stage::at_start(&self.setup, now),
@@ -286,11 +286,11 @@ impl Fjr {
     }
 
     /// Whether this node leads, and has been silent for so long that everybody has given it up: its machine stopped it. It
-    /// comes back as from a crash, or it would take the lead from whoever has it now.
+    /// comes back as from a crash, or it would take the lead from whoever has it now, and teach the others to wait longer.
     fn has_overslept(&self, now: Time) -> bool {
         self.setup.variant == Variant::Repaired
             && self.next_period
-            && now.since(self.beat_due) > first_timeout(&self.setup)
+            && now.since(self.beat_due) + self.setup.timing.tau > first_timeout(&self.setup)
     }
 
     /// The one that is to lead contends alone: the others listen for it, as if they had just come up. Its first heartbeat may

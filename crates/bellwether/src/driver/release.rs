@@ -59,11 +59,11 @@ impl Releases {
 }
 
 impl Driver {
-    pub(super) fn on_command(&mut self, command: Command) -> Result<(), Ended> {
+    pub(super) async fn on_command(&mut self, command: Command) -> Result<(), Ended> {
         match command {
             Command::Resign { hold, reply } => self.resign(hold, reply),
             Command::Transfer { to, reply } => self.transfer(to, reply),
-            Command::Stand { reply } => return self.stand(reply),
+            Command::Stand { reply } => return self.stand(reply).await,
             Command::Leave => self.release(Then::Leave),
         }
         Ok(())
@@ -92,13 +92,13 @@ impl Driver {
         drop(reply.send(Err(refused)));
     }
 
-    fn stand(&mut self, reply: Reply) -> Result<(), Ended> {
+    async fn stand(&mut self, reply: Reply) -> Result<(), Ended> {
         if !self.node.is_aside() {
             let id = self.shared.id;
             drop(reply.send(Err(Refused::Cannot(format!("node {id} does not stand aside")))));
             return Ok(());
         }
-        self.step(Input::Stand)?;
+        self.step(Input::Stand).await?;
         self.shared.known().aside = self.node.is_aside();
         drop(reply.send(Ok(())));
         Ok(())
@@ -123,7 +123,7 @@ impl Driver {
     }
 
     /// Looks whether leadership can be given back by now, and whether those who wait for the next leader have it.
-    pub(super) fn go_on_releasing(&mut self) -> Result<(), Ended> {
+    pub(super) async fn go_on_releasing(&mut self) -> Result<(), Ended> {
         let now = self.clock.now();
         let stopped = self.shared.tenures.is_released();
         if let Some((then, _)) = self.releases.pending.take_if(|(_, until)| stopped || *until <= now) {
@@ -132,12 +132,12 @@ impl Driver {
                     "what acts as the leader has not stopped in time; leadership is given back all the same"
                 );
             }
-            self.carry_out(now, then)?;
+            self.carry_out(now, then).await?;
         }
         self.answer(now)
     }
 
-    fn carry_out(&mut self, now: Time, then: Then) -> Result<(), Ended> {
+    async fn carry_out(&mut self, now: Time, then: Then) -> Result<(), Ended> {
         let leads = self.leads().is_ok();
         let mut wait = |for_whom, reply: Option<Reply>, patience: Duration| {
             let until = now + span(patience);
@@ -151,18 +151,18 @@ impl Driver {
                     Hold::For(time) => now + span(time),
                     Hold::UntilTold => Time::NEVER,
                 };
-                self.step(Input::StandAside { until })
+                self.step(Input::StandAside { until }).await
             }
             Then::HandOver(to, reply) => {
                 wait(ForWhom::Him(to), reply, self.patience);
-                self.step(Input::HandOver { to })
+                self.step(Input::HandOver { to }).await
             }
             Then::Leave => {
                 let (reply, _) = oneshot::channel();
                 // Only a leader has anything to hand over.
                 let patience = if leads { self.patience } else { Duration::ZERO };
                 wait(ForWhom::BeforeLeaving, Some(reply), patience);
-                self.step(Input::StandAside { until: Time::NEVER })
+                self.step(Input::StandAside { until: Time::NEVER }).await
             }
         }
     }

@@ -1,0 +1,79 @@
+//! What a cluster costs when nothing happens, and whether it stays calm when the machine is busy.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::cluster::{Cluster, wait_until};
+use super::{NODES, PAUSE};
+
+/// The kernel's unit of CPU time, on every Linux that we know of.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+pub(crate) fn measure(time: Duration) {
+    let cluster = Cluster::start(NODES);
+    let leader = cluster.wait_for_leader();
+    let sample = |cluster: &Cluster| -> Vec<(f64, f64)> {
+        (1..=NODES).map(|id| (cpu_seconds(cluster.pid(id)), sent(cluster, id))).collect()
+    };
+    let (before, began) = (sample(&cluster), Instant::now());
+    wait_until(time * 2, || began.elapsed() >= time);
+    let (after, took) = (sample(&cluster), began.elapsed().as_secs_f64());
+    println!("\nidle for {took:.0} s, node {leader} leads");
+    println!("{:<8}{:>14}{:>12}{:>14}", "node", "% of a core", "memory", "messages/s");
+    for (id, (before, after)) in (1..).zip(before.iter().zip(&after)) {
+        let (cpu, sent) = ((after.0 - before.0) / took * 100.0, (after.1 - before.1) / took);
+        println!("{id:<8}{cpu:>14.2}{:>9.1} MiB{sent:>14.1}", memory_mib(cluster.pid(id)));
+    }
+}
+
+/// A process that does nothing else keeps a core busy.
+pub(crate) fn under_load(time: Duration) {
+    let cluster = Cluster::start(NODES);
+    cluster.wait_for_leader();
+    let changes = |cluster: &Cluster| -> u64 {
+        (1..=NODES).map(|id| metric(cluster, id, "bellwether_leader_changes_total") as u64).sum()
+    };
+    let (before, stop) = (changes(&cluster), Arc::new(AtomicBool::new(false)));
+    let busy = Arc::clone(&stop);
+    let work = thread::spawn(move || while !busy.load(Ordering::Relaxed) {});
+    let began = Instant::now();
+    wait_until(time * 2, || began.elapsed() >= time);
+    stop.store(true, Ordering::Relaxed);
+    work.join().expect("it only spins");
+    let changed = changes(&cluster) - before;
+    println!("\none core busy for {} s: {changed} changes of leader, summed over all nodes", time.as_secs());
+    // The interface still answers.
+    assert!(wait_until(PAUSE, || cluster.views().values().flatten().count() == NODES as usize));
+}
+
+fn sent(cluster: &Cluster, id: u32) -> f64 {
+    metric(cluster, id, "bellwether_frames_sent_total")
+}
+
+/// The sum over all labels.
+fn metric(cluster: &Cluster, id: u32, name: &str) -> f64 {
+    let text = cluster.get(id, "/metrics").body;
+    let values =
+        text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit(' ').next());
+    values.filter_map(|value| value.parse::<f64>().ok()).sum()
+}
+
+fn cpu_seconds(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process is there");
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    // utime and stime, fields 14 and 15 of the whole line.
+    (ticks(11) + ticks(12)) / TICKS_PER_SECOND
+}
+
+fn memory_mib(pid: u32) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
+    let kib = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .map(|line| line.trim().trim_end_matches(" kB"));
+    kib.and_then(|kib| kib.trim().parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+}

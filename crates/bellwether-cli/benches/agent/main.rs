@@ -1,0 +1,124 @@
+//! What real agents take: five processes on loopback, seen from outside through `/v1/watch`.
+//!
+//! Run: cargo bench -p bellwether-cli --bench agent -- [--trials N] [--quiet SECONDS] [--only NAME]
+//!
+//! | name | what happens | what is measured |
+//! |---|---|---|
+//! | crash | kill -9 of the leader | until every survivor names the same new leader; how many announced themselves |
+//! | stop | SIGSTOP of the leader | the same |
+//! | resign | the leader is told to resign | the same, over HTTP |
+//! | idle | nothing | CPU time, memory, messages |
+//! | load | another process keeps a core busy | changes of leader that nothing called for |
+
+#![allow(clippy::print_stdout, reason = "a report for people")]
+
+#[path = "../../tests/cluster/cluster.rs"]
+mod cluster;
+mod feed;
+mod idle;
+
+use std::time::{Duration, Instant};
+
+use cluster::Cluster;
+use feed::Feed;
+
+const NODES: u32 = 5;
+/// Between two trials: the moment within a period differs.
+const PAUSE: Duration = Duration::from_millis(120);
+
+fn main() {
+    let args = Args::read();
+    println!(
+        "{NODES} agents on loopback, default timing (heartbeat 50 ms, timeout 250 ms), {} trials\n",
+        args.trials
+    );
+    println!(
+        "{:<24}{:>9}{:>9}{:>9}{:>9}{:>9}   announced",
+        "milliseconds", "min", "median", "p90", "p99", "max"
+    );
+    for (name, what, fault) in FAULTS {
+        if args.wants(name) {
+            let (times, announced) = trials(args.trials, fault);
+            report(what, times, &announced);
+        }
+    }
+    if args.wants("idle") {
+        idle::measure(Duration::from_secs(30));
+    }
+    if args.wants("load") {
+        idle::under_load(args.quiet);
+    }
+}
+
+/// Brings the leader down, and back afterwards.
+type Fault = (fn(&mut Cluster, u32), fn(&mut Cluster, u32));
+
+const FAULTS: [(&str, &str, Fault); 3] = [
+    ("crash", "kill -9 of the leader", (Cluster::kill, Cluster::start_node)),
+    ("stop", "SIGSTOP of the leader", (Cluster::stop, Cluster::cont)),
+    ("resign", "resign", (resign, |_, _| {})),
+];
+
+fn resign(cluster: &mut Cluster, id: u32) {
+    let answer = cluster.post(id, "/v1/resign", r#"{"hold":"1ms"}"#);
+    assert_eq!(answer.status, 200, "{}", answer.body);
+}
+
+/// How long each took, and how many nodes announced themselves in each.
+fn trials(count: usize, (down, back): Fault) -> (Vec<Duration>, Vec<usize>) {
+    let mut cluster = Cluster::start(NODES);
+    cluster.wait_for_leader();
+    let mut feed = Feed::open(&cluster, NODES);
+    let (mut times, mut announced) = (Vec::new(), Vec::new());
+    while times.len() < count {
+        let leader = feed.agreement(|_| true);
+        feed.idle_for(PAUSE + Duration::from_millis(times.len() as u64 * 7 % 50));
+        let began = Instant::now();
+        down(&mut cluster, leader);
+        feed.forget(leader);
+        feed.agreement(|next| next != leader);
+        times.push(feed.last_at().saturating_duration_since(began));
+        announced.push(feed.announced_since(began));
+        back(&mut cluster, leader);
+        feed.reopen(&cluster, leader);
+    }
+    (times, announced)
+}
+
+fn report(what: &str, mut times: Vec<Duration>, announced: &[usize]) {
+    times.sort_unstable();
+    let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e3;
+    let once = announced.iter().filter(|count| **count == 1).count();
+    let [min, median, p90, p99, max] = [0, 50, 90, 99, 100].map(at);
+    println!(
+        "{what:<24}{min:>9.1}{median:>9.1}{p90:>9.1}{p99:>9.1}{max:>9.1}   one leader in {once} of {}",
+        announced.len()
+    );
+}
+
+struct Args {
+    trials: usize,
+    quiet: Duration,
+    only: Option<String>,
+}
+
+impl Args {
+    fn read() -> Self {
+        let mut args = Self { trials: 100, quiet: Duration::from_secs(60), only: None };
+        let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+        while let Some(word) = words.next() {
+            let value = words.next().expect("a value for every option");
+            match word.as_str() {
+                "--trials" => args.trials = value.parse().expect("a number"),
+                "--quiet" => args.quiet = Duration::from_secs(value.parse().expect("a number of seconds")),
+                "--only" => args.only = Some(value),
+                other => panic!("unknown option {other}"),
+            }
+        }
+        args
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only == name)
+    }
+}
