@@ -32,6 +32,7 @@ soak:
 # The figures, as ratios in one run.
 bench:
 	$(CARGO) bench --locked -p bellwether-sim
+	$(CARGO) bench --locked -p bellwether-cli --bench agent
 
 clean:
 	$(CARGO) clean

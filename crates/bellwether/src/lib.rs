@@ -1,20 +1,29 @@
 //! Leader election for Rust programs.
 //!
-//! This crate is what a program depends on. It gives the pure state machines of `bellwether-proto`, ready to be driven
-//! over any transport: your program owns the sockets, the clock and the disk, and asks [`node::Node`] what to do.
+//! A program joins a cluster as a [`Member`], and does what only a leader may do while it leads:
 //!
-//! ```text
-//! loop {
-//!     wait for a frame, or for node.deadline()
-//!     node.handle(now, input, &mut outbox)
-//!     for output in outbox.drain() { persist it · send it · tell the application }   // in this order
-//! }
+//! ```no_run
+//! # async fn example(config: bellwether::Config) -> Result<(), Box<dyn std::error::Error>> {
+//! let member = bellwether::Member::join(config).await?;
+//! member.run(|leadership| async move { println!("epoch {}", leadership.epoch()) }).await?;
+//! # Ok(())
+//! # }
 //! ```
 //!
-//! A complete driver over UDP sockets is in `examples/udp_cluster.rs`: three nodes on loopback elect a leader, lose it,
-//! and elect the next. The documentation of [`node::Node`] has the loop as running code.
+//! | to | use |
+//! |---|---|
+//! | work while leading, and stop when not | [`Member::run`] |
+//! | be told when to stop, and finish first | [`Member::campaign`], [`Leadership::ended`] |
+//! | know who leads, now and from now on | [`Member::leader`], [`Member::observe`] |
+//! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
+//! | give leadership away | [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
-//! What you may rely on depends on the algorithm: see [`election::Protocol::spec`], or `bellwether protocols`.
+//! **What you may rely on**: every group of members that can reach each other has one announced leader, and every leadership
+//! an epoch above those that its group had seen. While a network is split, each side has a leader. See [`leadership`] for the
+//! epoch, and [`election::Protocol::spec`] for what each algorithm promises.
+//!
+//! Under it are the pure state machines of `bellwether-proto`, re-exported here. A program with a transport of its own drives
+//! [`node::Node`] itself; `examples/udp_cluster.rs` is a complete driver over UDP.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,7 @@
 //! Every example does what it says.
 
+#![allow(clippy::duplicate_mod, reason = "every example stands alone, with what it shares with others")]
+
 #[path = "../examples/drain_before_release.rs"]
 mod drain_before_release;
 #[path = "../examples/observe.rs"]

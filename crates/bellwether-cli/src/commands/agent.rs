@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bellwether::Member;
-use bellwether::member::{Ended, Observer};
+use bellwether::member::{Ended, JoinError};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
@@ -38,36 +38,49 @@ pub(crate) fn run(args: &AgentArgs, out: &Printer) -> Status {
     // One thread: the member is one loop, and a second would only add latency between its socket and its state.
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return failed(out, format!("cannot start: {error}")),
+        Err(error) => return failed(out, &format!("cannot start: {error}").into()),
     };
     match runtime.block_on(live(config, args.end_with_stdin, out)) {
         Ok(()) => Status::Done,
-        Err(error) => failed(out, error),
+        Err(failure) => failed(out, &failure),
     }
 }
 
-fn failed(out: &Printer, error: String) -> Status {
-    out.error(error);
-    Status::Failed
+/// Why the agent ended, and what its exit code says of it.
+struct Failure(Status, String);
+
+impl From<String> for Failure {
+    fn from(what: String) -> Self {
+        Self(Status::Failed, what)
+    }
+}
+
+impl From<JoinError> for Failure {
+    fn from(error: JoinError) -> Self {
+        let status = if error.is_bad_input() { Status::BadInput } else { Status::Failed };
+        Self(status, error.to_string())
+    }
+}
+
+fn failed(out: &Printer, Failure(status, what): &Failure) -> Status {
+    out.error(what);
+    *status
 }
 
 /// From joining to leaving. Whatever cannot be had is found out before anything is promised to peers.
-async fn live(config: AgentConfig, end_with_stdin: bool, out: &Printer) -> Result<(), String> {
+async fn live(config: AgentConfig, end_with_stdin: bool, out: &Printer) -> Result<(), Failure> {
     let mut stop =
         Stop::listen(end_with_stdin).map_err(|error| format!("cannot listen for signals: {error}"))?;
     let (listener, api) = bind(config.api.listen)
         .await
         .map_err(|error| format!("cannot listen for clients of the API at {}: {error}", config.api.listen))?;
-    let member = Member::join(config.member.clone()).await.map_err(|error| error.to_string())?;
-    // Taken before anything can happen: from here to the first change there is no waiting.
-    let changes = member.observe();
+    let member = Member::join(config.member.clone()).await?;
     greeting::print(&config, &member, api, out);
-    tokio::spawn(report(changes));
     let app = http::app(member.clone(), config.api.token);
     tokio::select! {
         ended = member.ended() => end(ended),
         served = http::serve(listener, app) => {
-            Err(served.map_or_else(|error| format!("the API ended: {error}"), |()| "the API ended".to_owned()))
+            Err(served.map_or_else(|error| format!("the API ended: {error}"), |()| "the API ended".to_owned()).into())
         }
         why = stop.next() => {
             tracing::info!("{why}: leaving");
@@ -82,30 +95,19 @@ async fn bind(listen: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
     Ok((listener, address))
 }
 
-async fn leave(member: &Member, stop: &mut Stop) -> Result<(), String> {
+async fn leave(member: &Member, stop: &mut Stop) -> Result<(), Failure> {
     tokio::select! {
         left = timeout(LEAVE_TIMEOUT, member.leave()) => match left {
             Ok(()) => Ok(()),
-            Err(_) => Err(format!("could not leave within {} s; ended without a goodbye", LEAVE_TIMEOUT.as_secs())),
+            Err(_) => Err(format!("could not leave within {} s; ended without a goodbye", LEAVE_TIMEOUT.as_secs()).into()),
         },
-        why = stop.next() => Err(format!("{why} again: ended without a goodbye")),
+        why = stop.next() => Err(format!("{why} again: ended without a goodbye").into()),
     }
 }
 
-fn end(ended: Ended) -> Result<(), String> {
+fn end(ended: Ended) -> Result<(), Failure> {
     match ended {
         Ended::Left => Ok(()),
-        Ended::Disk(_) | Ended::IdInUse(_) | Ended::Panicked(_) => Err(ended.to_string()),
-    }
-}
-
-/// Writes every change of leader to the log.
-async fn report(mut changes: Observer) {
-    while let Some(change) = changes.next().await {
-        let (no, epoch, cause) = (change.no, change.epoch, change.cause.to_string());
-        match change.leader {
-            Some(leader) => tracing::info!(no, leader = leader.0, epoch, %cause, "node {leader} leads"),
-            None => tracing::info!(no, epoch, %cause, "nobody leads"),
-        }
+        Ended::Disk(_) | Ended::IdInUse(_) | Ended::Panicked(_) => Err(ended.to_string().into()),
     }
 }
