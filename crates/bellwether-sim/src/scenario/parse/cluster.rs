@@ -7,7 +7,7 @@ use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::{detector, link};
+use bellwether_proto::{detector, leadership, link};
 use toml::Spanned;
 
 use super::error::{Wrong, one_of};
@@ -146,5 +146,6 @@ pub(super) fn named<T>(
 /// Whether a kind of that name exists, in any protocol or below it.
 pub(super) fn is_kind(name: &str) -> bool {
     let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
-    elections.chain(detector::KINDS).chain(link::KINDS).copied().map(Kind::name).any(|known| known == name)
+    let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
+    elections.chain(layers).copied().map(Kind::name).any(|known| known == name)
 }

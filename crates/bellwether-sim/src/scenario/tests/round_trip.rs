@@ -10,7 +10,7 @@ use super::*;
 /// Enough for every shape of event, few enough to print.
 const NODES: u32 = 6;
 
-const KINDS: [&str; 5] = ["Halt", "Ack", "Norm?", "Ping", "Outlived"];
+const KINDS: [&str; 6] = ["Halt", "Ack", "Norm?", "Ping", "Outlived", "Lead"];
 
 proptest! {
     #[test]
