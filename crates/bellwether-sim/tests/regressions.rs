@@ -213,6 +213,24 @@ expect.leader = { 1 = 2, 2 = 2, 3 = 2, 4 = 2, 5 = 2 }
 "#,
         Must::Hold(&["OMEGA"]),
     ),
+    (
+        "a follower that crashed between hearing of a leadership and writing that down led with the same epoch",
+        r#"
+protocol = "fjr"
+agent = true
+nodes = 3
+until = "20s"
+event = [
+    { at = "5s", crash = [1] },
+    { at = "5s", drop_next = { from = 2, to = 3, kind = "Claim" } },
+    { at = "5003ms", crash_before_send = { node = 3, kind = "Follow" } },
+    { at = "6s", partition = [[2], [3]] },
+    { at = "7s", recover = [3] },
+]
+expect.leader = { 2 = 2, 3 = 3 }
+"#,
+        Must::Hold(&["EPOCH"]),
+    ),
 ];
 
 #[test]

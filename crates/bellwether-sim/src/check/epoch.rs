@@ -1,5 +1,8 @@
 //! EPOCH (any survivor): every leadership that is announced has an epoch above all that its leader had seen, in this life
 //! and before; so (epoch, node, incarnation) is unique. And nobody announces a leadership that its leader has not.
+//!
+//! A node's own leadership is on its disk before it is told. One that it follows is told first, in the same step: a crash
+//! at that very instant may lose it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +17,8 @@ use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]
 pub(super) struct Epoch {
-    /// By node: the largest epoch that it has announced, whoever led. It outlives crashes, as the node's disk does.
-    seen: BTreeMap<NodeId, u64>,
+    /// By node: the last epoch that it has announced, whoever led. It outlives crashes, as the node's disk does.
+    seen: BTreeMap<NodeId, Seen>,
     /// The leaderships that their leaders have announced.
     announced: BTreeSet<(NodeId, u64)>,
     /// Those that others have, and who did first. Clocks of several machines differ, so it is looked at in the end.
@@ -24,11 +27,18 @@ pub(super) struct Epoch {
     violation: Option<Violation>,
 }
 
+#[derive(Clone, Copy)]
+struct Seen {
+    epoch: u64,
+    at: Time,
+    /// What is on disk until that instant is over.
+    kept: Option<u64>,
+}
+
 impl Epoch {
     fn judge(&mut self, at: Time, node: NodeId, leader: NodeId, epoch: u64) {
         self.judged = true;
-        let seen = self.seen.insert(node, epoch);
-        let what = match seen {
+        let what = match self.see(at, node, leader, epoch) {
             Some(seen) if leader == node && epoch <= seen => {
                 format!("{node} announces that it leads with epoch {epoch}, and had seen {seen}")
             }
@@ -46,12 +56,36 @@ impl Epoch {
         };
         self.violation.get_or_insert(Violation { at, what });
     }
+
+    /// What the node had seen before.
+    fn see(&mut self, at: Time, node: NodeId, leader: NodeId, epoch: u64) -> Option<u64> {
+        let before = self.seen.get(&node).copied();
+        let kept = match before {
+            _ if leader == node => Some(epoch),
+            Some(before) if before.at == at => before.kept,
+            before => before.map(|before| before.epoch),
+        };
+        self.seen.insert(node, Seen { epoch, at, kept });
+        before.map(|before| before.epoch)
+    }
+
+    fn crash(&mut self, at: Time, node: NodeId) {
+        let Some(seen) = self.seen.get_mut(&node).filter(|seen| seen.at == at) else { return };
+        match seen.kept {
+            Some(kept) => seen.epoch = kept,
+            None => drop(self.seen.remove(&node)),
+        }
+    }
 }
 
 impl Checker for Epoch {
     fn observe(&mut self, _known: &Known, event: &TraceEvent) {
-        if let What::Node(Event::Announced(Announcement { leader: Some(leader), epoch, .. })) = event.what {
-            self.judge(event.at, event.node, leader, epoch);
+        match event.what {
+            What::Node(Event::Announced(Announcement { leader: Some(leader), epoch, .. })) => {
+                self.judge(event.at, event.node, leader, epoch);
+            }
+            What::Crash => self.crash(event.at, event.node),
+            _ => {}
         }
     }
 

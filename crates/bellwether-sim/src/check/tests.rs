@@ -5,13 +5,16 @@
 mod agreement;
 mod detectors;
 mod elections;
+mod epoch;
 mod judge;
 mod omega;
+mod settled;
 mod single_sender;
 
 use bellwether_proto::election::Timing;
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Kind;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Priority;
@@ -145,6 +148,17 @@ impl Trace {
 
     fn electing(self, node: u32) -> Self {
         self.node(node, Event::View(View { status: Status::Election, leader: None, group: None }))
+    }
+
+    /// The node announces that leader, with that epoch.
+    fn announces(self, node: u32, leader: u32, epoch: u64) -> Self {
+        let announced = Announcement { leader: Some(NodeId(leader)), epoch, cause: Cause::Started };
+        self.node(node, Event::Announced(announced))
+    }
+
+    /// The node announces that the leadership of that epoch is over.
+    fn announces_nobody(self, node: u32, epoch: u64) -> Self {
+        self.node(node, Event::Announced(Announcement { leader: None, epoch, cause: Cause::Started }))
     }
 
     fn watch(self, watcher: u32, subject: u32) -> Self {
