@@ -5,10 +5,10 @@
 //! the scenario's events of that instant, so that a file can lay out the network before anybody speaks.
 
 mod connections;
+mod hooks;
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-use std::fmt;
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
@@ -26,6 +26,8 @@ use rand_core::SeedableRng;
 use slab::Slab;
 
 use connections::{Connections, News};
+use hooks::Disks;
+pub use hooks::Relay;
 
 use crate::adversary::Adversary;
 use crate::clock::Clock;
@@ -59,16 +61,8 @@ pub struct World<'a, E: Election> {
     rng: ChaCha8Rng,
     journal: Journal<'a>,
     relay: Option<Relay<'a, E::Msg>>,
+    disks: Option<Disks<'a>>,
     outbox: Outbox<E::Msg>,
-}
-
-/// What every frame passes through on its way, such as a trip through the wire format, or a counter of bytes.
-pub struct Relay<'a, M>(Box<dyn FnMut(Frame<M>) -> Frame<M> + 'a>);
-
-impl<M> fmt::Debug for Relay<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Relay")
-    }
 }
 
 /// A machine: what survives a crash, and the node that runs on it while it is up.
@@ -139,6 +133,7 @@ impl<'a, E: Election> World<'a, E> {
             rng,
             journal,
             relay: None,
+            disks: None,
             outbox: Outbox::new(),
         }
     }
@@ -146,6 +141,11 @@ impl<'a, E: Election> World<'a, E> {
     /// Sends every frame through `relay`.
     pub fn set_relay(&mut self, relay: impl FnMut(Frame<E::Msg>) -> Frame<E::Msg> + 'a) {
         self.relay = Some(Relay(Box::new(relay)));
+    }
+
+    /// Has disks keep `keep` of what is written to them: a planted fault.
+    pub fn set_disks(&mut self, keep: impl FnMut(Durable) -> Durable + 'a) {
+        self.disks = Some(Disks(Box::new(keep)));
     }
 
     /// The time.
@@ -470,7 +470,10 @@ impl<'a, E: Election> World<'a, E> {
             for output in outbox.drain() {
                 match output {
                     Output::Persist(durable) => {
-                        self.hosts[at].disk = durable;
+                        self.hosts[at].disk = match &mut self.disks {
+                            Some(Disks(keep)) => keep(durable),
+                            None => durable,
+                        };
                         self.record(at, What::Persist(durable));
                     }
                     Output::Event(event) => {

@@ -1,6 +1,8 @@
 //! Planted bugs: real runs of algorithms and detectors that were broken on purpose. The checker of the property that
 //! each breaks must notice, and without the bug the same run must pass.
 
+mod leadership;
+
 use std::cell::RefCell;
 
 use bellwether_proto::canonical::Form;
