@@ -28,8 +28,15 @@ pub fn judged(scenario: &Scenario) -> Vec<Property> {
 
 /// What an algorithm and its detector promise, and the leadership layer if there is one.
 pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
-    let spec = protocol.spec();
-    let mut promises = spec.promises(variant).to_vec();
+    let mut promises = of_algorithm(protocol, variant, agent);
+    if protocol.spec().detector.is_some() {
+        promises.extend(DETECTOR_PROMISES);
+    }
+    promises
+}
+
+fn of_algorithm(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
+    let mut promises = protocol.spec().promises(variant).to_vec();
     if agent {
         // That all announce the same leader in the end is promised where it is of the elections.
         let omega = promises.iter().filter(|promise| promise.property == Property::Omega);
@@ -38,16 +45,13 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
         promises.extend(settled);
         promises.push(Promise { property: Property::Epoch, under: &[] });
     }
-    if spec.detector.is_some() {
-        promises.extend(DETECTOR_PROMISES);
-    }
     promises
 }
 
 /// The algorithm's promises that are not judged in a scenario, and which of their assumptions it does not keep.
 pub fn left_out(scenario: &Scenario) -> Vec<(Property, String)> {
     let judged = judged(scenario);
-    let promises = scenario.protocol.spec().promises(scenario.variant).iter();
+    let promises = of_algorithm(scenario.protocol, scenario.variant, scenario.agent).into_iter();
     let left_out = promises.filter(|promise| !judged.contains(&promise.property));
     left_out
         .map(|promise| {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::{Kind, Layer};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
@@ -20,6 +21,8 @@ pub struct Journal<'a> {
     hash: u64,
     accounts: Accounts,
     leaders: Leaders,
+    /// By node: the leader that it announces, and the epoch.
+    announced: BTreeMap<NodeId, (NodeId, u64)>,
     judge: Judge,
     listener: Option<Listener<'a>>,
 }
@@ -27,7 +30,8 @@ pub struct Journal<'a> {
 impl<'a> Journal<'a> {
     /// An empty record, to be judged by `judge`.
     pub fn new(judge: Judge, listener: Option<Listener<'a>>) -> Self {
-        Self { hash: 0, accounts: Accounts::default(), leaders: Leaders::default(), judge, listener }
+        let (accounts, leaders, announced) = (Accounts::default(), Leaders::default(), BTreeMap::new());
+        Self { hash: 0, accounts, leaders, announced, judge, listener }
     }
 
     /// Adds an event. Each event's hash is seeded with the hash of all before it.
@@ -40,6 +44,7 @@ impl<'a> Journal<'a> {
         self.hash = xxh3_64_with_seed(&bytes, self.hash);
         self.accounts.count(&event.what);
         self.leaders.note(&event);
+        self.note_announced(&event);
         self.judge.observe(&event);
         if let Some(listener) = &mut self.listener {
             listener(&event);
@@ -59,6 +64,23 @@ impl<'a> Journal<'a> {
     /// How often a node began to lead, the first time not counted.
     pub fn leader_changes(&self) -> u64 {
         self.leaders.began.saturating_sub(1)
+    }
+
+    /// The leader that the node announces, and the epoch.
+    pub fn announced(&self, node: NodeId) -> Option<(NodeId, u64)> {
+        self.announced.get(&node).copied()
+    }
+
+    fn note_announced(&mut self, event: &TraceEvent) {
+        match event.what {
+            What::Node(Event::Announced(Announcement { leader: Some(leader), epoch, .. })) => {
+                self.announced.insert(event.node, (leader, epoch));
+            }
+            What::Node(Event::Announced(Announcement { leader: None, .. })) | What::Crash => {
+                self.announced.remove(&event.node);
+            }
+            _ => {}
+        }
     }
 
     /// Closes the record at `end` and gives the verdicts.

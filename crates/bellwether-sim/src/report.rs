@@ -56,6 +56,9 @@ pub struct FinalNode {
     pub leader: Option<u32>,
     /// Its group.
     pub group: Option<String>,
+    /// The leader that it announces, and the epoch, where nodes are run as an agent runs them.
+    #[serde(skip)]
+    pub announced: Option<(u32, u64)>,
 }
 
 /// The messages of a run.
@@ -89,7 +92,7 @@ pub struct Judged {
 /// The verdict on an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Expectation {
-    /// Which: `leader`, `holds`, `violates` or `messages`.
+    /// Which: `leader`, `epoch`, `holds`, `violates` or `messages`.
     pub what: &'static str,
     /// Whether it was met.
     pub met: bool,
@@ -100,7 +103,7 @@ pub struct Expectation {
 impl Report {
     pub(crate) fn new(
         scenario: &Scenario,
-        views: &[(NodeId, View)],
+        last: Vec<FinalNode>,
         accounts: &Accounts,
         leader_changes: u64,
         hash: u64,
@@ -113,11 +116,11 @@ impl Report {
             nodes: scenario.nodes,
             seed: scenario.seed,
             ended_at_us: scenario.until.as_micros(),
-            last: views.iter().map(|(id, view)| FinalNode::new(*id, view)).collect(),
             messages: Messages::new(accounts),
             leader_changes,
             properties: findings.iter().map(Judged::new).collect(),
-            expectations: expectations(scenario, views, accounts, findings),
+            expectations: expectations(scenario, &last, accounts, findings),
+            last,
             trace_hash: format!("{hash:016x}"),
         }
     }
@@ -133,13 +136,14 @@ impl Report {
 }
 
 impl FinalNode {
-    fn new(id: NodeId, view: &View) -> Self {
+    pub(crate) fn new(id: NodeId, view: &View, announced: Option<(NodeId, u64)>) -> Self {
         Self {
             node: id.0,
             up: *view != View::DOWN,
             status: view.status.name(),
             leader: view.leader.map(|leader| leader.0),
             group: view.group.map(|group| group.to_string()),
+            announced: announced.map(|(leader, epoch)| (leader.0, epoch)),
         }
     }
 }
@@ -171,17 +175,27 @@ impl Judged {
 /// One entry for each key of `[expect]` that the file has.
 fn expectations(
     scenario: &Scenario,
-    views: &[(NodeId, View)],
+    last: &[FinalNode],
     accounts: &Accounts,
     findings: &[Finding],
 ) -> Vec<Expectation> {
     let expect = &scenario.expect;
     let verdict = |property: &Property| findings.iter().find(|finding| finding.property == *property);
+    let at_end = |node: &NodeId| last.iter().find(|last| last.node == node.0);
     let leaders = expect.leader.iter().filter_map(|(node, leader)| {
-        let (_, view) = views.iter().find(|(id, _)| id == node)?;
-        (view.leader != Some(*leader)).then(|| match view.leader {
+        let FinalNode { leader: found, status, .. } = at_end(node)?;
+        (*found != Some(leader.0)).then(|| match found {
             Some(other) => format!("node {node} names {other}, not {leader}"),
-            None => format!("node {node} names nobody ({}), not {leader}", view.status),
+            None => format!("node {node} names nobody ({status}), not {leader}"),
+        })
+    });
+    let epochs = expect.epoch.iter().filter_map(|(node, epoch)| {
+        let found = at_end(node)?.announced;
+        (found.map(|(_, found)| found) != Some(*epoch)).then(|| match found {
+            Some((leader, found)) => {
+                format!("node {node} announces {leader} with epoch {found}, not {epoch}")
+            }
+            None => format!("node {node} announces nobody, not epoch {epoch}"),
         })
     });
     let holds = expect.holds.iter().filter_map(|property| match verdict(property) {
@@ -203,6 +217,7 @@ fn expectations(
     });
     [
         Expectation::new("leader", !expect.leader.is_empty(), leaders.collect()),
+        Expectation::new("epoch", !expect.epoch.is_empty(), epochs.collect()),
         Expectation::new("holds", !expect.holds.is_empty(), holds.collect()),
         Expectation::new("violates", !expect.violates.is_empty(), violates.collect()),
         Expectation::new("messages", !expect.messages.is_empty(), messages.collect()),

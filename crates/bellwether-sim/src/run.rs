@@ -7,7 +7,7 @@ use bellwether_proto::wire::{self, Channel};
 use crate::check::{Facts, Judge};
 use crate::environment::{judged, largest_drift};
 use crate::journal::{Journal, Listener};
-use crate::report::Report;
+use crate::report::{FinalNode, Report};
 use crate::scenario::Scenario;
 use crate::world::World;
 
@@ -53,9 +53,10 @@ fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {
     world.run_until(scenario.until);
     let views: Vec<_> = world.views().collect();
     let journal = world.into_journal();
+    let last = views.iter().map(|(id, view)| FinalNode::new(*id, view, journal.announced(*id))).collect();
     let (accounts, changes, hash) = (journal.accounts().clone(), journal.leader_changes(), journal.hash());
     let findings = journal.verdicts(scenario.until);
-    Report::new(scenario, &views, &accounts, changes, hash, &findings)
+    Report::new(scenario, last, &accounts, changes, hash, &findings)
 }
 
 fn through_the_wire(frame: Frame<AnyMsg>) -> Frame<AnyMsg> {

@@ -246,6 +246,8 @@ pub enum Fault {
 pub struct Expect {
     /// Node, and the leader it names at the end.
     pub leader: BTreeMap<NodeId, NodeId>,
+    /// Node, and the epoch of the leader that it announces at the end.
+    pub epoch: BTreeMap<NodeId, u64>,
     /// Properties that must be judged and hold.
     pub holds: Vec<Property>,
     /// Properties that must be judged and broken.

@@ -44,6 +44,33 @@ fn options_override_the_file() {
 }
 
 #[test]
+fn where_leadership_is_announced_the_table_shows_it_and_the_json_stays_as_it_is() {
+    let file = "scenarios/agent-crash.toml";
+    let out = bellwether(&["sim", file]).done();
+    assert!(out.contains("node  status  leader  group  announces  epoch\n"), "{out}");
+    assert!(out.contains("\n   1  down         -  -              -      -\n"), "{out}");
+    assert!(out.contains("\n 2-5  normal       2  -              2      2\n"), "{out}");
+    let (_, json) = report(&[file]);
+    let keys: Vec<_> = json["final"][1].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["group", "leader", "node", "status", "up"]);
+}
+
+#[test]
+fn an_epoch_that_is_not_announced_is_told() {
+    let scratch = Scratch::new("epochs");
+    let file = |name: &str, agent| {
+        scratch.file(name, format!("{agent}{LEAST}[expect]\nepoch = {{ 1 = 4, 2 = 1 }}\n"))
+    };
+    let outcome = bellwether(&["sim", &file("announced.toml", "agent = true\n")]);
+    assert_eq!(outcome.code, 1);
+    let told = "expect epoch     NOT met: node 1 announces 1 with epoch 1, not 4\n";
+    assert!(outcome.out.contains(told), "{}", outcome.out);
+    let outcome = bellwether(&["sim", &file("silent.toml", "")]);
+    let told = "expect epoch     NOT met: node 1 announces nobody, not epoch 4; node 2";
+    assert!(outcome.out.contains(told), "{}", outcome.out);
+}
+
+#[test]
 fn an_expectation_that_is_not_met_is_a_no() {
     let scratch = Scratch::new("not-met");
     let file = scratch.file("wrong.toml", format!("{LEAST}[expect]\nleader = {{ 1 = 2 }}\n"));

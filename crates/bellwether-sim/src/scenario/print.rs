@@ -164,6 +164,8 @@ impl Expect {
         file.section("[expect]");
         let leaders = self.leader.iter().map(|(node, leader)| (node.to_string(), leader.to_string()));
         file.key_unless(self.leader.is_empty(), "leader", table(leaders));
+        let epochs = self.epoch.iter().map(|(node, epoch)| (node.to_string(), epoch.to_string()));
+        file.key_unless(self.epoch.is_empty(), "epoch", table(epochs));
         for (key, properties) in [("holds", &self.holds), ("violates", &self.violates)] {
             let names = properties.iter().map(|property| string(property.name()));
             file.key_unless(properties.is_empty(), key, list(names));

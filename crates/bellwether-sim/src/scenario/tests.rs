@@ -52,6 +52,7 @@ fn the_example_means_what_it_says() {
         ],
         expect: Expect {
             leader: pairs([(2, 2), (3, 2), (4, 4), (5, 2), (6, 6)]).into_iter().collect(),
+            epoch: BTreeMap::new(),
             holds: vec![Property::Ale1, Property::Ale2Prime, Property::Ale2],
             violates: vec![],
             messages: vec![

@@ -77,7 +77,7 @@ fn judged(report: &Report) -> String {
 
 /// The details, for a single scenario.
 fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
-    out.line(format_args!("\n{}\n", nodes(report)));
+    out.line(format_args!("\n{}\n", nodes(report, scenario.agent)));
     let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<17}"), text));
     let messages = &report.messages;
     entry(
@@ -111,21 +111,31 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     }
 }
 
-/// The nodes at the end; neighbours that show the same share a line.
-fn nodes(report: &Report) -> String {
-    let same =
-        |a: &FinalNode, b: &FinalNode| (a.status, a.leader, &a.group) == (b.status, b.leader, &b.group);
+/// The nodes at the end, and what they announced if they do; neighbours that show the same share a line.
+fn nodes(report: &Report, agent: bool) -> String {
+    let shown = |node: &FinalNode| (node.status, node.leader, node.group.clone(), node.announced);
+    let or_dash = |number: Option<String>| number.unwrap_or("-".to_owned());
     let row = |alike: &[FinalNode]| {
-        let (first, last) = (&alike[0], &alike[alike.len() - 1]);
-        let ids =
-            if alike.len() == 1 { first.node.to_string() } else { format!("{}-{}", first.node, last.node) };
-        let leader = first.leader.map_or("-".to_owned(), |leader| leader.to_string());
-        let group = first.group.clone().unwrap_or("-".to_owned());
-        vec![ids, first.status.to_owned(), leader, group]
+        let ids = match alike {
+            [one] => one.node.to_string(),
+            _ => format!("{}-{}", alike[0].node, alike[alike.len() - 1].node),
+        };
+        let (status, leader, group, announced) = shown(&alike[0]);
+        let leader = leader.map(|leader| leader.to_string());
+        let (announces, epoch) =
+            announced.map(|(leader, epoch)| (leader.to_string(), epoch.to_string())).unzip();
+        let mut row = vec![ids, status.to_owned(), or_dash(leader), or_dash(group)];
+        row.extend([announces, epoch].into_iter().filter(|_| agent).map(or_dash));
+        row
     };
-    let columns =
-        [Column::Number("node"), Column::Whole("status"), Column::Number("leader"), Column::Whole("group")];
-    table(&columns, report.last.chunk_by(same).map(row).collect())
+    let mut columns = vec![
+        Column::Number("node"),
+        Column::Whole("status"),
+        Column::Number("leader"),
+        Column::Whole("group"),
+    ];
+    columns.extend(["announces", "epoch"].into_iter().filter(|_| agent).map(Column::Number));
+    table(&columns, report.last.chunk_by(|a, b| shown(a) == shown(b)).map(row).collect())
 }
 
 fn verdict(judged: &Judged, expected: bool) -> String {

@@ -6,7 +6,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
 use toml::Spanned;
 
-use super::cluster::{Cluster, is_kind, named};
+use super::cluster::{Cluster, is_kind, named, within};
 use super::error::{Wrong, one_of};
 use super::raw::RawExpect;
 use super::values::{Limit, List, Whole};
@@ -31,6 +31,12 @@ impl Cluster {
                 .iter()
                 .map(|entry| self.leader(entry))
                 .collect::<Result<BTreeMap<_, _>, _>>()?,
+            epoch: raw
+                .epoch
+                .0
+                .iter()
+                .map(|entry| self.epoch(entry))
+                .collect::<Result<BTreeMap<_, _>, _>>()?,
             holds,
             violates,
             messages: raw.messages.0.into_iter().map(|entry| self.count(entry)).collect::<Result<_, _>>()?,
@@ -39,6 +45,10 @@ impl Cluster {
 
     fn leader(&self, (node, leader): &(Spanned<String>, Spanned<Whole>)) -> Result<(NodeId, NodeId), Wrong> {
         Ok((self.node_key(node)?, self.node(leader)?))
+    }
+
+    fn epoch(&self, (node, epoch): &(Spanned<String>, Spanned<Whole>)) -> Result<(NodeId, u64), Wrong> {
+        Ok((self.node_key(node)?, within("epoch", epoch, 1..=u64::MAX)?))
     }
 
     fn count(&self, (name, limit): (Spanned<String>, Spanned<Limit>)) -> Result<(String, Bound), Wrong> {

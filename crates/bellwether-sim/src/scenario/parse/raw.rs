@@ -210,6 +210,8 @@ pub(super) struct RawExpect {
     #[serde(default)]
     pub(super) leader: Entries<Whole>,
     #[serde(default)]
+    pub(super) epoch: Entries<Whole>,
+    #[serde(default)]
     pub(super) holds: List<String>,
     #[serde(default)]
     pub(super) violates: List<String>,

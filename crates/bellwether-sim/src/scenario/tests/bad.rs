@@ -228,6 +228,12 @@ const BAD: &[(&str, usize, &str)] = &[
     ("[[event]]\nat = \"1s\"\nnetwork = { loss = 2 }", 6, "found 2, expected a probability from 0 to 1"),
     ("[expect]\nleader = { 1 = 7 }", 5, "there is no node 7, expected one from 1 to 6"),
     ("[expect]\nleader = { one = 1 }", 5, "there is no node one, expected one from 1 to 6"),
+    ("[expect]\nepoch = { 7 = 1 }", 5, "there is no node 7, expected one from 1 to 6"),
+    (
+        "[expect]\nepoch = { 1 = 0 }",
+        5,
+        "`epoch` is 0, expected a whole number from 1 to 18446744073709551615",
+    ),
     (
         "[expect]\nleader = 1",
         5,
@@ -259,7 +265,7 @@ const BAD: &[(&str, usize, &str)] = &[
     (
         "[expect]\nleaders = {}",
         5,
-        "unknown key `leaders`, expected one of `leader`, `holds`, `violates`, `messages`",
+        "unknown key `leaders`, expected one of `leader`, `epoch`, `holds`, `violates`, `messages`",
     ),
     ("[expect]\nholds = 2024-01-01", 5, "found a table, expected a list of names such as [\"ALE1\"]"),
 ];

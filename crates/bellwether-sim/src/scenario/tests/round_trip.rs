@@ -225,9 +225,11 @@ fn expect() -> impl Strategy<Value = Expect> {
     let messages = subsequence(names, 0..4)
         .prop_shuffle()
         .prop_flat_map(|names| names.into_iter().map(|name| (Just(name), bound())).collect::<Vec<_>>());
-    (btree_map(node(), node(), 0..4), properties, messages).prop_map(
-        |(leader, (properties, holds, violates), messages)| Expect {
+    let epoch = btree_map(node(), 1..=i64::MAX as u64, 0..4);
+    (btree_map(node(), node(), 0..4), epoch, properties, messages).prop_map(
+        |(leader, epoch, (properties, holds, violates), messages)| Expect {
             leader,
+            epoch,
             holds: properties[..holds].to_vec(),
             violates: properties[holds..holds + violates].to_vec(),
             messages,
