@@ -1,7 +1,7 @@
-//! Runs many plans of every algorithm, in a network that heals and in the models that it makes promises about, and stops
-//! at the first broken promise.
+//! Runs many plans of every algorithm, in a network that heals, there as the agent runs it, and in the models that it makes
+//! promises about, and stops at the first broken promise.
 //!
-//! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED] [--only fjr]
+//! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED] [--only fjr-agent]
 //!
 //! Without `--from` it goes on where it was stopped: the next seed of each campaign is kept in `target/soak`, with a
 //! fingerprint of the algorithm's behaviour, so that a change of the code starts it anew.
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use std::{env, fs, thread};
 
-use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_sim::report::Report;
 use bellwether_sim::scenario::{ModelKind, Scenario};
 use bellwether_sim::{plan, run};
@@ -50,33 +50,50 @@ fn main() -> ExitCode {
 struct Campaign {
     protocol: Protocol,
     variant: Variant,
-    /// In this model; otherwise in a network that heals.
-    model: Option<ModelKind>,
+    world: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// A network that heals.
+    Healing,
+    /// The same, with nodes that are run as an agent runs them.
+    Agent,
+    Model(ModelKind),
 }
 
 impl Campaign {
     fn all() -> Vec<Self> {
-        let healing = |protocol| Self { protocol, variant: Variant::Repaired, model: None };
+        let repaired = |protocol, world| Self { protocol, variant: Variant::Repaired, world };
+        let healing = move |protocol| repaired(protocol, Place::Healing);
+        let in_agent = move |protocol: Protocol| {
+            let runs_there = protocol.spec().in_agent == InAgent::Yes;
+            runs_there.then(|| repaired(protocol, Place::Agent))
+        };
         let in_models = |protocol| {
             Variant::ALL.into_iter().flat_map(move |variant| {
                 let models = plan::model::promised(protocol, variant).iter();
-                models.map(move |model| Self { protocol, variant, model: Some(*model) })
+                models.map(move |model| Self { protocol, variant, world: Place::Model(*model) })
             })
         };
-        Protocol::ALL.into_iter().flat_map(|p| [healing(p)].into_iter().chain(in_models(p))).collect()
+        let all = |p| [healing(p)].into_iter().chain(in_agent(p)).chain(in_models(p));
+        Protocol::ALL.into_iter().flat_map(all).collect()
     }
 
     fn draw(&self, seed: u64) -> Scenario {
-        match self.model {
-            None => plan::draw(self.protocol, self.variant, seed),
-            Some(model) => plan::model::draw(self.protocol, self.variant, model, seed),
+        match self.world {
+            Place::Healing => plan::draw(self.protocol, self.variant, seed),
+            Place::Agent => Scenario { agent: true, ..plan::draw(self.protocol, self.variant, seed) },
+            Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
         }
     }
 
     fn name(&self) -> String {
-        match self.model {
-            None => self.protocol.name().to_owned(),
-            Some(model) => format!("{}-{}-{}", self.protocol.name(), self.variant.name(), model.name()),
+        let protocol = self.protocol.name();
+        match self.world {
+            Place::Healing => protocol.to_owned(),
+            Place::Agent => format!("{protocol}-agent"),
+            Place::Model(model) => format!("{protocol}-{}-{}", self.variant.name(), model.name()),
         }
     }
 }
