@@ -20,6 +20,7 @@
 //! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: that takes a majority.
 
 mod cause;
+mod epochs;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use crate::link::ACQUAINTANCES_MAX;
 use crate::time::{Span, Time};
 
 pub use cause::Cause;
+use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
 
 /// The leader asks its followers whether they are there every so many periods.
@@ -86,10 +88,7 @@ pub(crate) enum Step {
 pub(crate) struct Leadership {
     me: NodeId,
     terms: Terms,
-    /// The largest epoch seen.
-    epoch: u64,
-    /// Whose it is; a node that has been restarted does not remember.
-    epoch_of: Option<NodeId>,
+    epochs: Epochs,
     /// A node that has just come up may not have met the others yet: nothing is announced before this.
     earliest: Time,
     /// Members that can be spoken with.
@@ -147,8 +146,7 @@ impl Leadership {
     pub(crate) fn new(me: NodeId, terms: Terms, now: Time) -> Self {
         Self {
             me,
-            epoch: terms.epoch,
-            epoch_of: None,
+            epochs: Epochs::new(terms.epoch),
             earliest: now + terms.settle,
             terms,
             linked: BTreeMap::new(),
@@ -166,7 +164,7 @@ impl Leadership {
 
     /// The largest epoch seen.
     pub(crate) fn epoch(&self) -> u64 {
-        self.epoch
+        self.epochs.largest()
     }
 
     /// What is to be done, in order.
@@ -390,11 +388,9 @@ impl Leadership {
     }
 
     fn lead(&mut self, now: Time) {
-        self.epoch = self.epoch.saturating_add(1);
-        self.epoch_of = Some(self.me);
-        let epoch = self.epoch;
+        let epoch = self.epochs.begin(self.me);
         self.standing = Standing::Leading { epoch, poll_due: now + self.terms.period * POLL_PERIODS };
-        self.steps.push(Step::Persist);
+        self.keep_epoch();
         self.round += 1;
         self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
         self.show(Some((self.me, epoch)));
@@ -424,29 +420,20 @@ impl Leadership {
     fn on_lead(&mut self, from: NodeId, round: u64, epoch: u64) {
         self.note(from, Says::Leads { round, epoch });
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
-        let news = epoch > self.epoch;
-        self.see(epoch, Some(from));
-        if matches!(self.standing, Standing::Aside) && self.is_latest(from, epoch) {
+        self.epochs.see(epoch, Some(from));
+        if matches!(self.standing, Standing::Aside) && self.epochs.is_latest(from, epoch) {
             self.named = Some(from);
         }
         self.heed(from);
-        if news {
-            // After what was said: who leads is known without the disk.
+        // After what was said: who leads is known without the disk.
+        self.keep_epoch();
+    }
+
+    /// Asks for the largest epoch to be kept, wherever it was heard of, unless it is.
+    fn keep_epoch(&mut self) {
+        if self.epochs.keep() {
             self.steps.push(Step::Persist);
         }
-    }
-
-    fn see(&mut self, epoch: u64, of: Option<NodeId>) {
-        if epoch > self.epoch {
-            (self.epoch, self.epoch_of) = (epoch, of);
-        } else if epoch == self.epoch {
-            self.epoch_of = self.epoch_of.or(of);
-        }
-    }
-
-    /// Whether no other leadership is known to have that epoch or a larger one.
-    fn is_latest(&self, leader: NodeId, epoch: u64) -> bool {
-        epoch >= self.epoch && self.epoch_of.is_none_or(|of| of == leader)
     }
 
     fn note(&mut self, from: NodeId, says: Says) {
@@ -457,14 +444,14 @@ impl Leadership {
 
     /// Leadership has been agreed to, or is still; and epochs that others saw count.
     fn on_follow(&mut self, now: Time, from: NodeId, seen: (u64, Option<NodeId>), priority: u32) {
-        self.see(seen.0, seen.1);
-        let rivalled = seen.1.is_some_and(|of| of != self.me) && seen.0 == self.epoch;
+        self.epochs.see(seen.0, seen.1);
+        let rivalled = seen.1.is_some_and(|of| of != self.me) && seen.0 == self.epochs.largest();
         if let Some(peer) = self.linked.get_mut(&from) {
             peer.priority = priority;
         }
         match self.standing {
             Standing::Claiming { .. } => self.need_not_answer(now, from),
-            Standing::Leading { epoch, .. } if self.epoch > epoch || rivalled => {
+            Standing::Leading { epoch, .. } if self.epochs.largest() > epoch || rivalled => {
                 self.cause = Cause::Merged;
                 self.lead(now);
             }
@@ -505,12 +492,12 @@ impl Leadership {
         let (Says::Claims { round } | Says::Leads { round, .. }) = says;
         // An epoch that is behind will be taken back as soon as its leader hears of ours.
         match says {
-            Says::Leads { epoch, .. } if self.is_latest(who, epoch) => self.show(Some((who, epoch))),
+            Says::Leads { epoch, .. } if self.epochs.is_latest(who, epoch) => self.show(Some((who, epoch))),
             _ if self.named == Some(who) => self.show(None),
             _ => {}
         }
         let priority = if matches!(self.standing, Standing::Aside) { 0 } else { self.terms.priority };
-        let (epoch, of) = (self.epoch, self.epoch_of);
+        let (epoch, of) = (self.epochs.largest(), self.epochs.of());
         self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority }));
     }
 
@@ -539,7 +526,7 @@ impl Leadership {
         if before == leader {
             return;
         }
-        let epoch = leader.or(before).map_or(self.epoch, |(_, epoch)| epoch);
+        let epoch = leader.or(before).map_or(self.epochs.largest(), |(_, epoch)| epoch);
         let leader = leader.map(|(id, _)| id);
         self.steps.push(Step::Announce(Announcement { leader, epoch, cause: self.cause }));
     }
@@ -549,8 +536,7 @@ impl Leadership {
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
-        form.period(self.epoch);
-        form.option(self.epoch_of, Form::node);
+        self.epochs.canonical(form);
         form.deadline(now, self.earliest);
         form.other(self.me, self.round);
         form.option(self.named, Form::node);

@@ -231,6 +231,25 @@ expect.leader = { 2 = 2, 3 = 3 }
 "#,
         Must::Hold(&["EPOCH"]),
     ),
+    (
+        "an epoch that a follower had told of was announced when its leader told of it, and never written down",
+        r#"
+protocol = "lfa"
+agent = true
+nodes = 3
+until = "5s"
+timing.delta = "100ms"
+event = [
+    { at = "100ms", drop_next = { from = 1, to = 2, kind = "Lead" } },
+    { at = "250ms", cut_one_way = [[1, 2], [1, 3]] },
+    { at = "550ms", heal = true },
+    { at = "2s", partition = [[2], [1, 3]] },
+    { at = "2100ms", crash = [2] },
+    { at = "2200ms", recover = [2] },
+]
+"#,
+        Must::Hold(&["EPOCH"]),
+    ),
 ];
 
 #[test]

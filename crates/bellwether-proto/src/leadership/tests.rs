@@ -1,6 +1,8 @@
 //! Nodes with the leadership layer over a network of ours: connections that end when a process does, and delays that are
 //! drawn.
 
+mod alone;
+
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 

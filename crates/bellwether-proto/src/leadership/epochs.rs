@@ -1,0 +1,58 @@
+//! What a member knows of epochs.
+
+use crate::canonical::Form;
+use crate::ident::NodeId;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Epochs {
+    /// The largest seen.
+    largest: u64,
+    /// Whose it is; a node that has been restarted does not remember.
+    of: Option<NodeId>,
+    /// What stable storage holds, or has been asked to.
+    kept: u64,
+}
+
+impl Epochs {
+    pub(super) fn new(kept: u64) -> Self {
+        Self { largest: kept, of: None, kept }
+    }
+
+    pub(super) fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    pub(super) fn of(&self) -> Option<NodeId> {
+        self.of
+    }
+
+    pub(super) fn see(&mut self, epoch: u64, of: Option<NodeId>) {
+        if epoch > self.largest {
+            (self.largest, self.of) = (epoch, of);
+        } else if epoch == self.largest {
+            self.of = self.of.or(of);
+        }
+    }
+
+    /// Whether no other leadership is known to have that epoch or a larger one.
+    pub(super) fn is_latest(&self, leader: NodeId, epoch: u64) -> bool {
+        epoch > self.largest || epoch == self.largest && self.of.is_none_or(|of| of == leader)
+    }
+
+    /// The epoch of a leadership of this node that begins now.
+    pub(super) fn begin(&mut self, me: NodeId) -> u64 {
+        (self.largest, self.of) = (self.largest.saturating_add(1), Some(me));
+        self.largest
+    }
+
+    /// Whether there is anything that stable storage must be asked to hold; it is taken to be asked.
+    pub(super) fn keep(&mut self) -> bool {
+        core::mem::replace(&mut self.kept, self.largest) != self.largest
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        form.period(self.largest);
+        form.option(self.of, Form::node);
+        form.period(self.kept);
+    }
+}
