@@ -336,6 +336,18 @@ impl Leadership {
         }
     }
 
+    /// This node did not run for so long that the others have given it up. It may lead once they agree again; to settle what
+    /// it had begun, or to go on as if nothing had happened, would be to lead beside whoever does by now.
+    pub(crate) fn overslept(&mut self, now: Time) {
+        match self.standing {
+            Standing::Claiming { .. } => {}
+            Standing::Leading { .. } => self.cause = Cause::Silent(self.me),
+            Standing::Following | Standing::Aside => return,
+        }
+        self.cease();
+        self.claim(now);
+    }
+
     /// Named: ask the others.
     fn claim(&mut self, now: Time) {
         self.show(None);

@@ -5,7 +5,7 @@ use core::mem;
 
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
-use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
+use crate::election::{self, Action, Actions, Channels, Election, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
@@ -119,6 +119,7 @@ impl<E: Election> Node<E> {
 
     /// Takes one input at `now`, which must not run backwards. What is to be done is appended to `out`.
     pub fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Outbox<E::Msg>) {
+        let overslept = self.has_overslept(now);
         match input {
             Input::Start => self.start(now, out),
             Input::Frame(frame) => self.receive(now, frame, out),
@@ -134,6 +135,9 @@ impl<E: Election> Node<E> {
                     self.detector.oracle(now, rank, alive.is_some());
                 }
             }
+        }
+        if overslept {
+            self.lead(now, out, |leadership| leadership.overslept(now));
         }
     }
 
@@ -190,6 +194,13 @@ impl<E: Election> Node<E> {
         if let Some(leadership) = &self.leadership {
             leadership.canonical(now, form);
         }
+    }
+
+    /// Whether the node is run so late that everybody has given it up: its machine was stopped.
+    fn has_overslept(&self, now: Time) -> bool {
+        let Timing { tau, delta, .. } = self.setup.timing;
+        let late = |due| now.since(due) > tau + delta * 2;
+        self.leadership.is_some() && self.deadline().is_some_and(late)
     }
 
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
@@ -272,7 +283,9 @@ impl<E: Election> Node<E> {
     /// what it sends may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
     /// arrives at the very instant of the deadline is in time, whatever else arrives at that instant before it.
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
-        self.lead(now, out, |leadership| leadership.wake(now));
+        if !self.has_overslept(now) {
+            self.lead(now, out, |leadership| leadership.wake(now));
+        }
         if let Some(until) = self.aside {
             if until <= now {
                 self.stand(now, out);

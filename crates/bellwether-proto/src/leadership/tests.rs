@@ -281,6 +281,45 @@ fn a_leader_that_stops_running_is_replaced_within_six_periods_and_does_not_come_
     assert_eq!(cluster.began_since(went_on), [], "nobody else began to lead");
 }
 
+/// With priorities that are fixed it leads again; but not for a moment as if nothing had happened.
+#[test]
+fn a_leader_that_stopped_running_leads_no_more_until_the_others_agree_again() {
+    for protocol in [Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully] {
+        let mut cluster = Cluster::new(protocol, &[0; 4], None, 5);
+        cluster.run(Span::secs(3));
+        let (leader, _) = cluster.agreed().expect("a leader");
+        cluster.stopped.insert(leader);
+        cluster.run(Span::secs(5));
+        let (_, epoch) = cluster.agreed().expect("the next leader");
+        cluster.stopped.remove(&leader);
+        let went_on = cluster.now;
+        cluster.run(Span::secs(70));
+        let own = cluster.announced.iter().filter(|(at, id, _)| *at >= went_on && *id == leader);
+        let own: Vec<_> = own.map(|(at, _, announced)| (*at, *announced)).collect();
+        let over = Announcement { leader: None, epoch: 1, cause: Cause::Silent(leader) };
+        assert_eq!(own[0], (went_on, over), "{protocol:?}");
+        let again = own.iter().filter(|(_, announced)| announced.leader == Some(leader));
+        assert!(again.clone().all(|(_, announced)| announced.epoch > epoch), "{protocol:?}: {own:?}");
+        assert!(cluster.agreed().is_some());
+    }
+}
+
+#[test]
+fn a_claim_that_was_slept_over_is_not_settled_but_made_again() {
+    let mut cluster = Cluster::new(Protocol::Lfa, &[0; 4], None, 6);
+    cluster.run(Span::secs(3));
+    cluster.stopped.insert(NodeId(4)); // It is waited for.
+    cluster.kill(NodeId(1));
+    cluster.run(Span::millis(20));
+    cluster.stopped.insert(NodeId(2));
+    cluster.run(Span::secs(5));
+    let resumed = [NodeId(2), NodeId(4)];
+    resumed.iter().for_each(|id| assert!(cluster.stopped.remove(id)));
+    cluster.run(Span::secs(70));
+    let began: Vec<_> = cluster.began_since(Time::ZERO).iter().map(|(id, epoch, _)| (id.0, *epoch)).collect();
+    assert_eq!(began, [(1, 1), (3, 2), (2, 3)]);
+}
+
 #[test]
 fn a_follower_that_stops_running_and_goes_on_disturbs_nobody() {
     let mut cluster = Cluster::settled(&[0; 5], 8);
