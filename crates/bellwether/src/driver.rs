@@ -201,7 +201,11 @@ impl Driver {
 
     fn send(&mut self, to: NodeId, frame: &Frame<AnyMsg>) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.sent(self.clock.wall_micros(self.clock.now()), frame, to);
+            let at = self.clock.wall_micros(self.clock.now());
+            recorder.sent(at, frame, to);
+            if !self.linked.contains(&to) {
+                recorder.lost(at, frame, to);
+            }
         }
         self.count(frame, 1);
         self.shared.transport.send(to, wire::encode(self.channel, frame).into());

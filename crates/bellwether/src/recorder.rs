@@ -9,7 +9,7 @@ use bellwether_proto::election::AnyMsg;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::message::Frame;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{self, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{self, DropReason, MsgRef, TraceEvent, What};
 
 /// Appends to a trace. A member that cannot write its trace goes on without.
 #[derive(Debug)]
@@ -39,6 +39,11 @@ impl Recorder {
 
     pub(crate) fn sent(&mut self, at: Time, frame: &Frame<AnyMsg>, to: NodeId) {
         self.event(at, frame.incarnation, What::Send(msg(frame, to)));
+    }
+
+    /// There is no connection: whoever judges must know that it did not arrive.
+    pub(crate) fn lost(&mut self, at: Time, frame: &Frame<AnyMsg>, to: NodeId) {
+        self.event(at, frame.incarnation, What::Drop(msg(frame, to), DropReason::Lost));
     }
 
     pub(crate) fn broadcast(&mut self, at: Time, frame: &Frame<AnyMsg>, linked: &BTreeSet<NodeId>) {
