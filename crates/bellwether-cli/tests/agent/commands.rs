@@ -1,46 +1,36 @@
 //! The commands that ask an agent.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, DEADLINE, Process, TOKEN, bellwether};
-
-fn ask(cluster: &Cluster, id: u32, args: &[&str]) -> (i32, String, String) {
-    run(&[args, &["--api", &cluster.api(id)]].concat())
-}
-
-fn run(args: &[&str]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = bellwether().args(args).output().expect("the command runs");
-    let text = |bytes| String::from_utf8(bytes).expect("it prints text");
-    (status.code().expect("it ends by itself"), text(stdout), text(stderr))
-}
+use crate::cluster::{Cluster, DEADLINE, Process, TOKEN, bellwether, run};
 
 #[test]
 fn people_and_scripts_find_the_leader() {
     let cluster = Cluster::start(2);
     let leader = cluster.wait_for_leader();
-    let (code, out, err) = ask(&cluster, 1, &["leader"]);
+    let (code, out, err) = cluster.ask(1, &["leader"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.starts_with(&format!("{leader} (epoch ")), "{out}");
     for id in [1, 2] {
-        assert_eq!(ask(&cluster, id, &["leader", "--is-me"]).0, i32::from(id != leader));
+        assert_eq!(cluster.ask(id, &["leader", "--is-me"]).0, i32::from(id != leader));
     }
-    let (code, out, _) = ask(&cluster, 2, &["status"]);
+    let (code, out, _) = cluster.ask(2, &["status"]);
     assert_eq!(code, 0);
     assert!(
         out.starts_with("node      2, up ") && out.contains(&format!("\nleader    node {leader}\n")),
         "{out}"
     );
     assert!(out.lines().all(|line| line.chars().count() <= 80 && line == line.trim_end()), "{out}");
-    let (code, out, _) = ask(&cluster, 1, &["members"]);
+    let (code, out, _) = cluster.ask(1, &["members"]);
     assert_eq!((code, out.lines().count()), (0, 3), "{out}");
     assert!(out.contains("you") && out.contains("leader"), "{out}");
-    let (code, out, _) = ask(&cluster, 1, &["history"]);
+    let (code, out, _) = cluster.ask(1, &["history"]);
     assert!(code == 0 && out.starts_with("no ") && out.contains("came up"), "{out}");
     for command in ["status", "leader", "members", "history"] {
-        let (code, out, _) = ask(&cluster, 1, &[command, "--json"]);
+        let (code, out, _) = cluster.ask(1, &[command, "--json"]);
         assert_eq!((code, out.lines().count()), (0, 1));
         assert!(serde_json::from_str::<Value>(&out).unwrap().is_object());
     }
@@ -50,9 +40,9 @@ fn people_and_scripts_find_the_leader() {
 fn a_watcher_ends_when_it_has_seen_enough() {
     let cluster = Cluster::start(1);
     cluster.wait_for_leader();
-    let (code, out, err) = ask(&cluster, 1, &["watch", "--after", "0", "--count", "1"]);
+    let (code, out, err) = cluster.ask(1, &["watch", "--after", "0", "--count", "1"]);
     assert_eq!((code, out.lines().count(), err.as_str()), (0, 1, ""), "{out}");
-    let (_, out, _) = ask(&cluster, 1, &["watch", "--after", "0", "--count", "1", "--json"]);
+    let (_, out, _) = cluster.ask(1, &["watch", "--after", "0", "--count", "1", "--json"]);
     let names: Vec<_> = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect();
     assert!(names[0]["standing"].is_string() && names[1]["no"].is_u64(), "{out}");
 }
@@ -80,18 +70,18 @@ fn a_watcher_finds_its_agent_again() {
 fn leadership_moves_on_command() {
     let cluster = Cluster::start(3);
     let first = cluster.wait_for_leader();
-    let (code, out, err) = ask(&cluster, first, &["resign"]);
+    let (code, out, err) = cluster.ask(first, &["resign"]);
     assert_eq!((code, out.as_str(), err.contains("token")), (2, "", true), "{err}");
-    let (code, _, err) = ask(&cluster, first, &["resign", "--token", "wrong"]);
+    let (code, _, err) = cluster.ask(first, &["resign", "--token", "wrong"]);
     assert_eq!((code, err.contains("the token is wrong")), (2, true), "{err}");
     let other = if first == 1 { 2 } else { 1 };
-    let (code, _, err) = ask(&cluster, other, &["resign", "--token", TOKEN]);
+    let (code, _, err) = cluster.ask(other, &["resign", "--token", TOKEN]);
     assert_eq!((code, err.contains(&format!("node {other} does not lead"))), (3, true), "{err}");
-    let (code, out, err) = ask(&cluster, first, &["transfer", "--to", &other.to_string(), "--token", TOKEN]);
+    let (code, out, err) = cluster.ask(first, &["transfer", "--to", &other.to_string(), "--token", TOKEN]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.starts_with(&format!("node {other} leads, epoch ")), "{out}");
     assert_eq!(cluster.wait_for_leader(), other);
-    let (code, out, err) = ask(&cluster, other, &["resign", "--hold", "60s", "--token", TOKEN]);
+    let (code, out, err) = cluster.ask(other, &["resign", "--hold", "60s", "--token", TOKEN]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert_ne!(cluster.wait_for_leader(), other);
 }

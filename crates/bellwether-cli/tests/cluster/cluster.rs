@@ -4,24 +4,30 @@
 
 #![allow(dead_code, unused_imports, reason = "every binary that includes it uses a part of it")]
 
+mod files;
 pub(crate) mod http;
 mod process;
+pub(crate) mod records;
+pub(crate) mod truth;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Validity};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use files::Addresses;
+pub(crate) use files::Shape;
 pub(crate) use http::{Answer, Event, Watch};
-pub(crate) use process::{Process, bellwether, exists};
+pub(crate) use process::{Process, bellwether, exists, run};
+pub(crate) use records::Records;
+use truth::{Befalls, Truth};
 
 /// What changes need.
 pub(crate) const TOKEN: &str = "the-token-of-the-tests";
@@ -30,32 +36,15 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 /// How often is looked.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How a cluster is to be.
-#[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    pub(crate) nodes: u32,
-    pub(crate) protocol: &'static str,
-    /// Lines at the top of every configuration.
-    pub(crate) more: &'static str,
-    pub(crate) token: Option<&'static str>,
-}
-
-impl Shape {
-    /// That many nodes, and everything else as it is by default.
-    pub(crate) fn of(nodes: u32) -> Self {
-        Self { nodes, protocol: "fjr", more: "", token: Some(TOKEN) }
-    }
-}
-
 /// A cluster. Its processes end with it, and its files are removed.
 pub(crate) struct Cluster {
     dir: TempDir,
     nodes: BTreeMap<u32, Node>,
+    truth: Truth,
 }
 
 struct Node {
-    api: SocketAddr,
-    peer: SocketAddr,
+    addresses: Addresses,
     process: Option<Process>,
     stopped: bool,
 }
@@ -74,47 +63,21 @@ impl Cluster {
     /// Writes what the nodes need, and starts none.
     pub(crate) fn prepare(shape: &Shape) -> Self {
         let dir = tempfile::Builder::new().prefix("bellwether-").tempdir().expect("there is room for a test");
-        let held: Vec<_> =
-            (0..shape.nodes * 2).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).collect();
-        let addresses: Vec<_> = held.iter().map(|listener| listener.local_addr().unwrap()).collect();
-        let node = |pair: &[SocketAddr]| Node { peer: pair[0], api: pair[1], process: None, stopped: false };
-        let nodes = (1..).zip(addresses.chunks(2).map(node)).collect();
-        let cluster = Self { dir, nodes };
+        let loopback = files::own_loopback();
+        let held: Vec<_> = (0..shape.nodes * 2).map(|_| TcpListener::bind((loopback, 0)).unwrap()).collect();
+        let address = |listener: &TcpListener| listener.local_addr().unwrap();
+        let pair = |pair: &[TcpListener]| Addresses { peer: address(&pair[0]), api: address(&pair[1]) };
+        let all: BTreeMap<u32, Addresses> = (1..).zip(held.chunks(2).map(pair)).collect();
         let authority = Authority::create("test", Validity::days(1)).unwrap();
-        for id in 1..=shape.nodes {
-            cluster.write_files(id, shape, &authority);
-        }
+        let node = |addresses: Addresses| Node { addresses, process: None, stopped: false };
+        let nodes = all.iter().map(|(id, addresses)| (*id, node(*addresses))).collect();
+        let cluster = Self { dir, nodes, truth: Truth::default() };
+        all.keys().for_each(|id| files::write(&cluster.home(*id), *id, shape, &all, &authority));
         cluster
     }
 
-    fn write_files(&self, id: u32, shape: &Shape, authority: &Authority) {
-        let home = self.home(id);
-        fs::create_dir(&home).unwrap();
-        let identity = authority.issue(NodeId(id), Validity::days(1)).unwrap();
-        for (file, text) in [("ca.pem", identity.ca), ("cert.pem", identity.cert), ("key.pem", identity.key)]
-        {
-            fs::write(home.join(file), text).unwrap();
-        }
-        let node = &self.nodes[&id];
-        let mut config = format!(
-            "cluster = \"test\"\nnode = {id}\nprotocol = \"{}\"\npreempt = {}\ndata_dir = \"data\"\n{}\n\
-             [listen]\npeer = \"{}\"\napi = \"{}\"\n[tls]\nca = \"ca.pem\"\ncert = \"cert.pem\"\nkey = \"key.pem\"\n",
-            shape.protocol,
-            shape.protocol != "fjr",
-            shape.more,
-            node.peer,
-            node.api,
-        );
-        if let Some(token) = shape.token {
-            let _ = writeln!(config, "[api]\ntoken = \"{token}\"");
-        }
-        for (id, peer) in &self.nodes {
-            let _ = writeln!(config, "[[peer]]\nid = {id}\naddress = \"{}\"", peer.peer);
-        }
-        fs::write(self.config(id), config).unwrap();
-    }
-
-    fn home(&self, id: u32) -> PathBuf {
+    /// Where a node has its files.
+    pub(crate) fn home(&self, id: u32) -> PathBuf {
         self.dir.path().join(format!("node-{id}"))
     }
 
@@ -123,14 +86,40 @@ impl Cluster {
         self.home(id).join("agent.toml")
     }
 
+    /// Adds lines to a node's configuration, at the top.
+    pub(crate) fn configure(&self, id: u32, lines: &str) {
+        let config = fs::read_to_string(self.config(id)).unwrap();
+        fs::write(self.config(id), format!("{lines}\n{config}")).unwrap();
+    }
+
+    /// What a node keeps on its disk.
+    pub(crate) fn state_file(&self, id: u32) -> PathBuf {
+        self.home(id).join("data").join("state")
+    }
+
     /// Where a node's API is.
     pub(crate) fn api(&self, id: u32) -> String {
-        self.nodes[&id].api.to_string()
+        self.nodes[&id].addresses.api.to_string()
+    }
+
+    /// Where a node's peers reach it.
+    pub(crate) fn peer(&self, id: u32) -> SocketAddr {
+        self.nodes[&id].addresses.peer
+    }
+
+    /// All nodes, whether they run or not.
+    pub(crate) fn ids(&self) -> Vec<u32> {
+        self.nodes.keys().copied().collect()
+    }
+
+    /// The nodes that run and are not stopped.
+    pub(crate) fn running(&self) -> Vec<u32> {
+        let runs = |node: &Node| node.process.is_some() && !node.stopped;
+        self.nodes.iter().filter(|(_, node)| runs(node)).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn start_all(&mut self) {
-        let ids: Vec<_> = self.nodes.keys().copied().collect();
-        ids.into_iter().for_each(|id| self.start_node(id));
+        self.ids().into_iter().for_each(|id| self.start_node(id));
     }
 
     /// Starts a node that does not run.
@@ -139,13 +128,22 @@ impl Cluster {
         let log = self.home(id).join("log");
         let node = self.nodes.get_mut(&id).expect("there is such a node");
         assert!(node.process.is_none(), "node {id} runs");
+        self.truth.note(id, Befalls::Recover);
         node.process = Some(Process::agent(&config, &log));
         node.stopped = false;
     }
 
     /// Ends a node at once.
     pub(crate) fn kill(&mut self, id: u32) {
-        drop(self.nodes.get_mut(&id).and_then(|node| node.process.take()).expect("the node runs"));
+        self.kill_together(&[id]);
+    }
+
+    /// Ends several nodes at once, before any of them can notice.
+    pub(crate) fn kill_together(&mut self, ids: &[u32]) {
+        let processes: Vec<_> = ids.iter().map(|id| self.take(*id)).collect();
+        processes.iter().for_each(|process| process.signal(Signal::SIGKILL));
+        drop(processes);
+        ids.iter().for_each(|id| self.truth.note(*id, Befalls::Crash));
     }
 
     /// Stops a node: it is there, but silent.
@@ -153,10 +151,12 @@ impl Cluster {
         let node = self.nodes.get_mut(&id).expect("there is such a node");
         node.process.as_ref().expect("the node runs").stop();
         node.stopped = true;
+        self.truth.note(id, Befalls::Pause);
     }
 
     /// Lets a stopped node go on.
     pub(crate) fn cont(&mut self, id: u32) {
+        self.truth.note(id, Befalls::Resume);
         let node = self.nodes.get_mut(&id).expect("there is such a node");
         node.process.as_ref().expect("the node runs").cont();
         node.stopped = false;
@@ -164,10 +164,15 @@ impl Cluster {
 
     /// Asks a node to leave, and waits. The exit code, and all that it printed.
     pub(crate) fn end(&mut self, id: u32) -> (Option<i32>, String) {
-        let mut process =
-            self.nodes.get_mut(&id).and_then(|node| node.process.take()).expect("the node runs");
-        process.terminate();
-        let code = process.wait(DEADLINE);
+        self.nodes[&id].process.as_ref().expect("the node runs").terminate();
+        self.wait_for_end(id)
+    }
+
+    /// Waits until a node ends by itself. The exit code, and all that it printed.
+    #[track_caller]
+    pub(crate) fn wait_for_end(&mut self, id: u32) -> (Option<i32>, String) {
+        let code = self.take(id).wait(DEADLINE);
+        self.truth.note(id, Befalls::Crash);
         (code, self.log(id))
     }
 
@@ -176,9 +181,28 @@ impl Cluster {
         self.nodes[&id].process.as_ref().expect("the node runs").id()
     }
 
+    /// Runs an agent with the configuration of a node, and with these flags, that is to end by itself. The exit code, and
+    /// what it printed.
+    #[track_caller]
+    pub(crate) fn attempt(&self, id: u32, flags: &[&str]) -> (Option<i32>, String) {
+        let log = self.home(id).join("attempt.log");
+        let _ = fs::remove_file(&log);
+        let code = Process::agent_with(&self.config(id), flags, &log).wait(DEADLINE);
+        (code, fs::read_to_string(&log).unwrap())
+    }
+
+    fn take(&mut self, id: u32) -> Process {
+        self.nodes.get_mut(&id).and_then(|node| node.process.take()).expect("the node runs")
+    }
+
     /// All that a node printed.
     pub(crate) fn log(&self, id: u32) -> String {
         fs::read_to_string(self.home(id).join("log")).unwrap_or_default()
+    }
+
+    /// Runs a command that asks a node: the exit code, what it printed, and what it complained of.
+    pub(crate) fn ask(&self, id: u32, args: &[&str]) -> (i32, String, String) {
+        run(&[args, &["--api", &self.api(id)]].concat())
     }
 
     pub(crate) fn get(&self, id: u32, path: &str) -> Answer {
@@ -199,7 +223,7 @@ impl Cluster {
     pub(crate) fn views(&self) -> Views {
         let says = |node: &Node| match (&node.process, node.stopped) {
             (Some(_), false) => {
-                http::try_get(&node.api.to_string(), "/v1/status").map(|answer| answer.json())
+                http::try_get(&node.addresses.api.to_string(), "/v1/status").map(|answer| answer.json())
             }
             (Some(_), true) | (None, _) => None,
         };
@@ -221,7 +245,33 @@ impl Cluster {
     /// Waits until all that run agree on a leader, who says so itself, and says who.
     #[track_caller]
     pub(crate) fn wait_for_leader(&self) -> u32 {
-        agreed(&self.wait_for("all agree on a leader", |views| agreed(views).is_some())).unwrap()
+        self.wait_for_agreement().0
+    }
+
+    /// The same, and says with which epoch.
+    #[track_caller]
+    pub(crate) fn wait_for_agreement(&self) -> (u32, u64) {
+        let all = self.running().len();
+        let answer = |views: &Views| views.values().flatten().count() == all;
+        let views = self.wait_for("all agree on a leader", |views| answer(views) && agreed(views).is_some());
+        let leader = agreed(&views).unwrap();
+        let epoch = views[&leader].as_ref().and_then(|view| view["epoch"].as_u64());
+        (leader, epoch.expect("a leader has an epoch"))
+    }
+
+    /// Leaves the cluster alone for a little longer than it was not: that is how long "for ever" is to whoever judges.
+    pub(crate) fn leave_alone(&self) {
+        let until = self.truth.age() * 2 + Duration::from_millis(250);
+        assert!(wait_until(until, || self.truth.age() >= until));
+    }
+
+    /// What has been recorded up to now. The leader's trace is the last: it ends with something that the leader said.
+    pub(crate) fn records(&self, leader: u32) -> Records {
+        let mut ids = self.ids();
+        ids.sort_by_key(|id| *id == leader);
+        let traces = ids.into_iter().map(|id| (id, self.home(id).join("trace.jsonl")));
+        let dir = tempfile::Builder::new().prefix("records-").tempdir_in(self.dir.path()).unwrap().keep();
+        Records::copy(dir, self.truth.lines(), traces)
     }
 
     fn logs(&self) -> String {

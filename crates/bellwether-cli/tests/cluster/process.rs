@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -17,8 +17,13 @@ pub(crate) struct Process(Child);
 impl Process {
     /// An agent that ends with the test.
     pub(crate) fn agent(config: &Path, log: &Path) -> Self {
+        Self::agent_with(config, &[], log)
+    }
+
+    /// The same with these flags.
+    pub(crate) fn agent_with(config: &Path, flags: &[&str], log: &Path) -> Self {
         let mut command = bellwether();
-        command.arg("agent").arg("--config").arg(config).arg("--end-with-stdin");
+        command.arg("agent").arg("--config").arg(config).arg("--end-with-stdin").args(flags);
         let file = File::options().create(true).append(true).open(log).unwrap();
         Self::start(command.stdin(Stdio::piped()).stdout(file.try_clone().unwrap()).stderr(file))
     }
@@ -84,6 +89,13 @@ pub(crate) fn bellwether() -> Command {
     }
     command.stdin(Stdio::null());
     command
+}
+
+/// Runs the command to its end: the exit code, what it printed, and what it complained of.
+pub(crate) fn run(args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = bellwether().args(args).output().expect("the command runs");
+    let text = |bytes| String::from_utf8(bytes).expect("it prints text");
+    (status.code().expect("it ends by itself"), text(stdout), text(stderr))
 }
 
 /// Whether a process with that number exists.

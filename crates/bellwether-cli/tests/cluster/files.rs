@@ -1,0 +1,83 @@
+//! What the nodes of a cluster are given: certificates and a configuration each.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use bellwether::ident::NodeId;
+use bellwether::tls::{Authority, Validity};
+
+use super::TOKEN;
+
+/// How a cluster is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub(crate) nodes: u32,
+    pub(crate) protocol: &'static str,
+    /// Lines at the top of every configuration.
+    pub(crate) more: &'static str,
+    /// Tables at the end of every configuration.
+    pub(crate) tables: &'static str,
+    pub(crate) token: Option<&'static str>,
+}
+
+impl Shape {
+    /// That many nodes, and everything else as it is by default.
+    pub(crate) fn of(nodes: u32) -> Self {
+        Self { nodes, protocol: "fjr", more: "", tables: "", token: Some(TOKEN) }
+    }
+}
+
+/// Where a node listens.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Addresses {
+    pub(super) peer: SocketAddr,
+    pub(super) api: SocketAddr,
+}
+
+/// An address for the nodes of one cluster. What connects to it does so from 127.0.0.1, so that nobody takes the port of a
+/// node that is down for a while.
+pub(super) fn own_loopback() -> Ipv4Addr {
+    static CLUSTERS: AtomicU8 = AtomicU8::new(1);
+    let cluster = CLUSTERS.fetch_add(1, Ordering::Relaxed);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    if cfg!(target_os = "linux") { Ipv4Addr::new(127, high | 1, low, cluster) } else { Ipv4Addr::LOCALHOST }
+}
+
+/// Writes the files of one node into its home, which is made.
+pub(super) fn write(
+    home: &Path,
+    id: u32,
+    shape: &Shape,
+    all: &BTreeMap<u32, Addresses>,
+    authority: &Authority,
+) {
+    fs::create_dir(home).unwrap();
+    let identity = authority.issue(NodeId(id), Validity::days(1)).unwrap();
+    for (file, text) in [("ca.pem", identity.ca), ("cert.pem", identity.cert), ("key.pem", identity.key)] {
+        fs::write(home.join(file), text).unwrap();
+    }
+    fs::write(home.join("agent.toml"), config(id, shape, all)).unwrap();
+}
+
+fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Addresses>) -> String {
+    let mut config =
+        format!("cluster = \"test\"\nnode = {id}\nprotocol = \"{}\"\ndata_dir = \"data\"\n", shape.protocol);
+    if shape.protocol != "fjr" {
+        config.push_str("preempt = true\n");
+    }
+    let Addresses { peer, api } = all[&id];
+    let _ = writeln!(config, "{}\n[listen]\npeer = \"{peer}\"\napi = \"{api}\"", shape.more);
+    config.push_str("[tls]\nca = \"ca.pem\"\ncert = \"cert.pem\"\nkey = \"key.pem\"\n");
+    if let Some(token) = shape.token {
+        let _ = writeln!(config, "[api]\ntoken = \"{token}\"");
+    }
+    for (id, Addresses { peer, .. }) in all {
+        let _ = writeln!(config, "[[peer]]\nid = {id}\naddress = \"{peer}\"");
+    }
+    config.push_str(shape.tables);
+    config
+}
