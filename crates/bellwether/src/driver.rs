@@ -71,10 +71,8 @@ impl Driver {
     pub(crate) async fn run(mut self) {
         let ended = self.drive().await;
         self.shared.tenures.set(Phase::None);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.event(self.clock.wall_micros(self.clock.now()), self.node.incarnation(), What::Crash);
-            recorder.flush();
-        }
+        self.record(What::Crash);
+        self.flush();
         self.shared.transport.close().await;
         self.shared.known().leader = None;
         self.shared.ended.send_replace(Some(ended));
@@ -180,9 +178,7 @@ impl Driver {
             }
         }
         self.outbox = outbox;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.flush();
-        }
+        self.flush();
         Ok(())
     }
 
@@ -192,6 +188,8 @@ impl Driver {
         self.record(What::Persist(durable));
         self.shared.transport.set_incarnation(durable.incarnation);
         self.shared.known().incarnation = durable.incarnation;
+        // Others see what has happened while this waits, so it is in the trace by then.
+        self.flush();
         let store = Arc::clone(&self.store);
         let written = tokio::task::spawn_blocking(move || store.write(&durable)).await;
         written
@@ -255,6 +253,12 @@ impl Driver {
         self.shared.announce(self.clock.wall(now), announced);
         let phase = if leader == Some(self.shared.id) { Phase::Held { epoch } } else { Phase::None };
         self.shared.tenures.set(phase);
+    }
+
+    fn flush(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
+        }
     }
 
     fn record(&mut self, what: What) {
