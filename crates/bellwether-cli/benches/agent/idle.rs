@@ -9,9 +9,6 @@ use std::time::{Duration, Instant};
 use super::cluster::{Cluster, wait_until};
 use super::{NODES, PAUSE};
 
-/// The kernel's unit of CPU time, on every Linux that we know of.
-const TICKS_PER_SECOND: f64 = 100.0;
-
 pub(crate) fn measure(time: Duration) {
     let cluster = Cluster::start(NODES);
     let leader = cluster.wait_for_leader();
@@ -61,12 +58,12 @@ fn metric(cluster: &Cluster, id: u32, name: &str) -> f64 {
     values.filter_map(|value| value.parse::<f64>().ok()).sum()
 }
 
+/// What the scheduler has counted, to the nanosecond, for all threads. (The ticks in `stat` are far too coarse here.)
 fn cpu_seconds(pid: u32) -> f64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process is there");
-    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-    // utime and stime, fields 14 and 15 of the whole line.
-    (ticks(11) + ticks(12)) / TICKS_PER_SECOND
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("the process is there").flatten();
+    let counts = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
+    let nanos = counts.filter_map(|count| count.split(' ').next()?.parse::<f64>().ok());
+    nanos.sum::<f64>() / 1e9
 }
 
 fn memory_mib(pid: u32) -> f64 {

@@ -60,7 +60,7 @@ const FAULTS: [(&str, &str, Fault); 3] = [
 ];
 
 fn resign(cluster: &mut Cluster, id: u32) {
-    let answer = cluster.post(id, "/v1/resign", r#"{"hold":"1ms"}"#);
+    let answer = cluster.post(id, "/v1/resign", r#"{"hold":"100ms"}"#);
     assert_eq!(answer.status, 200, "{}", answer.body);
 }
 
