@@ -199,7 +199,6 @@ impl What {
                 Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer),
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
-            Self::Node(Event::Announced(Announcement { cause, .. })) => cause.about(),
             _ => None,
         }
     }
@@ -235,6 +234,18 @@ fn announced_binary(announced: &Announcement) -> [u64; 4] {
     [id(leader), epoch, kind, id(cause.about()) << 32 | id(cause.successor())]
 }
 
+/// An id, or nobody's.
+struct Id(Option<NodeId>);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(id) => write!(f, "{id}"),
+            None => f.write_str("null"),
+        }
+    }
+}
+
 struct Json(TraceEvent);
 
 impl fmt::Display for Json {
@@ -256,26 +267,16 @@ impl fmt::Display for Json {
             write!(f, r#","reason":"{reason}""#)?;
         }
         if let What::Node(Event::View(view)) = what {
-            write!(f, r#","post":{{"status":"{}","leader":"#, view.status)?;
-            match view.leader {
-                Some(leader) => write!(f, "{leader}")?,
-                None => f.write_str("null")?,
-            }
+            write!(f, r#","post":{{"status":"{}","leader":{}"#, view.status, Id(view.leader))?;
             match view.group {
                 Some(group) => write!(f, r#","group":"{group}"}}"#)?,
                 None => f.write_str(r#","group":null}"#)?,
             }
         }
         if let What::Node(Event::Announced(Announcement { leader, epoch, cause })) = what {
-            f.write_str(r#","leader":"#)?;
-            match leader {
-                Some(leader) => write!(f, "{leader}")?,
-                None => f.write_str("null")?,
-            }
-            write!(f, r#","epoch":{epoch},"cause":"{}""#, cause.name())?;
-            if let Some(successor) = cause.successor() {
-                write!(f, r#","successor":{successor}"#)?;
-            }
+            let (leader, about, successor) = (Id(*leader), Id(cause.about()), Id(cause.successor()));
+            write!(f, r#","leader":{leader},"epoch":{epoch},"cause":"{}""#, cause.name())?;
+            write!(f, r#","peer":{about},"successor":{successor}"#)?;
         }
         f.write_str("}")
     }

@@ -246,8 +246,7 @@ impl Driver {
     fn on_announced(&self, now: Time, announced: Announcement) {
         let Announcement { leader, epoch, cause } = announced;
         match leader {
-            Some(leader) if leader == self.shared.id => tracing::info!(epoch, %cause, "this node leads"),
-            Some(leader) => tracing::info!(%leader, epoch, %cause, "node {leader} leads"),
+            Some(leader) => tracing::info!(epoch, %cause, "node {leader} leads"),
             None => tracing::info!(epoch, %cause, "nobody leads"),
         }
         self.shared.announce(self.clock.wall(now), announced);

@@ -24,6 +24,8 @@ const EVENTS: &[(&str, &[&str])] = &[
     ("mend", &["peer"]),
     ("slow", &["peer"]),
     ("reborn", &[]),
+    ("announce", &["leader", "epoch", "cause", "peer", "successor"]),
+    ("yield", &["peer"]),
     ("watch", &["peer"]),
     ("unwatch", &["peer"]),
     ("unwatch-all", &[]),
