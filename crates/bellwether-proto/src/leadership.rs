@@ -130,13 +130,14 @@ enum Standing {
     /// Another is named, or nobody.
     Following,
     /// Named, and asking the others.
-    Claiming {
-        missing: BTreeSet<NodeId>,
-        until: Time,
-    },
+    Claiming { missing: BTreeSet<NodeId>, until: Time },
     Leading {
         epoch: u64,
+        since: Time,
+        /// When to ask the others again, or to take a new epoch.
         poll_due: Time,
+        /// A larger epoch has been seen, or this one as another's.
+        outdone: bool,
     },
     /// Does not stand; follows whoever leads.
     Aside,
@@ -285,10 +286,13 @@ impl Leadership {
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: LeadershipMsg) {
         match msg {
             LeadershipMsg::Claim { round } => self.on_claim(from, round),
+            LeadershipMsg::Lead { epoch, .. } | LeadershipMsg::Follow { epoch, .. }
+                if !self.epochs.may_reach(epoch) => {}
             LeadershipMsg::Lead { round, epoch } => self.on_lead(from, round, epoch),
             LeadershipMsg::Follow { round, epoch, of, priority } => {
+                self.on_epoch_seen(now, epoch, of);
                 if round == self.round {
-                    self.on_follow(now, from, (epoch, of), priority);
+                    self.on_follow(now, from, priority);
                 }
             }
             LeadershipMsg::Cede => self.on_cede(now, from),
@@ -326,7 +330,11 @@ impl Leadership {
     pub(crate) fn wake(&mut self, now: Time) {
         match &mut self.standing {
             Standing::Claiming { until, .. } if *until <= now => self.settle(now),
-            Standing::Leading { epoch, poll_due } if *poll_due <= now => {
+            Standing::Leading { poll_due, outdone: true, .. } if *poll_due <= now => {
+                self.cause = Cause::Merged;
+                self.lead(now);
+            }
+            Standing::Leading { epoch, poll_due, .. } if *poll_due <= now => {
                 let epoch = *epoch;
                 *poll_due = now + self.terms.period * POLL_PERIODS;
                 self.round += 1;
@@ -401,7 +409,8 @@ impl Leadership {
 
     fn lead(&mut self, now: Time) {
         let epoch = self.epochs.begin(self.me);
-        self.standing = Standing::Leading { epoch, poll_due: now + self.terms.period * POLL_PERIODS };
+        let poll_due = now + self.terms.period * POLL_PERIODS;
+        self.standing = Standing::Leading { epoch, since: now, poll_due, outdone: false };
         self.keep_epoch();
         self.round += 1;
         self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
@@ -454,19 +463,26 @@ impl Leadership {
         }
     }
 
-    /// Leadership has been agreed to, or is still; and epochs that others saw count.
-    fn on_follow(&mut self, now: Time, from: NodeId, seen: (u64, Option<NodeId>), priority: u32) {
-        self.epochs.see(seen.0, seen.1);
-        let rivalled = seen.1.is_some_and(|of| of != self.me) && seen.0 == self.epochs.largest();
+    /// Whenever it was asked, what a member has seen is so. A leader that is outdone takes a new epoch: at once, but not more
+    /// than once a period, however much somebody claims to have seen.
+    fn on_epoch_seen(&mut self, now: Time, seen: u64, of: Option<NodeId>) {
+        self.epochs.see(seen, of);
+        let (largest, period) = (self.epochs.largest(), self.terms.period);
+        let Standing::Leading { epoch, since, poll_due, outdone } = &mut self.standing else { return };
+        if largest > *epoch || seen == *epoch && of.is_some_and(|of| of != self.me) {
+            *outdone = true;
+            *poll_due = (*poll_due).min(*since + period);
+            self.wake(now);
+        }
+    }
+
+    /// Leadership has been agreed to, or is still.
+    fn on_follow(&mut self, now: Time, from: NodeId, priority: u32) {
         if let Some(peer) = self.linked.get_mut(&from) {
             peer.priority = priority;
         }
         match self.standing {
             Standing::Claiming { .. } => self.need_not_answer(now, from),
-            Standing::Leading { epoch, .. } if self.epochs.largest() > epoch || rivalled => {
-                self.cause = Cause::Merged;
-                self.lead(now);
-            }
             Standing::Leading { .. } => self.consider_yielding(now),
             Standing::Following | Standing::Aside => {}
         }
@@ -563,9 +579,11 @@ impl Leadership {
                 form.number(1);
                 missing.iter().for_each(|id| form.node(*id));
             }
-            Standing::Leading { epoch, .. } => {
+            Standing::Leading { epoch, since, outdone, .. } => {
                 form.number(2);
                 form.period(*epoch);
+                form.deadline(now, *since + self.terms.period);
+                form.number(u64::from(*outdone));
             }
             Standing::Aside => form.number(3),
         }

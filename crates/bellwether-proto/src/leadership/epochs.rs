@@ -26,6 +26,12 @@ impl Epochs {
         self.of
     }
 
+    /// Whether a peer's word that there is this epoch is to be believed. Leaderships are counted one by one; a jump beyond
+    /// any count is a lie that would use up the counter.
+    pub(super) fn may_reach(&self, epoch: u64) -> bool {
+        epoch <= self.largest.saturating_add(1 << 32)
+    }
+
     pub(super) fn see(&mut self, epoch: u64, of: Option<NodeId>) {
         if epoch > self.largest {
             (self.largest, self.of) = (epoch, of);

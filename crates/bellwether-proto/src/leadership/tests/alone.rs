@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::super::{Announcement, Cause, Leadership, LeadershipMsg, Step, Terms};
+use super::super::{Announcement, Cause, Leadership, LeadershipMsg, POLL_PERIODS, Step, Terms};
 use super::{SETTLE, TIMING};
 use crate::ident::NodeId;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 const ME: NodeId = NodeId(1);
 
@@ -44,9 +44,24 @@ impl Alone {
         self.steps()
     }
 
+    /// Named, and all others agree: it leads with epoch 1.
+    fn leading(others: &[u32]) -> Self {
+        let mut alone = Self::new(others);
+        alone.named(1);
+        let steps: Vec<Step> = others.iter().flat_map(|other| alone.has_seen(*other, 0, None)).collect();
+        assert_eq!(announced(&steps), [(Some(1), 1)]);
+        alone
+    }
+
     fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Step> {
         let round = self.layer.round;
         self.hears(from, LeadershipMsg::Follow { round, epoch, of: of.map(NodeId), priority: 0 })
+    }
+
+    fn wakes_after(&mut self, span: Span) -> Vec<Step> {
+        self.now = self.now + span;
+        self.layer.wake(self.now);
+        self.steps()
     }
 
     fn steps(&mut self) -> Vec<Step> {
@@ -74,4 +89,58 @@ fn an_epoch_that_a_follower_told_of_is_kept_once_it_is_announced() {
     assert!(steps.contains(&Step::Persist), "{steps:?}");
     let again = alone.hears(2, LeadershipMsg::Lead { round: 8, epoch: 1 });
     assert!(!again.contains(&Step::Persist), "once is enough: {again:?}");
+}
+
+/// What a member has seen is true whenever it was asked. Else a group that meets another would wait for the next poll.
+#[test]
+fn an_answer_that_comes_late_still_tells_of_a_larger_epoch() {
+    let mut alone = Alone::leading(&[2, 3]);
+    let asked = alone.layer.round;
+    alone.wakes_after(TIMING.tau * POLL_PERIODS);
+    assert_ne!(alone.layer.round, asked, "it has asked again");
+    let late = LeadershipMsg::Follow { round: asked, epoch: 41, of: Some(NodeId(9)), priority: 0 };
+    assert_eq!(announced(&alone.hears(3, late)), [(Some(1), 42)]);
+    let mut alone = Alone::leading(&[2, 3]);
+    alone.wakes_after(TIMING.tau * POLL_PERIODS);
+    let rival = LeadershipMsg::Follow { round: asked, epoch: 1, of: Some(NodeId(9)), priority: 0 };
+    assert_eq!(announced(&alone.hears(3, rival)), [(Some(1), 2)], "another has led with the same");
+}
+
+#[test]
+fn an_answer_to_an_earlier_claim_does_not_settle_a_later_one() {
+    let mut alone = Alone::new(&[2]);
+    alone.named(1);
+    let round = alone.layer.round;
+    alone.named(2);
+    alone.named(1);
+    let late = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 0 };
+    assert_eq!(announced(&alone.hears(2, late)), []);
+    assert_eq!(announced(&alone.has_seen(2, 0, None)), [(Some(1), 1)]);
+}
+
+/// One that always claims to have seen more costs a new leadership each period, not each round trip.
+#[test]
+fn a_leader_is_outdone_once_a_period_at_most() {
+    let mut alone = Alone::leading(&[2]);
+    let (mut began, end) = (0, alone.now + Span::secs(1));
+    while alone.now < end {
+        let more = alone.layer.epoch() + 1;
+        began += announced(&alone.has_seen(2, more, Some(2))).len();
+        let due = alone.layer.deadline().min(alone.now + Span::millis(1));
+        began += announced(&alone.wakes_after(due.since(alone.now))).len();
+    }
+    let periods = Span::secs(1).as_micros() / TIMING.tau.as_micros();
+    assert!((periods / 2..=periods).contains(&(began as u64)), "{began} leaderships");
+}
+
+/// As with lives: a number so large is a lie that would use up the counter.
+#[test]
+fn an_epoch_that_cannot_be_is_not_believed() {
+    let mut alone = Alone::leading(&[2]);
+    assert_eq!(alone.has_seen(2, u64::MAX, Some(2)), []);
+    alone.named(2);
+    assert_eq!(alone.hears(2, LeadershipMsg::Lead { round: 1, epoch: 1 << 33 }), []);
+    assert_eq!(alone.layer.epoch(), 1);
+    let most = LeadershipMsg::Lead { round: 1, epoch: 1 << 32 };
+    assert_eq!(announced(&alone.hears(2, most)), [(Some(2), 1 << 32)]);
 }
