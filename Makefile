@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint unit docs bare soak bench clean
+.PHONY: test format lint tools unit docs bare soak bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -15,7 +15,20 @@ format:
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-unit:
+# What the tests on failing networks need beyond Rust. Without it, or without root, they are skipped, unless
+# BELLWETHER_REQUIRE_NET=1.
+NET_TOOLS := nftables iproute2
+tools:
+	@if command -v ip >/dev/null && command -v nft >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get install -y -q $(NET_TOOLS) && exit 0; \
+		apt-get update -q && apt-get install -y -q $(NET_TOOLS) && exit 0; \
+	fi; \
+	echo "make tools: ip or nft is missing and cannot be installed: tests on failing networks will be skipped"; \
+	[ "$$BELLWETHER_REQUIRE_NET" != 1 ]
+
+unit: tools
 	$(CARGO) test --locked --workspace
 
 docs:

@@ -59,14 +59,14 @@ fn metric(cluster: &Cluster, id: u32, name: &str) -> f64 {
 }
 
 /// What the scheduler has counted, to the nanosecond, for all threads. (The ticks in `stat` are far too coarse here.)
-fn cpu_seconds(pid: u32) -> f64 {
+fn cpu_seconds(pid: i32) -> f64 {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("the process is there").flatten();
     let counts = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
     let nanos = counts.filter_map(|count| count.split(' ').next()?.parse::<f64>().ok());
     nanos.sum::<f64>() / 1e9
 }
 
-fn memory_mib(pid: u32) -> f64 {
+fn memory_mib(pid: i32) -> f64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
     let kib = status
         .lines()

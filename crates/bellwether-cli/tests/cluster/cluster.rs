@@ -8,11 +8,12 @@ mod files;
 pub(crate) mod http;
 mod process;
 pub(crate) mod records;
+pub(crate) mod relay;
 pub(crate) mod truth;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -22,8 +23,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use files::Addresses;
-pub(crate) use files::Shape;
+pub(crate) use files::{Place, Shape};
 pub(crate) use http::{Answer, Event, Watch};
 pub(crate) use process::{Process, bellwether, exists, run};
 pub(crate) use records::Records;
@@ -40,11 +40,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) struct Cluster {
     dir: TempDir,
     nodes: BTreeMap<u32, Node>,
+    authority: Authority,
     truth: Truth,
 }
 
 struct Node {
-    addresses: Addresses,
+    place: Place,
     process: Option<Process>,
     stopped: bool,
 }
@@ -62,18 +63,24 @@ impl Cluster {
 
     /// Writes what the nodes need, and starts none.
     pub(crate) fn prepare(shape: &Shape) -> Self {
+        Self::prepare_at(shape, &Place::on_loopback(shape.nodes))
+    }
+
+    /// The same with nodes that are elsewhere.
+    pub(crate) fn prepare_at(shape: &Shape, places: &[Place]) -> Self {
         let dir = tempfile::Builder::new().prefix("bellwether-").tempdir().expect("there is room for a test");
-        let loopback = files::own_loopback();
-        let held: Vec<_> = (0..shape.nodes * 2).map(|_| TcpListener::bind((loopback, 0)).unwrap()).collect();
-        let address = |listener: &TcpListener| listener.local_addr().unwrap();
-        let pair = |pair: &[TcpListener]| Addresses { peer: address(&pair[0]), api: address(&pair[1]) };
-        let all: BTreeMap<u32, Addresses> = (1..).zip(held.chunks(2).map(pair)).collect();
+        let all: BTreeMap<u32, Place> = (1..).zip(places.iter().copied()).collect();
         let authority = Authority::create("test", Validity::days(1)).unwrap();
-        let node = |addresses: Addresses| Node { addresses, process: None, stopped: false };
-        let nodes = all.iter().map(|(id, addresses)| (*id, node(*addresses))).collect();
-        let cluster = Self { dir, nodes, truth: Truth::default() };
-        all.keys().for_each(|id| files::write(&cluster.home(*id), *id, shape, &all, &authority));
+        let node = |place: Place| Node { place, process: None, stopped: false };
+        let nodes = all.iter().map(|(id, place)| (*id, node(*place))).collect();
+        let cluster = Self { dir, nodes, authority, truth: Truth::default() };
+        all.keys().for_each(|id| files::write(&cluster.home(*id), *id, shape, &all, &cluster.authority));
         cluster
+    }
+
+    /// Who vouches for the nodes.
+    pub(crate) fn authority(&self) -> &Authority {
+        &self.authority
     }
 
     /// Where a node has its files.
@@ -99,12 +106,17 @@ impl Cluster {
 
     /// Where a node's API is.
     pub(crate) fn api(&self, id: u32) -> String {
-        self.nodes[&id].addresses.api.to_string()
+        self.nodes[&id].place.api.to_string()
     }
 
     /// Where a node's peers reach it.
     pub(crate) fn peer(&self, id: u32) -> SocketAddr {
-        self.nodes[&id].addresses.peer
+        self.nodes[&id].place.listen
+    }
+
+    /// Where a node is.
+    pub(crate) fn place(&self, id: u32) -> Place {
+        self.nodes[&id].place
     }
 
     /// All nodes, whether they run or not.
@@ -177,8 +189,8 @@ impl Cluster {
     }
 
     /// The number of a node's process.
-    pub(crate) fn pid(&self, id: u32) -> u32 {
-        self.nodes[&id].process.as_ref().expect("the node runs").id()
+    pub(crate) fn pid(&self, id: u32) -> i32 {
+        self.nodes[&id].process.as_ref().expect("the node runs").pid().as_raw()
     }
 
     /// Runs an agent with the configuration of a node, and with these flags, that is to end by itself. The exit code, and
@@ -223,7 +235,7 @@ impl Cluster {
     pub(crate) fn views(&self) -> Views {
         let says = |node: &Node| match (&node.process, node.stopped) {
             (Some(_), false) => {
-                http::try_get(&node.addresses.api.to_string(), "/v1/status").map(|answer| answer.json())
+                http::try_get(&node.place.api.to_string(), "/v1/status").map(|answer| answer.json())
             }
             (Some(_), true) | (None, _) => None,
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -31,16 +31,30 @@ impl Shape {
     }
 }
 
-/// Where a node listens.
+/// Where a node is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Addresses {
-    pub(super) peer: SocketAddr,
-    pub(super) api: SocketAddr,
+pub(crate) struct Place {
+    /// Where it listens for its peers.
+    pub(crate) listen: SocketAddr,
+    /// Where they dial it: there, or at something in between.
+    pub(crate) dialled: SocketAddr,
+    pub(crate) api: SocketAddr,
+}
+
+impl Place {
+    /// Ports on loopback that were free a moment ago, for the nodes from 1 on.
+    pub(crate) fn on_loopback(nodes: u32) -> Vec<Self> {
+        let loopback = own_loopback();
+        let held: Vec<_> = (0..nodes * 2).map(|_| TcpListener::bind((loopback, 0)).unwrap()).collect();
+        let addresses: Vec<_> = held.iter().map(|listener| listener.local_addr().unwrap()).collect();
+        let place = |pair: &[SocketAddr]| Self { listen: pair[0], dialled: pair[0], api: pair[1] };
+        addresses.chunks(2).map(place).collect()
+    }
 }
 
 /// An address for the nodes of one cluster. What connects to it does so from 127.0.0.1, so that nobody takes the port of a
 /// node that is down for a while.
-pub(super) fn own_loopback() -> Ipv4Addr {
+fn own_loopback() -> Ipv4Addr {
     static CLUSTERS: AtomicU8 = AtomicU8::new(1);
     let cluster = CLUSTERS.fetch_add(1, Ordering::Relaxed);
     let [.., high, low] = std::process::id().to_be_bytes();
@@ -48,13 +62,7 @@ pub(super) fn own_loopback() -> Ipv4Addr {
 }
 
 /// Writes the files of one node into its home, which is made.
-pub(super) fn write(
-    home: &Path,
-    id: u32,
-    shape: &Shape,
-    all: &BTreeMap<u32, Addresses>,
-    authority: &Authority,
-) {
+pub(super) fn write(home: &Path, id: u32, shape: &Shape, all: &BTreeMap<u32, Place>, authority: &Authority) {
     fs::create_dir(home).unwrap();
     let identity = authority.issue(NodeId(id), Validity::days(1)).unwrap();
     for (file, text) in [("ca.pem", identity.ca), ("cert.pem", identity.cert), ("key.pem", identity.key)] {
@@ -63,20 +71,20 @@ pub(super) fn write(
     fs::write(home.join("agent.toml"), config(id, shape, all)).unwrap();
 }
 
-fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Addresses>) -> String {
+fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Place>) -> String {
     let mut config =
         format!("cluster = \"test\"\nnode = {id}\nprotocol = \"{}\"\ndata_dir = \"data\"\n", shape.protocol);
     if shape.protocol != "fjr" {
         config.push_str("preempt = true\n");
     }
-    let Addresses { peer, api } = all[&id];
-    let _ = writeln!(config, "{}\n[listen]\npeer = \"{peer}\"\napi = \"{api}\"", shape.more);
+    let Place { listen, api, .. } = all[&id];
+    let _ = writeln!(config, "{}\n[listen]\npeer = \"{listen}\"\napi = \"{api}\"", shape.more);
     config.push_str("[tls]\nca = \"ca.pem\"\ncert = \"cert.pem\"\nkey = \"key.pem\"\n");
     if let Some(token) = shape.token {
         let _ = writeln!(config, "[api]\ntoken = \"{token}\"");
     }
-    for (id, Addresses { peer, .. }) in all {
-        let _ = writeln!(config, "[[peer]]\nid = {id}\naddress = \"{peer}\"");
+    for (id, Place { dialled, .. }) in all {
+        let _ = writeln!(config, "[[peer]]\nid = {id}\naddress = \"{dialled}\"");
     }
     config.push_str(shape.tables);
     config

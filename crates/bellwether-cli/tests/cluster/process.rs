@@ -36,10 +36,6 @@ impl Process {
         &mut self.0
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.0.id()
-    }
-
     pub(crate) fn stop(&self) {
         self.signal(Signal::SIGSTOP);
     }
@@ -68,7 +64,7 @@ impl Process {
         status.and_then(|status| status.code())
     }
 
-    fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.0.id()).expect("process ids are small"))
     }
 }

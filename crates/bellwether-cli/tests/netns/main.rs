@@ -1,0 +1,35 @@
+//! Real agents on networks that fail: namespaces of our own, a switch that drops packets, and relays that are slow.
+//!
+//! Namespaces take root, `ip` and `nft`. Without them those tests are skipped, unless `BELLWETHER_REQUIRE_NET=1`.
+
+#[path = "../cluster/cluster.rs"]
+mod cluster;
+
+mod delay;
+mod loss;
+mod network;
+mod partition;
+mod reach;
+mod run;
+mod truth;
+mod verdict;
+mod world;
+
+use std::process::ExitCode;
+
+use run::Test;
+use run::Where::{Loopback, Namespaces};
+
+const TESTS: &[Test] = &[
+    Test::new("each_half_has_its_leader", Namespaces, partition::each_half_has_its_leader),
+    Test::new("even_if_it_is_not_for_long", Namespaces, partition::even_if_it_is_not_for_long),
+    Test::new("a_leader_that_nobody_hears", Namespaces, partition::a_leader_that_nobody_hears),
+    Test::new("a_chain_of_nodes", Namespaces, reach::a_chain_of_nodes),
+    Test::new("one_way_between_two", Namespaces, reach::one_way_between_two),
+    Test::new("three_packets_of_ten_are_lost", Namespaces, loss::three_packets_of_ten_are_lost),
+    Test::new("a_slow_network_keeps_its_leader", Loopback, delay::a_slow_network_keeps_its_leader),
+];
+
+fn main() -> ExitCode {
+    run::all(TESTS)
+}

@@ -1,0 +1,42 @@
+//! The cluster falls apart, and comes together again.
+
+use crate::world::World;
+
+/// For so long that the connections between them are given up.
+pub(crate) fn each_half_has_its_leader() {
+    falls_apart(World::wait_for_links);
+}
+
+/// For a moment: the connections between them are only late.
+pub(crate) fn even_if_it_is_not_for_long() {
+    falls_apart(|_| {});
+}
+
+fn falls_apart(for_long: fn(&World)) {
+    let mut world = World::start(5);
+    let halves: [&[u32]; 2] = [&[1, 2], &[3, 4, 5]];
+    world.cut(&World::between(&halves));
+    for_long(&world);
+    let led = halves.map(|half| world.wait_for_leader_of(half));
+    assert_ne!(led[0].by, led[1].by);
+    world.heal();
+    world.wait_for_one_after(&led);
+    world.wait_for_links();
+    world.judge();
+}
+
+/// What it sends is lost, and with it every answer: it hears the others, but cannot keep a connection.
+pub(crate) fn a_leader_that_nobody_hears() {
+    let mut world = World::start(5);
+    let first = world.wait_for_leader_of(&[1, 2, 3, 4, 5]);
+    let others: Vec<u32> = (1..=5).filter(|id| *id != first.by).collect();
+    let unheard: Vec<_> = others.iter().map(|other| (first.by, *other)).collect();
+    world.cut(&unheard);
+    let second = world.wait_for_leader_of(&others);
+    assert!(second.epoch > first.epoch, "{first:?}, then {second:?}");
+    world.wait_for_links();
+    let alone = world.wait_for_leader_of(&[first.by]);
+    world.heal();
+    world.wait_for_one_after(&[first, second, alone]);
+    world.judge();
+}

@@ -1,0 +1,137 @@
+//! A cluster on a network that fails when it is told to.
+
+use crate::cluster::{Cluster, Shape, Views, agreed, http};
+use crate::network::{Faults, Network, Way};
+use crate::truth::Truth;
+use crate::verdict::{self, RECORDING};
+
+/// Who leads, and since which epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Led {
+    pub(crate) by: u32,
+    pub(crate) epoch: u64,
+}
+
+/// The processes go before the network that they are on.
+pub(crate) struct World {
+    pub(crate) cluster: Cluster,
+    network: Network,
+    nodes: u32,
+    faults: Faults,
+    truth: Truth,
+}
+
+impl World {
+    /// That many nodes, all connected and led by one.
+    pub(crate) fn start(nodes: u32) -> Self {
+        let network = Network::new(nodes).unwrap();
+        let truth = Truth::begin();
+        let cluster = Cluster::prepare_at(&Shape { more: RECORDING, ..Shape::of(nodes) }, &network.places());
+        let mut world = Self { cluster, network, nodes, faults: Faults::default(), truth };
+        (1..=nodes).for_each(|id| world.start_node(id));
+        world.wait_for_links();
+        world.cluster.wait_for_leader();
+        world
+    }
+
+    /// Starts a node where it belongs.
+    pub(crate) fn start_node(&mut self, id: u32) {
+        self.network.inside(id, || self.cluster.start_node(id)).unwrap();
+        self.truth.start();
+    }
+
+    /// Ends a node at once.
+    pub(crate) fn kill(&mut self, id: u32) {
+        self.cluster.kill(id);
+        self.truth.crash(id);
+    }
+
+    /// Every way from one of the groups to another.
+    pub(crate) fn between(groups: &[&[u32]]) -> Vec<Way> {
+        let group_of = |id: u32| groups.iter().position(|group| group.contains(&id));
+        let ids: Vec<u32> = groups.concat();
+        ways(&ids).filter(|(from, to)| group_of(*from) != group_of(*to)).collect()
+    }
+
+    /// Every way that there is.
+    pub(crate) fn ways(&self) -> Vec<Way> {
+        ways(&(1..=self.nodes).collect::<Vec<_>>()).collect()
+    }
+
+    /// Nothing passes there any more.
+    pub(crate) fn cut(&mut self, ways: &[Way]) {
+        self.truth.cut(ways.iter().copied());
+        self.faults.cuts.extend(ways);
+        self.network.set(&self.faults).unwrap();
+    }
+
+    /// So many packets of a hundred are lost, whichever way they go.
+    pub(crate) fn lose(&mut self, percent: u32) {
+        self.truth.slow(self.ways());
+        self.faults.loss = percent;
+        self.network.set(&self.faults).unwrap();
+    }
+
+    /// The network is whole again.
+    pub(crate) fn heal(&mut self) {
+        let healed = std::mem::take(&mut self.faults);
+        self.network.set(&self.faults).unwrap();
+        self.truth.mend(healed.cuts);
+        if healed.loss > 0 {
+            self.truth.slow(self.ways());
+        }
+    }
+
+    /// Whether two nodes can speak with each other, both ways.
+    pub(crate) fn reach(&self, one: u32, other: u32) -> bool {
+        one == other || ![(one, other), (other, one)].iter().any(|way| self.faults.cuts.contains(way))
+    }
+
+    /// Waits until those are connected, and only those, that reach each other.
+    #[track_caller]
+    pub(crate) fn wait_for_links(&self) {
+        let ids = || 1..=self.nodes;
+        let reached = |id: u32| ids().filter(|other| *other != id && self.reach(id, *other)).count();
+        self.cluster.wait_for("those are connected that reach each other", |_| {
+            ids().all(|id| self.peers_connected(id) == Some(reached(id)))
+        });
+    }
+
+    fn peers_connected(&self, id: u32) -> Option<usize> {
+        let metrics = http::try_get(&self.cluster.api(id), "/metrics")?.body;
+        metrics.lines().find_map(|line| line.strip_prefix("bellwether_peers_connected "))?.parse().ok()
+    }
+
+    /// Waits until these nodes agree on one of them.
+    #[track_caller]
+    pub(crate) fn wait_for_leader_of(&self, group: &[u32]) -> Led {
+        let of = |views: &Views| led(&group.iter().map(|id| (*id, views[id].clone())).collect());
+        let what = format!("{group:?} have a leader of their own");
+        of(&self.cluster.wait_for(&what, |views| of(views).is_some())).unwrap()
+    }
+
+    /// Waits until all agree on one: one of these leaderships, if it alone has the highest epoch, or one above them all.
+    #[track_caller]
+    pub(crate) fn wait_for_one_after(&self, before: &[Led]) -> Led {
+        let is_after = |led: Led| before.iter().all(|before| led.epoch > before.epoch || led == *before);
+        let all = |views: &Views| led(views).filter(|_| views.values().all(Option::is_some));
+        let what = format!("all agree, in an epoch above {before:?}");
+        all(&self.cluster.wait_for(&what, |views| all(views).is_some_and(is_after))).unwrap()
+    }
+
+    /// Ends it when it has come to rest, and judges what the nodes recorded.
+    #[track_caller]
+    pub(crate) fn judge(self) {
+        verdict::judge(self.cluster, &self.truth);
+    }
+}
+
+fn ways(ids: &[u32]) -> impl Iterator<Item = Way> {
+    ids.iter().flat_map(|from| ids.iter().map(|to| (*from, *to))).filter(|(from, to)| from != to)
+}
+
+/// Whom these all name, if that is one of them and leads.
+fn led(views: &Views) -> Option<Led> {
+    let by = agreed(views)?;
+    Some(Led { by, epoch: views[&by].as_ref()?["epoch"].as_u64()? })
+}
