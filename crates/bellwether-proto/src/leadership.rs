@@ -288,7 +288,7 @@ impl Leadership {
             LeadershipMsg::Claim { round } => self.on_claim(from, round),
             LeadershipMsg::Lead { epoch, .. } | LeadershipMsg::Follow { epoch, .. }
                 if !self.epochs.may_reach(epoch) => {}
-            LeadershipMsg::Lead { round, epoch } => self.on_lead(from, round, epoch),
+            LeadershipMsg::Lead { round, epoch } => self.on_lead(now, from, round, epoch),
             LeadershipMsg::Follow { round, epoch, of, priority } => {
                 self.on_epoch_seen(now, epoch, of);
                 if round == self.round {
@@ -438,16 +438,29 @@ impl Leadership {
         self.heed(from);
     }
 
-    fn on_lead(&mut self, from: NodeId, round: u64, epoch: u64) {
+    fn on_lead(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
         self.note(from, Says::Leads { round, epoch });
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
         self.epochs.see(epoch, Some(from));
-        if matches!(self.standing, Standing::Aside) && self.epochs.is_latest(from, epoch) {
-            self.named = Some(from);
+        if matches!(self.standing, Standing::Aside) {
+            self.choose(now, from, epoch);
         }
         self.heed(from);
         // After what was said: who leads is known without the disk.
         self.keep_epoch();
+    }
+
+    /// One that stands aside has no election to say whom to follow: it is the latest leader that it has heard of, for as long
+    /// as that speaks.
+    fn choose(&mut self, now: Time, leader: NodeId, epoch: u64) {
+        let speaks = |peer: &Peer| now.since(peer.heard) <= self.terms.period * POLL_PERIODS * 2;
+        if self.epochs.is_latest(leader, epoch) {
+            self.named = Some(leader);
+        } else if let Some(silent) = self.named.filter(|named| !self.linked.get(named).is_some_and(speaks)) {
+            self.named = None;
+            self.cause = Cause::Silent(silent);
+            self.show(None);
+        }
     }
 
     /// Asks for the largest epoch to be kept, wherever it was heard of, unless it is.
@@ -508,15 +521,20 @@ impl Leadership {
         }
     }
 
-    /// Shows what that member says of itself, and answers it, if this node follows it. One that stands aside follows
-    /// whoever claims; the others whom their election names.
+    /// Shows what that member says of itself, and answers it, if this node follows it. One that stands aside agrees to
+    /// whoever claims, and follows one leader: if it told each of two what the other has, both would go on outdoing each
+    /// other.
     fn heed(&mut self, who: NodeId) {
-        let follows = match self.standing {
-            Standing::Aside => true,
-            Standing::Following => self.named == Some(who),
-            Standing::Claiming { .. } | Standing::Leading { .. } => false,
+        let Some(says) = self.says.get(&who).copied() else { return };
+        let follows = match (&self.standing, says) {
+            (Standing::Aside, Says::Claims { .. }) => true,
+            (Standing::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
+            (Standing::Following, _) => self.named == Some(who),
+            (Standing::Claiming { .. } | Standing::Leading { .. }, _) => false,
         };
-        let (true, Some(says)) = (follows, self.says.get(&who).copied()) else { return };
+        if !follows {
+            return;
+        }
         let (Says::Claims { round } | Says::Leads { round, .. }) = says;
         // An epoch that is behind will be taken back as soon as its leader hears of ours.
         match says {

@@ -144,3 +144,51 @@ fn an_epoch_that_cannot_be_is_not_believed() {
     let most = LeadershipMsg::Lead { round: 1, epoch: 1 << 32 };
     assert_eq!(announced(&alone.hears(2, most)), [(Some(2), 1 << 32)]);
 }
+
+fn lead(epoch: u64) -> LeadershipMsg {
+    LeadershipMsg::Lead { round: 1, epoch }
+}
+
+fn answers(steps: &[Step]) -> Vec<(u32, u64)> {
+    let answers = steps.iter().filter_map(|step| match step {
+        Step::Send(to, LeadershipMsg::Follow { epoch, .. }) => Some((to.0, *epoch)),
+        _ => None,
+    });
+    answers.collect()
+}
+
+/// Two leaders that cannot hear each other, and one that hears both and stands aside: were both told what the other has, each
+/// would outdo the other at every poll.
+#[test]
+fn who_stands_aside_follows_one_leader_at_a_time() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.layer.stand_aside();
+    alone.steps();
+    assert_eq!(answers(&alone.hears(2, lead(5))), [(2, 5)]);
+    assert_eq!(alone.hears(3, lead(4)), [], "it follows another");
+    assert_eq!(alone.hears(3, lead(5)), [], "it follows another");
+    let next = alone.hears(3, lead(6));
+    assert_eq!((announced(&next), answers(&next)), ([(Some(3), 6)].into(), [(3, 6)].into()));
+    assert_eq!(alone.hears(2, lead(5)), []);
+    let claim = LeadershipMsg::Claim { round: 2 };
+    assert_eq!(answers(&alone.hears(2, claim)), [(2, 6)], "who asks is answered");
+}
+
+#[test]
+fn who_stands_aside_does_not_cling_to_a_leader_that_is_gone_or_silent() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.layer.stand_aside();
+    alone.hears(3, lead(6));
+    alone.layer.unlink(alone.now, NodeId(3));
+    assert_eq!(announced(&alone.steps()), [(None, 6)]);
+    assert_eq!(answers(&alone.hears(2, lead(5))), [(2, 6)], "it has to know");
+    assert_eq!(announced(&alone.hears(2, lead(7))), [(Some(2), 7)]);
+    alone.layer.link(alone.now, NodeId(3));
+    alone.steps();
+    alone.now = alone.now + TIMING.tau * POLL_PERIODS * 2;
+    assert_eq!(alone.hears(3, lead(6)), []);
+    alone.now = alone.now + Span::micros(1);
+    let silent = alone.hears(3, lead(6));
+    assert_eq!((announced(&silent), answers(&silent)), ([(None, 7)].into(), [(3, 7)].into()));
+    assert_eq!(announced(&alone.hears(3, lead(8))), [(Some(3), 8)]);
+}
