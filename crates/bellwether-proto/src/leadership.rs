@@ -22,6 +22,7 @@
 mod cause;
 mod epochs;
 mod message;
+mod sayings;
 #[cfg(test)]
 mod tests;
 
@@ -29,13 +30,14 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
-use crate::ident::NodeId;
+use crate::ident::{Incarnation, NodeId};
 use crate::link::ACQUAINTANCES_MAX;
 use crate::time::{Span, Time};
 
 pub use cause::Cause;
 use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
+use sayings::{Sayings, Says};
 
 /// The leader asks its followers whether they are there every so many periods.
 const POLL_PERIODS: u64 = 10;
@@ -93,12 +95,11 @@ pub(crate) struct Leadership {
     earliest: Time,
     /// Members that can be spoken with.
     linked: BTreeMap<NodeId, Peer>,
-    /// What members last said of themselves; perhaps just before they were linked.
-    says: BTreeMap<NodeId, Says>,
+    sayings: Sayings,
     /// Whom the election names.
     named: Option<NodeId>,
     standing: Standing,
-    /// Counts the claims.
+    /// Counts the claims. The upper half is this node's life, so that what answers a claim of an earlier one is void.
     round: u64,
     /// The leader that was announced last, while it lasts.
     shown: Option<(NodeId, u64)>,
@@ -117,12 +118,6 @@ struct Peer {
     /// When a frame of it came last.
     heard: Time,
     priority: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Says {
-    Claims { round: u64 },
-    Leads { round: u64, epoch: u64 },
 }
 
 #[derive(Clone, Debug)]
@@ -144,17 +139,17 @@ enum Standing {
 }
 
 impl Leadership {
-    pub(crate) fn new(me: NodeId, terms: Terms, now: Time) -> Self {
+    pub(crate) fn new(me: NodeId, life: Incarnation, terms: Terms, now: Time) -> Self {
         Self {
             me,
             epochs: Epochs::new(terms.epoch),
             earliest: now + terms.settle,
             terms,
             linked: BTreeMap::new(),
-            says: BTreeMap::new(),
+            sayings: Sayings::default(),
             named: None,
             standing: Standing::Following,
-            round: 0,
+            round: life.0 << 32,
             shown: None,
             cause: Cause::Started,
             farewell: None,
@@ -266,13 +261,21 @@ impl Leadership {
     /// It ended, or that member stands aside.
     pub(crate) fn unlink(&mut self, now: Time, peer: NodeId) {
         self.linked.remove(&peer);
-        self.says.remove(&peer);
+        if let Some(Says::Claims { agreed: true, .. }) = self.sayings.forget(peer) {
+            // It may have led, and ended before it could tell: that epoch is used.
+            self.epochs.see(self.epochs.largest().saturating_add(1), Some(peer));
+        }
         self.need_not_answer(now, peer);
         if matches!(self.standing, Standing::Aside) && self.named == Some(peer) {
             self.named = None;
             self.cause = Cause::Gone(peer);
             self.follow();
         }
+    }
+
+    /// That member began another life: what it said in the one before is void.
+    pub(crate) fn forget(&mut self, peer: NodeId) {
+        self.sayings.forget(peer);
     }
 
     /// Any frame of that member came.
@@ -402,7 +405,13 @@ impl Leadership {
     /// Those that can be reached agree. If one of them is preferred, it is let lead; nobody has been told otherwise yet.
     fn settle(&mut self, now: Time) {
         match self.preferred(now) {
-            Some(to) => self.steps.push(Step::HandOver(to)),
+            Some(to) => {
+                // Should nothing come of it, it is time to look again only in a while.
+                if let Standing::Claiming { until, .. } = &mut self.standing {
+                    *until = now + self.terms.settle;
+                }
+                self.steps.push(Step::HandOver(to));
+            }
             None => self.lead(now),
         }
     }
@@ -434,12 +443,12 @@ impl Leadership {
     }
 
     fn on_claim(&mut self, from: NodeId, round: u64) {
-        self.note(from, Says::Claims { round });
+        self.sayings.note(from, Says::Claims { round, agreed: false });
         self.heed(from);
     }
 
     fn on_lead(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
-        self.note(from, Says::Leads { round, epoch });
+        self.sayings.note(from, Says::Leads { round, epoch });
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
         self.epochs.see(epoch, Some(from));
         if matches!(self.standing, Standing::Aside) {
@@ -467,12 +476,6 @@ impl Leadership {
     fn keep_epoch(&mut self) {
         if self.epochs.keep() {
             self.steps.push(Step::Persist);
-        }
-    }
-
-    fn note(&mut self, from: NodeId, says: Says) {
-        if self.says.len() < ACQUAINTANCES_MAX || self.says.contains_key(&from) {
-            self.says.insert(from, says);
         }
     }
 
@@ -511,7 +514,7 @@ impl Leadership {
     }
 
     fn on_cede(&mut self, now: Time, from: NodeId) {
-        self.says.remove(&from);
+        self.sayings.forget(from);
         if self.shown.is_some_and(|(leader, _)| leader == from) {
             self.changes_because(now, Cause::Outranked(from));
             if matches!(self.standing, Standing::Aside) {
@@ -525,7 +528,7 @@ impl Leadership {
     /// whoever claims, and follows one leader: if it told each of two what the other has, both would go on outdoing each
     /// other.
     fn heed(&mut self, who: NodeId) {
-        let Some(says) = self.says.get(&who).copied() else { return };
+        let Some(says) = self.sayings.of(who) else { return };
         let follows = match (&self.standing, says) {
             (Standing::Aside, Says::Claims { .. }) => true,
             (Standing::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
@@ -535,13 +538,14 @@ impl Leadership {
         if !follows {
             return;
         }
-        let (Says::Claims { round } | Says::Leads { round, .. }) = says;
+        let (Says::Claims { round, .. } | Says::Leads { round, .. }) = says;
         // An epoch that is behind will be taken back as soon as its leader hears of ours.
         match says {
             Says::Leads { epoch, .. } if self.epochs.is_latest(who, epoch) => self.show(Some((who, epoch))),
             _ if self.named == Some(who) => self.show(None),
             _ => {}
         }
+        self.sayings.agree(who);
         let priority = if matches!(self.standing, Standing::Aside) { 0 } else { self.terms.priority };
         let (epoch, of) = (self.epochs.largest(), self.epochs.of());
         self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority }));
@@ -571,6 +575,9 @@ impl Leadership {
         let before = core::mem::replace(&mut self.shown, leader);
         if before == leader {
             return;
+        }
+        if leader.is_some() {
+            self.sayings.settled();
         }
         let epoch = leader.or(before).map_or(self.epochs.largest(), |(_, epoch)| epoch);
         let leader = leader.map(|(id, _)| id);
@@ -610,16 +617,7 @@ impl Leadership {
             form.node(*id);
             form.number(u64::from(peer.priority));
         }
-        for (id, says) in &self.says {
-            form.node(*id);
-            match *says {
-                Says::Claims { round } => form.other(*id, round),
-                Says::Leads { round, epoch } => {
-                    form.other(*id, round);
-                    form.period(epoch);
-                }
-            }
-        }
+        self.sayings.canonical(form);
     }
 }
 

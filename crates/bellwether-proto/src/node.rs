@@ -113,7 +113,7 @@ impl<E: Election> Node<E> {
 
     /// The same node, which announces leadership on these terms once the members that it is linked with agree.
     pub fn with_leadership(mut self, terms: Terms, now: Time) -> Self {
-        self.leadership = Some(Leadership::new(self.id(), terms, now));
+        self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
         self
     }
 
@@ -245,7 +245,10 @@ impl<E: Election> Node<E> {
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
             Admitted::SameLife => {}
-            Admitted::NewLife => self.elect(now, election::Input::NewLife(peer), out),
+            Admitted::NewLife => {
+                self.lead(now, out, |leadership| leadership.forget(peer));
+                self.elect(now, election::Input::NewLife(peer), out);
+            }
         }
     }
 

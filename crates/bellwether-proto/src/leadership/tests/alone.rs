@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::super::{Announcement, Cause, Leadership, LeadershipMsg, POLL_PERIODS, Step, Terms};
 use super::{SETTLE, TIMING};
-use crate::ident::NodeId;
+use crate::ident::{Incarnation, NodeId};
 use crate::time::{Span, Time};
 
 const ME: NodeId = NodeId(1);
@@ -15,8 +15,12 @@ struct Alone {
 }
 
 impl Alone {
-    /// Past the time in which nothing is announced.
     fn new(others: &[u32]) -> Self {
+        Self::in_life(Incarnation(1), others)
+    }
+
+    /// Past the time in which nothing is announced.
+    fn in_life(life: Incarnation, others: &[u32]) -> Self {
         let terms = Terms {
             period: TIMING.tau,
             settle: SETTLE,
@@ -25,7 +29,7 @@ impl Alone {
             hands_over: true,
             epoch: 0,
         };
-        let layer = Leadership::new(ME, terms, Time::ZERO);
+        let layer = Leadership::new(ME, life, terms, Time::ZERO);
         let mut alone = Self { layer, now: Time::ZERO + SETTLE };
         for other in others {
             alone.layer.link(alone.now, NodeId(*other));
@@ -191,4 +195,67 @@ fn who_stands_aside_does_not_cling_to_a_leader_that_is_gone_or_silent() {
     let silent = alone.hears(3, lead(6));
     assert_eq!((announced(&silent), answers(&silent)), ([(None, 7)].into(), [(3, 7)].into()));
     assert_eq!(announced(&alone.hears(3, lead(8))), [(Some(3), 8)]);
+}
+
+/// It may have announced itself with the next epoch, and ended before it could tell.
+#[test]
+fn the_epoch_of_a_claimant_that_is_gone_is_not_used_again() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.named(2);
+    assert_eq!(answers(&alone.hears(2, LeadershipMsg::Claim { round: 1 })), [(2, 0)]);
+    alone.layer.unlink(alone.now, NodeId(2));
+    alone.named(1);
+    assert_eq!(announced(&alone.has_seen(3, 0, None)), [(Some(1), 2)]);
+}
+
+#[test]
+fn a_claim_that_came_to_nothing_uses_up_no_epoch() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.hears(3, LeadershipMsg::Claim { round: 1 });
+    alone.layer.unlink(alone.now, NodeId(3));
+    assert_eq!(alone.layer.epoch(), 0, "it was not agreed to");
+    alone.layer.link(alone.now, NodeId(3));
+    alone.named(3);
+    alone.hears(3, LeadershipMsg::Claim { round: 1 });
+    alone.named(2);
+    alone.hears(2, lead(1));
+    alone.layer.unlink(alone.now, NodeId(3));
+    assert_eq!(alone.layer.epoch(), 1, "it was there when another came to lead");
+}
+
+#[test]
+fn a_hand_over_that_nothing_comes_of_is_tried_again_in_a_while_and_not_at_once() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.named(1);
+    let round = alone.layer.round;
+    let preferred = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 10 };
+    alone.hears(2, preferred);
+    let mut steps = alone.hears(3, preferred);
+    for to in [2, 3, 2] {
+        assert!(steps.contains(&Step::HandOver(NodeId(to))), "{steps:?}");
+        alone.layer.hand_over(alone.now, NodeId(to));
+        alone.steps();
+        assert!(alone.layer.deadline() > alone.now, "time must pass");
+        steps = alone.wakes_after(alone.layer.deadline().since(alone.now));
+    }
+}
+
+#[test]
+fn what_an_earlier_life_said_is_forgotten() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.named(2);
+    assert_eq!(announced(&alone.hears(2, lead(5))), [(Some(2), 5)]);
+    alone.layer.forget(NodeId(2));
+    alone.named(3);
+    assert_eq!(announced(&alone.named(2)), [], "the life that led with 5 is over");
+}
+
+#[test]
+fn an_answer_to_an_earlier_life_settles_nothing() {
+    let mut alone = Alone::new(&[2]);
+    alone.named(1);
+    let mut reborn = Alone::in_life(Incarnation(2), &[2]);
+    reborn.named(1);
+    let late = LeadershipMsg::Follow { round: alone.layer.round, epoch: 0, of: None, priority: 0 };
+    assert_eq!(announced(&reborn.hears(2, late)), []);
 }

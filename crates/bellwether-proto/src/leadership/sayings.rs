@@ -1,0 +1,71 @@
+//! What members last said of themselves; perhaps just before they were linked.
+
+use alloc::collections::BTreeMap;
+
+use crate::canonical::Form;
+use crate::ident::NodeId;
+use crate::link::ACQUAINTANCES_MAX;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sayings(BTreeMap<NodeId, Says>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    Claims {
+        round: u64,
+        /// This node has, and knows of no leader since.
+        agreed: bool,
+    },
+    Leads {
+        round: u64,
+        epoch: u64,
+    },
+}
+
+impl Sayings {
+    pub(super) fn of(&self, who: NodeId) -> Option<Says> {
+        self.0.get(&who).copied()
+    }
+
+    pub(super) fn note(&mut self, who: NodeId, says: Says) {
+        if self.0.len() < ACQUAINTANCES_MAX || self.0.contains_key(&who) {
+            self.0.insert(who, says);
+        }
+    }
+
+    /// This node agrees to what that one claims, if it does.
+    pub(super) fn agree(&mut self, who: NodeId) {
+        if let Some(Says::Claims { agreed, .. }) = self.0.get_mut(&who) {
+            *agreed = true;
+        }
+    }
+
+    /// There is a leader. Whoever claimed before that, and led, has told it, or will.
+    pub(super) fn settled(&mut self) {
+        for says in self.0.values_mut() {
+            if let Says::Claims { agreed, .. } = says {
+                *agreed = false;
+            }
+        }
+    }
+
+    pub(super) fn forget(&mut self, who: NodeId) -> Option<Says> {
+        self.0.remove(&who)
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        for (id, says) in &self.0 {
+            form.node(*id);
+            match *says {
+                Says::Claims { round, agreed } => {
+                    form.other(*id, round);
+                    form.number(u64::from(agreed));
+                }
+                Says::Leads { round, epoch } => {
+                    form.other(*id, round);
+                    form.period(epoch);
+                }
+            }
+        }
+    }
+}
