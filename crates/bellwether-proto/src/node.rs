@@ -328,11 +328,12 @@ impl<E: Election> Node<E> {
         self.begin_life(now, incarnation, out);
     }
 
-    /// Starts over in a later life, with everything volatile lost but who is linked and who leads.
+    /// Starts over in a later life, with everything volatile lost but who is linked, in which life, and who leads. The process
+    /// is the same, and so are its connections: nobody is introduced anew, and followers are silent by design.
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
-        let (shown, leadership) = (self.shown, self.leadership.take());
-        *self = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
-        (self.shown, self.leadership) = (shown, leadership);
+        let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
+        let before = mem::replace(self, next);
+        (self.shown, self.leadership, self.link) = (before.shown, before.leadership, before.link);
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, out);
     }

@@ -375,6 +375,31 @@ fn leadership_is_handed_to_whom_the_leader_chooses() {
     }
 }
 
+/// Followers are silent by design: whom a member was connected with it still is in its next life, heard or not.
+#[test]
+fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() {
+    let resign: fn(&mut Cluster) = |cluster| {
+        let until = cluster.now + Span::secs(1);
+        cluster.step(NodeId(1), Input::StandAside { until });
+    };
+    let oversleep: fn(&mut Cluster) = |cluster| {
+        cluster.stopped.insert(NodeId(1));
+        cluster.run(Span::secs(3));
+        cluster.stopped.remove(&NodeId(1));
+    };
+    for begin_another_life in [resign, oversleep] {
+        let mut cluster = Cluster::settled(&[0; 5], 14);
+        assert_eq!(cluster.agreed().map(|(leader, _)| leader), Some(NodeId(1)));
+        begin_another_life(&mut cluster);
+        cluster.run(Span::secs(70));
+        assert_eq!(cluster.nodes[&NodeId(1)].incarnation(), Incarnation(2));
+        let (leader, epoch) = cluster.agreed().expect("a leader");
+        cluster.step(leader, Input::HandOver { to: NodeId(1) });
+        cluster.run(Span::millis(6));
+        assert_eq!(cluster.agreed(), Some((NodeId(1), epoch + 1)));
+    }
+}
+
 #[test]
 fn leadership_is_not_handed_to_whom_it_cannot() {
     let mut cluster = Cluster::settled(&[0; 3], 9);
