@@ -29,6 +29,7 @@ mod queue;
 mod record;
 mod resolve;
 mod shared;
+mod strangers;
 mod table;
 
 use std::io;

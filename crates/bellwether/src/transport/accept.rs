@@ -8,7 +8,7 @@ use std::time::Duration;
 use bellwether_proto::ident::Incarnation;
 use rustls::pki_types::CertificateDer;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -17,32 +17,33 @@ use tokio_rustls::server::TlsStream;
 use super::NetEvent;
 use super::admit::{InwardPlace, NoPlace};
 use super::complaints::About;
-use super::connection::{HANDSHAKE_TIMEOUT, prepare, say_goodbye, write};
+use super::connection::{HANDSHAKE_TIMEOUT, Held, prepare, say_goodbye, write};
 use super::inbound;
 use super::record::{self, CONTROL_MAX, Hello, ReadError, Reason, Record, Refused, VERSION, bounded};
 use super::shared::Shared;
+use super::strangers::Strangers;
 use super::table::Process;
-
-/// No more strangers are asked for their certificates at once; the others wait in the kernel's queue.
-const HANDSHAKES_MAX: usize = 64;
 
 /// The system is out of something that connections need: wait for some of it to come back.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 
 /// Accepts until it is told to stop.
 pub(super) async fn run(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
-    let handshakes = Arc::new(Semaphore::new(HANDSHAKES_MAX));
+    let mut strangers = Strangers::default();
     let mut connections = JoinSet::new();
     loop {
+        let max = shared.connections_max();
         tokio::select! {
             _ = stop.changed() => break,
             Some(_) = connections.join_next() => {}
-            (permit, accepted) = next(&listener, &handshakes) => match accepted {
-                Ok((_, address)) if connections.len() >= shared.connections_max() => {
-                    refuse(&shared, About::Crowd, address, &"there are too many connections");
-                }
+            // One more, while the one that makes room for it is on its way out.
+            accepted = listener.accept(), if connections.len() <= max => match accepted {
                 Ok((stream, address)) => {
-                    connections.spawn(serve(Arc::clone(&shared), stream, address, permit));
+                    if connections.len() >= max {
+                        strangers.send_one_away();
+                    }
+                    let held = strangers.admit(address.ip());
+                    connections.spawn(serve(Arc::clone(&shared), stream, address, held));
                 }
                 Err(error) => {
                     shared.complaints.log(About::Listener, None, &error);
@@ -55,24 +56,17 @@ pub(super) async fn run(shared: Arc<Shared>, listener: TcpListener, mut stop: wa
     while connections.join_next().await.is_some() {}
 }
 
-type Accepted = (Option<OwnedSemaphorePermit>, io::Result<(TcpStream, SocketAddr)>);
-
-async fn next(listener: &TcpListener, handshakes: &Arc<Semaphore>) -> Accepted {
-    // The semaphore is never closed.
-    let permit = Arc::clone(handshakes).acquire_owned().await.ok();
-    (permit, listener.accept().await)
-}
-
-async fn serve(
-    shared: Arc<Shared>,
-    stream: TcpStream,
-    address: SocketAddr,
-    permit: Option<OwnedSemaphorePermit>,
-) {
-    let greeted = timeout(HANDSHAKE_TIMEOUT, greet(&shared, stream, address)).await;
+async fn serve(shared: Arc<Shared>, stream: TcpStream, address: SocketAddr, mut held: Held) {
+    let greeted = tokio::select! {
+        greeted = timeout(HANDSHAKE_TIMEOUT, greet(&shared, stream, address)) => greeted,
+        () = held.released() => {
+            refuse(&shared, About::Crowd, address, &"there are too many connections");
+            return;
+        }
+    };
+    drop(held);
     match greeted {
         Ok(Ok((stream, process, place))) => {
-            drop(permit);
             shared.wake(process.id);
             inbound::run(&shared, process, stream, place).await;
         }

@@ -21,13 +21,15 @@ pub(super) enum About {
     Greeting,
     /// An id that is in use.
     Duplicate,
+    /// This member's own id, which two processes have.
+    OurId,
     /// What came on a connection that had been taken.
     Content,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Complaints {
-    kinds: [Mutex<Kind>; 6],
+    kinds: [Mutex<Kind>; 7],
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +43,18 @@ impl Complaints {
     pub(super) fn log(&self, about: About, peer: Option<SocketAddr>, problem: &dyn Display) {
         let Some(suppressed) = self.may_log(about, Instant::now()) else { return };
         let peer = peer.map_or_else(|| "-".to_owned(), |peer| peer.to_string());
-        tracing::warn!(?about, %peer, %problem, suppressed, "a connection was refused");
+        match about {
+            // Somebody has to look.
+            About::OurId => tracing::error!(?about, %peer, %problem, suppressed, "a connection was refused"),
+            About::Listener
+            | About::Crowd
+            | About::Tls
+            | About::Greeting
+            | About::Duplicate
+            | About::Content => {
+                tracing::warn!(?about, %peer, %problem, suppressed, "a connection was refused");
+            }
+        }
     }
 
     /// How many were held back since the last that was logged; `None` if this one must be, too.

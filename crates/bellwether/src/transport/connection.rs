@@ -46,7 +46,14 @@ impl Over {
 /// Keeps a connection, or the dialling of an address, going. Who drops it ends that.
 #[derive(Debug)]
 pub(super) struct Leash {
-    _held: oneshot::Sender<Infallible>,
+    held: oneshot::Sender<Infallible>,
+}
+
+impl Leash {
+    /// Whether the other end is still there.
+    pub(super) fn is_held(&self) -> bool {
+        !self.held.is_closed()
+    }
 }
 
 /// The other end of a [`Leash`].
@@ -55,7 +62,7 @@ pub(super) struct Held(oneshot::Receiver<Infallible>);
 
 pub(super) fn leash() -> (Leash, Held) {
     let (sender, receiver) = oneshot::channel();
-    (Leash { _held: sender }, Held(receiver))
+    (Leash { held: sender }, Held(receiver))
 }
 
 impl Held {

@@ -144,11 +144,11 @@ impl Shared {
             }
             NetEvent::Duplicate { at } => {
                 self.counts.duplicate_ids.add(1);
-                self.complaints.log(About::Duplicate, None, &format!("a process at {at} claims our id"));
+                self.complaints.log(About::OurId, None, &format!("a process at {at} claims our id"));
             }
             NetEvent::IdInUse { by, at } => {
                 let problem = format!("node {by} says that our id is in use by a process at {at}");
-                self.complaints.log(About::Duplicate, None, &problem);
+                self.complaints.log(About::OurId, None, &problem);
             }
             NetEvent::Frame(_) => {}
         }

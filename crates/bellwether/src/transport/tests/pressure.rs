@@ -83,3 +83,19 @@ async fn only_so_many_connections_are_accepted() {
     peer.say(&Record::Hello(hello(2))).await;
     assert_eq!(peer.refusal().await, Reason::InUse);
 }
+
+#[tokio::test]
+async fn a_silent_crowd_keeps_no_member_out() {
+    let mut nodes = cluster(3).await;
+    nodes.pop().unwrap().transport.close().await;
+    nodes[0].until_ended(3).await;
+    let target = &nodes[0].transport;
+    let crowd = 3 * target.shared.connections_max();
+    let mut open = Vec::new();
+    for _ in 0..crowd {
+        open.push(TcpStream::connect(target.local_addr()).await.unwrap());
+    }
+    Stranger::welcomed(target.local_addr(), 3).await;
+    let refused = target.counters().refused_connections;
+    assert!(0 < refused && refused < crowd as u64, "{refused}");
+}
