@@ -118,6 +118,8 @@ struct Peer {
     /// When a frame of it came last.
     heard: Time,
     priority: u32,
+    /// Whether it said that it does not stand.
+    aside: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -177,7 +179,7 @@ impl Leadership {
     }
 
     /// Whether leadership could be handed to that member now.
-    pub(crate) fn may_hand_over(&self, to: NodeId) -> Result<(), Reluctance> {
+    pub(crate) fn may_hand_over(&self, now: Time, to: NodeId) -> Result<(), Reluctance> {
         match self.standing {
             Standing::Leading { .. } => {}
             _ => return Err(Reluctance::NotLeading),
@@ -188,7 +190,18 @@ impl Leadership {
         if to == self.me {
             return Err(Reluctance::LeadsAlready);
         }
-        self.linked.contains_key(&to).then_some(()).ok_or(Reluctance::NotLinked)
+        let peer = self.linked.get(&to).ok_or(Reluctance::NotLinked)?;
+        if peer.aside {
+            return Err(Reluctance::StandsAside);
+        }
+        // It is asked every so often whether it is there, and one answer may be late.
+        let silent = now.since(peer.heard) > self.terms.period * (POLL_PERIODS + POLL_PERIODS / 2);
+        if silent { Err(Reluctance::Silent) } else { Ok(()) }
+    }
+
+    /// Whether anybody else could lead, as far as is known.
+    pub(crate) fn has_successor(&self) -> bool {
+        self.linked.values().any(|peer| !peer.aside)
     }
 
     /// The election names another than before.
@@ -239,7 +252,7 @@ impl Leadership {
         if self.linked.len() >= ACQUAINTANCES_MAX && !self.linked.contains_key(&peer) {
             return; // Nobody has so many; one more voice can wait.
         }
-        self.linked.insert(peer, Peer { since: now, heard: now, priority: 0 });
+        self.linked.insert(peer, Peer { since: now, heard: now, priority: 0, aside: false });
         match &mut self.standing {
             Standing::Claiming { missing, .. } => {
                 missing.insert(peer);
@@ -273,9 +286,21 @@ impl Leadership {
         }
     }
 
+    /// Its process has ended, as far as its connection tells: if it led, it leads no more, whatever the election makes of it.
+    pub(crate) fn gone(&mut self, now: Time, peer: NodeId) {
+        self.unlink(now, peer);
+        if self.shown.is_some_and(|(leader, _)| leader == peer) {
+            self.cause = Cause::Gone(peer);
+            self.show(None);
+        }
+    }
+
     /// That member began another life: what it said in the one before is void.
     pub(crate) fn forget(&mut self, peer: NodeId) {
         self.sayings.forget(peer);
+        if let Some(peer) = self.linked.get_mut(&peer) {
+            peer.aside = false;
+        }
     }
 
     /// Any frame of that member came.
@@ -301,6 +326,9 @@ impl Leadership {
             LeadershipMsg::Cede => self.on_cede(now, from),
             LeadershipMsg::Aside => {
                 self.explain(from, Cause::Resigned(from));
+                if let Some(peer) = self.linked.get_mut(&from) {
+                    peer.aside = true;
+                }
                 self.need_not_answer(now, from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
@@ -615,7 +643,7 @@ impl Leadership {
         form.number(self.linked.len() as u64);
         for (id, peer) in &self.linked {
             form.node(*id);
-            form.number(u64::from(peer.priority));
+            form.number(u64::from(peer.priority) << 1 | u64::from(peer.aside));
         }
         self.sayings.canonical(form);
     }
@@ -630,6 +658,10 @@ pub enum Reluctance {
     LeadsAlready,
     /// The other cannot be reached.
     NotLinked,
+    /// The other does not stand.
+    StandsAside,
+    /// The other has not answered for a while.
+    Silent,
     /// The algorithm has fixed priorities.
     Algorithm,
 }

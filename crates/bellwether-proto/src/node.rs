@@ -152,10 +152,15 @@ impl<E: Election> Node<E> {
     ///
     /// # Errors
     /// Says why not. Without the leadership layer there is no leadership to hand over.
-    pub fn may_hand_over(&self, to: NodeId) -> Result<(), Reluctance> {
+    pub fn may_hand_over(&self, now: Time, to: NodeId) -> Result<(), Reluctance> {
         self.leadership
             .as_ref()
-            .map_or(Err(Reluctance::NotLeading), |leadership| leadership.may_hand_over(to))
+            .map_or(Err(Reluctance::NotLeading), |leadership| leadership.may_hand_over(now, to))
+    }
+
+    /// Whether a peer is linked that could lead, as far as is known.
+    pub fn has_successor(&self) -> bool {
+        self.leadership.as_ref().is_some_and(Leadership::has_successor)
     }
 
     /// Whether the node stands aside.
@@ -314,7 +319,7 @@ impl<E: Election> Node<E> {
         self.link.part(peer);
         // The election first: who leads next is a matter of its own.
         self.elect(now, election::Input::Gone(peer), out);
-        self.lead(now, out, |leadership| leadership.unlink(now, peer));
+        self.lead(now, out, |leadership| leadership.gone(now, peer));
     }
 
     /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
@@ -387,7 +392,7 @@ impl<E: Election> Node<E> {
     }
 
     fn hand_over(&mut self, now: Time, to: NodeId, out: &mut Outbox<E::Msg>) {
-        if self.may_hand_over(to).is_ok() {
+        if self.may_hand_over(now, to).is_ok() {
             self.let_lead(now, to, out);
         }
     }

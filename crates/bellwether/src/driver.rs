@@ -49,6 +49,8 @@ pub(crate) struct Driver {
     /// With whom frames can be exchanged.
     pub(crate) linked: BTreeSet<NodeId>,
     pub(crate) releases: Releases,
+    /// Whether all handles are gone.
+    pub(crate) abandoned: bool,
     /// How long to wait for a successor.
     pub(crate) patience: Duration,
     pub(crate) release_timeout: Duration,
@@ -90,7 +92,11 @@ impl Driver {
                 Wake::Net(event) => self.on_net(event).await,
                 Wake::Command(command) => self.on_command(command).await,
                 Wake::Released => Ok(()),
-                Wake::Abandoned => return Ended::Left,
+                Wake::Abandoned => {
+                    self.abandoned = true;
+                    self.leave();
+                    Ok(())
+                }
             };
             let done = match done {
                 Ok(()) => self.go_on_releasing().await,
@@ -119,8 +125,8 @@ impl Driver {
         tokio::select! {
             biased;
             () = sleep => Wake::Deadline,
-            event = self.net.recv() => event.map_or(Wake::Abandoned, Wake::Net),
-            command = self.commands.recv() => command.map_or(Wake::Abandoned, Wake::Command),
+            Some(event) = self.net.recv() => Wake::Net(event),
+            command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
             () = self.shared.tenures.released() => Wake::Released,
         }
     }
@@ -246,8 +252,13 @@ impl Driver {
             None => tracing::info!(epoch, %cause, "nobody leads"),
         }
         self.shared.announce(self.clock.wall(now), announced);
-        let phase = if leader == Some(self.shared.id) { Phase::Held { epoch } } else { Phase::None };
-        self.shared.tenures.set(phase);
+        self.shared.tenures.set(match leader {
+            Some(leader) if leader != self.shared.id => Phase::None,
+            None => Phase::None,
+            // It is being given back: nobody is to begin anything.
+            Some(_) if self.releases.is_pending() => Phase::AskedBack { epoch },
+            Some(_) => Phase::Held { epoch },
+        });
     }
 
     fn flush(&mut self) {

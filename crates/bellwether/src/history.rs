@@ -17,6 +17,9 @@ use crate::status::Change;
 /// How many changes are remembered.
 pub const HISTORY_MAX: usize = 1_000;
 
+/// No member sees so many changes; a file that says so is damaged.
+const NO_MAX: u64 = 1 << 48;
+
 /// How many more the file may hold before it is written anew.
 const FILE_SLACK: usize = 1_000;
 
@@ -33,7 +36,8 @@ impl History {
     /// What the file in that directory holds.
     pub(crate) fn open(dir: &Path) -> Self {
         let path = dir.join("history");
-        let text = fs::read_to_string(&path).unwrap_or_default();
+        // Whatever is in it: what cannot be read is left out, and the rest goes on being numbered.
+        let text = String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned();
         let lines = text.lines().count();
         let mut changes: VecDeque<Change> = text.lines().filter_map(parse).collect();
         changes.drain(..changes.len().saturating_sub(HISTORY_MAX));
@@ -61,7 +65,7 @@ impl History {
 
     /// Adds a change, with the next number.
     pub(crate) fn push(&mut self, at: SystemTime, leader: Option<NodeId>, epoch: u64, cause: Cause) {
-        let change = Change { no: self.last_no() + 1, at, leader, epoch, cause };
+        let change = Change { no: self.last_no().saturating_add(1), at, leader, epoch, cause };
         if self.changes.len() == HISTORY_MAX {
             self.changes.pop_front();
         }
@@ -114,7 +118,7 @@ fn parse(line: &str) -> Option<Change> {
     let words: Vec<&str> = line.split(' ').collect();
     let [no, at, leader, epoch, cause, about, successor] = words[..] else { return None };
     Some(Change {
-        no: no.parse().ok()?,
+        no: no.parse().ok().filter(|no| *no < NO_MAX)?,
         at: SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(at.parse().ok()?))?,
         leader: id(leader)?,
         epoch: epoch.parse().ok()?,

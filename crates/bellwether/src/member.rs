@@ -18,6 +18,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace;
 use bellwether_proto::wire::Channel;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
 
 use crate::clock::{Clock, span};
 use crate::config::{Config, Peers};
@@ -27,7 +28,7 @@ use crate::recorder::Recorder;
 use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
 use crate::store::{Store, StoreError};
-use crate::tenure::Leadership;
+use crate::tenure::{Leadership, Phase};
 use crate::tls::TlsError;
 use crate::transport::{Settings, StartError, Transport};
 
@@ -56,6 +57,7 @@ const DETECTOR: DetectorKind = DetectorKind::Adaptive;
 pub struct Member {
     shared: Arc<Shared>,
     commands: mpsc::Sender<Command>,
+    resign_hold: Duration,
 }
 
 /// How long to stand aside after resigning.
@@ -107,12 +109,13 @@ impl Member {
             outbox: Outbox::new(),
             linked: BTreeSet::new(),
             releases: Releases::default(),
+            abandoned: false,
             patience: config.timeout * 8,
             release_timeout: config.release_timeout,
             resign_hold: config.resign_hold,
         };
-        tokio::spawn(driver.run());
-        Ok(Self { shared, commands })
+        tokio::spawn(supervise(driver, Arc::clone(&shared)));
+        Ok(Self { shared, commands, resign_hold: config.resign_hold })
     }
 
     /// What this member knows now.
@@ -191,24 +194,32 @@ impl Member {
                 Err(Ended::Left) => return Ok(()),
                 Err(ended) => return Err(ended),
             };
-            let ended = leadership.watch();
-            let mut task = tokio::spawn(lead(leadership));
+            // What `lead` does with its guard is its own affair: leadership is not released before its task has ended.
+            let (ended, keeper) = (leadership.watch(), leadership.again());
+            let work = lead(leadership);
+            let mut task = AbortOnDrop(tokio::spawn(async move {
+                let keeper = keeper;
+                work.await;
+                keeper
+            }));
             let finished = tokio::select! {
-                finished = &mut task => Some(finished),
+                finished = &mut task.0 => Some(finished),
                 () = ended => None,
             };
             match finished {
-                Some(Ok(())) => {
-                    // It no longer leads, or nobody else is there: it will be asked again.
-                    let _ = self.resign(Hold::Default).await;
+                Some(Ok(keeper)) if keeper.is_held() => {
+                    drop(keeper);
+                    // If it is not taken, it has lost leadership meanwhile.
+                    let _ = self.resign(Hold::For(self.resign_hold)).await;
                 }
+                Some(Ok(keeper)) => drop(keeper),
                 Some(Err(panicked)) => {
                     self.leave().await;
                     return Err(Ended::Panicked(panicked.to_string()));
                 }
                 None => {
-                    task.abort();
-                    let _ = task.await;
+                    task.0.abort();
+                    let _ = (&mut task.0).await;
                 }
             }
         }
@@ -217,7 +228,7 @@ impl Member {
     /// Releases leadership and stands aside. Returns when the next leader is known, or nobody took over in time.
     ///
     /// # Errors
-    /// If this member does not lead.
+    /// If this member does not lead; or if nobody else could, and `hold` does not say for how long nobody shall.
     pub async fn resign(&self, hold: Hold) -> Result<(), Refused> {
         self.ask(|reply| Command::Resign { hold, reply }).await
     }
@@ -264,6 +275,25 @@ impl Member {
             Ok(answer) => answer,
             Err(_) => Err(self.ended().await.into()),
         }
+    }
+}
+
+/// A task that does not go on without whoever waits for it.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Runs the driver. A member whose driver has failed must not look alive, least of all to those who act as its leader.
+async fn supervise(driver: Driver, shared: Arc<Shared>) {
+    if let Err(panicked) = tokio::spawn(driver.run()).await {
+        shared.tenures.set(Phase::None);
+        shared.known().leader = None;
+        shared.transport.close().await;
+        shared.ended.send_replace(Some(Ended::Fault(panicked.to_string())));
     }
 }
 
@@ -349,7 +379,8 @@ fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) ->
     let setup = Setup {
         protocol: config.protocol,
         variant: Variant::Repaired,
-        t: (members.len() - 1) / 2,
+        // Any survivor leads, so everybody else may be gone.
+        t: members.len() - 1,
         roster: Roster::new(config.id, members, spec.priority),
         incarnation,
         count: kept.count,
@@ -440,15 +471,18 @@ pub enum Ended {
     /// Another live process uses its id.
     #[error("{0}")]
     IdInUse(String),
+    /// A fault of this library.
+    #[error("the member failed, which is a bug: {0}")]
+    Fault(String),
     /// The leader's task panicked.
     #[error("the leader's task failed: {0}")]
     Panicked(String),
 }
 
-/// Why a request was refused. Nothing changed.
+/// Why a request was refused, or came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Only the leader can do this.
+    /// Only the leader can do this. Nothing changed.
     #[error("node {me} does not lead{}", leads(.leader))]
     NotLeader {
         /// Who was asked.
@@ -456,7 +490,8 @@ pub enum Refused {
         /// Who leads.
         leader: Option<NodeId>,
     },
-    /// The request cannot be met, for this reason.
+    /// The request cannot be met, for this reason. If a member that leadership was handed to did not take over, this one
+    /// may lead again, with another epoch; otherwise nothing changed.
     #[error("{0}")]
     Cannot(String),
     /// The member has ended.

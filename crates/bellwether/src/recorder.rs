@@ -11,6 +11,9 @@ use bellwether_proto::message::Frame;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{self, DropReason, MsgRef, TraceEvent, What};
 
+/// Every line of a trace begins with its version.
+const BEGINNING: &[u8] = br#"{"v":1,"#;
+
 /// Appends to a trace. A member that cannot write its trace goes on without.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -22,6 +25,9 @@ impl Recorder {
     /// A trace in that file, after what it holds: a member that comes back goes on where it ended.
     pub(crate) fn open(path: &Path, node: NodeId) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).create(true).append(true).open(path)?;
+        if !is_trace(&mut file)? {
+            return Err(io::Error::other("there is something else in it, which is not overwritten"));
+        }
         let whole = whole_lines(&mut file)?;
         file.set_len(whole)?;
         Ok(Self { file: Some(BufWriter::new(file)), node })
@@ -76,6 +82,14 @@ impl Recorder {
         tracing::error!(%error, "the trace cannot be written and ends here");
         self.file = None;
     }
+}
+
+/// Whether it has nothing in it, or what a trace begins with.
+fn is_trace(file: &mut File) -> io::Result<bool> {
+    let mut beginning = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?;
+    Ok(BEGINNING.starts_with(&beginning))
 }
 
 /// Where the last whole line ends. A process that is killed may leave half a line, which the next must not run into.

@@ -61,7 +61,8 @@ impl Leadership {
     }
 
     /// Whether it still lasts, as far as can be known here. False, too, if this process was stopped for so long that the
-    /// others have given it up by now, even before it has found out.
+    /// others have given it up by now, even before it has found out. (The clock
+    /// stands still while a whole machine is suspended; then it is false as soon as the member has run.)
     pub fn is_held(&self) -> bool {
         *self.phase.borrow() == Phase::Held { epoch: self.epoch } && self.shared.is_awake()
     }
@@ -69,6 +70,12 @@ impl Leadership {
     /// Waits until leadership has ended or is to be given back. Then stop what only a leader may do, and drop the guard.
     pub async fn ended(&self) {
         self.watch().await;
+    }
+
+    /// Another guard of the same leadership.
+    pub(crate) fn again(&self) -> Self {
+        self.shared.guards.fetch_add(1, Ordering::AcqRel);
+        Self { epoch: self.epoch, phase: self.phase.clone(), shared: Arc::clone(&self.shared) }
     }
 
     /// As [`Leadership::ended`], without holding the guard.
@@ -118,6 +125,13 @@ impl Tenures {
 
     pub(crate) fn phase(&self) -> Phase {
         *self.phase.borrow()
+    }
+
+    /// What was asked back is not needed after all.
+    pub(crate) fn leave_it(&self) {
+        if let Phase::AskedBack { epoch } = self.phase() {
+            self.set(Phase::Held { epoch });
+        }
     }
 
     /// Asks for leadership back, if it is held.

@@ -108,6 +108,8 @@ async fn leave(member: &Member, stop: &mut Stop) -> Result<(), Failure> {
 fn end(ended: Ended) -> Result<(), Failure> {
     match ended {
         Ended::Left => Ok(()),
-        Ended::Disk(_) | Ended::IdInUse(_) | Ended::Panicked(_) => Err(ended.to_string().into()),
+        Ended::Disk(_) | Ended::IdInUse(_) | Ended::Fault(_) | Ended::Panicked(_) => {
+            Err(ended.to_string().into())
+        }
     }
 }

@@ -68,11 +68,13 @@ fn show(args: &ClusterArgs, out: &Printer) -> Status {
 
 /// From the first process to the last. Whatever ends this, processes and files are gone after it.
 fn play(args: &ClusterArgs, out: &Printer) -> Result<(), String> {
+    // Signals first: whatever is made after this is taken away again.
+    let (tell, news) = feed::catch_signals()?;
     let place = Place::make(args.dir.as_deref())?;
     let plan = files::write(&place, args.nodes, args.protocol)?;
     let control = control::listen(&place)?;
     let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let news = feed::start(&plan, control, on_terminal)?;
+    feed::start(&plan, control, on_terminal, &tell)?;
     let mut show = Show {
         model: Model::new(&plan, Instant::now()),
         fleet: Fleet::start(plan.nodes.clone())?,

@@ -365,7 +365,7 @@ fn leadership_is_handed_to_whom_the_leader_chooses() {
         let (leader, epoch) = cluster.agreed().expect("a leader");
         let to = if NodeId(to) == leader { NodeId(1) } else { NodeId(to) };
         let began = cluster.now;
-        assert_eq!(cluster.nodes[&leader].may_hand_over(to), Ok(()));
+        assert_eq!(cluster.nodes[&leader].may_hand_over(cluster.now, to), Ok(()));
         cluster.step(leader, Input::HandOver { to });
         cluster.run(Span::millis(6));
         assert_eq!(cluster.agreed(), Some((to, epoch + 1)));
@@ -406,12 +406,12 @@ fn leadership_is_not_handed_to_whom_it_cannot() {
     let (leader, _) = cluster.agreed().expect("a leader");
     let follower = if leader == NodeId(1) { NodeId(2) } else { NodeId(1) };
     let node = |id| &cluster.nodes[&id];
-    assert_eq!(node(leader).may_hand_over(NodeId(9)), Err(Reluctance::NotLinked));
-    assert_eq!(node(leader).may_hand_over(leader), Err(Reluctance::LeadsAlready));
-    assert_eq!(node(follower).may_hand_over(leader), Err(Reluctance::NotLeading));
+    assert_eq!(node(leader).may_hand_over(cluster.now, NodeId(9)), Err(Reluctance::NotLinked));
+    assert_eq!(node(leader).may_hand_over(cluster.now, leader), Err(Reluctance::LeadsAlready));
+    assert_eq!(node(follower).may_hand_over(cluster.now, leader), Err(Reluctance::NotLeading));
     cluster = Cluster::new(Protocol::Lfa, &[0; 3], None, 1);
     cluster.run(Span::secs(3));
-    assert_eq!(cluster.nodes[&NodeId(1)].may_hand_over(NodeId(2)), Err(Reluctance::Algorithm));
+    assert_eq!(cluster.nodes[&NodeId(1)].may_hand_over(cluster.now, NodeId(2)), Err(Reluctance::Algorithm));
 }
 
 #[test]

@@ -52,6 +52,10 @@ impl Releases {
         self.waiting.iter().map(|waiting| waiting.until).min().unwrap_or(Time::NEVER).min(pending)
     }
 
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
     /// The member has ended: dropping the replies tells those who wait.
     pub(crate) fn give_up(&mut self) {
         *self = Self::default();
@@ -64,13 +68,27 @@ impl Driver {
             Command::Resign { hold, reply } => self.resign(hold, reply),
             Command::Transfer { to, reply } => self.transfer(to, reply),
             Command::Stand { reply } => return self.stand(reply).await,
-            Command::Leave => self.release(Then::Leave),
+            Command::Leave => self.leave(),
         }
         Ok(())
     }
 
+    /// Nothing goes before leaving.
+    pub(super) fn leave(&mut self) {
+        if let Some((Then::StandAside(_, Some(reply)) | Then::HandOver(_, Some(reply)), _)) =
+            self.releases.pending.take()
+        {
+            drop(reply.send(Err(Refused::Cannot("the member is leaving".to_owned()))));
+        }
+        self.begin_release(Then::Leave);
+    }
+
     fn resign(&mut self, hold: Hold, reply: Reply) {
         match self.leads() {
+            Ok(()) if hold == Hold::Default && !self.node.has_successor() => {
+                let why = "no other member that could lead is connected: nobody would lead; say for how long";
+                drop(reply.send(Err(Refused::Cannot(why.to_owned()))));
+            }
             Ok(()) => self.release(Then::StandAside(hold, Some(reply))),
             // Standing aside already, it may be told to for another while.
             Err(_) if self.node.is_aside() => self.release(Then::StandAside(hold, Some(reply))),
@@ -79,17 +97,24 @@ impl Driver {
     }
 
     fn transfer(&mut self, to: NodeId, reply: Reply) {
-        let refused = match self.node.may_hand_over(to) {
-            Ok(()) => return self.release(Then::HandOver(to, Some(reply))),
-            Err(Reluctance::NotLeading) => self.not_leader(),
-            Err(Reluctance::LeadsAlready) => Refused::Cannot(format!("node {to} leads already")),
-            Err(Reluctance::NotLinked) => Refused::Cannot(format!("node {to} is not connected")),
-            Err(Reluctance::Algorithm) => Refused::Cannot(format!(
+        match self.node.may_hand_over(self.clock.now(), to) {
+            Ok(()) => self.release(Then::HandOver(to, Some(reply))),
+            Err(why) => drop(reply.send(Err(self.reluctant(to, why)))),
+        }
+    }
+
+    fn reluctant(&self, to: NodeId, why: Reluctance) -> Refused {
+        Refused::Cannot(match why {
+            Reluctance::NotLeading => return self.not_leader(),
+            Reluctance::LeadsAlready => format!("node {to} leads already"),
+            Reluctance::NotLinked => format!("node {to} is not connected"),
+            Reluctance::StandsAside => format!("node {to} stands aside"),
+            Reluctance::Silent => format!("node {to} is connected, but does not answer"),
+            Reluctance::Algorithm => format!(
                 "{} has fixed priorities: its leader cannot hand over to a node of its choice; resign instead",
                 self.shared.protocol.name()
-            )),
-        };
-        drop(reply.send(Err(refused)));
+            ),
+        })
     }
 
     async fn stand(&mut self, reply: Reply) -> Result<(), Ended> {
@@ -112,12 +137,19 @@ impl Driver {
         }
     }
 
+    /// One at a time: whoever comes second is told so.
     fn release(&mut self, then: Then) {
-        if let Some((Then::StandAside(_, Some(reply)) | Then::HandOver(_, Some(reply)), _)) =
-            self.releases.pending.take()
-        {
-            drop(reply.send(Err(Refused::Cannot("another request took its place".to_owned()))));
+        match (&self.releases.pending, then) {
+            (None, then) => self.begin_release(then),
+            (Some(_), Then::StandAside(_, Some(reply)) | Then::HandOver(_, Some(reply))) => {
+                let why = "leadership is being given back already";
+                drop(reply.send(Err(Refused::Cannot(why.to_owned()))));
+            }
+            (Some(_), _) => {}
         }
+    }
+
+    fn begin_release(&mut self, then: Then) {
         self.shared.tenures.ask_back();
         self.releases.pending = Some((then, self.clock.now() + span(self.release_timeout)));
     }
@@ -153,10 +185,19 @@ impl Driver {
                 };
                 self.step(Input::StandAside { until }).await
             }
-            Then::HandOver(to, reply) => {
-                wait(ForWhom::Him(to), reply, self.patience);
-                self.step(Input::HandOver { to }).await
-            }
+            // Much can have happened while the leader's work came to its end.
+            Then::HandOver(to, reply) => match self.node.may_hand_over(now, to) {
+                Ok(()) => {
+                    wait(ForWhom::Him(to), reply, self.patience);
+                    self.step(Input::HandOver { to }).await
+                }
+                Err(why) => {
+                    self.shared.tenures.leave_it();
+                    let refused = self.reluctant(to, why);
+                    drop(reply.map(|reply| reply.send(Err(refused))));
+                    Ok(())
+                }
+            },
             Then::Leave => {
                 let (reply, _) = oneshot::channel();
                 // Only a leader has anything to hand over.

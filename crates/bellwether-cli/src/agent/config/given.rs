@@ -240,6 +240,9 @@ pub(super) const TOKEN: &str = "a token of visible ASCII characters, without spa
 pub(super) fn token(given: &Given) -> Result<String, String> {
     match &given.value {
         Value::Text(token) | Value::Word(token) if is_token(token) => Ok(token.clone()),
+        Value::Text(token) | Value::Word(token) if token.contains(' ') => {
+            Err(format!("found one with spaces, expected {TOKEN}"))
+        }
         _ => Err(format!("found something else, expected {TOKEN}")),
     }
 }

@@ -1,8 +1,8 @@
 //! The file, the environment over it, the flags over that: one value for each key, and where it was given.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -118,6 +118,12 @@ impl Settings {
         let directory = self.file.parent().map(Path::to_owned).unwrap_or_default();
         self.get(key, |given| {
             let text = given.text("a path")?;
+            let rest = text.replace("{node}", "");
+            if rest.contains(['{', '}']) {
+                return Err(format!(
+                    "found {text:?}, expected a path in which only {{node}} stands for something"
+                ));
+            }
             let path = match node {
                 Some(node) => PathBuf::from(text.replace("{node}", &node.to_string())),
                 None => PathBuf::from(text),
@@ -218,9 +224,21 @@ fn place(span: Range<usize>) -> Place {
     Place::File(span)
 }
 
+/// No configuration is longer than this.
+const FILE_MAX: u64 = 1 << 20;
+
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(FILE_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_MAX { Err(ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}
+
 fn read(path: &Path) -> Result<String, ConfigError> {
     let file = path.display();
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
+    let bytes = read_bounded(path).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => {
+            ConfigError::wrong(format!("{file}: found more than {FILE_MAX} bytes, expected a configuration"))
+        }
         ErrorKind::NotFound => {
             ConfigError::wrong(format!("{file}: there is no such file, expected a configuration"))
         }

@@ -56,7 +56,7 @@ pub(super) async fn watch(
 /// address it once was given.
 fn seen(headers: &HeaderMap, query: Result<Query<Resume>, QueryRejection>) -> Result<Option<u64>, Problem> {
     let Query(resume) = query.map_err(|error| Problem::bad_request(error.body_text()))?;
-    let Some(id) = headers.get("last-event-id") else { return Ok(resume.after) };
+    let Some(id) = headers.get("last-event-id").filter(|id| !id.is_empty()) else { return Ok(resume.after) };
     let number = id.to_str().ok().and_then(|id| id.trim().parse().ok());
     number.map(Some).ok_or_else(|| Problem::bad_request("Last-Event-ID: expected the number of a change"))
 }

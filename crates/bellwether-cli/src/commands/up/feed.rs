@@ -35,8 +35,7 @@ pub(super) enum News {
 }
 
 /// Begins to listen everywhere. The threads end with the process: there is nothing that they would have to finish.
-pub(super) fn start(plan: &Plan, control: Control, keys: bool) -> Result<Receiver<News>, String> {
-    let (sender, receiver) = mpsc::channel();
+pub(super) fn start(plan: &Plan, control: Control, keys: bool, sender: &Sender<News>) -> Result<(), String> {
     for node in &plan.nodes {
         let (id, client, to) = (node.id, Client::at(node.api.to_string()), sender.clone());
         spawn("watch", move || watch(id, &client, &to))?;
@@ -47,8 +46,7 @@ pub(super) fn start(plan: &Plan, control: Control, keys: bool) -> Result<Receive
         let to = sender.clone();
         spawn("keys", move || take_keys(&to))?;
     }
-    signals(sender)?;
-    Ok(receiver)
+    Ok(())
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
@@ -98,8 +96,11 @@ fn take_keys(to: &Sender<News>) {
     }
 }
 
-/// Signals become news. They are caught before this returns, so that none ends the process half-way.
-fn signals(to: Sender<News>) -> Result<(), String> {
+/// Where news is told and heard. Signals are news, too: they are caught before this returns, so that none ends the process
+/// half-way.
+pub(super) fn catch_signals() -> Result<(Sender<News>, Receiver<News>), String> {
+    let (tell, news) = mpsc::channel();
+    let to = tell.clone();
     let failed = |error| format!("cannot listen for signals: {error}");
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
@@ -118,5 +119,6 @@ fn signals(to: Sender<News>) -> Result<(), String> {
             }
         });
         let _ = to.send(News::End);
-    })
+    })?;
+    Ok((tell, news))
 }

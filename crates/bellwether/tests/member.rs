@@ -1,0 +1,186 @@
+//! What a program may rely on when it holds a member in its hand: nobody leads beside it, whatever is asked at once.
+
+#[path = "../examples/support/loopback.rs"]
+mod loopback;
+
+use std::future::{Future, pending};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bellwether::election::Protocol;
+use bellwether::member::{Hold, Refused};
+use bellwether::{Leadership, Member};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// What takes longer does not happen.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+async fn soon<F: Future>(what: &str, future: F) -> F::Output {
+    timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("not within {PATIENCE:?}: {what}"))
+}
+
+/// Members that have a leader: first the leader, then the others.
+async fn cluster(nodes: u32) -> (TempDir, Member, Vec<Member>) {
+    let (dir, configs) = loopback::configs(nodes).unwrap();
+    let mut members = Vec::new();
+    for config in configs {
+        members.push(Member::join(config).await.unwrap());
+    }
+    for member in &members {
+        let mut changes = member.observe_after(0);
+        let led = async { while changes.next().await.is_some_and(|change| change.leader.is_none()) {} };
+        soon("all have a leader", led).await;
+    }
+    let leader = members[0].leader().unwrap().id;
+    let at = members.iter().position(|member| member.status().id == leader).unwrap();
+    let leader = members.remove(at);
+    (dir, leader, members)
+}
+
+/// Sets it while it lives.
+struct Working(Arc<AtomicBool>);
+
+impl Working {
+    fn begin(works: &Arc<AtomicBool>) -> Self {
+        works.store(true, Ordering::SeqCst);
+        Self(Arc::clone(works))
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_drops_its_guard_has_ended_before_another_leads() {
+    let (_dir, leader, others) = cluster(2).await;
+    let (works, (began, begun)) = (Arc::new(AtomicBool::new(false)), oneshot::channel());
+    let (running, task_works) = (leader.clone(), Arc::clone(&works));
+    let mut began = Some(began);
+    let run = tokio::spawn(async move {
+        running
+            .run(|_: Leadership| {
+                let (works, began) = (Arc::clone(&task_works), began.take());
+                async move {
+                    let _working = Working::begin(&works);
+                    let _ = began.map(|began| began.send(()));
+                    pending::<()>().await;
+                }
+            })
+            .await
+    });
+    soon("it works", begun).await.unwrap();
+    soon("it hands over", leader.transfer(others[0].status().id)).await.unwrap();
+    assert!(!works.load(Ordering::SeqCst), "the old leader's task works beside the new leader");
+    run.abort();
+}
+
+#[tokio::test]
+async fn a_task_does_not_outlive_the_call_that_runs_it() {
+    let (_dir, leader, _others) = cluster(2).await;
+    let (works, (began, begun)) = (Arc::new(AtomicBool::new(false)), oneshot::channel());
+    let mut began = Some(began);
+    let run = leader.run(|leadership| {
+        let (works, began) = (Arc::clone(&works), began.take());
+        async move {
+            let _working = Working::begin(&works);
+            let _ = began.map(|began| began.send(()));
+            leadership.ended().await;
+            pending::<()>().await;
+        }
+    });
+    tokio::select! {
+        _ = run => panic!("it leads until it is told not to"),
+        begun = begun => begun.unwrap(),
+    }
+    // The call is gone, and with it the guard: leaving waits for nobody.
+    soon("it leaves", leader.leave()).await;
+    assert!(!works.load(Ordering::SeqCst));
+}
+
+#[tokio::test]
+async fn a_transfer_whose_target_has_gone_meanwhile_is_refused_and_leadership_stays() {
+    let (_dir, leader, others) = cluster(3).await;
+    let guard = soon("it leads", leader.campaign()).await.unwrap();
+    let (asked, target) = (leader.clone(), others[0].status().id);
+    let transfer = tokio::spawn(async move { asked.transfer(target).await });
+    soon("it is asked back", guard.ended()).await;
+    soon("the target leaves", others[0].leave()).await;
+    let gone = async {
+        while leader.participants().iter().any(|peer| {
+            peer.id == Some(target) && matches!(peer.link, bellwether::status::Link::Connected(_))
+        }) {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon("that is known", gone).await;
+    let epoch = guard.epoch();
+    drop(guard);
+    let refused = soon("it is refused", transfer).await.unwrap().unwrap_err();
+    assert!(matches!(refused, Refused::Cannot(_)), "{refused}");
+    let again = soon("it leads on", leader.campaign()).await.unwrap();
+    assert_eq!(again.epoch(), epoch, "nothing has changed");
+}
+
+#[tokio::test]
+async fn leaving_is_not_put_off_by_what_is_asked_after_it() {
+    let (_dir, leader, others) = cluster(2).await;
+    let guard = soon("it leads", leader.campaign()).await.unwrap();
+    let asked = leader.clone();
+    let leave = tokio::spawn(async move { asked.leave().await });
+    soon("it is asked back", guard.ended()).await;
+    let refused = soon("it is refused", leader.resign(Hold::Default)).await.unwrap_err();
+    assert!(refused.to_string().contains("already"), "{refused}");
+    drop(guard);
+    soon("it leaves", leave).await.unwrap();
+    soon("the other leads", others[0].campaign()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_guard_outlives_the_last_handle() {
+    let (_dir, leader, others) = cluster(2).await;
+    let guard = soon("it leads", leader.campaign()).await.unwrap();
+    drop(leader);
+    soon("it is asked back", guard.ended()).await;
+    assert!(
+        others[0].leader().is_some_and(|leader| leader.id != others[0].status().id),
+        "not before it is dropped"
+    );
+    drop(guard);
+    soon("the other leads", others[0].campaign()).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_is_alone_resigns_only_if_told_for_how_long() {
+    let (_dir, alone, _) = cluster(1).await;
+    let refused = alone.resign(Hold::Default).await.unwrap_err();
+    assert!(refused.to_string().contains("nobody would lead"), "{refused}");
+    soon("it resigns", alone.resign(Hold::For(Duration::from_millis(10)))).await.unwrap();
+    soon("it leads again", alone.campaign()).await.unwrap();
+}
+
+#[tokio::test]
+async fn leadership_is_handed_to_nobody_who_stands_aside() {
+    let (_dir, leader, others) = cluster(3).await;
+    let aside = leader.status().id;
+    soon("it resigns", leader.resign(Hold::UntilTold)).await.unwrap();
+    let next =
+        others.iter().find(|member| member.leader().is_some_and(|l| l.id == member.status().id)).unwrap();
+    let refused = soon("it is refused", next.transfer(aside)).await.unwrap_err();
+    assert!(refused.to_string().contains("stands aside"), "{refused}");
+}
+
+#[tokio::test]
+async fn any_survivor_leads_with_every_algorithm() {
+    for protocol in [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully] {
+        let (_dir, configs) = loopback::configs(3).unwrap();
+        let config = configs.into_iter().last().unwrap();
+        let alone = Member::join(bellwether::Config { protocol, ..config }).await.unwrap();
+        soon(protocol.name(), alone.campaign()).await.unwrap();
+    }
+}
