@@ -44,8 +44,11 @@ impl Ping {
         self.due.clear(rank);
     }
 
+    /// A question that is open will tell. Asking anew would void the answer that is on its way.
     pub(super) fn probe(&mut self, rank: usize, scope: &mut Scope<'_>) {
-        self.ask(rank, scope);
+        if !scope.watches.is_counting(rank) {
+            self.ask(rank, scope);
+        }
     }
 
     pub(super) fn silent(&mut self, rank: usize, _: &mut Scope<'_>) -> bool {

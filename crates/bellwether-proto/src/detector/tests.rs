@@ -265,6 +265,64 @@ fn gone_is_weighed_by_probing() {
     }
 }
 
+/// However often there is evidence: a peer that is silent is reported when it would have been without any.
+#[test]
+fn gone_never_puts_a_report_off() {
+    for kind in DetectorKind::ALL.into_iter().filter(|kind| *kind != DetectorKind::Perfect) {
+        let config = DetectorConfig { reporters: 1, ..config(kind) };
+        for probes_every in [1, 4, 7, 30] {
+            let mut world = World::new(config, 3, 1);
+            world.start(0, 2);
+            world.run_until(ms(305));
+            world.crash(2);
+            let crashed = world.now;
+            while world.reports(0, 2).is_empty() && world.now < crashed + Span::secs(5) {
+                world.probe(0, 2);
+                world.run_for(Span::millis(probes_every));
+            }
+            let at = world.reports(0, 2).first().copied();
+            let latency = config.latency(3).min(DELTA * 2);
+            assert!(at.is_some_and(|at| at.since(crashed) <= latency), "{kind:?}, {probes_every} ms: {at:?}");
+        }
+    }
+}
+
+/// Nor does it make a report of a peer that answers in time: what was asked before the evidence came still counts.
+#[test]
+fn gone_does_not_void_an_answer_that_is_on_its_way() {
+    for kind in DetectorKind::ALL.into_iter().filter(|kind| *kind != DetectorKind::Perfect) {
+        let config = DetectorConfig { reporters: 1, ..config(kind) };
+        for seed in 1..=200 {
+            let mut world = World::new(config, 3, seed);
+            world.start(0, 1);
+            for _ in 0..100 {
+                world.run_for(Span::millis(3));
+                world.probe(0, 1);
+            }
+            assert_eq!(world.downs, [], "{kind:?}, seed {seed}");
+        }
+    }
+}
+
+/// The peer says itself that it is to be taken for gone.
+#[test]
+fn who_retires_is_reported_once_and_its_watch_is_over() {
+    for kind in DetectorKind::ALL {
+        let mut world = World::new(config(kind), 3, 1);
+        world.start(0, 2);
+        world.run_until(ms(305));
+        assert!(!world.node(0).retire(1), "{kind:?}: nobody watches it");
+        assert!(world.node(0).retire(2), "{kind:?}: its client is to be told");
+        assert!(!world.node(0).retire(2), "{kind:?}: once");
+        world.run_for(Span::secs(3));
+        assert_eq!(world.downs, [], "{kind:?}: silence has nothing to add");
+        world.crash(2);
+        world.start(0, 2);
+        world.run_for(config(kind).latency(3));
+        assert_eq!(world.reports(0, 2).len(), 1, "{kind:?}: Start arms it again");
+    }
+}
+
 #[test]
 fn wakes_that_are_early_late_or_repeated_are_harmless() {
     for kind in DetectorKind::ALL {
