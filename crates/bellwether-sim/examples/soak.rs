@@ -83,7 +83,7 @@ impl Campaign {
     fn draw(&self, seed: u64) -> Scenario {
         match self.world {
             Place::Healing => plan::draw(self.protocol, self.variant, seed),
-            Place::Agent => Scenario { agent: true, ..plan::draw(self.protocol, self.variant, seed) },
+            Place::Agent => plan::draw_in_agent(self.protocol, seed),
             Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
         }
     }

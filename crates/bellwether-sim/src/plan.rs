@@ -10,6 +10,7 @@ pub mod model;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::leadership;
 use bellwether_proto::promise::Assumption;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
@@ -28,6 +29,23 @@ const EVENTS_MAX: u64 = 24;
 /// The plan of that seed for an algorithm.
 pub fn draw(protocol: Protocol, variant: Variant, seed: u64) -> Scenario {
     Drawing::new(protocol, variant, seed).finish()
+}
+
+/// As [`draw`], of nodes that are run as an agent runs them. About half of the messages that a fault waits for are of the
+/// leadership layer.
+pub fn draw_in_agent(protocol: Protocol, seed: u64) -> Scenario {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x6167_656e);
+    let mut scenario = Scenario { agent: true, ..draw(protocol, Variant::Repaired, seed) };
+    for planned in &mut scenario.events {
+        if let Fault::DropNext { kind, .. } | Fault::CrashBeforeSend { kind, .. } = &mut planned.fault
+            && below(2, &mut rng) == 0
+        {
+            leadership::KINDS[below(leadership::KINDS.len() as u64, &mut rng) as usize]
+                .name()
+                .clone_into(kind);
+        }
+    }
+    scenario
 }
 
 /// What a plan's faults may do.

@@ -94,30 +94,26 @@ fn a_plan_written_to_a_file_is_the_same_run() {
 /// and in the end all announce the same leader.
 #[test]
 fn fjr_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::Fjr, in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+    plans_hold(Protocol::Fjr, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
 }
 
 #[test]
 fn lfa_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::Lfa, in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+    plans_hold(Protocol::Lfa, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
 }
 
 #[test]
 fn adft_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::Adft, in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+    plans_hold(Protocol::Adft, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
 }
 
 #[test]
 fn async_bully_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::AsyncBully, in_agent, &["ALE1", "ALE2'", "EPOCH"]);
+    plans_hold(Protocol::AsyncBully, plan::draw_in_agent, &["ALE1", "ALE2'", "EPOCH"]);
 }
 
 fn keeps_its_promises(protocol: Protocol, promised: &[&str]) {
     plans_hold(protocol, |protocol, seed| plan::draw(protocol, Variant::Repaired, seed), promised);
-}
-
-fn in_agent(protocol: Protocol, seed: u64) -> Scenario {
-    Scenario { agent: true, ..plan::draw(protocol, Variant::Repaired, seed) }
 }
 
 fn plans_hold(protocol: Protocol, draw: impl Fn(Protocol, u64) -> Scenario, promised: &[&str]) {
