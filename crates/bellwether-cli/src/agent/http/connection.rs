@@ -1,36 +1,64 @@
-//! Connections that cannot be used up: there are only so many, and one that neither asks nor takes its answer is closed.
+//! Connections that cannot be used up: there are only so many, one that neither asks nor takes its answer is closed, and
+//! when one more comes than there is room for, the one that was answered longest ago makes room. So a crowd that says
+//! nothing keeps nobody out, least of all those who ask whether the agent is alive.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How many clients are served at once; the others wait in the kernel's queue.
+/// How many clients are served at once.
 const CONNECTIONS_MAX: usize = 512;
 /// How long a client may take to ask, and how long to take what it is sent. Longer than any answer takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait when the kernel cannot accept, for lack of file descriptors mostly.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// Accepts connections while there is room.
+/// Accepts connections, and knows those that it has accepted.
 #[derive(Debug)]
 pub(super) struct Connections {
     listener: TcpListener,
-    room: Arc<Semaphore>,
+    began: Instant,
+    places: Vec<Place>,
+}
+
+/// The place of a connection. It is lost when this goes.
+#[derive(Debug)]
+struct Place {
+    keep: oneshot::Sender<Infallible>,
+    answered: Arc<AtomicU64>,
 }
 
 impl Connections {
     pub(super) fn new(listener: TcpListener) -> Self {
-        Self { listener, room: Arc::new(Semaphore::new(CONNECTIONS_MAX)) }
+        Self { listener, began: Instant::now(), places: Vec::new() }
+    }
+
+    /// The place of one more.
+    fn take(&mut self, stream: TcpStream) -> Connection {
+        self.places.retain(|place| !place.keep.is_closed());
+        if self.places.len() >= CONNECTIONS_MAX {
+            let waiting = self.places.iter().enumerate();
+            let longest = waiting.min_by_key(|(_, place)| place.answered.load(Ordering::Relaxed));
+            if let Some((longest, _)) = longest {
+                self.places.swap_remove(longest);
+            }
+        }
+        let (keep, kept) = oneshot::channel();
+        let connection = Connection::new(stream, self.began, kept);
+        self.places.push(Place { keep, answered: Arc::clone(&connection.answered) });
+        connection
     }
 }
 
@@ -39,13 +67,12 @@ impl Listener for Connections {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
-        let place = Arc::clone(&self.room).acquire_owned().await.expect("the room is never closed");
         loop {
             match self.listener.accept().await {
                 Ok((stream, from)) => {
                     // Answers are small, and a watcher waits for them.
                     let _ = stream.set_nodelay(true);
-                    return (Connection::new(stream, place), from);
+                    return (self.take(stream), from);
                 }
                 Err(error) if is_of_one_client(&error) => {}
                 Err(error) => {
@@ -72,24 +99,38 @@ pub(super) struct Connection {
     stream: TcpStream,
     /// When patience ends, unless something is written before.
     limit: Pin<Box<Sleep>>,
-    _place: OwnedSemaphorePermit,
+    began: Instant,
+    /// When something was written last, or else when it came, in microseconds since the beginning.
+    answered: Arc<AtomicU64>,
+    /// Ends when the place is needed; none when it has.
+    kept: Option<oneshot::Receiver<Infallible>>,
 }
 
 impl Connection {
-    fn new(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
-        Self { stream, limit: Box::pin(sleep(PATIENCE)), _place: place }
+    fn new(stream: TcpStream, began: Instant, kept: oneshot::Receiver<Infallible>) -> Self {
+        let limit = Box::pin(sleep(PATIENCE));
+        let connection = Self { stream, limit, began, answered: Arc::default(), kept: Some(kept) };
+        connection.note();
+        connection
     }
 
     /// What an operation gives that is not ready: nothing yet, or an end to patience.
     fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
-        match self.limit.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
+        self.kept.take_if(|kept| Pin::new(kept).poll(cx).is_ready());
+        if self.kept.is_none() || self.limit.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
+        Poll::Pending
     }
 
     fn progress(&mut self) {
         self.limit.as_mut().reset(Instant::now() + PATIENCE);
+        self.note();
+    }
+
+    fn note(&self) {
+        let since = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.answered.store(since, Ordering::Relaxed);
     }
 }
 
