@@ -1,0 +1,16 @@
+//! Real agents under attack. Whatever comes is refused, counted and logged; who leads stays who leads, and memory is bounded.
+
+#[path = "../cluster/cluster.rs"]
+mod cluster;
+
+mod api;
+mod certificates;
+mod content;
+mod crowd;
+mod duplicates;
+mod impostor;
+mod records;
+mod replay;
+mod siege;
+mod stranger;
+mod trickle;
