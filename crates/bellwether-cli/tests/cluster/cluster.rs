@@ -27,7 +27,8 @@ pub(crate) use files::{Place, Shape};
 pub(crate) use http::{Answer, Event, Watch};
 pub(crate) use process::{Process, bellwether, exists, run};
 pub(crate) use records::Records;
-use truth::{Befalls, Truth};
+pub(crate) use truth::Befalls;
+use truth::Truth;
 
 /// What changes need.
 pub(crate) const TOKEN: &str = "the-token-of-the-tests";
@@ -269,6 +270,16 @@ impl Cluster {
         let leader = agreed(&views).unwrap();
         let epoch = views[&leader].as_ref().and_then(|view| view["epoch"].as_u64());
         (leader, epoch.expect("a leader has an epoch"))
+    }
+
+    /// Something happens to a node that this does not do itself.
+    pub(crate) fn note(&mut self, id: u32, what: Befalls) {
+        self.truth.note(id, what);
+    }
+
+    /// How long ago the first node was started.
+    pub(crate) fn age(&self) -> Duration {
+        self.truth.age()
     }
 
     /// Leaves the cluster alone for a little longer than it was not: that is how long "for ever" is to whoever judges.

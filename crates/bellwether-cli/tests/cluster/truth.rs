@@ -3,13 +3,19 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant, SystemTime};
 
-/// What happens to a node from outside.
+/// What happens to a node, or to what it sends to another, from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Befalls {
     Crash,
     Recover,
     Pause,
     Resume,
+    /// Nothing reaches that one any more.
+    Cut(u32),
+    /// It does again.
+    Mend(u32),
+    /// It takes another time than before.
+    Slow(u32),
 }
 
 /// Everything so far, as the lines of a trace.
@@ -38,13 +44,17 @@ impl Truth {
 
 /// One line of it.
 pub(crate) fn line(t_us: u128, node: u32, what: Befalls) -> String {
-    let ev = match what {
-        Befalls::Crash => "crash",
-        Befalls::Recover => "recover",
-        Befalls::Pause => "pause",
-        Befalls::Resume => "resume",
+    let (ev, peer) = match what {
+        Befalls::Crash => ("crash", None),
+        Befalls::Recover => ("recover", None),
+        Befalls::Pause => ("pause", None),
+        Befalls::Resume => ("resume", None),
+        Befalls::Cut(peer) => ("cut", Some(peer)),
+        Befalls::Mend(peer) => ("mend", Some(peer)),
+        Befalls::Slow(peer) => ("slow", Some(peer)),
     };
-    format!(r#"{{"v":1,"t_us":{t_us},"node":{node},"ev":"{ev}"}}"#)
+    let peer = peer.map_or_else(String::new, |peer| format!(r#","peer":{peer}"#));
+    format!(r#"{{"v":1,"t_us":{t_us},"node":{node},"ev":"{ev}"{peer}}}"#)
 }
 
 /// Microseconds since 1970, as traces count.

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::cluster::relay::Relay;
 use crate::cluster::{Cluster, Place, Shape, agreed, wait_until};
-use crate::truth::Truth;
 use crate::verdict::{self, RECORDING};
 
 const NODES: u32 = 5;
@@ -19,20 +18,17 @@ pub(crate) fn a_slow_network_keeps_its_leader() {
     for (place, relay) in places.iter_mut().zip(&relays) {
         place.dialled = relay.address();
     }
-    let mut truth = Truth::begin();
-    let mut cluster = Cluster::prepare_at(&Shape { more: RECORDING, ..Shape::of(NODES) }, &places);
+    let mut cluster = Cluster::prepare_at(&Shape { tables: RECORDING, ..Shape::of(NODES) }, &places);
     cluster.start_all();
     let first = cluster.wait_for_leader();
     let changed = wait_until(KEPT, || agreed(&cluster.views()) != Some(first));
     assert!(!changed, "node {first} led, and then {:#?}", cluster.views());
     cluster.kill(first);
-    truth.crash(first);
     let second = cluster.wait_for_leader();
     assert_ne!(first, second);
     cluster.start_node(first);
-    truth.start();
     cluster.wait_for("who comes back follows", |views| {
         views.values().all(Option::is_some) && agreed(views) == Some(second)
     });
-    verdict::judge(cluster, &truth);
+    verdict::judge(&cluster);
 }

@@ -18,7 +18,7 @@ pub(crate) fn three_packets_of_ten_are_lost() {
     world.lose(30);
     for _ in 0..ROUNDS {
         let leader = leader_of_most(&world);
-        world.kill(leader);
+        world.cluster.kill(leader);
         assert_ne!(leader_of_most(&world), leader);
         world.start_node(leader);
     }

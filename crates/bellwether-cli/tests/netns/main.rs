@@ -11,7 +11,6 @@ mod network;
 mod partition;
 mod reach;
 mod run;
-mod truth;
 mod verdict;
 mod world;
 

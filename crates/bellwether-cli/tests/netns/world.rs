@@ -1,8 +1,7 @@
 //! A cluster on a network that fails when it is told to.
 
-use crate::cluster::{Cluster, Shape, Views, agreed, http};
+use crate::cluster::{Befalls, Cluster, Shape, Views, agreed, http};
 use crate::network::{Faults, Network, Way};
-use crate::truth::Truth;
 use crate::verdict::{self, RECORDING};
 
 /// Who leads, and since which epoch.
@@ -18,16 +17,15 @@ pub(crate) struct World {
     network: Network,
     nodes: u32,
     faults: Faults,
-    truth: Truth,
 }
 
 impl World {
     /// That many nodes, all connected and led by one.
     pub(crate) fn start(nodes: u32) -> Self {
         let network = Network::new(nodes).unwrap();
-        let truth = Truth::begin();
-        let cluster = Cluster::prepare_at(&Shape { more: RECORDING, ..Shape::of(nodes) }, &network.places());
-        let mut world = Self { cluster, network, nodes, faults: Faults::default(), truth };
+        let cluster =
+            Cluster::prepare_at(&Shape { tables: RECORDING, ..Shape::of(nodes) }, &network.places());
+        let mut world = Self { cluster, network, nodes, faults: Faults::default() };
         (1..=nodes).for_each(|id| world.start_node(id));
         world.wait_for_links();
         world.cluster.wait_for_leader();
@@ -37,13 +35,6 @@ impl World {
     /// Starts a node where it belongs.
     pub(crate) fn start_node(&mut self, id: u32) {
         self.network.inside(id, || self.cluster.start_node(id)).unwrap();
-        self.truth.start();
-    }
-
-    /// Ends a node at once.
-    pub(crate) fn kill(&mut self, id: u32) {
-        self.cluster.kill(id);
-        self.truth.crash(id);
     }
 
     /// Every way from one of the groups to another.
@@ -60,14 +51,14 @@ impl World {
 
     /// Nothing passes there any more.
     pub(crate) fn cut(&mut self, ways: &[Way]) {
-        self.truth.cut(ways.iter().copied());
+        self.note(ways, Befalls::Cut);
         self.faults.cuts.extend(ways);
         self.network.set(&self.faults).unwrap();
     }
 
     /// So many packets of a hundred are lost, whichever way they go.
     pub(crate) fn lose(&mut self, percent: u32) {
-        self.truth.slow(self.ways());
+        self.note(&self.ways(), Befalls::Slow);
         self.faults.loss = percent;
         self.network.set(&self.faults).unwrap();
     }
@@ -76,10 +67,14 @@ impl World {
     pub(crate) fn heal(&mut self) {
         let healed = std::mem::take(&mut self.faults);
         self.network.set(&self.faults).unwrap();
-        self.truth.mend(healed.cuts);
+        self.note(&healed.cuts.into_iter().collect::<Vec<_>>(), Befalls::Mend);
         if healed.loss > 0 {
-            self.truth.slow(self.ways());
+            self.note(&self.ways(), Befalls::Slow);
         }
+    }
+
+    fn note(&mut self, ways: &[Way], what: fn(u32) -> Befalls) {
+        ways.iter().for_each(|(from, to)| self.cluster.note(*from, what(*to)));
     }
 
     /// Whether two nodes can speak with each other, both ways.
@@ -119,10 +114,10 @@ impl World {
         all(&self.cluster.wait_for(&what, |views| all(views).is_some_and(is_after))).unwrap()
     }
 
-    /// Ends it when it has come to rest, and judges what the nodes recorded.
+    /// Judges what the nodes recorded, when they have come to rest.
     #[track_caller]
-    pub(crate) fn judge(self) {
-        verdict::judge(self.cluster, &self.truth);
+    pub(crate) fn judge(&self) {
+        verdict::judge(&self.cluster);
     }
 }
 
