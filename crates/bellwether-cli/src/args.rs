@@ -40,10 +40,10 @@ pub(crate) enum Command {
     /// List who led when, and why that changed
     #[command(after_help = EXIT_CODES)]
     History(agent::HistoryArgs),
-    /// Let the leader stand aside
+    /// Let the leader stand aside: ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Resign(agent::ResignArgs),
-    /// Let the leader hand over to another
+    /// Let the leader hand over to another: ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Transfer(agent::TransferArgs),
     /// Run scenario files in the simulated world and judge them

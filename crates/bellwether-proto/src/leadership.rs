@@ -231,7 +231,8 @@ impl Leadership {
         self.tell_all(LeadershipMsg::Aside);
         self.cease();
         self.standing = Standing::Aside;
-        self.named = None;
+        // Whom it followed it follows still.
+        self.named = self.shown.map(|(leader, _)| leader).filter(|leader| *leader != self.me);
         self.follow();
     }
 

@@ -205,7 +205,9 @@ impl TlsFiles {
 
     fn load(&self) -> Result<Identity, ConfigError> {
         Identity::load(&self.ca, &self.cert, &self.key).map_err(|error| match error {
-            TlsError::Read { .. } => ConfigError::Failed(error.to_string()),
+            TlsError::Read { .. } => ConfigError::Failed(format!(
+                "{error}; it is named under [tls], and `bellwether tls init` makes such files"
+            )),
             _ => ConfigError::wrong(error.to_string()),
         })
     }

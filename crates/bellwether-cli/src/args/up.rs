@@ -43,7 +43,7 @@ pub(crate) enum UpCommand {
     Stop(NodeArgs),
     /// Let a stopped node go on (SIGCONT)
     Cont(NodeArgs),
-    /// Start a node that was killed
+    /// Start a node that was killed, or restart one that runs
     Start(NodeArgs),
     /// List the nodes
     List(WhereArgs),

@@ -163,9 +163,12 @@ impl Show<'_> {
             'r' => act(Verb::Start, self.selected),
             _ => return Next::On,
         };
-        if order.node.is_some()
-            && let Err(problem) = self.obey(&order)
-        {
+        let problem = match order.node {
+            Some(_) => self.obey(&order).err(),
+            None if key == 'l' => Some("nobody leads".to_owned()),
+            None => Some("no node is selected: press its number first".to_owned()),
+        };
+        if let Some(problem) = problem {
             self.model.note(&problem, Instant::now());
         }
         Next::On
@@ -177,6 +180,7 @@ impl Show<'_> {
             Verb::Kill => ("killed", self.fleet.kill(node)?),
             Verb::Stop => ("stopped", self.fleet.stop(node)?),
             Verb::Cont => ("continued", self.fleet.cont(node)?),
+            Verb::Start if self.fleet.runs(node) => ("told to restart", self.fleet.restart(node)?),
             Verb::Start => ("started", self.fleet.restart(node)?),
             Verb::List => return Err("found a node, expected none".to_owned()),
         };

@@ -24,6 +24,9 @@ const GOOD: Duration = Duration::from_secs(5);
 /// An address where nobody else is, or nobody new, is tried again after that time.
 const IDLE: Duration = Duration::from_secs(5);
 
+/// So many failures in a row, some seconds of them, are told.
+const WORTH_A_WARNING: u32 = 12;
+
 /// Where to dial.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
@@ -41,6 +44,8 @@ pub(super) struct Dialler {
     place: Place,
     wake: Arc<Notify>,
     backoff: Backoff,
+    /// How often in a row nobody was reached.
+    failures: u32,
 }
 
 /// When to dial next.
@@ -65,7 +70,14 @@ impl Dialler {
         let no = table.number();
         table.dials.insert(no, dial);
         drop(table);
-        Self { shared: Arc::clone(shared), no, place, wake, backoff: Backoff::new(shared.seed(no)) }
+        Self {
+            shared: Arc::clone(shared),
+            no,
+            place,
+            wake,
+            backoff: Backoff::new(shared.seed(no)),
+            failures: 0,
+        }
     }
 
     /// The number of this dial in the table.
@@ -105,6 +117,7 @@ impl Dialler {
         drop(greeting);
         match admitted {
             Ok(place) => {
+                self.failures = 0;
                 self.set(Some(id), DialState::Up);
                 let since = Instant::now();
                 outbound::run(&self.shared, process, stream, place).await;
@@ -146,6 +159,11 @@ impl Dialler {
             return Next::Without(id);
         }
         self.set(id, DialState::Down(error.to_string()));
+        self.failures = self.failures.saturating_add(1);
+        if self.failures == WORTH_A_WARNING {
+            // A wrong address or a closed port may leave two leaders; a peer that is being restarted is no news.
+            tracing::warn!("a peer cannot be reached: {error}");
+        }
         if let DialError::Refused { reason: Reason::InUse, by, text, .. } = error {
             self.shared.tell(NetEvent::IdInUse { by, at: text }).await;
         }

@@ -103,8 +103,9 @@ impl Settings {
         read: impl FnOnce(&Given) -> Result<T, String>,
     ) -> Option<T> {
         if !self.given.contains_key(key) {
+            let flag = if key == "node" { " or --node" } else { "" };
             let problem = format!(
-                "{}: missing key `{key}`, expected it in the file or as {}",
+                "{}: missing key `{key}`, expected it in the file or as {}{flag}",
                 self.name(),
                 keys::variable(key)
             );

@@ -66,6 +66,7 @@ pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
         entry("files", &plan.dir.display().to_string()),
         entry("ask", &format!("{name} status --api {api}")),
         entry("", &format!("curl http://{api}/v1/status")),
+        entry("change", &format!("{name} resign --api {api} --token-file {}", plan.token.display())),
         entry("break", &format!("{name} up kill 1")),
     ];
     entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()

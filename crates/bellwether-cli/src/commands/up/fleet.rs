@@ -91,6 +91,11 @@ impl Fleet {
         Ok(node.process())
     }
 
+    /// Whether it runs, or is stopped.
+    pub(super) fn runs(&self, id: u32) -> bool {
+        self.nodes.get(&id).is_some_and(|node| node.child.is_some())
+    }
+
     /// Starts a node. One that runs leaves first, and starts when it has left.
     pub(super) fn restart(&mut self, id: u32) -> Result<Process, String> {
         let program = self.program.clone();
