@@ -245,3 +245,6 @@ impl Table {
         listed.into_iter().flatten().chain(met.into_iter().flatten())
     }
 }
+
+#[cfg(test)]
+mod tests;

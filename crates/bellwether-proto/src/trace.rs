@@ -286,6 +286,7 @@ impl fmt::Display for Json {
 mod tests {
     use super::*;
     use crate::ident::{ElectionId, GroupId};
+    use crate::leadership::Cause;
     use crate::view::Status;
     use alloc::string::ToString;
 
@@ -313,9 +314,66 @@ mod tests {
     }
 
     #[test]
+    fn an_announcement_has_all_its_keys_whatever_there_is_to_say() {
+        let announced = |leader, cause| {
+            let announced = Announcement { leader, epoch: 7, cause };
+            let line = event(What::Node(Event::Announced(announced))).json().to_string();
+            let begins = r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"announce","#;
+            line.strip_prefix(begins).map(ToString::to_string).expect("all lines begin alike")
+        };
+        assert_eq!(
+            announced(Some(NodeId(3)), Cause::Gone(NodeId(1))),
+            r#""leader":3,"epoch":7,"cause":"gone","peer":1,"successor":null}"#
+        );
+        assert_eq!(
+            announced(None, Cause::HandedOver(NodeId(1), NodeId(3))),
+            r#""leader":null,"epoch":7,"cause":"handed-over","peer":1,"successor":3}"#
+        );
+        assert_eq!(
+            announced(Some(NodeId(2)), Cause::Started),
+            r#""leader":2,"epoch":7,"cause":"started","peer":null,"successor":null}"#
+        );
+        assert_eq!(
+            event(What::Node(Event::Yield(NodeId(3)))).json().to_string(),
+            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"yield","peer":3}"#
+        );
+    }
+
+    #[test]
+    fn every_cause_is_found_by_the_words_for_it() {
+        let (one, other) = (NodeId(1), NodeId(u32::MAX));
+        for cause in causes(one, other) {
+            assert_eq!(Cause::by_name(cause.name(), cause.about(), cause.successor()), Some(cause));
+        }
+        assert_eq!(Cause::by_name("gone", None, None), None, "of whom?");
+        assert_eq!(Cause::by_name("handed-over", Some(one), None), None, "to whom?");
+        assert_eq!(Cause::by_name("bored", Some(one), Some(other)), None);
+    }
+
+    fn causes(one: NodeId, other: NodeId) -> [Cause; 7] {
+        [
+            Cause::Started,
+            Cause::Merged,
+            Cause::Gone(one),
+            Cause::Silent(one),
+            Cause::Resigned(one),
+            Cause::Outranked(one),
+            Cause::HandedOver(one, other),
+        ]
+    }
+
+    #[test]
     fn distinct_events_have_distinct_binary_forms() {
         let view = |leader| What::Node(Event::View(View { leader, ..View::DOWN }));
-        let all = [
+        let (least, most) = (NodeId(0), NodeId(u32::MAX));
+        let announced = [None, Some(least), Some(most)].into_iter().flat_map(|leader| {
+            let causes =
+                [(least, most), (most, least)].into_iter().flat_map(|(a, b)| causes(a, b)[2..].to_vec());
+            let causes = causes.chain([Cause::Started, Cause::Merged]);
+            causes.map(move |cause| Announcement { leader, epoch: 1, cause })
+        });
+        let announced = announced.map(|announced| What::Node(Event::Announced(announced)));
+        let mut all = alloc::vec![
             What::Crash,
             What::Recover,
             What::Cut(NodeId(0)),
@@ -324,7 +382,9 @@ mod tests {
             view(Some(NodeId(0))),
             What::Node(Event::Watch(NodeId(1))),
             What::Node(Event::Unwatch(NodeId(1))),
+            What::Node(Event::Yield(NodeId(1))),
         ];
+        all.extend(announced);
         for (i, a) in all.iter().enumerate() {
             for b in &all[i + 1..] {
                 assert_ne!(event(*a).binary(), event(*b).binary());

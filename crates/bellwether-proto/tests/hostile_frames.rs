@@ -16,6 +16,7 @@ use bellwether_proto::election::mmrt::{QueryNo, RecFrom};
 use bellwether_proto::election::stoller::{Membership, Msg};
 use bellwether_proto::election::{AnyMsg, Count, Counts, adft, fjr, lfa, lockstep, mmrt};
 use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
+use bellwether_proto::leadership::LeadershipMsg;
 use bellwether_proto::link::LinkMsg;
 use bellwether_proto::message::{Body, Frame};
 use bellwether_proto::time::Span;
@@ -119,6 +120,16 @@ fn valid_frames() -> Vec<Vec<u8>> {
     ];
     frames.extend(raynal.map(|msg| with(Body::Election(msg))));
     frames.push(with(Body::Link(LinkMsg::Outlived { known: Incarnation(5) })));
+    let (round, epoch, to) = (1 << 40, 70_000, NodeId(3));
+    let leadership = [
+        LeadershipMsg::Claim { round },
+        LeadershipMsg::Lead { round, epoch },
+        LeadershipMsg::Follow { round, epoch, of: Some(to), priority: 10 },
+        LeadershipMsg::Cede,
+        LeadershipMsg::Aside,
+        LeadershipMsg::HandOver { to },
+    ];
+    frames.extend(leadership.map(|msg| with(Body::Leadership(msg))));
     frames.iter().map(|frame| encode(CHANNEL, frame)).collect()
 }
 
@@ -162,7 +173,7 @@ impl Random {
         if self.below(2) == 0 {
             // Version, cluster, election, sender, life, number, no ride; the tag and the kind are often good.
             bytes.extend([1, 1, 0, 2, 4, 7, 0]);
-            bytes.push([0, 1, 1, 1, 16, 17][self.below(6)]);
+            bytes.push([0, 1, 1, 1, 2, 16, 17][self.below(7)]);
             bytes.push(self.below(12) as u8);
         }
         // Mostly short, now and then beyond the longest frame.

@@ -408,6 +408,7 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
     }
 }
 
+mod members;
 mod strangers;
 
 // The harness.

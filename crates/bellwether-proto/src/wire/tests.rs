@@ -13,6 +13,7 @@ use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{Count, Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
 use crate::ident::ElectionId;
+use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
 use crate::time::Span;
 
@@ -104,9 +105,8 @@ fn every_error_is_reached_and_readable() {
         assert_eq!(error.to_string(), words);
     }
     let elections = tag::BULLY_FD..=tag::LOCKSTEP;
-    for (tag, part) in
-        elections.map(|tag| (tag, "election message")).chain([(tag::DETECTOR, "detector message")])
-    {
+    let layers = [(tag::DETECTOR, "detector message"), (tag::LEADERSHIP, "leadership message")];
+    for (tag, part) in elections.map(|tag| (tag, "election message")).chain(layers) {
         assert_eq!(decode(CHANNEL, &with_body(tag, &[0xff])), Err(WireError::Malformed { part }));
     }
 }
@@ -152,6 +152,9 @@ fn the_format_is_what_it_was() {
     };
     let channel = Channel { cluster: 1, election: 0 };
     assert_eq!(encode(channel, &frame), [1, 1, 0, 2, 3, 5, 1, 7, 17, 0, 2, 3, 0xac, 2]);
+    let follow = LeadershipMsg::Follow { round: 300, epoch: 9, of: Some(NodeId(4)), priority: 10 };
+    let frame = Frame { rides: None, body: Body::Leadership(follow), ..frame };
+    assert_eq!(encode(channel, &frame), [1, 1, 0, 2, 3, 5, 0, 2, 2, 0xac, 2, 9, 1, 4, 10]);
 }
 
 fn with_body(tag: u8, body: &[u8]) -> Vec<u8> {
@@ -195,7 +198,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-const MESSAGES: u64 = 11 + 6 * Protocol::ALL.len() as u64;
+const MESSAGES: u64 = 17 + 6 * Protocol::ALL.len() as u64;
 
 /// A message with every number `n`.
 fn body(which: u64, n: u64) -> Body<AnyMsg> {
@@ -223,9 +226,10 @@ fn body(which: u64, n: u64) -> Body<AnyMsg> {
         8 => detector(DetectorMsg::Vote { no, poll: n, suspect: id, unreachable: n.is_multiple_of(2) }),
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
+        11..17 => Body::Leadership(leadership(which - 11, n)),
         which => {
-            let protocol = Protocol::ALL[((which - 11) / 6) as usize];
-            Body::Election(message_of(protocol, (which - 11) % 6, n))
+            let protocol = Protocol::ALL[((which - 17) / 6) as usize];
+            Body::Election(message_of(protocol, (which - 17) % 6, n))
         }
     }
 }
@@ -250,6 +254,19 @@ pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
         }),
         Protocol::Lockstep => AnyMsg::Lockstep(lockstep::Msg::Round(n)),
     }
+}
+
+fn leadership(which: u64, n: u64) -> LeadershipMsg {
+    let (round, epoch, id) = (n, n, NodeId(n as u32));
+    let all = [
+        LeadershipMsg::Claim { round },
+        LeadershipMsg::Lead { round, epoch },
+        LeadershipMsg::Follow { round, epoch, of: (!n.is_multiple_of(2)).then_some(id), priority: n as u32 },
+        LeadershipMsg::Cede,
+        LeadershipMsg::Aside,
+        LeadershipMsg::HandOver { to: id },
+    ];
+    all[which as usize]
 }
 
 fn stoller(which: u64, n: u64) -> Msg {

@@ -1,3 +1,5 @@
+mod agent;
+
 use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
 use super::*;
 

@@ -1,0 +1,147 @@
+//! What the agent adds: handing over, and machines that stop.
+
+use super::*;
+
+/// Twice the bound on delays: later than that, and everybody has given a leader up.
+const GIVEN_UP: Span = Span::millis(20);
+
+#[test]
+fn who_is_handed_leadership_contends_alone() {
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    rig.message(2, heartbeat(0, 1));
+    assert_eq!(rig.leader(), Some(1));
+    rig.input(Input::HandOver(id(3)));
+    assert_eq!((rig.leader(), rig.kept()), (Some(3), [].into()), "with the count that it has");
+    assert_eq!(rig.sent(), [(0, heartbeat(1, 2))], "and says so at once");
+}
+
+/// It may have come up just before.
+#[test]
+fn who_is_handed_leadership_while_it_listens_takes_part() {
+    let mut rig = Rig::<Fjr>::new(3, 3, Variant::Repaired, 4);
+    rig.input(Input::HandOver(id(3)));
+    assert_eq!((rig.leader(), rig.kept()), (Some(3), [5].into()));
+    assert_eq!(rig.sent(), [(0, heartbeat(5, 1))]);
+}
+
+#[test]
+fn the_others_listen_for_whom_leadership_was_handed_to() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::HandOver(id(3)));
+    assert_eq!((rig.leader(), rig.did.len()), (None, 0), "it names nobody, and says nothing");
+    rig.message(3, heartbeat(7, 1));
+    assert_eq!((rig.leader(), rig.kept()), (Some(3), [8].into()), "it comes after whom it waited for");
+    rig.message(1, heartbeat(9, 2));
+    assert_eq!(rig.leader(), Some(3));
+}
+
+/// Its first heartbeat was faster than the word of it.
+#[test]
+fn whom_leadership_was_handed_to_may_have_been_heard_already() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.message(3, heartbeat(7, 1));
+    rig.input(Input::HandOver(id(3)));
+    assert_eq!((rig.leader(), rig.kept()), (Some(3), [8].into()));
+}
+
+#[test]
+fn whoever_hands_over_stops_aloud_and_listens() {
+    let mut rig = Rig::<Fjr>::repaired(1, 1);
+    assert_eq!(rig.leader(), Some(1));
+    rig.input(Input::HandOver(id(3)));
+    assert_eq!((rig.leader(), rig.sent()), (None, [(0, stop(1, 1))].into()));
+    rig.message(3, heartbeat(7, 1));
+    assert_eq!((rig.leader(), rig.kept()), (Some(3), [8].into()));
+}
+
+/// Nothing comes of it: after a timeout all contend again, as if they had just come up.
+#[test]
+fn a_hand_over_to_one_that_does_not_take_it_delays_a_leader_by_a_timeout() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::HandOver(id(3)));
+    rig.advance(Span::micros(119_999));
+    assert_eq!(rig.leader(), None);
+    rig.advance(Span::micros(1));
+    assert_eq!((rig.leader(), rig.kept()), (Some(2), [2].into()), "one more than it had");
+}
+
+#[test]
+fn a_leader_that_overslept_begins_another_life() {
+    let mut rig = Rig::<Fjr>::repaired(1, 1);
+    let due = rig.election.beat_due;
+    rig.now = due + GIVEN_UP;
+    rig.input(Input::Deadline);
+    assert_eq!(rig.sent(), [(0, heartbeat(1, 1))], "late, but nobody has given it up");
+    rig.now = rig.election.beat_due + GIVEN_UP + Span::micros(1);
+    rig.input(Input::Deadline);
+    assert_eq!(rig.did, [Action::BeginLife], "and says nothing in this one");
+}
+
+/// Whatever it wakes up for, be it what was waiting to be read.
+#[test]
+fn it_finds_that_it_overslept_at_the_first_thing_that_happens() {
+    let inputs = [
+        Input::Message { from: id(2), msg: heartbeat(0, 4) },
+        Input::Gone(id(2)),
+        Input::NewLife(id(2)),
+        Input::HandOver(id(2)),
+        Input::Deadline,
+    ];
+    for input in inputs {
+        let mut rig = Rig::<Fjr>::repaired(1, 1);
+        rig.now = rig.now + TAU * 50;
+        rig.input(input);
+        assert_eq!(rig.did, [Action::BeginLife]);
+    }
+}
+
+#[test]
+fn neither_followers_nor_the_printed_variant_oversleep() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.now = rig.now + TAU * 50;
+    rig.input(Input::Deadline);
+    assert!(!rig.did.contains(&Action::BeginLife), "it was not waited for: {:?}", rig.did);
+    let mut rig = Rig::<Fjr>::printed(1, 1);
+    rig.now = rig.now + TAU * 50;
+    rig.input(Input::Deadline);
+    assert_eq!(rig.sent(), [(0, heartbeat(0, 1))]);
+}
+
+/// It is this node that was late, and what the other sent may be waiting to be read.
+#[test]
+fn a_timer_that_is_seen_late_is_set_anew_once() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    let expired = rig.election.members[&id(1)].timer;
+    rig.now = expired + TAU + Span::micros(1);
+    rig.input(Input::Deadline);
+    assert_eq!((rig.leader(), rig.did.len()), (Some(1), 0), "nobody is suspected");
+    assert_eq!(rig.election.members[&id(1)].timer, rig.now + PATIENCE);
+    rig.advance(PATIENCE);
+    assert_eq!((rig.leader(), rig.sent()[0].1), (Some(2), suspicion_of(1, 1)), "silent it was");
+}
+
+#[test]
+fn a_timer_that_is_seen_a_little_late_says_what_it_says() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.now = rig.election.members[&id(1)].timer + TAU;
+    rig.input(Input::Deadline);
+    assert_eq!((rig.leader(), rig.sent()[0].1), (Some(2), suspicion_of(1, 1)));
+}
+
+/// What was set anew taught nothing: the next heartbeat finds as much patience as before.
+#[test]
+fn a_timer_that_was_seen_late_is_no_mistake_of_the_other() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.now = rig.now + TAU * 50;
+    rig.input(Input::Deadline);
+    rig.message(1, heartbeat(0, 1));
+    assert_eq!(rig.election.members[&id(1)].timer, rig.now + PATIENCE);
+}

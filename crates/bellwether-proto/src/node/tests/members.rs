@@ -1,0 +1,100 @@
+//! A node with the leadership layer, to which anything may happen.
+
+use super::*;
+use crate::leadership::Announcement;
+
+const PROTOCOLS: [Protocol; 4] = [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully];
+
+fn member(protocol: Protocol) -> Rig {
+    let mut rig = Rig::of(protocol, DetectorKind::Heartbeat, Variant::Repaired, 2, 1);
+    let terms = Terms {
+        period: TAU,
+        settle: DELTA * 2,
+        priority: 5,
+        preempt: Some(TAU),
+        hands_over: protocol.spec().hands_over,
+        epoch: 3,
+    };
+    rig.node = rig.node.with_leadership(terms, Time::ZERO);
+    rig
+}
+
+/// Whatever members say, truth or not, and however connections come and go: the node goes on, time passes, each of its own
+/// leaderships has a larger epoch than the one before, and that is durable before anybody hears of it.
+#[test]
+fn nothing_that_happens_breaks_a_member() {
+    for protocol in PROTOCOLS {
+        let mut began = 0;
+        for seed in 0..100 {
+            began += storm(protocol, seed);
+        }
+        assert!(began >= 10, "{protocol:?} led {began} times: a lame attack");
+    }
+}
+
+fn storm(protocol: Protocol, seed: u64) -> usize {
+    let mut rig = member(protocol);
+    let mut random = Random(seed);
+    let (mut durable, mut led, mut began) = (Durable::default(), 3, 0);
+    let mut input = Input::Start;
+    for _ in 0..600 {
+        let woken = matches!(input, Input::Deadline);
+        for output in rig.input(input) {
+            match output {
+                Output::Persist(kept) => {
+                    assert!(kept.incarnation >= durable.incarnation && kept.epoch >= durable.epoch);
+                    durable = kept;
+                }
+                Output::Send { to, frame } => {
+                    assert_eq!(frame.incarnation, durable.incarnation, "sent in a life that is not durable");
+                    assert_ne!(to, NodeId(2));
+                    if let Body::Leadership(LeadershipMsg::Lead { epoch, .. }) = frame.body {
+                        assert!(epoch <= durable.epoch, "told before it was durable");
+                    }
+                }
+                Output::Broadcast(frame) => assert_eq!(frame.incarnation, durable.incarnation),
+                Output::Event(Event::Announced(Announcement { leader: Some(NodeId(2)), epoch, .. })) => {
+                    assert!(led < epoch && epoch <= durable.epoch, "{epoch} after {led}");
+                    (led, began) = (epoch, began + 1);
+                }
+                Output::Event(_) => {}
+            }
+        }
+        let due = rig.node.deadline();
+        assert!(
+            !woken || due.is_none_or(|due| due > rig.now),
+            "{protocol:?}, seed {seed}: time stands still"
+        );
+        rig.form();
+        input = anything(protocol, &mut random);
+        rig.now = match (&input, due) {
+            (Input::Deadline, Some(due)) if random.below(4) > 0 => rig.now.max(due),
+            _ => rig.now + Span::micros(random.below(30_000)),
+        };
+    }
+    began
+}
+
+fn anything(protocol: Protocol, random: &mut Random) -> Input<AnyMsg> {
+    let peer = NodeId(random.below(5) as u32);
+    let incarnation = Incarnation(random.number()).min(Incarnation::MAX);
+    match random.below(12) {
+        0 | 1 => Input::Linked { peer, incarnation },
+        2 => Input::Gone { peer, incarnation },
+        3 => Input::Unlinked { peer },
+        4 => Input::HandOver { to: peer },
+        5 if random.below(10) == 0 => {
+            Input::StandAside { until: Time::from_micros(random.below(20_000_000)) }
+        }
+        5 => Input::Stand,
+        6..9 => Input::Deadline,
+        _ => {
+            let mut frame = random.frame();
+            frame.from = peer;
+            if matches!(frame.body, Body::Election(_)) {
+                frame.body = Body::Election(message_of(protocol, random.below(6), random.number()));
+            }
+            Input::Frame(frame)
+        }
+    }
+}
