@@ -17,7 +17,11 @@ const BAD: &[(&str, &str, &str)] = &[
         "agent.toml:1:11: `cluster`: found \"Demo\", expected 1 to 40 characters of a-z, 0-9 and -, not beginning or ending with -",
     ),
     ("cluster", "clutser", "agent.toml:1:1: unknown key `clutser`, did you mean `cluster`?"),
-    ("node = 1\n", "", "agent.toml: missing key `node`, expected it in the file or as BELLWETHER_NODE"),
+    (
+        "node = 1\n",
+        "",
+        "agent.toml: missing key `node`, expected it in the file or as BELLWETHER_NODE or --node",
+    ),
     ("node = 1", "node = 0", "agent.toml:2:8: `node`: found 0, expected a whole number from 1 to 4294967295"),
     (
         "node = 1",
@@ -173,7 +177,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "[tls]",
         "[api]\ntoken = \"two words\"\n[tls]",
-        "agent.toml:5:9: `api.token`: found something else, expected a token of visible ASCII characters, without spaces",
+        "agent.toml:5:9: `api.token`: found one with spaces, expected a token of visible ASCII characters, without spaces",
     ),
     (
         "node = 1",
