@@ -5,7 +5,7 @@ use core::mem;
 
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
-use crate::election::{self, Action, Actions, Channels, Election, Setup, Timing, Variant};
+use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
@@ -201,11 +201,10 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Whether the node is run so late that everybody has given it up: its machine was stopped.
+    /// Whether what its election had to say is so late that the others may have given it up: its machine was stopped.
     fn has_overslept(&self, now: Time) -> bool {
-        let Timing { tau, delta, .. } = self.setup.timing;
-        let late = |due| now.since(due) > tau + delta * 2;
-        self.leadership.is_some() && self.deadline().is_some_and(late)
+        let due = self.detector.deadline().min(self.election.deadline());
+        self.leadership.is_some() && now.since(due) > self.setup.timing.delta * 2
     }
 
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
