@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::cluster::relay::Relay;
-use crate::cluster::{Cluster, DEADLINE, Place, Shape, wait_until};
+use crate::cluster::{Cluster, DEADLINE, Place, wait_until};
 use crate::siege::Siege;
 use crate::stranger::{connect, until_closed};
 
@@ -16,7 +16,7 @@ fn a_recorded_connection_cannot_be_played_again() {
     for (place, relay) in places.iter_mut().zip(&relays) {
         place.dialled = relay.address();
     }
-    let mut cluster = Cluster::prepare_at(&Shape::of(3), &places);
+    let mut cluster = Cluster::prepare_at(&Siege::shape(), &places);
     cluster.start_all();
     let siege = Siege::of(cluster);
     let relay = &relays[siege.leader as usize - 1];
