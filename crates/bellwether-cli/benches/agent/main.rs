@@ -28,17 +28,14 @@ const PAUSE: Duration = Duration::from_millis(120);
 
 fn main() {
     let args = Args::read();
-    println!(
-        "{NODES} agents on loopback, default timing (heartbeat 50 ms, timeout 250 ms), {} trials\n",
-        args.trials
-    );
+    println!("{NODES} agents on loopback, default timing (heartbeat 50 ms, timeout 250 ms)\n");
     println!(
         "{:<24}{:>9}{:>9}{:>9}{:>9}{:>9}   announced",
         "milliseconds", "min", "median", "p90", "p99", "max"
     );
-    for (name, what, fault) in FAULTS {
+    for (name, what, count, fault) in FAULTS {
         if args.wants(name) {
-            let (times, announced) = trials(args.trials, fault);
+            let (times, announced) = trials(args.trials.unwrap_or(count), fault);
             report(what, times, &announced);
         }
     }
@@ -53,10 +50,11 @@ fn main() {
 /// Brings the leader down, and back afterwards.
 type Fault = (fn(&mut Cluster, u32), fn(&mut Cluster, u32));
 
-const FAULTS: [(&str, &str, Fault); 3] = [
-    ("crash", "kill -9 of the leader", (Cluster::kill, Cluster::start_node)),
-    ("stop", "SIGSTOP of the leader", (Cluster::stop, Cluster::cont)),
-    ("resign", "resign", (resign, |_, _| {})),
+/// With how many trials there are of each, unless told otherwise.
+const FAULTS: [(&str, &str, usize, Fault); 3] = [
+    ("crash", "kill -9 of the leader", 1_000, (Cluster::kill, Cluster::start_node)),
+    ("stop", "SIGSTOP of the leader", 100, (Cluster::stop, Cluster::cont)),
+    ("resign", "resign", 300, (resign, |_, _| {})),
 ];
 
 fn resign(cluster: &mut Cluster, id: u32) {
@@ -97,19 +95,19 @@ fn report(what: &str, mut times: Vec<Duration>, announced: &[usize]) {
 }
 
 struct Args {
-    trials: usize,
+    trials: Option<usize>,
     quiet: Duration,
     only: Option<String>,
 }
 
 impl Args {
     fn read() -> Self {
-        let mut args = Self { trials: 100, quiet: Duration::from_secs(60), only: None };
+        let mut args = Self { trials: None, quiet: Duration::from_secs(60), only: None };
         let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
         while let Some(word) = words.next() {
             let value = words.next().expect("a value for every option");
             match word.as_str() {
-                "--trials" => args.trials = value.parse().expect("a number"),
+                "--trials" => args.trials = Some(value.parse().expect("a number")),
                 "--quiet" => args.quiet = Duration::from_secs(value.parse().expect("a number of seconds")),
                 "--only" => args.only = Some(value),
                 other => panic!("unknown option {other}"),
