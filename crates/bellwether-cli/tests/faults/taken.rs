@@ -33,7 +33,7 @@ fn a_second_process_of_an_id_ends_and_the_first_goes_on() {
         assert!(error.starts_with(&format!("error: the id {id} is already used by the node at ")), "{said}");
         let told = wait_until(DEADLINE, || {
             let log = cluster.log(id);
-            log.lines().any(|line| line.contains("ERROR") && line.contains("claims the id of this node"))
+            log.lines().any(|line| line.contains("ERROR") && line.contains("claims our id"))
         });
         assert!(told, "{}", cluster.log(id));
         assert_eq!(cluster.wait_for_agreement(), agreed, "the first is not disturbed");
