@@ -30,5 +30,5 @@ pub(crate) fn a_slow_network_keeps_its_leader() {
     cluster.wait_for("who comes back follows", |views| {
         views.values().all(Option::is_some) && agreed(views) == Some(second)
     });
-    verdict::judge(&cluster);
+    verdict::judge(&cluster, "fjr");
 }

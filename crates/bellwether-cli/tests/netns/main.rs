@@ -22,6 +22,9 @@ use run::Where::{Loopback, Namespaces};
 const TESTS: &[Test] = &[
     Test::new("each_half_has_its_leader", Namespaces, partition::each_half_has_its_leader),
     Test::new("even_if_it_is_not_for_long", Namespaces, partition::even_if_it_is_not_for_long),
+    Test::new("each_half_of_lfa", Namespaces, partition::each_half_of_lfa),
+    Test::new("each_half_of_adft", Namespaces, partition::each_half_of_adft),
+    Test::new("each_half_of_async_bully", Namespaces, partition::each_half_of_async_bully),
     Test::new("a_leader_that_nobody_hears", Namespaces, partition::a_leader_that_nobody_hears),
     Test::new("a_chain_of_nodes", Namespaces, reach::a_chain_of_nodes),
     Test::new("one_way_between_two", Namespaces, reach::one_way_between_two),

@@ -4,16 +4,28 @@ use crate::world::World;
 
 /// For so long that the connections between them are given up.
 pub(crate) fn each_half_has_its_leader() {
-    falls_apart(World::wait_for_links);
+    falls_apart("fjr", World::wait_for_links);
 }
 
 /// For a moment: the connections between them are only late.
 pub(crate) fn even_if_it_is_not_for_long() {
-    falls_apart(|_| {});
+    falls_apart("fjr", |_| {});
 }
 
-fn falls_apart(for_long: fn(&World)) {
-    let mut world = World::start(5);
+pub(crate) fn each_half_of_lfa() {
+    falls_apart("lfa", World::wait_for_links);
+}
+
+pub(crate) fn each_half_of_adft() {
+    falls_apart("adft", World::wait_for_links);
+}
+
+pub(crate) fn each_half_of_async_bully() {
+    falls_apart("async-bully", World::wait_for_links);
+}
+
+fn falls_apart(protocol: &'static str, for_long: fn(&World)) {
+    let mut world = World::start_with(protocol, 5);
     let halves: [&[u32]; 2] = [&[1, 2], &[3, 4, 5]];
     world.cut(&World::between(&halves));
     for_long(&world);

@@ -39,8 +39,12 @@ struct Tally {
     skipped: u32,
 }
 
-/// Runs those whose name has one of the words on the command line, or all if there is none.
+/// Runs those whose name has one of the words on the command line, or all if there is none. With `--list`, none.
 pub(crate) fn all(tests: &'static [Test]) -> ExitCode {
+    if env::args().any(|word| word == "--list") {
+        tests.iter().for_each(|test| say(&format!("{}: test", test.name)));
+        return ExitCode::SUCCESS;
+    }
     let words: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let chosen =
         |test: &&Test| words.is_empty() || words.iter().any(|word| test.name.contains(word.as_str()));

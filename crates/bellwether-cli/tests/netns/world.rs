@@ -17,15 +17,21 @@ pub(crate) struct World {
     network: Network,
     nodes: u32,
     faults: Faults,
+    protocol: &'static str,
 }
 
 impl World {
     /// That many nodes, all connected and led by one.
     pub(crate) fn start(nodes: u32) -> Self {
+        Self::start_with("fjr", nodes)
+    }
+
+    /// The same, led by whom another algorithm finds.
+    pub(crate) fn start_with(protocol: &'static str, nodes: u32) -> Self {
         let network = Network::new(nodes).unwrap();
-        let cluster =
-            Cluster::prepare_at(&Shape { tables: RECORDING, ..Shape::of(nodes) }, &network.places());
-        let mut world = Self { cluster, network, nodes, faults: Faults::default() };
+        let shape = Shape { protocol, tables: RECORDING, ..Shape::of(nodes) };
+        let cluster = Cluster::prepare_at(&shape, &network.places());
+        let mut world = Self { cluster, network, nodes, faults: Faults::default(), protocol };
         (1..=nodes).for_each(|id| world.start_node(id));
         world.wait_for_links();
         world.cluster.wait_for_leader();
@@ -117,7 +123,7 @@ impl World {
     /// Judges what the nodes recorded, when they have come to rest.
     #[track_caller]
     pub(crate) fn judge(&self) {
-        verdict::judge(&self.cluster);
+        verdict::judge(&self.cluster, self.protocol);
     }
 }
 
