@@ -234,6 +234,8 @@ impl Leadership {
         // Whom it followed it follows still.
         self.named = self.shown.map(|(leader, _)| leader).filter(|leader| *leader != self.me);
         self.follow();
+        // Whoever waits for its answer can have it now.
+        self.sayings.claimants().into_iter().for_each(|who| self.heed(who));
     }
 
     /// It stands again.
@@ -272,7 +274,7 @@ impl Leadership {
         }
     }
 
-    /// It ended, or that member stands aside.
+    /// It ended.
     pub(crate) fn unlink(&mut self, now: Time, peer: NodeId) {
         self.linked.remove(&peer);
         if let Some(Says::Claims { agreed: true, .. }) = self.sayings.forget(peer) {
@@ -330,7 +332,6 @@ impl Leadership {
                 if let Some(peer) = self.linked.get_mut(&from) {
                     peer.aside = true;
                 }
-                self.need_not_answer(now, from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
         }
@@ -461,8 +462,9 @@ impl Leadership {
             return None;
         }
         let declined = self.declined.filter(|(_, until)| now < *until).map(|(id, _)| id);
-        let higher =
-            |(id, peer): &(&NodeId, &Peer)| peer.priority > self.terms.priority && Some(**id) != declined;
+        let higher = |(id, peer): &(&NodeId, &Peer)| {
+            peer.priority > self.terms.priority && !peer.aside && Some(**id) != declined
+        };
         let highest = self
             .linked
             .iter()

@@ -1,6 +1,7 @@
 //! What members last said of themselves; perhaps just before they were linked.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::canonical::Form;
 use crate::ident::NodeId;
@@ -25,6 +26,11 @@ pub(super) enum Says {
 impl Sayings {
     pub(super) fn of(&self, who: NodeId) -> Option<Says> {
         self.0.get(&who).copied()
+    }
+
+    pub(super) fn claimants(&self) -> Vec<NodeId> {
+        let claimants = self.0.iter().filter(|(_, says)| matches!(says, Says::Claims { .. }));
+        claimants.map(|(id, _)| *id).collect()
     }
 
     pub(super) fn note(&mut self, who: NodeId, says: Says) {

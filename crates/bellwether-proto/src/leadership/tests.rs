@@ -2,6 +2,7 @@
 //! drawn.
 
 mod alone;
+mod trouble;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -12,7 +13,7 @@ use super::{Announcement, Cause, Reluctance, Terms};
 use crate::detector::{DetectorConfig, DetectorKind};
 use crate::election::{AnyElection, AnyMsg, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
-use crate::io::{Event, Input, Outbox, Output};
+use crate::io::{Durable, Event, Input, Outbox, Output};
 use crate::link::Peers;
 use crate::message::Frame;
 use crate::node::Node;
@@ -32,6 +33,8 @@ struct Cluster {
     cut: bool,
     /// Stopped, but connected.
     stopped: BTreeSet<NodeId>,
+    /// What waits in their sockets.
+    waiting: Vec<(NodeId, Input<AnyMsg>)>,
     queue: Queue,
     order: u64,
     /// When the last frame from one to the other arrives.
@@ -40,6 +43,7 @@ struct Cluster {
     random: u64,
     announced: Vec<(Time, NodeId, Announcement)>,
     yields: Vec<(NodeId, NodeId)>,
+    disks: BTreeMap<NodeId, Durable>,
 }
 
 impl Cluster {
@@ -50,12 +54,14 @@ impl Cluster {
             nodes: BTreeMap::new(),
             cut: false,
             stopped: BTreeSet::new(),
+            waiting: Vec::new(),
             queue: Queue::new(),
             order: 0,
             arrives: BTreeMap::new(),
             random: seed,
             announced: Vec::new(),
             yields: Vec::new(),
+            disks: BTreeMap::new(),
         };
         for (id, priority) in ids.iter().zip(priorities) {
             cluster.start(*id, node(protocol, *id, &ids, terms(protocol, *priority, preempt)));
@@ -118,6 +124,13 @@ impl Cluster {
         }
     }
 
+    /// It goes on, and reads what has waited, in order.
+    fn resume(&mut self, id: NodeId) {
+        self.stopped.remove(&id);
+        let waited: Vec<_> = self.waiting.extract_if(.., |(to, _)| *to == id).collect();
+        waited.into_iter().for_each(|(to, input)| self.give(to, Span::ZERO, input));
+    }
+
     fn run(&mut self, span: Span) {
         let end = self.now + span;
         loop {
@@ -129,7 +142,7 @@ impl Cluster {
                     let (_, (to, input)) = self.queue.pop_first().expect("looked at above");
                     self.now = self.now.max(at);
                     if self.stopped.contains(&to) {
-                        self.give(to, Span::secs(60), input); // It waits in the socket.
+                        self.waiting.push((to, input));
                     } else {
                         self.step(to, input);
                     }
@@ -155,7 +168,8 @@ impl Cluster {
                 Output::Broadcast(frame) => others.iter().for_each(|to| self.send(*to, frame.clone())),
                 Output::Event(Event::Announced(announced)) => self.announced.push((self.now, id, announced)),
                 Output::Event(Event::Yield(to)) => self.yields.push((id, to)),
-                Output::Persist(_) | Output::Event(_) => {}
+                Output::Persist(durable) => drop(self.disks.insert(id, durable)),
+                Output::Event(_) => {}
             }
         }
     }
@@ -183,11 +197,12 @@ fn terms(protocol: Protocol, priority: u32, preempt: Option<Span>) -> Terms {
 }
 
 fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<AnyElection> {
-    node_in(Incarnation(1), Time::ZERO, protocol, id, ids, terms)
+    node_in((Incarnation(1), 0), Time::ZERO, protocol, id, ids, terms)
 }
 
+/// In that life, with that count.
 fn node_in(
-    incarnation: Incarnation,
+    (incarnation, count): (Incarnation, u64),
     now: Time,
     protocol: Protocol,
     id: NodeId,
@@ -204,7 +219,7 @@ fn node_in(
         variant: Variant::Repaired,
         roster: Roster::new(id, members, spec.priority),
         incarnation,
-        count: 0,
+        count,
         t: ids.len().saturating_sub(1) / 2,
         timing: TIMING,
     };
@@ -229,7 +244,7 @@ proptest! {
         // It comes back, with what its disk remembers, and knows nobody at first.
         let ids: Vec<NodeId> = (1..=nodes as u32).map(NodeId).collect();
         let terms = Terms { epoch, ..terms(protocol, 0, None) };
-        let back = node_in(Incarnation(2), cluster.now, protocol, leader, &ids, terms);
+        let back = node_in((Incarnation(2), 0), cluster.now, protocol, leader, &ids, terms);
         cluster.start(leader, back);
         cluster.link(&ids);
         cluster.run(Span::secs(3));
@@ -274,7 +289,7 @@ fn a_leader_that_stops_running_is_replaced_within_six_periods_and_does_not_come_
     let (next, epoch) = cluster.agreed().expect("the next leader");
     assert_eq!(cluster.began_since(stopped_at), [(next, 2, Cause::Silent(leader))]);
     cluster.run(Span::secs(5));
-    cluster.stopped.remove(&leader);
+    cluster.resume(leader);
     let went_on = cluster.now;
     cluster.run(Span::secs(60));
     assert_eq!(cluster.agreed(), Some((next, epoch)));
@@ -296,7 +311,7 @@ fn a_leader_that_stopped_running_leads_no_more_until_the_others_agree_again() {
             cluster.agreed().filter(|(next, _)| *next != leader)
         });
         let (_, epoch) = next.expect("the next leader");
-        cluster.stopped.remove(&leader);
+        cluster.resume(leader);
         let went_on = cluster.now;
         cluster.run(Span::secs(70));
         let own = cluster.announced.iter().filter(|(at, id, _)| *at >= went_on && *id == leader);
@@ -318,8 +333,7 @@ fn a_claim_that_was_slept_over_is_not_settled_but_made_again() {
     cluster.run(Span::millis(20));
     cluster.stopped.insert(NodeId(2));
     cluster.run(Span::secs(5));
-    let resumed = [NodeId(2), NodeId(4)];
-    resumed.iter().for_each(|id| assert!(cluster.stopped.remove(id)));
+    [NodeId(2), NodeId(4)].into_iter().for_each(|id| cluster.resume(id));
     cluster.run(Span::secs(70));
     let began: Vec<_> = cluster.began_since(Time::ZERO).iter().map(|(id, epoch, _)| (id.0, *epoch)).collect();
     assert_eq!(began, [(1, 1), (3, 2), (2, 3)]);
@@ -333,7 +347,7 @@ fn a_follower_that_stops_running_and_goes_on_disturbs_nobody() {
     let stopped_at = cluster.now;
     cluster.stopped.insert(follower);
     cluster.run(Span::secs(5));
-    cluster.stopped.remove(&follower);
+    cluster.resume(follower);
     cluster.run(Span::secs(60));
     assert_eq!(cluster.agreed(), Some((leader, epoch)));
     assert_eq!(cluster.began_since(stopped_at), []);
@@ -390,7 +404,7 @@ fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() 
     let oversleep: fn(&mut Cluster) = |cluster| {
         cluster.stopped.insert(NodeId(1));
         cluster.run(Span::secs(3));
-        cluster.stopped.remove(&NodeId(1));
+        cluster.resume(NodeId(1));
     };
     for begin_another_life in [resign, oversleep] {
         let mut cluster = Cluster::settled(&[0; 5], 14);

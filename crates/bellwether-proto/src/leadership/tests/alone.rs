@@ -259,3 +259,33 @@ fn an_answer_to_an_earlier_life_settles_nothing() {
     let late = LeadershipMsg::Follow { round: alone.layer.round, epoch: 0, of: None, priority: 0 };
     assert_eq!(announced(&reborn.hears(2, late)), []);
 }
+
+#[test]
+fn nobody_is_preferred_who_stands_aside() {
+    let mut alone = Alone::leading(&[2, 3]);
+    let round = alone.layer.round;
+    alone.hears(2, LeadershipMsg::Follow { round, epoch: 1, of: None, priority: 10 });
+    alone.named(3);
+    alone.hears(2, LeadershipMsg::Aside);
+    alone.named(1);
+    let steps = alone.wakes_after(SETTLE);
+    assert_eq!(announced(&steps), [(Some(1), 2)], "{steps:?}");
+}
+
+/// It does not stand, but it has seen epochs, and will remember this one.
+#[test]
+fn who_stands_aside_is_waited_for_like_everybody() {
+    let mut alone = Alone::new(&[2]);
+    alone.named(1);
+    assert_eq!(announced(&alone.hears(2, LeadershipMsg::Aside)), []);
+    assert_eq!(announced(&alone.has_seen(2, 7, Some(2))), [(Some(1), 8)]);
+}
+
+#[test]
+fn who_stands_aside_agrees_to_what_it_had_not_agreed_to_before() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.named(2);
+    assert_eq!(answers(&alone.hears(3, LeadershipMsg::Claim { round: 4 })), [], "it follows another");
+    alone.layer.stand_aside();
+    assert_eq!(answers(&alone.steps()), [(3, 0)]);
+}
