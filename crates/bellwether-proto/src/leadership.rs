@@ -317,7 +317,9 @@ impl Leadership {
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: LeadershipMsg) {
         match msg {
             LeadershipMsg::Claim { round } => self.on_claim(from, round),
-            LeadershipMsg::Lead { epoch, .. } | LeadershipMsg::Follow { epoch, .. }
+            LeadershipMsg::Lead { epoch, .. }
+            | LeadershipMsg::Follow { epoch, .. }
+            | LeadershipMsg::Seen { epoch, .. }
                 if !self.epochs.may_reach(epoch) => {}
             LeadershipMsg::Lead { round, epoch } => self.on_lead(now, from, round, epoch),
             LeadershipMsg::Follow { round, epoch, of, priority } => {
@@ -334,6 +336,7 @@ impl Leadership {
                 }
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
+            LeadershipMsg::Seen { epoch, of } => self.on_epoch_seen(now, epoch, of),
         }
     }
 
@@ -404,7 +407,7 @@ impl Leadership {
     /// A leader that runs speaks every period. One that was followed and has been silent for two is not waited for, though
     /// its connection is there: it is stopped, or its machine is.
     fn silent_leader(&self, now: Time) -> Option<NodeId> {
-        let led = self.cause.about()?;
+        let Cause::Silent(led) = self.cause else { return None };
         let peer = self.linked.get(&led)?;
         self.is_silent(now, peer).then_some(led)
     }
@@ -474,8 +477,14 @@ impl Leadership {
     }
 
     fn on_claim(&mut self, from: NodeId, round: u64) {
-        self.sayings.note(from, Says::Claims { round, agreed: false });
-        self.heed(from);
+        let says = Says::Claims { round, agreed: false };
+        self.sayings.note(from, says);
+        if self.goes_along(from, says) {
+            self.heed(from);
+        } else {
+            let (epoch, of) = (self.epochs.largest(), self.epochs.of());
+            self.steps.push(Step::Send(from, LeadershipMsg::Seen { epoch, of }));
+        }
     }
 
     fn on_lead(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
@@ -555,20 +564,20 @@ impl Leadership {
         }
     }
 
-    /// Shows what that member says of itself, and answers it, if this node follows it. One that stands aside agrees to
-    /// whoever claims, and follows one leader: if it told each of two what the other has, both would go on outdoing each
-    /// other.
-    fn heed(&mut self, who: NodeId) {
-        let Some(says) = self.sayings.of(who) else { return };
-        let follows = match (&self.standing, says) {
+    /// Whether this node goes along with what that member says of itself. One that stands aside agrees to whoever claims, and
+    /// follows one leader: if it told each of two what the other has, both would go on outdoing each other.
+    fn goes_along(&self, who: NodeId, says: Says) -> bool {
+        match (&self.standing, says) {
             (Standing::Aside, Says::Claims { .. }) => true,
             (Standing::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
             (Standing::Following, _) => self.named == Some(who),
             (Standing::Claiming { .. } | Standing::Leading { .. }, _) => false,
-        };
-        if !follows {
-            return;
         }
+    }
+
+    /// Shows what that member says of itself, and answers it, if this node goes along with that.
+    fn heed(&mut self, who: NodeId) {
+        let Some(says) = self.sayings.of(who).filter(|says| self.goes_along(who, *says)) else { return };
         let (Says::Claims { round, .. } | Says::Leads { round, .. }) = says;
         // An epoch that is behind will be taken back as soon as its leader hears of ours.
         match says {

@@ -128,6 +128,7 @@ fn valid_frames() -> Vec<Vec<u8>> {
         LeadershipMsg::Cede,
         LeadershipMsg::Aside,
         LeadershipMsg::HandOver { to },
+        LeadershipMsg::Seen { epoch, of: Some(to) },
     ];
     frames.extend(leadership.map(|msg| with(Body::Leadership(msg))));
     frames.iter().map(|frame| encode(CHANNEL, frame)).collect()

@@ -41,6 +41,14 @@ pub enum LeadershipMsg {
         /// Who.
         to: NodeId,
     },
+    /// "I do not follow you, and have seen this." The answer to a claim that is not agreed to: it may be settled all the
+    /// same, when its time is up.
+    Seen {
+        /// The largest epoch that the sender has seen.
+        epoch: u64,
+        /// Whose it was, if the sender knows.
+        of: Option<NodeId>,
+    },
 }
 
 impl LeadershipMsg {
@@ -57,6 +65,7 @@ impl LeadershipMsg {
             Self::Cede => 3,
             Self::Aside => 4,
             Self::HandOver { .. } => 5,
+            Self::Seen { .. } => 6,
         }
     }
 
@@ -76,6 +85,10 @@ impl LeadershipMsg {
             }
             Self::Cede | Self::Aside => {}
             Self::HandOver { to } => form.node(to),
+            Self::Seen { epoch, of } => {
+                form.period(epoch);
+                form.option(of, Form::node);
+            }
         }
     }
 }
@@ -88,4 +101,5 @@ pub const KINDS: &[Kind] = &[
     Kind::detector("Cede"),
     Kind::detector("Aside"),
     Kind::detector("HandOver"),
+    Kind::detector("Seen"),
 ];

@@ -198,7 +198,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-const MESSAGES: u64 = 17 + 6 * Protocol::ALL.len() as u64;
+const MESSAGES: u64 = 18 + 6 * Protocol::ALL.len() as u64;
 
 /// A message with every number `n`.
 fn body(which: u64, n: u64) -> Body<AnyMsg> {
@@ -226,10 +226,10 @@ fn body(which: u64, n: u64) -> Body<AnyMsg> {
         8 => detector(DetectorMsg::Vote { no, poll: n, suspect: id, unreachable: n.is_multiple_of(2) }),
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
-        11..17 => Body::Leadership(leadership(which - 11, n)),
+        11..18 => Body::Leadership(leadership(which - 11, n)),
         which => {
-            let protocol = Protocol::ALL[((which - 17) / 6) as usize];
-            Body::Election(message_of(protocol, (which - 17) % 6, n))
+            let protocol = Protocol::ALL[((which - 18) / 6) as usize];
+            Body::Election(message_of(protocol, (which - 18) % 6, n))
         }
     }
 }
@@ -265,6 +265,7 @@ fn leadership(which: u64, n: u64) -> LeadershipMsg {
         LeadershipMsg::Cede,
         LeadershipMsg::Aside,
         LeadershipMsg::HandOver { to: id },
+        LeadershipMsg::Seen { epoch, of: (!n.is_multiple_of(2)).then_some(id) },
     ];
     all[which as usize]
 }

@@ -289,3 +289,36 @@ fn who_stands_aside_agrees_to_what_it_had_not_agreed_to_before() {
     alone.layer.stand_aside();
     assert_eq!(answers(&alone.steps()), [(3, 0)]);
 }
+
+/// Whoever leads although others do not agree, because they name nobody or another, has an epoch above what they have seen.
+#[test]
+fn who_does_not_agree_tells_what_it_has_seen() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.named(2);
+    alone.hears(2, lead(5));
+    let seen = LeadershipMsg::Seen { epoch: 5, of: Some(NodeId(2)) };
+    assert_eq!(alone.hears(3, LeadershipMsg::Claim { round: 1 }), [Step::Send(NodeId(3), seen)]);
+    let mut claimant = Alone::new(&[2, 3]);
+    claimant.named(1);
+    assert_eq!(announced(&claimant.hears(2, seen)), [], "that is no agreement");
+    assert_eq!(announced(&claimant.wakes_after(SETTLE)), [(Some(1), 6)]);
+}
+
+/// A leader speaks every period; one that led before need not.
+#[test]
+fn only_a_leader_that_fell_silent_is_not_waited_for() {
+    let causes = [
+        (Cause::Silent(NodeId(2)), Some(2)),
+        (Cause::Resigned(NodeId(2)), None),
+        (Cause::HandedOver(NodeId(2), ME), None),
+    ];
+    for (cause, led_with) in causes {
+        let mut alone = Alone::new(&[2]);
+        alone.named(2);
+        alone.hears(2, lead(1));
+        alone.now = alone.now + TIMING.tau * 3;
+        alone.layer.name(alone.now, Some(ME), cause);
+        let steps = alone.steps();
+        assert_eq!(announced(&steps).get(1).map(|(_, epoch)| *epoch), led_with, "{cause}: {steps:?}");
+    }
+}
