@@ -138,6 +138,13 @@ pub enum Input<M> {
     DownSig(NodeId),
     /// The driver has evidence that the present life of a peer is over.
     Gone(NodeId),
+    /// A peer says that it takes no part for a while: it is as good as gone, and everybody is told.
+    Resigned {
+        /// Who.
+        who: NodeId,
+        /// If it led and the algorithm can hand over: who leads next, as far as it knew.
+        next: Option<NodeId>,
+    },
     /// The leader that this node named hands over to that node, which may be this one. Only for those whose spec says so.
     HandOver(NodeId),
     /// The deadline was reached.

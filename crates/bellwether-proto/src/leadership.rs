@@ -22,21 +22,24 @@
 mod cause;
 mod epochs;
 mod message;
+mod peers;
+mod reluctance;
 mod sayings;
 #[cfg(test)]
 mod tests;
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
-use crate::link::ACQUAINTANCES_MAX;
 use crate::time::{Span, Time};
 
 pub use cause::Cause;
 use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
+use peers::{Peer, Peers};
+pub use reluctance::Reluctance;
 use sayings::{Sayings, Says};
 
 /// The leader asks its followers whether they are there every so many periods.
@@ -94,8 +97,10 @@ pub(crate) struct Leadership {
     /// A node that has just come up may not have met the others yet: nothing is announced before this.
     earliest: Time,
     /// Members that can be spoken with.
-    linked: BTreeMap<NodeId, Peer>,
+    linked: Peers,
     sayings: Sayings,
+    /// How often this node has been suspected.
+    count: u64,
     /// Whom the election names.
     named: Option<NodeId>,
     standing: Standing,
@@ -110,16 +115,6 @@ pub(crate) struct Leadership {
     /// A member that was handed leadership and has not taken it.
     declined: Option<(NodeId, Time)>,
     steps: Vec<Step>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Peer {
-    since: Time,
-    /// When a frame of it came last.
-    heard: Time,
-    priority: u32,
-    /// Whether it said that it does not stand.
-    aside: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -147,8 +142,9 @@ impl Leadership {
             epochs: Epochs::new(terms.epoch),
             earliest: now + terms.settle,
             terms,
-            linked: BTreeMap::new(),
+            linked: Peers::default(),
             sayings: Sayings::default(),
+            count: 0,
             named: None,
             standing: Standing::Following,
             round: life.0 << 32,
@@ -160,9 +156,9 @@ impl Leadership {
         }
     }
 
-    /// The largest epoch seen.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.epochs.largest()
+    /// The epoch that stable storage must hold: no later leadership of this node may carry it or a smaller one.
+    pub(crate) fn epoch_to_keep(&self) -> u64 {
+        self.epochs.kept()
     }
 
     /// What is to be done, in order.
@@ -190,18 +186,22 @@ impl Leadership {
         if to == self.me {
             return Err(Reluctance::LeadsAlready);
         }
-        let peer = self.linked.get(&to).ok_or(Reluctance::NotLinked)?;
-        if peer.aside {
-            return Err(Reluctance::StandsAside);
-        }
-        // It is asked every so often whether it is there, and one answer may be late.
-        let silent = now.since(peer.heard) > self.terms.period * (POLL_PERIODS + POLL_PERIODS / 2);
-        if silent { Err(Reluctance::Silent) } else { Ok(()) }
+        self.linked.may_lead(now, to, self.patience())
+    }
+
+    /// Members are asked every so often whether they are there, and one answer may be late.
+    fn patience(&self) -> Span {
+        self.terms.period * (POLL_PERIODS + POLL_PERIODS / 2)
     }
 
     /// Whether anybody else could lead, as far as is known.
     pub(crate) fn has_successor(&self) -> bool {
-        self.linked.values().any(|peer| !peer.aside)
+        self.linked.has_candidate()
+    }
+
+    /// The node has been suspected so often.
+    pub(crate) fn suspected(&mut self, count: u64) {
+        self.count = count;
     }
 
     /// The election names another than before.
@@ -224,12 +224,12 @@ impl Leadership {
     }
 
     /// The member resigned: it does not stand, and follows whoever leads.
-    pub(crate) fn stand_aside(&mut self) {
+    pub(crate) fn stand_aside(&mut self, now: Time) {
         if self.shown.is_some_and(|(leader, _)| leader == self.me) {
             self.cause = Cause::Resigned(self.me);
         }
-        self.tell_all(LeadershipMsg::Aside);
-        self.cease();
+        let next = self.successor(now);
+        self.tell_all(LeadershipMsg::Aside { next });
         self.standing = Standing::Aside;
         // Whom it followed it follows still.
         self.named = self.shown.map(|(leader, _)| leader).filter(|leader| *leader != self.me);
@@ -238,10 +238,22 @@ impl Leadership {
         self.sayings.claimants().into_iter().for_each(|who| self.heed(who));
     }
 
+    /// A leader that goes knows best who is next: the others need not find out.
+    fn successor(&self, now: Time) -> Option<NodeId> {
+        let may_tell = self.terms.hands_over && matches!(self.standing, Standing::Leading { .. });
+        may_tell.then(|| self.linked.successor(now, self.patience())).flatten()
+    }
+
     /// It stands again.
     pub(crate) fn stand(&mut self) {
         self.standing = Standing::Following;
         self.named = None;
+    }
+
+    /// The first word of another life in the same process: its connections are those of before and tell nobody. Without it the
+    /// others would take this life for news in the middle of electing it.
+    pub(crate) fn introduce(&mut self) {
+        self.tell_all(LeadershipMsg::Cede);
     }
 
     /// Leadership goes to that member: the others are told before the election acts.
@@ -252,10 +264,9 @@ impl Leadership {
 
     /// A connection to that member came about.
     pub(crate) fn link(&mut self, now: Time, peer: NodeId) {
-        if self.linked.len() >= ACQUAINTANCES_MAX && !self.linked.contains_key(&peer) {
+        if !self.linked.link(now, peer) {
             return; // Nobody has so many; one more voice can wait.
         }
-        self.linked.insert(peer, Peer { since: now, heard: now, priority: 0, aside: false });
         match &mut self.standing {
             Standing::Claiming { missing, .. } => {
                 missing.insert(peer);
@@ -267,7 +278,7 @@ impl Leadership {
                 self.steps.push(Step::Send(peer, msg));
             }
             Standing::Aside => {
-                self.steps.push(Step::Send(peer, LeadershipMsg::Aside));
+                self.steps.push(Step::Send(peer, LeadershipMsg::Aside { next: None }));
                 self.heed(peer);
             }
             Standing::Following => self.heed(peer),
@@ -276,7 +287,7 @@ impl Leadership {
 
     /// It ended.
     pub(crate) fn unlink(&mut self, now: Time, peer: NodeId) {
-        self.linked.remove(&peer);
+        self.linked.unlink(peer);
         if let Some(Says::Claims { agreed: true, .. }) = self.sayings.forget(peer) {
             // It may have led, and ended before it could tell: that epoch is used.
             self.epochs.see(self.epochs.largest().saturating_add(1), Some(peer));
@@ -301,16 +312,12 @@ impl Leadership {
     /// That member began another life: what it said in the one before is void.
     pub(crate) fn forget(&mut self, peer: NodeId) {
         self.sayings.forget(peer);
-        if let Some(peer) = self.linked.get_mut(&peer) {
-            peer.aside = false;
-        }
+        self.linked.stands_aside(peer, false);
     }
 
     /// Any frame of that member came.
     pub(crate) fn heard(&mut self, now: Time, peer: NodeId) {
-        if let Some(peer) = self.linked.get_mut(&peer) {
-            peer.heard = now;
-        }
+        self.linked.heard(now, peer);
     }
 
     /// A message of this layer came. Those that change the election are the node's to carry out.
@@ -322,18 +329,18 @@ impl Leadership {
             | LeadershipMsg::Seen { epoch, .. }
                 if !self.epochs.may_reach(epoch) => {}
             LeadershipMsg::Lead { round, epoch } => self.on_lead(now, from, round, epoch),
-            LeadershipMsg::Follow { round, epoch, of, priority } => {
+            LeadershipMsg::Follow { round, epoch, of, priority, count } => {
                 self.on_epoch_seen(now, epoch, of);
                 if round == self.round {
-                    self.on_follow(now, from, priority);
+                    self.linked.rate(from, priority, count);
+                    self.on_follow(now, from);
                 }
             }
             LeadershipMsg::Cede => self.on_cede(now, from),
-            LeadershipMsg::Aside => {
+            LeadershipMsg::Aside { .. } => {
                 self.explain(from, Cause::Resigned(from));
-                if let Some(peer) = self.linked.get_mut(&from) {
-                    peer.aside = true;
-                }
+                self.linked.stands_aside(from, true);
+                self.on_cede(now, from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
             LeadershipMsg::Seen { epoch, of } => self.on_epoch_seen(now, epoch, of),
@@ -351,7 +358,7 @@ impl Leadership {
     /// The election knows what made it change; what is known here may be why that was.
     fn changes_because(&mut self, now: Time, cause: Cause) {
         self.cause = match cause {
-            Cause::Outranked(who) | Cause::Silent(who) if who != self.me => match self.linked.get(&who) {
+            Cause::Outranked(who) | Cause::Silent(who) if who != self.me => match self.linked.get(who) {
                 _ if self.farewell.is_some_and(|why| why.about() == Some(who)) => {
                     self.farewell.unwrap_or(cause)
                 }
@@ -397,10 +404,13 @@ impl Leadership {
         self.show(None);
         self.round += 1;
         let silent = self.silent_leader(now);
-        let missing: BTreeSet<NodeId> =
-            self.linked.keys().copied().filter(|id| Some(*id) != silent).collect();
+        let missing: BTreeSet<NodeId> = self.linked.ids().copied().filter(|id| Some(*id) != silent).collect();
         self.standing = Standing::Claiming { missing, until: now + self.terms.settle };
         self.tell_all(LeadershipMsg::Claim { round: self.round });
+        // Whom the leader of before chose is alone: the disk can work while the others answer.
+        if matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..)) && self.epochs.set_aside() {
+            self.steps.push(Step::Persist);
+        }
         self.settle_if_all_agree(now);
     }
 
@@ -408,12 +418,12 @@ impl Leadership {
     /// its connection is there: it is stopped, or its machine is.
     fn silent_leader(&self, now: Time) -> Option<NodeId> {
         let Cause::Silent(led) = self.cause else { return None };
-        let peer = self.linked.get(&led)?;
+        let peer = self.linked.get(led)?;
         self.is_silent(now, peer).then_some(led)
     }
 
     fn is_silent(&self, now: Time, leader: &Peer) -> bool {
-        now.since(leader.heard) > self.terms.period * 2
+        leader.silent_for(now) > self.terms.period * 2
     }
 
     fn need_not_answer(&mut self, now: Time, peer: NodeId) {
@@ -465,15 +475,7 @@ impl Leadership {
             return None;
         }
         let declined = self.declined.filter(|(_, until)| now < *until).map(|(id, _)| id);
-        let higher = |(id, peer): &(&NodeId, &Peer)| {
-            peer.priority > self.terms.priority && !peer.aside && Some(**id) != declined
-        };
-        let highest = self
-            .linked
-            .iter()
-            .filter(higher)
-            .max_by_key(|(id, peer)| (peer.priority, core::cmp::Reverse(**id)));
-        highest.map(|(id, _)| *id)
+        self.linked.preferred(self.terms.priority, declined)
     }
 
     fn on_claim(&mut self, from: NodeId, round: u64) {
@@ -502,10 +504,10 @@ impl Leadership {
     /// One that stands aside has no election to say whom to follow: it is the latest leader that it has heard of, for as long
     /// as that speaks.
     fn choose(&mut self, now: Time, leader: NodeId, epoch: u64) {
-        let speaks = |peer: &Peer| now.since(peer.heard) <= self.terms.period * POLL_PERIODS * 2;
+        let speaks = |peer: &Peer| peer.silent_for(now) <= self.terms.period * POLL_PERIODS * 2;
         if self.epochs.is_latest(leader, epoch) {
             self.named = Some(leader);
-        } else if let Some(silent) = self.named.filter(|named| !self.linked.get(named).is_some_and(speaks)) {
+        } else if let Some(silent) = self.named.filter(|named| !self.linked.get(*named).is_some_and(speaks)) {
             self.named = None;
             self.cause = Cause::Silent(silent);
             self.show(None);
@@ -533,10 +535,7 @@ impl Leadership {
     }
 
     /// Leadership has been agreed to, or is still.
-    fn on_follow(&mut self, now: Time, from: NodeId, priority: u32) {
-        if let Some(peer) = self.linked.get_mut(&from) {
-            peer.priority = priority;
-        }
+    fn on_follow(&mut self, now: Time, from: NodeId) {
         match self.standing {
             Standing::Claiming { .. } => self.need_not_answer(now, from),
             Standing::Leading { .. } => self.consider_yielding(now),
@@ -547,7 +546,7 @@ impl Leadership {
     fn consider_yielding(&mut self, now: Time) {
         if let Some(delay) = self.terms.preempt
             && let Some(to) = self.preferred(now)
-            && self.linked.get(&to).is_some_and(|peer| now.since(peer.since) >= delay)
+            && self.linked.get(to).is_some_and(|peer| peer.linked_for(now) >= delay)
         {
             self.steps.push(Step::Yield(to));
         }
@@ -587,8 +586,8 @@ impl Leadership {
         }
         self.sayings.agree(who);
         let priority = if matches!(self.standing, Standing::Aside) { 0 } else { self.terms.priority };
-        let (epoch, of) = (self.epochs.largest(), self.epochs.of());
-        self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority }));
+        let (epoch, of, count) = (self.epochs.largest(), self.epochs.of(), self.count);
+        self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority, count }));
     }
 
     /// This node leads or claims no more.
@@ -625,7 +624,7 @@ impl Leadership {
     }
 
     fn tell_all(&mut self, msg: LeadershipMsg) {
-        self.steps.extend(self.linked.keys().map(|peer| Step::Send(*peer, msg)));
+        self.steps.extend(self.linked.ids().map(|peer| Step::Send(*peer, msg)));
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
@@ -652,28 +651,8 @@ impl Leadership {
             }
             Standing::Aside => form.number(3),
         }
-        form.number(self.linked.len() as u64);
-        for (id, peer) in &self.linked {
-            form.node(*id);
-            form.number(u64::from(peer.priority) << 1 | u64::from(peer.aside));
-        }
+        self.linked.canonical(form);
+        form.suspicions(self.count);
         self.sayings.canonical(form);
     }
-}
-
-/// Why leadership is not handed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reluctance {
-    /// This node does not lead.
-    NotLeading,
-    /// The other leads already: it is this node.
-    LeadsAlready,
-    /// The other cannot be reached.
-    NotLinked,
-    /// The other does not stand.
-    StandsAside,
-    /// The other has not answered for a while.
-    Silent,
-    /// The algorithm has fixed priorities.
-    Algorithm,
 }

@@ -356,11 +356,13 @@ impl<E: Election> Node<E> {
     /// A message of the leadership layer. What a leader says of its own going is true: it need not be found out.
     fn heed(&mut self, now: Time, from: NodeId, msg: LeadershipMsg, out: &mut Outbox<E::Msg>) {
         match msg {
-            LeadershipMsg::Aside => {
+            LeadershipMsg::Aside { next } => {
                 if let Some(rank) = self.setup.roster.rank(from).filter(|rank| self.detector.retire(*rank)) {
                     self.down_because(now, rank, Cause::Resigned(from), out);
                 }
-                self.elect_because(now, election::Input::Gone(from), Cause::Resigned(from), out);
+                let next = next.filter(|_| self.shown.normal_leader() == Some(from));
+                let resigned = election::Input::Resigned { who: from, next };
+                self.elect_because(now, resigned, Cause::Resigned(from), out);
             }
             LeadershipMsg::HandOver { to } if self.shown.normal_leader() == Some(from) => {
                 self.elect(now, election::Input::HandOver(to), out);
@@ -378,7 +380,7 @@ impl<E: Election> Node<E> {
         if self.aside.replace(until).is_none() {
             self.shown = View { status: Status::Waiting, leader: None, group: None };
             out.push(Output::Event(Event::View(self.shown)));
-            self.lead(now, out, Leadership::stand_aside);
+            self.lead(now, out, |leadership| leadership.stand_aside(now));
         }
     }
 
@@ -387,6 +389,7 @@ impl<E: Election> Node<E> {
         if let (Some(_), Some(incarnation)) = (self.aside, self.setup.incarnation.next()) {
             self.lead(now, out, Leadership::stand);
             self.begin_life(now, incarnation, out);
+            self.lead(now, out, Leadership::introduce);
         }
     }
 
@@ -404,6 +407,7 @@ impl<E: Election> Node<E> {
     /// Does something with the leadership layer, if there is one, and carries out what follows.
     fn lead(&mut self, now: Time, out: &mut Outbox<E::Msg>, act: impl FnOnce(&mut Leadership)) {
         let Some(leadership) = &mut self.leadership else { return };
+        leadership.suspected(self.setup.count);
         act(leadership);
         let steps: Vec<Step> = leadership.drain().collect();
         for step in steps {
@@ -449,6 +453,7 @@ impl<E: Election> Node<E> {
             (election::Input::Recovery, Some(led)) => Cause::Silent(led),
             (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
             (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
+            (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
             (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
             (election::Input::Message { .. }, Some(led)) => Cause::Outranked(led),
         }
@@ -553,7 +558,7 @@ impl<E: Election> Node<E> {
 
     fn persist(&self, out: &mut Outbox<E::Msg>) {
         let Setup { incarnation, count, .. } = self.setup;
-        let epoch = self.leadership.as_ref().map_or(0, Leadership::epoch);
+        let epoch = self.leadership.as_ref().map_or(0, Leadership::epoch_to_keep);
         out.push(Output::Persist(Durable { incarnation, count, epoch }));
     }
 }

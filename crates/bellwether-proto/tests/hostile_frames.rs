@@ -124,9 +124,9 @@ fn valid_frames() -> Vec<Vec<u8>> {
     let leadership = [
         LeadershipMsg::Claim { round },
         LeadershipMsg::Lead { round, epoch },
-        LeadershipMsg::Follow { round, epoch, of: Some(to), priority: 10 },
+        LeadershipMsg::Follow { round, epoch, of: Some(to), priority: 10, count: 0 },
         LeadershipMsg::Cede,
-        LeadershipMsg::Aside,
+        LeadershipMsg::Aside { next: Some(NodeId(2)) },
         LeadershipMsg::HandOver { to },
         LeadershipMsg::Seen { epoch, of: Some(to) },
     ];

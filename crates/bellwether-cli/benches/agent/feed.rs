@@ -49,17 +49,17 @@ impl Feed {
         thread::spawn(move || listen(&api, |says| tell.send((id, stream, says)).is_ok()));
     }
 
-    /// What it says no longer counts.
-    pub(crate) fn forget(&mut self, id: u32) {
-        self.says.remove(&id);
+    /// Waits until all agree on a leader.
+    pub(crate) fn agreement(&mut self) -> u32 {
+        self.agreement_without(None).0
     }
 
-    /// Waits until all agree on such a leader.
-    pub(crate) fn agreement(&mut self, such: impl Fn(u32) -> bool) -> u32 {
+    /// Waits until all but that one agree on another leader than that. Says which, and since when.
+    pub(crate) fn agreement_without(&mut self, down: Option<u32>) -> (u32, Instant) {
         let limit = Instant::now() + PATIENCE;
         loop {
-            if let Some(leader) = self.agreed().filter(|leader| such(*leader)) {
-                return leader;
+            if let Some(agreed) = self.agreed(down) {
+                return agreed;
             }
             let left = limit.saturating_duration_since(Instant::now());
             self.hear(left).unwrap_or_else(|_| panic!("no agreement within {PATIENCE:?}: {:?}", self.says));
@@ -72,26 +72,28 @@ impl Feed {
         while self.hear(limit.saturating_duration_since(Instant::now())).is_ok() {}
     }
 
-    /// When the last of those that count said what it says.
-    pub(crate) fn last_at(&self) -> Instant {
-        self.says.values().map(|says| says.at).max().expect("somebody is there")
-    }
-
     /// How many nodes announced themselves since then.
     pub(crate) fn announced_since(&self, since: Instant) -> usize {
         self.began.iter().filter(|(at, _)| *at > since).count()
     }
 
-    fn agreed(&self) -> Option<u32> {
-        let first = self.says.values().next()?;
-        let same = self.says.values().all(|says| says.leader == first.leader && says.epoch == first.epoch);
-        let leader = u32::try_from(first.leader?).ok()?;
-        (same && self.says.contains_key(&leader)).then_some(leader)
+    fn agreed(&self, down: Option<u32>) -> Option<(u32, Instant)> {
+        let mut counts = self.says.iter().filter(|(id, _)| Some(**id) != down).map(|(_, says)| says);
+        let first = counts.next()?;
+        let leader = u32::try_from(first.leader?).ok().filter(|leader| Some(*leader) != down)?;
+        let mut last = first.at;
+        for says in counts {
+            if (says.leader, says.epoch) != (first.leader, first.epoch) {
+                return None;
+            }
+            last = last.max(says.at);
+        }
+        Some((leader, last))
     }
 
     fn hear(&mut self, patience: Duration) -> Result<(), RecvTimeoutError> {
         let (id, stream, says) = self.heard.recv_timeout(patience)?;
-        if self.stream.get(&id) == Some(&stream) && self.says.contains_key(&id) {
+        if self.stream.get(&id) == Some(&stream) {
             if says.leader == Some(u64::from(id)) {
                 self.began.push((says.at, id));
             }

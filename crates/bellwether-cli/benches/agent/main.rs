@@ -48,14 +48,19 @@ fn main() {
 }
 
 /// Brings the leader down, and back afterwards.
-type Fault = (fn(&mut Cluster, u32), fn(&mut Cluster, u32));
+type Fault = (fn(&mut Cluster, u32), fn(&mut Cluster, &mut Feed, u32));
 
 /// With how many trials there are of each, unless told otherwise.
 const FAULTS: [(&str, &str, usize, Fault); 3] = [
-    ("crash", "kill -9 of the leader", 1_000, (Cluster::kill, Cluster::start_node)),
-    ("stop", "SIGSTOP of the leader", 100, (Cluster::stop, Cluster::cont)),
-    ("resign", "resign", 300, (resign, |_, _| {})),
+    ("crash", "kill -9 of the leader", 1_000, (Cluster::kill, restart)),
+    ("stop", "SIGSTOP of the leader", 100, (Cluster::stop, |cluster, _, id| cluster.cont(id))),
+    ("resign", "resign", 300, (resign, |_, _, _| {})),
 ];
+
+fn restart(cluster: &mut Cluster, feed: &mut Feed, id: u32) {
+    cluster.start_node(id);
+    feed.reopen(cluster, id);
+}
 
 fn resign(cluster: &mut Cluster, id: u32) {
     let answer = cluster.post(id, "/v1/resign", r#"{"hold":"100ms"}"#);
@@ -69,16 +74,14 @@ fn trials(count: usize, (down, back): Fault) -> (Vec<Duration>, Vec<usize>) {
     let mut feed = Feed::open(&cluster, NODES);
     let (mut times, mut announced) = (Vec::new(), Vec::new());
     while times.len() < count {
-        let leader = feed.agreement(|_| true);
+        let leader = feed.agreement();
         feed.idle_for(PAUSE + Duration::from_millis(times.len() as u64 * 7 % 50));
         let began = Instant::now();
         down(&mut cluster, leader);
-        feed.forget(leader);
-        feed.agreement(|next| next != leader);
-        times.push(feed.last_at().saturating_duration_since(began));
+        let (_, agreed_at) = feed.agreement_without(Some(leader));
+        times.push(agreed_at.saturating_duration_since(began));
         announced.push(feed.announced_since(began));
-        back(&mut cluster, leader);
-        feed.reopen(&cluster, leader);
+        back(&mut cluster, &mut feed, leader);
     }
     (times, announced)
 }

@@ -136,7 +136,9 @@ impl Election for Adft {
                 }
             }
             Input::NewLife(peer) => self.with_rank(peer, |this, k| this.timeout[k].new_life()),
-            Input::Gone(peer) => self.with_rank(peer, |this, k| this.suspect_aloud(now, k, out)),
+            Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
+                self.with_rank(peer, |this, k| this.suspect_aloud(now, k, out));
+            }
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to prefer one.
         }

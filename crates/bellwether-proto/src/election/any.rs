@@ -203,6 +203,7 @@ fn forward<E: Election>(
         Input::NewLife(node) => Input::NewLife(node),
         Input::DownSig(node) => Input::DownSig(node),
         Input::Gone(node) => Input::Gone(node),
+        Input::Resigned { who, next } => Input::Resigned { who, next },
         Input::HandOver(node) => Input::HandOver(node),
         Input::Deadline => Input::Deadline,
         Input::Message { from, msg } => match unwrap(msg) {

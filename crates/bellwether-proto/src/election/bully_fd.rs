@@ -81,8 +81,9 @@ impl Election for BullyFd {
         match input {
             Input::Recovery => self.start_stage1(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
-            Input::NewLife(_) | Input::Gone(_) => {} // Both are for the detector to weigh.
-            Input::HandOver(_) => {}                 // Priorities are fixed.
+            // All are for the detector to weigh.
+            Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::HandOver(_) => {} // Priorities are fixed.
             Input::Deadline => self.organiser.ask_norm(now, out),
             Input::Message { from: j, msg } if !msg.is_the_word_of(j) => {}
             Input::Message { from: j, msg } => match msg {

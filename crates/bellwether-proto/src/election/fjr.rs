@@ -195,6 +195,7 @@ impl Election for Fjr {
                     self.suspect_aloud(j, out);
                 }
             }
+            Input::Resigned { who, next } => self.on_resigned(now, who, next),
             Input::HandOver(to) => self.on_hand_over(now, to, out),
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) => {} // It has timers of its own.
@@ -304,6 +305,17 @@ impl Fjr {
         } else if to != self.me() || self.stage.is_listening() {
             self.take_part(heard, out);
         }
+    }
+
+    /// Everybody is told, so there is nobody to warn. Whoever is next is expected, as if its first heartbeat had come: it may
+    /// lead at once, and the others need not name themselves before they hear of it. If it does not speak, its timer expires.
+    fn on_resigned(&mut self, now: Time, who: NodeId, next: Option<NodeId>) {
+        self.contends_no_more(who);
+        let Some(next) = next else { return };
+        let Some(member) = self.member(now, next) else { return };
+        member.last_beat = now;
+        member.timer = now + member.timeout.timeout();
+        self.contenders.insert(next);
     }
 
     fn on_deadline(&mut self, now: Time, out: &mut Actions<Msg>) {

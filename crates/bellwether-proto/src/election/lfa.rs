@@ -111,7 +111,7 @@ impl Election for Lfa {
                     self.timeout[j].new_life();
                 }
             }
-            Input::Gone(peer) => {
+            Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 if self.stronger(peer) == Some(self.leader) {
                     self.give_up_leader(now);
                 }

@@ -100,8 +100,12 @@ impl Election for Lockstep {
                 self.leader = Some(self.strongest);
                 self.begin(now, out);
             }
-            Input::Deadline | Input::NewLife(_) | Input::Gone(_) | Input::HandOver(_) | Input::DownSig(_) => {
-            }
+            Input::Deadline
+            | Input::NewLife(_)
+            | Input::Gone(_)
+            | Input::Resigned { .. }
+            | Input::HandOver(_)
+            | Input::DownSig(_) => {}
         }
     }
 

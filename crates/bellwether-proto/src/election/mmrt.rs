@@ -191,7 +191,11 @@ impl Election for Mmrt {
             }
             Input::Deadline => self.on_deadline(now, out),
             // It judges by order, not by time; who is gone does not answer.
-            Input::NewLife(_) | Input::Gone(_) | Input::HandOver(_) | Input::DownSig(_) => {}
+            Input::NewLife(_)
+            | Input::Gone(_)
+            | Input::Resigned { .. }
+            | Input::HandOver(_)
+            | Input::DownSig(_) => {}
         }
     }
 

@@ -9,7 +9,7 @@ pub(super) struct Epochs {
     largest: u64,
     /// Whose it is; a node that has been restarted does not remember.
     of: Option<NodeId>,
-    /// What stable storage holds, or has been asked to.
+    /// What stable storage holds, or has been asked to; above the largest seen, if the next has been set aside.
     kept: u64,
 }
 
@@ -51,9 +51,26 @@ impl Epochs {
         self.largest
     }
 
+    /// What stable storage must hold.
+    pub(super) fn kept(&self) -> u64 {
+        self.kept.max(self.largest)
+    }
+
     /// Whether there is anything that stable storage must be asked to hold; it is taken to be asked.
     pub(super) fn keep(&mut self) -> bool {
-        core::mem::replace(&mut self.kept, self.largest) != self.largest
+        self.ask(self.largest)
+    }
+
+    /// The same for the epoch that this node will most likely begin. If nothing comes of it a number is left out, after a
+    /// restart.
+    pub(super) fn set_aside(&mut self) -> bool {
+        self.ask(self.largest.saturating_add(1))
+    }
+
+    fn ask(&mut self, epoch: u64) -> bool {
+        let grows = epoch > self.kept;
+        self.kept = self.kept.max(epoch);
+        grows
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {

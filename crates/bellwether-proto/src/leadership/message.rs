@@ -31,11 +31,16 @@ pub enum LeadershipMsg {
         of: Option<NodeId>,
         /// How much the sender would be preferred as a leader.
         priority: u32,
+        /// How often the sender has been suspected, if the algorithm counts that: who was seldom is elected.
+        count: u64,
     },
-    /// "I lead no more."
+    /// "I do not lead": after it did, or as the first word of another life.
     Cede,
-    /// "I do not stand for a while: do as if I were gone."
-    Aside,
+    /// "I do not stand for a while, and lead no more: do as if I were gone."
+    Aside {
+        /// If the sender led: who leads next, as far as it knows.
+        next: Option<NodeId>,
+    },
     /// "Let that one lead."
     HandOver {
         /// Who.
@@ -63,7 +68,7 @@ impl LeadershipMsg {
             Self::Lead { .. } => 1,
             Self::Follow { .. } => 2,
             Self::Cede => 3,
-            Self::Aside => 4,
+            Self::Aside { .. } => 4,
             Self::HandOver { .. } => 5,
             Self::Seen { .. } => 6,
         }
@@ -77,13 +82,15 @@ impl LeadershipMsg {
                 form.other(from, round);
                 form.period(epoch);
             }
-            Self::Follow { round, epoch, of, priority } => {
+            Self::Follow { round, epoch, of, priority, count } => {
                 form.other(to, round);
                 form.period(epoch);
                 form.option(of, Form::node);
                 form.number(u64::from(priority));
+                form.suspicions(count);
             }
-            Self::Cede | Self::Aside => {}
+            Self::Cede => {}
+            Self::Aside { next } => form.option(next, Form::node),
             Self::HandOver { to } => form.node(to),
             Self::Seen { epoch, of } => {
                 form.period(epoch);

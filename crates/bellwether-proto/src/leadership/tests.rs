@@ -43,6 +43,8 @@ struct Cluster {
     random: u64,
     announced: Vec<(Time, NodeId, Announcement)>,
     yields: Vec<(NodeId, NodeId)>,
+    /// Who has named itself, in its own election.
+    contended: BTreeSet<NodeId>,
     disks: BTreeMap<NodeId, Durable>,
 }
 
@@ -61,6 +63,7 @@ impl Cluster {
             random: seed,
             announced: Vec::new(),
             yields: Vec::new(),
+            contended: BTreeSet::new(),
             disks: BTreeMap::new(),
         };
         for (id, priority) in ids.iter().zip(priorities) {
@@ -168,6 +171,9 @@ impl Cluster {
                 Output::Broadcast(frame) => others.iter().for_each(|to| self.send(*to, frame.clone())),
                 Output::Event(Event::Announced(announced)) => self.announced.push((self.now, id, announced)),
                 Output::Event(Event::Yield(to)) => self.yields.push((id, to)),
+                Output::Event(Event::View(view)) if view.normal_leader() == Some(id) => {
+                    self.contended.insert(id);
+                }
                 Output::Persist(durable) => drop(self.disks.insert(id, durable)),
                 Output::Event(_) => {}
             }
@@ -374,6 +380,26 @@ fn a_leader_that_resigns_is_replaced_at_once_and_stands_aside_for_as_long_as_it_
         if protocol == Protocol::Fjr {
             assert_eq!(stays, next, "the default is stable");
         }
+    }
+}
+
+/// Whoever comes back has been suspected once more in its books, so that everybody gets a turn.
+#[test]
+fn a_leader_that_resigns_says_who_is_next_and_nobody_else_contends() {
+    let mut cluster = Cluster::settled(&[0; 5], 21);
+    for _ in 0..12 {
+        let (leader, epoch) = cluster.agreed().expect("a leader");
+        cluster.contended.clear();
+        let until = cluster.now + Span::millis(300);
+        cluster.step(leader, Input::StandAside { until });
+        cluster.run(Span::millis(6));
+        let (next, new_epoch) = cluster.agreed().expect("the next leader");
+        assert!(
+            next != leader && new_epoch == epoch + 1,
+            "{next} with {new_epoch} after {leader} with {epoch}"
+        );
+        assert_eq!(cluster.contended, [next].into());
+        cluster.run(Span::secs(2));
     }
 }
 

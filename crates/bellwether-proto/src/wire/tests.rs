@@ -152,9 +152,9 @@ fn the_format_is_what_it_was() {
     };
     let channel = Channel { cluster: 1, election: 0 };
     assert_eq!(encode(channel, &frame), [1, 1, 0, 2, 3, 5, 1, 7, 17, 0, 2, 3, 0xac, 2]);
-    let follow = LeadershipMsg::Follow { round: 300, epoch: 9, of: Some(NodeId(4)), priority: 10 };
+    let follow = LeadershipMsg::Follow { round: 300, epoch: 9, of: Some(NodeId(4)), priority: 10, count: 6 };
     let frame = Frame { rides: None, body: Body::Leadership(follow), ..frame };
-    assert_eq!(encode(channel, &frame), [1, 1, 0, 2, 3, 5, 0, 2, 2, 0xac, 2, 9, 1, 4, 10]);
+    assert_eq!(encode(channel, &frame), [1, 1, 0, 2, 3, 5, 0, 2, 2, 0xac, 2, 9, 1, 4, 10, 6]);
 }
 
 fn with_body(tag: u8, body: &[u8]) -> Vec<u8> {
@@ -261,9 +261,15 @@ fn leadership(which: u64, n: u64) -> LeadershipMsg {
     let all = [
         LeadershipMsg::Claim { round },
         LeadershipMsg::Lead { round, epoch },
-        LeadershipMsg::Follow { round, epoch, of: (!n.is_multiple_of(2)).then_some(id), priority: n as u32 },
+        LeadershipMsg::Follow {
+            round,
+            epoch,
+            of: (!n.is_multiple_of(2)).then_some(id),
+            priority: n as u32,
+            count: n,
+        },
         LeadershipMsg::Cede,
-        LeadershipMsg::Aside,
+        LeadershipMsg::Aside { next: (!n.is_multiple_of(2)).then_some(id) },
         LeadershipMsg::HandOver { to: id },
         LeadershipMsg::Seen { epoch, of: (!n.is_multiple_of(2)).then_some(id) },
     ];

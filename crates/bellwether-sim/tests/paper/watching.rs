@@ -38,7 +38,11 @@ impl Election for WatchesAll {
         match input {
             Input::Recovery => self.peers.iter().for_each(|peer| out.push(Action::Start(*peer))),
             Input::DownSig(peer) => out.push(Action::Start(peer)),
-            Input::NewLife(_) | Input::Gone(_) | Input::HandOver(_) | Input::Deadline => {}
+            Input::NewLife(_)
+            | Input::Gone(_)
+            | Input::Resigned { .. }
+            | Input::HandOver(_)
+            | Input::Deadline => {}
             Input::Message { msg, .. } => match msg {},
         }
     }

@@ -1,5 +1,6 @@
 //! The layer by itself: everything else is played by the test. It is node 1; the others are linked.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::super::{Announcement, Cause, Leadership, LeadershipMsg, POLL_PERIODS, Step, Terms};
@@ -9,6 +10,7 @@ use crate::time::{Span, Time};
 
 const ME: NodeId = NodeId(1);
 
+#[derive(Clone)]
 struct Alone {
     layer: Leadership,
     now: Time,
@@ -59,7 +61,7 @@ impl Alone {
 
     fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Step> {
         let round = self.layer.round;
-        self.hears(from, LeadershipMsg::Follow { round, epoch, of: of.map(NodeId), priority: 0 })
+        self.hears(from, LeadershipMsg::Follow { round, epoch, of: of.map(NodeId), priority: 0, count: 0 })
     }
 
     fn wakes_after(&mut self, span: Span) -> Vec<Step> {
@@ -102,11 +104,11 @@ fn an_answer_that_comes_late_still_tells_of_a_larger_epoch() {
     let asked = alone.layer.round;
     alone.wakes_after(TIMING.tau * POLL_PERIODS);
     assert_ne!(alone.layer.round, asked, "it has asked again");
-    let late = LeadershipMsg::Follow { round: asked, epoch: 41, of: Some(NodeId(9)), priority: 0 };
+    let late = LeadershipMsg::Follow { round: asked, epoch: 41, of: Some(NodeId(9)), priority: 0, count: 0 };
     assert_eq!(announced(&alone.hears(3, late)), [(Some(1), 42)]);
     let mut alone = Alone::leading(&[2, 3]);
     alone.wakes_after(TIMING.tau * POLL_PERIODS);
-    let rival = LeadershipMsg::Follow { round: asked, epoch: 1, of: Some(NodeId(9)), priority: 0 };
+    let rival = LeadershipMsg::Follow { round: asked, epoch: 1, of: Some(NodeId(9)), priority: 0, count: 0 };
     assert_eq!(announced(&alone.hears(3, rival)), [(Some(1), 2)], "another has led with the same");
 }
 
@@ -117,7 +119,7 @@ fn an_answer_to_an_earlier_claim_does_not_settle_a_later_one() {
     let round = alone.layer.round;
     alone.named(2);
     alone.named(1);
-    let late = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 0 };
+    let late = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 0, count: 0 };
     assert_eq!(announced(&alone.hears(2, late)), []);
     assert_eq!(announced(&alone.has_seen(2, 0, None)), [(Some(1), 1)]);
 }
@@ -128,7 +130,7 @@ fn a_leader_is_outdone_once_a_period_at_most() {
     let mut alone = Alone::leading(&[2]);
     let (mut began, end) = (0, alone.now + Span::secs(1));
     while alone.now < end {
-        let more = alone.layer.epoch() + 1;
+        let more = alone.layer.epochs.largest() + 1;
         began += announced(&alone.has_seen(2, more, Some(2))).len();
         let due = alone.layer.deadline().min(alone.now + Span::millis(1));
         began += announced(&alone.wakes_after(due.since(alone.now))).len();
@@ -144,7 +146,7 @@ fn an_epoch_that_cannot_be_is_not_believed() {
     assert_eq!(alone.has_seen(2, u64::MAX, Some(2)), []);
     alone.named(2);
     assert_eq!(alone.hears(2, LeadershipMsg::Lead { round: 1, epoch: 1 << 33 }), []);
-    assert_eq!(alone.layer.epoch(), 1);
+    assert_eq!(alone.layer.epochs.largest(), 1);
     let most = LeadershipMsg::Lead { round: 1, epoch: 1 << 32 };
     assert_eq!(announced(&alone.hears(2, most)), [(Some(2), 1 << 32)]);
 }
@@ -161,12 +163,41 @@ fn answers(steps: &[Step]) -> Vec<(u32, u64)> {
     answers.collect()
 }
 
+/// Of those that can be reached and stand: first who is preferred, then who was suspected least.
+#[test]
+fn a_leader_that_resigns_says_who_is_next() {
+    let mut alone = Alone::leading(&[2, 3, 4, 5]);
+    let round = alone.layer.round;
+    for (from, priority, count) in [(2, 0, 4), (3, 0, 1), (4, 0, 1), (5, 0, 0)] {
+        alone.hears(from, LeadershipMsg::Follow { round, epoch: 0, of: None, priority, count });
+    }
+    alone.hears(5, LeadershipMsg::Aside { next: None });
+    let says = |mut alone: Alone| {
+        alone.layer.stand_aside(alone.now);
+        let told = alone.steps().into_iter().filter_map(|step| match step {
+            Step::Send(_, LeadershipMsg::Aside { next }) => Some(next),
+            _ => None,
+        });
+        let told: BTreeSet<_> = told.collect();
+        assert_eq!(told.len(), 1, "all hear the same");
+        told.first().copied().flatten()
+    };
+    assert_eq!(says(alone.clone()), Some(NodeId(3)));
+    let preferred = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 1, count: 9 };
+    alone.hears(4, preferred);
+    assert_eq!(says(alone.clone()), Some(NodeId(4)));
+    alone.now = alone.now + TIMING.tau * 16;
+    assert_eq!(says(alone.clone()), None, "nobody has answered for a while");
+    alone.layer.terms.hands_over = false;
+    assert_eq!(says(alone), None);
+}
+
 /// Two leaders that cannot hear each other, and one that hears both and stands aside: were both told what the other has, each
 /// would outdo the other at every poll.
 #[test]
 fn who_stands_aside_follows_one_leader_at_a_time() {
     let mut alone = Alone::new(&[2, 3]);
-    alone.layer.stand_aside();
+    alone.layer.stand_aside(alone.now);
     alone.steps();
     assert_eq!(answers(&alone.hears(2, lead(5))), [(2, 5)]);
     assert_eq!(alone.hears(3, lead(4)), [], "it follows another");
@@ -181,7 +212,7 @@ fn who_stands_aside_follows_one_leader_at_a_time() {
 #[test]
 fn who_stands_aside_does_not_cling_to_a_leader_that_is_gone_or_silent() {
     let mut alone = Alone::new(&[2, 3]);
-    alone.layer.stand_aside();
+    alone.layer.stand_aside(alone.now);
     alone.hears(3, lead(6));
     alone.layer.unlink(alone.now, NodeId(3));
     assert_eq!(announced(&alone.steps()), [(None, 6)]);
@@ -213,14 +244,34 @@ fn a_claim_that_came_to_nothing_uses_up_no_epoch() {
     let mut alone = Alone::new(&[2, 3]);
     alone.hears(3, LeadershipMsg::Claim { round: 1 });
     alone.layer.unlink(alone.now, NodeId(3));
-    assert_eq!(alone.layer.epoch(), 0, "it was not agreed to");
+    assert_eq!(alone.layer.epochs.largest(), 0, "it was not agreed to");
     alone.layer.link(alone.now, NodeId(3));
     alone.named(3);
     alone.hears(3, LeadershipMsg::Claim { round: 1 });
     alone.named(2);
     alone.hears(2, lead(1));
     alone.layer.unlink(alone.now, NodeId(3));
-    assert_eq!(alone.layer.epoch(), 1, "it was there when another came to lead");
+    assert_eq!(alone.layer.epochs.largest(), 1, "it was there when another came to lead");
+}
+
+/// The disk works while the others answer, and has nothing more to do when they have.
+#[test]
+fn whom_the_leader_before_chose_has_its_epoch_on_disk_before_it_is_settled() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.named(2);
+    alone.hears(2, lead(4));
+    alone.layer.name(alone.now, Some(ME), Cause::Resigned(NodeId(2)));
+    assert_eq!((alone.steps().last(), alone.layer.epoch_to_keep()), (Some(&Step::Persist), 5));
+    alone.has_seen(2, 4, Some(2));
+    let settled = alone.has_seen(3, 4, Some(2));
+    assert_eq!((announced(&settled), settled.contains(&Step::Persist)), ([(Some(1), 5)].into(), false));
+    // What was not foreseen is kept as ever.
+    let mut alone = Alone::new(&[2, 3]);
+    alone.layer.name(alone.now, Some(ME), Cause::Resigned(NodeId(2)));
+    alone.steps();
+    alone.has_seen(2, 7, Some(2));
+    let settled = alone.has_seen(3, 4, Some(2));
+    assert_eq!((announced(&settled), settled.contains(&Step::Persist)), ([(Some(1), 8)].into(), true));
 }
 
 #[test]
@@ -228,7 +279,7 @@ fn a_hand_over_that_nothing_comes_of_is_tried_again_in_a_while_and_not_at_once()
     let mut alone = Alone::new(&[2, 3]);
     alone.named(1);
     let round = alone.layer.round;
-    let preferred = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 10 };
+    let preferred = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 10, count: 0 };
     alone.hears(2, preferred);
     let mut steps = alone.hears(3, preferred);
     for to in [2, 3, 2] {
@@ -256,7 +307,7 @@ fn an_answer_to_an_earlier_life_settles_nothing() {
     alone.named(1);
     let mut reborn = Alone::in_life(Incarnation(2), &[2]);
     reborn.named(1);
-    let late = LeadershipMsg::Follow { round: alone.layer.round, epoch: 0, of: None, priority: 0 };
+    let late = LeadershipMsg::Follow { round: alone.layer.round, epoch: 0, of: None, priority: 0, count: 0 };
     assert_eq!(announced(&reborn.hears(2, late)), []);
 }
 
@@ -264,9 +315,9 @@ fn an_answer_to_an_earlier_life_settles_nothing() {
 fn nobody_is_preferred_who_stands_aside() {
     let mut alone = Alone::leading(&[2, 3]);
     let round = alone.layer.round;
-    alone.hears(2, LeadershipMsg::Follow { round, epoch: 1, of: None, priority: 10 });
+    alone.hears(2, LeadershipMsg::Follow { round, epoch: 1, of: None, priority: 10, count: 0 });
     alone.named(3);
-    alone.hears(2, LeadershipMsg::Aside);
+    alone.hears(2, LeadershipMsg::Aside { next: None });
     alone.named(1);
     let steps = alone.wakes_after(SETTLE);
     assert_eq!(announced(&steps), [(Some(1), 2)], "{steps:?}");
@@ -277,7 +328,7 @@ fn nobody_is_preferred_who_stands_aside() {
 fn who_stands_aside_is_waited_for_like_everybody() {
     let mut alone = Alone::new(&[2]);
     alone.named(1);
-    assert_eq!(announced(&alone.hears(2, LeadershipMsg::Aside)), []);
+    assert_eq!(announced(&alone.hears(2, LeadershipMsg::Aside { next: None })), []);
     assert_eq!(announced(&alone.has_seen(2, 7, Some(2))), [(Some(1), 8)]);
 }
 
@@ -286,7 +337,7 @@ fn who_stands_aside_agrees_to_what_it_had_not_agreed_to_before() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(2);
     assert_eq!(answers(&alone.hears(3, LeadershipMsg::Claim { round: 4 })), [], "it follows another");
-    alone.layer.stand_aside();
+    alone.layer.stand_aside(alone.now);
     assert_eq!(answers(&alone.steps()), [(3, 0)]);
 }
 

@@ -70,6 +70,51 @@ fn a_hand_over_to_one_that_does_not_take_it_delays_a_leader_by_a_timeout() {
 }
 
 #[test]
+fn whoever_is_next_after_a_resignation_leads_at_once() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::Resigned { who: id(1), next: Some(id(2)) });
+    assert_eq!((rig.leader(), rig.sent()), (Some(2), [(0, heartbeat(1, 2))].into()), "and suspects nobody");
+}
+
+#[test]
+fn the_others_expect_whoever_is_next_after_a_resignation() {
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::Resigned { who: id(1), next: Some(id(2)) });
+    assert_eq!((rig.leader(), rig.did.len()), (Some(2), 0), "it need not be heard first");
+    rig.message(2, heartbeat(1, 1));
+    assert_eq!((rig.leader(), rig.did.len()), (Some(2), 0));
+}
+
+/// The books of the one that went were old.
+#[test]
+fn who_precedes_the_one_that_was_said_to_be_next_leads() {
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::Resigned { who: id(1), next: Some(id(2)) });
+    rig.message(2, heartbeat(7, 1));
+    assert_eq!((rig.leader(), rig.sent()), (Some(3), [(0, heartbeat(1, 2))].into()));
+}
+
+#[test]
+fn who_was_said_to_be_next_and_is_silent_is_given_up_like_any_leader() {
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::Resigned { who: id(1), next: Some(id(2)) });
+    rig.advance(PATIENCE);
+    assert_eq!((rig.leader(), rig.sent()[0].1), (Some(3), suspicion_of(2, 1)));
+}
+
+#[test]
+fn a_resignation_without_a_word_of_who_is_next_leaves_all_to_contend() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::Resigned { who: id(1), next: None });
+    assert_eq!((rig.leader(), rig.sent()), (Some(2), [(0, heartbeat(1, 2))].into()));
+}
+
+#[test]
 fn a_leader_that_overslept_begins_another_life() {
     let mut rig = Rig::<Fjr>::repaired(1, 1);
     let due = rig.election.beat_due;

@@ -1,0 +1,117 @@
+//! The members that a node can speak with, as far as leading goes.
+
+use alloc::collections::{BTreeMap, btree_map};
+use core::cmp::Reverse;
+
+use super::Reluctance;
+use crate::canonical::Form;
+use crate::ident::NodeId;
+use crate::link::ACQUAINTANCES_MAX;
+use crate::time::{Span, Time};
+
+/// Those that are linked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Peers(BTreeMap<NodeId, Peer>);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer {
+    since: Time,
+    /// When a frame of it came last.
+    heard: Time,
+    priority: u32,
+    /// How often it has been suspected.
+    count: u64,
+    /// Whether it said that it does not stand.
+    aside: bool,
+}
+
+impl Peer {
+    pub(super) fn linked_for(&self, now: Time) -> Span {
+        now.since(self.since)
+    }
+
+    pub(super) fn silent_for(&self, now: Time) -> Span {
+        now.since(self.heard)
+    }
+}
+
+impl Peers {
+    /// Whether there is room for it.
+    pub(super) fn link(&mut self, now: Time, id: NodeId) -> bool {
+        let room = self.0.len() < ACQUAINTANCES_MAX || self.0.contains_key(&id);
+        if room {
+            self.0.insert(id, Peer { since: now, heard: now, priority: 0, count: 0, aside: false });
+        }
+        room
+    }
+
+    pub(super) fn unlink(&mut self, id: NodeId) {
+        self.0.remove(&id);
+    }
+
+    pub(super) fn ids(&self) -> btree_map::Keys<'_, NodeId, Peer> {
+        self.0.keys()
+    }
+
+    pub(super) fn get(&self, id: NodeId) -> Option<&Peer> {
+        self.0.get(&id)
+    }
+
+    pub(super) fn heard(&mut self, now: Time, id: NodeId) {
+        if let Some(peer) = self.0.get_mut(&id) {
+            peer.heard = now;
+        }
+    }
+
+    pub(super) fn stands_aside(&mut self, id: NodeId, aside: bool) {
+        if let Some(peer) = self.0.get_mut(&id) {
+            peer.aside = aside;
+        }
+    }
+
+    /// What it says of itself.
+    pub(super) fn rate(&mut self, id: NodeId, priority: u32, count: u64) {
+        if let Some(peer) = self.0.get_mut(&id) {
+            (peer.priority, peer.count) = (priority, count);
+        }
+    }
+
+    /// Whether anybody stands.
+    pub(super) fn has_candidate(&self) -> bool {
+        self.0.values().any(|peer| !peer.aside)
+    }
+
+    /// Whether that one could lead: it stands, and has been heard within `patience`.
+    pub(super) fn may_lead(&self, now: Time, id: NodeId, patience: Span) -> Result<(), Reluctance> {
+        match self.0.get(&id) {
+            None => Err(Reluctance::NotLinked),
+            Some(peer) if peer.aside => Err(Reluctance::StandsAside),
+            Some(peer) if peer.silent_for(now) > patience => Err(Reluctance::Silent),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Of those that stand, the one of highest priority, if that is above `priority`.
+    pub(super) fn preferred(&self, priority: u32, except: Option<NodeId>) -> Option<NodeId> {
+        let higher =
+            |(id, peer): &(&NodeId, &Peer)| peer.priority > priority && !peer.aside && Some(**id) != except;
+        let highest = self.0.iter().filter(higher).max_by_key(|(id, peer)| (peer.priority, Reverse(**id)));
+        highest.map(|(id, _)| *id)
+    }
+
+    /// Whom the others would elect: of those that could lead and are preferred, the one that was suspected least.
+    pub(super) fn successor(&self, now: Time, patience: Span) -> Option<NodeId> {
+        let fit = self.0.iter().filter(|(id, _)| self.may_lead(now, **id, patience).is_ok());
+        let first = fit.min_by_key(|(id, peer)| (Reverse(peer.priority), peer.count, **id));
+        first.map(|(id, _)| *id)
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        form.number(self.0.len() as u64);
+        for (id, peer) in &self.0 {
+            form.node(*id);
+            form.number(u64::from(peer.priority) << 1 | u64::from(peer.aside));
+            form.suspicions(peer.count);
+        }
+    }
+}
