@@ -5,7 +5,11 @@
 //! promised convergence to fall due. What is judged follows from the promises alone: a plan that breaks an
 //! algorithm's assumptions simply leaves fewer properties to judge.
 
+pub mod limits;
+mod menu;
 pub mod model;
+
+use std::collections::BTreeSet;
 
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Variant};
@@ -19,23 +23,38 @@ use rand_core::SeedableRng;
 use crate::net::below;
 use crate::run::facts;
 use crate::scenario::{Fault, Latency, Planned, Scenario};
+use menu::{MENU, MENU_SYNCHRONOUS, Pick};
 
-/// Faults happen before this.
-const RAGE: Span = Span::secs(10);
-/// The slowest link that a plan makes.
-const SLOWEST: Span = Span::secs(2);
+pub use limits::{Allowed, FaultClass, Limits, LimitsError};
+
+/// Of a plan's rage: the slowest link that it makes.
+const SLOWEST_PART: u64 = 5;
 const EVENTS_MAX: u64 = 24;
 
-/// The plan of that seed for an algorithm.
+/// The plan of that seed for an algorithm, within the [widest limits](Limits::wide).
 pub fn draw(protocol: Protocol, variant: Variant, seed: u64) -> Scenario {
-    Drawing::new(protocol, variant, seed).finish()
+    draw_within(protocol, variant, &Limits::wide(), seed)
 }
 
-/// As [`draw`], of nodes that are run as an agent runs them. About half of the messages that a fault waits for are of the
-/// leadership layer.
+/// As [`draw`], of nodes that are run as an agent runs them.
 pub fn draw_in_agent(protocol: Protocol, seed: u64) -> Scenario {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x6167_656e);
-    let mut scenario = Scenario { agent: true, ..draw(protocol, Variant::Repaired, seed) };
+    draw_within(protocol, Variant::Repaired, &Limits { agent: true, ..Limits::wide() }, seed)
+}
+
+/// The plan of that seed for an algorithm, within limits that [can be kept](Limits::check).
+pub fn draw_within(protocol: Protocol, variant: Variant, limits: &Limits, seed: u64) -> Scenario {
+    let scenario = Drawing::new(protocol, variant, limits, seed).finish();
+    if limits.agent { in_agent(scenario, limits) } else { scenario }
+}
+
+/// The same, of nodes that are run as an agent runs them. About half of the messages that a fault waits for are of the
+/// leadership layer, unless it is said which.
+fn in_agent(mut scenario: Scenario, limits: &Limits) -> Scenario {
+    scenario.agent = true;
+    if limits.kinds.is_some() {
+        return scenario;
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(scenario.seed ^ 0x6167_656e);
     for planned in &mut scenario.events {
         if let Fault::DropNext { kind, .. } | Fault::CrashBeforeSend { kind, .. } = &mut planned.fault
             && below(2, &mut rng) == 0
@@ -58,32 +77,52 @@ enum Mood {
 }
 
 #[derive(Debug)]
-struct Drawing {
+struct Drawing<'a> {
     rng: ChaCha8Rng,
     scenario: Scenario,
+    limits: &'a Limits,
+    classes: BTreeSet<FaultClass>,
+    /// Faults happen before this.
+    rage: Span,
     mood: Mood,
+    /// Who may crash: everybody, unless nobody comes back.
+    mortal: Vec<NodeId>,
     /// Nodes that a `crash_before_send` still waits for.
     trapped: Vec<NodeId>,
 }
 
-impl Drawing {
-    fn new(protocol: Protocol, variant: Variant, seed: u64) -> Self {
+impl<'a> Drawing<'a> {
+    fn new(protocol: Protocol, variant: Variant, limits: &'a Limits, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x706c_616e);
-        let nodes = [3, 5, 7, 2, 4, 6, 8][below(7, &mut rng) as usize];
+        let nodes = limits.nodes[below(limits.nodes.len() as u64, &mut rng) as usize];
+        let rage = match limits.rages[..] {
+            [only] => only,
+            ref several => several[below(several.len() as u64, &mut rng) as usize],
+        };
         let mut scenario = Scenario::calm(protocol, nodes, Time::NEVER);
         scenario.name = format!("{} plan {seed}", protocol.name());
         scenario.variant = variant;
         scenario.seed = seed;
-        Self { rng, scenario, mood: Mood::Synchronous, trapped: Vec::new() }
+        let classes = limits.classes(protocol, variant);
+        let (mortal, trapped) = (scenario.ids().collect(), Vec::new());
+        Self { rng, scenario, limits, classes, rage, mood: Mood::Synchronous, mortal, trapped }
     }
 
     fn finish(mut self) -> Scenario {
         self.network();
         self.mood_and_detector();
         self.timing();
+        if !self.allows(FaultClass::Recover) {
+            self.spare_some();
+        }
+        let menu = self.menu();
         for _ in 0..1 + self.below(EVENTS_MAX) {
-            let fault = self.fault();
-            let at = Time::ZERO + Span::micros(self.below(RAGE.as_micros()));
+            if menu.is_empty() {
+                break; // What the network does must do.
+            }
+            let pick = menu[self.below(menu.len() as u64) as usize];
+            let fault = self.fault(pick);
+            let at = Time::ZERO + Span::micros(self.below(self.rage.as_micros()));
             self.scenario.events.push(Planned { at, fault });
         }
         self.heal();
@@ -108,14 +147,16 @@ impl Drawing {
     /// An algorithm that promises something only in a synchronous system gets one in most of its plans.
     fn mood_and_detector(&mut self) {
         use DetectorKind::{Adaptive, Cooperative, Heartbeat, Perfect, Ping, Ring};
-        let hostile = !self.needs(Assumption::Reliable) || self.chance(40);
+        // Where no fault is left that a synchronous system knows, there is no point in one.
+        let synchronous = self.allows(FaultClass::Crash);
+        let hostile = !self.needs(Assumption::Reliable) || !synchronous || self.chance(40);
         let kinds: &[DetectorKind] = match (self.needs(Assumption::AccurateDetector), hostile) {
             (true, true) => &[Perfect],
             (true, false) => &[Perfect, Perfect, Ping, Heartbeat, Ring, Adaptive, Cooperative],
             // The oracle knows of crashes alone: it neither sees a cut nor is fooled by a node that plays dead.
             (false, _) => &[Ping, Heartbeat, Heartbeat, Ring, Cooperative, Adaptive],
         };
-        let kind = kinds[self.below(kinds.len() as u64) as usize];
+        let kind = self.detector(kinds);
         self.scenario.detector.kind = kind;
         let others = self.scenario.nodes as usize - 1;
         self.scenario.detector.reporters = if kind == Cooperative { others.min(2) } else { 1 };
@@ -123,6 +164,17 @@ impl Drawing {
             self.mood = Mood::Hostile;
             self.turn_hostile();
         }
+    }
+
+    fn detector(&mut self, suitable: &[DetectorKind]) -> DetectorKind {
+        let mut kinds = suitable.to_vec();
+        if let Some(wanted) = &self.limits.detectors {
+            kinds.retain(|kind| wanted.contains(kind));
+            if kinds.is_empty() {
+                kinds.clone_from(wanted);
+            }
+        }
+        kinds[self.below(kinds.len() as u64) as usize]
     }
 
     /// Periods shorter and longer than a round trip.
@@ -135,52 +187,88 @@ impl Drawing {
     /// Channels that lose, repeat and reorder until the healing; some keep reordering after it.
     fn turn_hostile(&mut self) {
         let in_order = self.needs(Assumption::Fifo);
-        let calm = Fault::Network {
-            latency: Some(self.scenario.network.base.latency),
-            loss: Some(0.0),
-            duplicate: Some(0.0),
-            fifo: Some(in_order || self.chance(80)),
-        };
+        let fifo_after = in_order || self.chance(80);
         let percent = |drawn: u64| [0.0, 0.0, 0.05, 0.3][drawn as usize];
         let (loss, duplicate, fifo) = (self.below(4), self.below(4), self.chance(60));
+        let [loses, repeats, delays] =
+            [FaultClass::Loss, FaultClass::Duplicate, FaultClass::Delay].map(|class| self.allows(class));
+        if !(loses || repeats || delays) {
+            return;
+        }
         let base = &mut self.scenario.network.base;
-        base.loss = percent(loss);
-        base.duplicate = if in_order { 0.0 } else { percent(duplicate) };
-        base.fifo = in_order || fifo;
-        self.scenario.events.push(Planned { at: Time::ZERO + RAGE, fault: calm });
+        base.loss = if loses { percent(loss) } else { 0.0 };
+        base.duplicate = if repeats && !in_order { percent(duplicate) } else { 0.0 };
+        base.fifo = in_order || fifo || !delays;
+        let calm = Fault::Network {
+            latency: Some(base.latency),
+            loss: Some(0.0),
+            duplicate: Some(0.0),
+            fifo: Some(fifo_after || !delays),
+        };
+        self.scenario.events.push(Planned { at: Time::ZERO + self.rage, fault: calm });
     }
 
     /// Whether some promise of the algorithm takes that for granted.
     fn needs(&self, assumption: Assumption) -> bool {
-        self.scenario.protocol.spec().repaired.iter().any(|promise| promise.under.contains(&assumption))
+        limits::presumes(self.scenario.protocol, assumption)
     }
 
-    fn fault(&mut self) -> Fault {
-        let kinds = match self.mood {
-            Mood::Synchronous => 5,
-            Mood::Hostile => 14,
-        };
-        match self.below(kinds) {
-            0 | 1 => Fault::Crash(self.some_nodes()),
-            2 | 3 => Fault::Recover(self.some_nodes()),
-            4 => self.crash_before_send(),
-            5 => Fault::Pause(vec![self.node()]),
-            6 | 7 => Fault::Resume(self.some_nodes()),
-            8 => Fault::Cut(vec![self.pair()]),
-            9 => Fault::CutOneWay(vec![self.pair()]),
-            10 => self.partition(),
-            11 => Fault::Heal,
-            12 => self.slow(),
-            _ => {
+    fn fault(&mut self, pick: Pick) -> Fault {
+        match pick {
+            Pick::Crash => Fault::Crash(self.some_mortals()),
+            Pick::Recover => Fault::Recover(self.some_nodes()),
+            Pick::CrashBeforeSend => self.crash_before_send(),
+            Pick::Pause => Fault::Pause(vec![self.node()]),
+            Pick::Resume => Fault::Resume(self.some_nodes()),
+            Pick::Cut => Fault::Cut(vec![self.pair()]),
+            Pick::CutOneWay => Fault::CutOneWay(vec![self.pair()]),
+            Pick::Partition => self.partition(),
+            Pick::Heal => Fault::Heal,
+            Pick::Slow => self.slow(),
+            Pick::DropNext => {
                 let (from, to) = self.pair();
                 Fault::DropNext { from, to, kind: self.kind() }
             }
         }
     }
 
+    /// What may be drawn in this mood, within the limits.
+    fn menu(&self) -> Vec<Pick> {
+        let mood = match self.mood {
+            Mood::Synchronous => &MENU[..MENU_SYNCHRONOUS],
+            Mood::Hostile => &MENU[..],
+        };
+        mood.iter().copied().filter(|pick| self.offers(*pick)).collect()
+    }
+
+    fn offers(&self, pick: Pick) -> bool {
+        use FaultClass::{Crash, Delay, Loss, Partition, Pause, Recover};
+        match pick {
+            Pick::Crash | Pick::CrashBeforeSend => self.allows(Crash) && !self.mortal.is_empty(),
+            Pick::Recover => self.allows(Recover),
+            Pick::Pause | Pick::Resume => self.allows(Pause),
+            Pick::Cut | Pick::CutOneWay | Pick::Partition => self.allows(Partition),
+            Pick::Heal => self.allows(Partition) || self.allows(Delay) || self.allows(Loss),
+            Pick::Slow => self.allows(Delay),
+            Pick::DropNext => self.allows(Loss),
+        }
+    }
+
+    fn allows(&self, class: FaultClass) -> bool {
+        self.classes.contains(&class)
+    }
+
+    /// Where nobody comes back, somebody must be left, and no fewer than the algorithm needs.
+    fn spare_some(&mut self) {
+        let few = self.needs(Assumption::FewCrashes);
+        let most = if few { self.scenario.t() } else { self.scenario.nodes - 1 };
+        let mortals = if most == 0 { 0 } else { 1 + self.below(u64::from(most)) as usize };
+        self.mortal = self.in_a_row(mortals);
+    }
+
     /// Ends every fault, and the run a while after the convergence has fallen due.
     fn heal(&mut self) {
-        let at = Time::ZERO + RAGE;
+        let at = Time::ZERO + self.rage;
         let everybody: Vec<NodeId> = self.scenario.ids().collect();
         let trapped = std::mem::take(&mut self.trapped);
         let up = if self.scenario.detector.kind == DetectorKind::Cooperative || self.chance(60) {
@@ -189,27 +277,59 @@ impl Drawing {
             self.some_nodes()
         };
         let mut last: Vec<Fault> = vec![Fault::Heal];
-        if self.mood == Mood::Hostile && self.chance(30) {
+        if self.mood == Mood::Hostile && self.allows(FaultClass::Partition) && self.chance(30) {
             // What is left is not whole, but it is stable.
             let cuts = (0..1 + self.below(4)).map(|_| self.pair()).collect();
             last.push(Fault::Cut(cuts));
         }
-        last.extend([Fault::Resume(everybody), Fault::Recover(up.clone())]);
+        if self.allows(FaultClass::Pause) {
+            last.push(Fault::Resume(everybody));
+        }
+        let recovers = self.allows(FaultClass::Recover);
+        if recovers {
+            last.push(Fault::Recover(up.clone()));
+        }
         if !trapped.is_empty() {
             last.push(Fault::Crash(trapped));
-            last.push(Fault::Recover(up));
+            if recovers {
+                last.push(Fault::Recover(up));
+            }
         }
+        last.extend(self.exactly_t_down());
         self.scenario.events.extend(last.into_iter().map(|fault| Planned { at, fault }));
         let due = facts(&self.scenario).slowest_bound();
-        self.scenario.until = at + SLOWEST + due + Span::secs(1);
+        self.scenario.until = at + self.slowest() + due + Span::secs(1);
         if self.needs(Assumption::QuietEnd) {
             // What holds "from some time on" has no bound: it gets as long as there was trouble, twice over.
-            self.scenario.until = self.scenario.until.max(Time::ZERO + RAGE * 4);
+            self.scenario.until = self.scenario.until.max(Time::ZERO + self.rage * 4);
         }
     }
 
+    /// A network without a model gives the message pattern if exactly t are down. A search within promises sees to it.
+    fn exactly_t_down(&mut self) -> Vec<Fault> {
+        let wanted = self.needs(Assumption::MessagePattern) && self.limits.faults != Allowed::Everything;
+        if !wanted || !self.allows(FaultClass::Crash) {
+            return Vec::new();
+        }
+        let t = self.scenario.t() as usize;
+        let mut down = self.mortal.clone();
+        if self.allows(FaultClass::Recover) {
+            down = self.in_a_row(t);
+        }
+        for node in self.scenario.ids() {
+            if down.len() < t && !down.contains(&node) {
+                down.push(node);
+            }
+        }
+        let up: Vec<_> = self.scenario.ids().filter(|node| !down.contains(node)).collect();
+        let crash = (!down.is_empty()).then_some(Fault::Crash(down));
+        let recover = self.allows(FaultClass::Recover).then_some(Fault::Recover(up));
+        crash.into_iter().chain(recover).collect()
+    }
+
     fn crash_before_send(&mut self) -> Fault {
-        let node = self.node();
+        let drawn = self.node();
+        let node = if self.mortal.contains(&drawn) { drawn } else { self.some_mortals()[0] };
         self.trapped.push(node);
         Fault::CrashBeforeSend { node, kind: self.kind() }
     }
@@ -223,11 +343,18 @@ impl Drawing {
 
     fn slow(&mut self) -> Fault {
         let (from, to) = self.pair();
-        let high = Span::micros(1 + self.below(SLOWEST.as_micros()));
+        let high = Span::micros(1 + self.below(self.slowest().as_micros()));
         Fault::Slow { from, to, latency: Latency { low: high / 2, high } }
     }
 
+    fn slowest(&self) -> Span {
+        self.rage / SLOWEST_PART
+    }
+
     fn kind(&mut self) -> String {
+        if let Some(kinds) = &self.limits.kinds {
+            return kinds[below(kinds.len() as u64, &mut self.rng) as usize].clone();
+        }
         let kinds = self.scenario.protocol.spec().kinds;
         kinds[self.below(kinds.len() as u64) as usize].name().to_owned()
     }
@@ -235,6 +362,22 @@ impl Drawing {
     fn some_nodes(&mut self) -> Vec<NodeId> {
         let chosen: Vec<NodeId> = self.scenario.ids().filter(|_| below(3, &mut self.rng) == 0).collect();
         if chosen.is_empty() { vec![self.node()] } else { chosen }
+    }
+
+    fn some_mortals(&mut self) -> Vec<NodeId> {
+        let mut chosen = self.some_nodes();
+        chosen.retain(|node| self.mortal.contains(node));
+        if chosen.is_empty() {
+            let place = self.below(self.mortal.len() as u64) as usize;
+            chosen.push(self.mortal[place]);
+        }
+        chosen
+    }
+
+    /// That many nodes, beginning with any.
+    fn in_a_row(&mut self, count: usize) -> Vec<NodeId> {
+        let first = self.node().0 - 1;
+        (0..count as u32).map(|step| NodeId((first + step) % self.scenario.nodes + 1)).collect()
     }
 
     fn pair(&mut self) -> (NodeId, NodeId) {
