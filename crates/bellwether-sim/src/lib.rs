@@ -22,5 +22,6 @@ pub mod recorded;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod swarm;
 pub mod trace_file;
 pub mod world;

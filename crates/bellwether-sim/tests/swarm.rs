@@ -1,0 +1,129 @@
+//! Swarm search: the same whatever the number of threads, stoppable, and never empty.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_proto::promise::Property;
+use bellwether_sim::plan::Limits;
+use bellwether_sim::run;
+use bellwether_sim::swarm::{Outcome, Played, Search, Watcher, search};
+
+const RUNS: u64 = 1_000;
+
+fn of(protocol: Protocol, variant: Variant) -> Search {
+    let limits = Limits::default();
+    Search { protocol, variant, limits, first_seed: 1, runs: 200, threads: 2 }
+}
+
+fn done(search_for: &Search) -> Outcome {
+    search(search_for, &(), &AtomicBool::new(false))
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let two = of(Protocol::AsyncBully, Variant::Printed);
+    let found = done(&two);
+    assert_eq!(found.runs, two.runs);
+    assert!(!found.violations.is_empty(), "there is something to differ in");
+    for threads in [0, 1, 3] {
+        assert_eq!(done(&Search { threads, ..two.clone() }), found, "{threads} threads");
+    }
+}
+
+#[test]
+fn the_violation_with_the_smallest_seed_is_told() {
+    let search = of(Protocol::AsyncBully, Variant::Printed);
+    let found = done(&search);
+    for violation in &found.violations {
+        let breaks = |seed: &u64| {
+            let report = run::run(&search.draw(*seed));
+            report.properties.iter().any(|judged| judged.name == violation.property.name() && !judged.holds)
+        };
+        assert_eq!((1..=search.runs).find(breaks), Some(violation.seed));
+        assert_eq!(violation.scenario, search.draw(violation.seed));
+        assert!(found.broken[&violation.property] <= found.judged[&violation.property]);
+    }
+    assert!(found.violations.iter().any(|violation| violation.property == Property::Ale2Prime));
+    let seeds: Vec<_> = found.violations.iter().map(|violation| violation.seed).collect();
+    assert!(seeds.is_sorted());
+}
+
+#[test]
+fn a_search_in_two_parts_finds_what_one_finds() {
+    let whole = of(Protocol::Lfa, Variant::Repaired);
+    let (first, rest) =
+        (Search { runs: 70, ..whole.clone() }, Search { first_seed: 71, runs: 130, ..whole.clone() });
+    let (first, rest, whole) = (done(&first), done(&rest), done(&whole));
+    assert_eq!(first.events + rest.events, whole.events);
+    assert_eq!(first.messages + rest.messages, whole.messages);
+    for (situation, times) in &whole.reached {
+        let in_part = |part: &Outcome| part.reached.get(situation).copied().unwrap_or(0);
+        assert_eq!(in_part(&first) + in_part(&rest), *times, "{situation}");
+    }
+}
+
+/// Stops the search at its first violation.
+struct FirstOnly<'a> {
+    stop: &'a AtomicBool,
+    seeds: Mutex<Vec<u64>>,
+}
+
+impl Watcher for FirstOnly<'_> {
+    fn played(&self, seed: u64, played: &Played) {
+        self.seeds.lock().unwrap().push(seed);
+        if played.findings.iter().any(|finding| finding.violation.is_some()) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_search_that_is_stopped_has_played_the_first_plans_and_no_others() {
+    let search_for = of(Protocol::AsyncBully, Variant::Printed);
+    let first = done(&search_for).violations[0].seed;
+    for threads in 1..=3 {
+        let stop = AtomicBool::new(false);
+        let watcher = FirstOnly { stop: &stop, seeds: Mutex::default() };
+        let found = search(&Search { threads, ..search_for.clone() }, &watcher, &stop);
+        assert_eq!(found.violations[0].seed, first);
+        assert!(found.runs < search_for.runs);
+        let mut seeds = watcher.seeds.into_inner().unwrap();
+        seeds.sort_unstable();
+        assert_eq!(seeds, (1..=found.runs).collect::<Vec<_>>());
+    }
+    let stopped = search(&search_for, &(), &AtomicBool::new(true));
+    assert_eq!(stopped, Outcome::default());
+}
+
+#[test]
+fn as_repaired_every_algorithm_keeps_its_promises_and_nothing_that_matters_is_left_out() {
+    for protocol in Protocol::ALL {
+        clean_and_thorough(protocol, false);
+    }
+}
+
+#[test]
+fn so_does_every_algorithm_that_agents_run_there() {
+    for protocol in Protocol::ALL.into_iter().filter(|p| p.spec().in_agent == InAgent::Yes) {
+        clean_and_thorough(protocol, true);
+    }
+}
+
+#[track_caller]
+fn clean_and_thorough(protocol: Protocol, agent: bool) {
+    let limits = Limits { agent, ..Limits::default() };
+    let search = Search { limits, runs: RUNS, ..of(protocol, Variant::Repaired) };
+    let found = done(&search);
+    let name = protocol.name();
+    if let Some(violation) = found.violations.first() {
+        let replay = format!("cargo run -- check {name} --seed {} --runs 1", violation.seed);
+        panic!("{name}: {}: {:?}\nreplay: {replay}", violation.property, violation.how);
+    }
+    let missed: Vec<_> = search.must_reach().into_iter().filter(|s| !found.reached.contains_key(s)).collect();
+    assert!(missed.is_empty(), "{name}: {RUNS} plans never reached {missed:?}");
+    for promise in protocol.spec().repaired {
+        let times = found.judged.get(&promise.property).copied().unwrap_or(0);
+        assert!(times >= RUNS / 4, "{name}: {} was judged in {times} of {RUNS} plans", promise.property);
+    }
+}
