@@ -12,17 +12,15 @@
     reason = "a report for people, with the time it took"
 )]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use std::{env, fs, thread};
 
 use bellwether_proto::election::{InAgent, Protocol, Variant};
-use bellwether_sim::report::Report;
 use bellwether_sim::scenario::{ModelKind, Scenario};
+use bellwether_sim::swarm::{self, Outcome};
 use bellwether_sim::{plan, run};
 
 /// Seeds between two notes of how far it has come.
@@ -122,14 +120,6 @@ impl Args {
     }
 }
 
-/// What a number of plans came to.
-#[derive(Default)]
-struct Tally {
-    messages: u64,
-    judged: BTreeMap<&'static str, u64>,
-    broken: Option<(Scenario, Report)>,
-}
-
 fn soak(campaign: &Campaign, args: &Args, folder: &Path) -> bool {
     let bookmark = folder.join(format!("{}.next", campaign.name()));
     let fingerprint = fingerprint(campaign);
@@ -147,18 +137,20 @@ fn soak(campaign: &Campaign, args: &Args, folder: &Path) -> bool {
         );
         return true;
     }
-    let (began, mut tally) = (Instant::now(), Tally::default());
+    let (began, mut all) = (Instant::now(), Outcome::default());
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let draw = |seed| campaign.draw(seed);
     let mut next = start;
-    while next <= last && tally.broken.is_none() {
+    while next <= last && all.violations.is_empty() {
         let end = last.min(next + CHUNK - 1);
-        run_chunk(campaign, next, end, &mut tally);
+        all.join(swarm::sweep(&draw, next, end - next + 1, threads, &(), &AtomicBool::new(false)));
         next = end + 1;
         println!("{}: seeds {start} to {end}, {:.0} s", campaign.name(), began.elapsed().as_secs_f64());
-        if tally.broken.is_none() {
+        if all.violations.is_empty() {
             fs::write(&bookmark, format!("{next} {fingerprint}")).expect("the bookmark can be written");
         }
     }
-    conclude(campaign, start, next - 1, &tally, began, folder)
+    conclude(campaign, start, next - 1, &all, began, folder)
 }
 
 /// What the first plans come to: it changes when the algorithm, its detectors or the plans do.
@@ -168,64 +160,30 @@ fn fingerprint(campaign: &Campaign) -> String {
     format!("{:016x}", hashes.fold(0, |all: u64, hash| all.rotate_left(1) ^ hash))
 }
 
-fn run_chunk(campaign: &Campaign, first: u64, last: u64, tally: &mut Tally) {
-    let (next, shared) = (AtomicU64::new(first), Mutex::new(tally));
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed > last {
-                        break;
-                    }
-                    let plan = campaign.draw(seed);
-                    let report = run::run(&plan);
-                    shared.lock().expect("no worker panics while it counts").add(plan, report);
-                }
-            });
-        }
-    });
-}
-
-impl Tally {
-    fn add(&mut self, plan: Scenario, report: Report) {
-        self.messages += report.messages.sent;
-        for judged in &report.properties {
-            *self.judged.entry(judged.name).or_default() += 1;
-        }
-        // Of several in one chunk the smallest seed is told, whichever thread came first.
-        let smaller = self.broken.as_ref().is_none_or(|(_, known)| report.seed < known.seed);
-        if !report.passed(&plan) && smaller {
-            self.broken = Some((plan, report));
-        }
-    }
-}
-
 fn conclude(
     campaign: &Campaign,
     first: u64,
     last: u64,
-    tally: &Tally,
+    all: &Outcome,
     began: Instant,
     folder: &Path,
 ) -> bool {
-    let judged: Vec<_> = tally.judged.iter().map(|(name, times)| format!("{name} {times}")).collect();
+    let judged: Vec<_> = all.judged.iter().map(|(name, times)| format!("{name} {times}")).collect();
     println!(
         "{}: seeds {first} to {last}, {} messages, {:.0} s; judged: {}",
         campaign.name(),
-        tally.messages,
+        all.messages,
         began.elapsed().as_secs_f64(),
         judged.join(", ")
     );
-    let Some((plan, report)) = &tally.broken else {
+    let Some(first) = all.violations.first() else {
         println!("{}: every promise was kept", campaign.name());
         return true;
     };
-    let file: PathBuf = folder.join(format!("{}-{}.toml", campaign.name(), report.seed));
-    fs::write(&file, plan.to_toml()).expect("the plan can be written");
-    for judged in report.properties.iter().filter(|judged| !judged.holds) {
-        println!("{} is broken {}", judged.name, judged.violation.as_deref().unwrap_or_default());
+    let file: PathBuf = folder.join(format!("{}-{}.toml", campaign.name(), first.seed));
+    fs::write(&file, first.scenario.to_toml()).expect("the plan can be written");
+    for violation in all.violations.iter().filter(|violation| violation.seed == first.seed) {
+        println!("{} is broken at {}: {}", violation.property, violation.how.at, violation.how.what);
     }
     println!("replay: cargo run --release -- sim {}", file.display());
     false

@@ -161,7 +161,8 @@ impl Outcome {
         }
     }
 
-    fn join(&mut self, other: Self) {
+    /// Adds what came of other plans.
+    pub fn join(&mut self, other: Self) {
         self.runs += other.runs;
         self.events += other.events;
         self.messages += other.messages;
