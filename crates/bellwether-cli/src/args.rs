@@ -1,6 +1,7 @@
 //! What can be typed.
 
 pub(crate) mod agent;
+pub(crate) mod check;
 pub(crate) mod up;
 
 use std::path::PathBuf;
@@ -58,9 +59,9 @@ pub(crate) enum Command {
     /// Make the certificates by which the members of a cluster know each other
     #[command(after_help = EXIT_CODES)]
     Tls(TlsArgs),
-    /// Judge what nodes recorded: did the algorithm keep its promises
-    #[command(after_help = EXIT_CODES)]
-    Check(CheckArgs),
+    /// Try to break an algorithm, or judge what nodes recorded: does it keep its promises
+    #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted before it had found anything"))]
+    Check(check::CheckArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -133,28 +134,6 @@ pub(crate) struct TlsInitArgs {
     #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) nodes: Vec<u32>,
     /// Print what was written as one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct CheckArgs {
-    /// To be searched for violations, once that can be done
-    #[arg(hide = true)]
-    pub(crate) search: Option<String>,
-    /// The traces of one run, one or more files
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub(crate) trace: Vec<PathBuf>,
-    /// What befell the nodes and the links between them: crashes, recoveries, pauses and cuts, in the format of a trace
-    #[arg(long, value_name = "FILE.jsonl")]
-    pub(crate) truth: Option<PathBuf>,
-    /// The algorithm, if the traces do not state it
-    #[arg(long, value_name = "P", value_parser = protocol())]
-    pub(crate) protocol: Option<Protocol>,
-    /// How many nodes there are, if the traces do not state it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_000))]
-    pub(crate) nodes: Option<u32>,
-    /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -12,6 +12,8 @@ mod commands;
 mod duration;
 mod layout;
 mod output;
+mod recording;
+mod signals;
 
 use std::process::ExitCode;
 
@@ -52,6 +54,8 @@ enum Status {
     BadInput,
     /// It could not be done.
     Failed,
+    /// It was asked to end before it was done, and has no answer yet.
+    Interrupted,
 }
 
 impl From<Status> for ExitCode {
@@ -61,6 +65,7 @@ impl From<Status> for ExitCode {
             Status::No => 1,
             Status::BadInput => 2,
             Status::Failed => 3,
+            Status::Interrupted => 130,
         })
     }
 }

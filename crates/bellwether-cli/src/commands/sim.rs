@@ -3,8 +3,6 @@
 mod print;
 mod read;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use bellwether_sim::report::Report;
@@ -14,6 +12,7 @@ use bellwether_sim::scenario::Scenario;
 use crate::Status;
 use crate::args::SimArgs;
 use crate::output::Printer;
+use crate::recording;
 
 pub(crate) fn run(args: &SimArgs, out: &Printer) -> Status {
     if let Err(error) = trace_is_possible(args) {
@@ -72,24 +71,8 @@ fn trace_is_possible(args: &SimArgs) -> Result<(), String> {
 }
 
 fn run_one(scenario: &Scenario, trace: Option<&Path>) -> Result<Report, String> {
-    let Some(path) = trace else { return Ok(run::run(scenario)) };
-    let file = File::create(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    traced(scenario, file)
-        .map_err(|error| format!("cannot write {}: {error}; the trace is incomplete", path.display()))
-}
-
-fn traced(scenario: &Scenario, file: File) -> io::Result<Report> {
-    let mut file = BufWriter::new(file);
-    let mut written = Ok(());
-    let report = run::run_with(
-        scenario,
-        Box::new(|event| {
-            if written.is_ok() {
-                written = writeln!(file, "{}", event.json());
-            }
-        }),
-    );
-    written?;
-    file.flush()?;
-    Ok(report)
+    match trace {
+        Some(path) => recording::record(scenario, path),
+        None => Ok(run::run(scenario)),
+    }
 }

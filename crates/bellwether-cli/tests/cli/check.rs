@@ -130,12 +130,3 @@ fn a_wrong_line_is_located() {
         (2, format!("error: {missing}: there is no such file, expected a trace\n"))
     );
 }
-
-#[test]
-fn searching_is_not_in_this_version() {
-    for args in [&[][..], &["fjr"]] {
-        let outcome = check(args);
-        assert_eq!(outcome.code, 2);
-        assert!(outcome.err.contains("searching for violations is not in this version"), "{}", outcome.err);
-    }
-}

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers, read};
 use serde::de::DeserializeOwned;
-use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::control::{self, Control, Order};
 use super::files::Plan;
 use crate::client::Client;
 use crate::client::answer::{Change, Status};
+use crate::signals::when_asked_to_end;
 
 /// How long to wait before an agent that does not answer is asked again.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -101,23 +100,7 @@ fn take_keys(to: &Sender<News>) {
 pub(super) fn catch_signals() -> Result<(Sender<News>, Receiver<News>), String> {
     let (tell, news) = mpsc::channel();
     let to = tell.clone();
-    let failed = |error| format!("cannot listen for signals: {error}");
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let guard = runtime.enter();
-    let [mut interrupt, mut terminate, mut hangup] = {
-        let caught: Result<Vec<_>, _> = kinds.into_iter().map(signal).collect();
-        <[_; 3]>::try_from(caught.map_err(failed)?).expect("there are three kinds")
-    };
-    drop(guard);
-    spawn("signals", move || {
-        runtime.block_on(async {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
-            }
-        });
+    when_asked_to_end(move || {
         let _ = to.send(News::End);
     })?;
     Ok((tell, news))

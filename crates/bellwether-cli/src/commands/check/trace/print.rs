@@ -1,4 +1,4 @@
-//! What `check` shows: a line for the run, one for each property, and what could not be judged.
+//! What `check --trace` shows: a line for the run, one for each property, and what could not be judged.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use bellwether_sim::check::Finding;
 use serde_json::{Value, json};
 
 use super::Checked;
-use crate::args::CheckArgs;
+use crate::args::check::CheckArgs;
 use crate::layout::{Column, hanging, table};
 use crate::output::Printer;
 

@@ -1,0 +1,129 @@
+//! What can be typed after `check`.
+
+use std::path::PathBuf;
+
+use bellwether_proto::election::{Protocol, Variant};
+use bellwether_sim::plan::FaultClass;
+use bellwether_sim::scenario::NODES_MAX;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::{protocol, seed, variant};
+
+#[derive(Debug, clap::Args)]
+#[group(id = "what", required = true, multiple = false, args = ["searched", "all", "trace"])]
+pub(crate) struct CheckArgs {
+    /// Search this algorithm for violations of its promises
+    #[arg(value_name = "PROTOCOL", value_parser = protocol())]
+    pub(crate) searched: Option<Protocol>,
+    /// Search every algorithm
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Judge the traces of one recorded run, one or more files
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "for_searches")]
+    pub(crate) trace: Vec<PathBuf>,
+    /// How many nodes: 5, 3,5,7 or 3..=5, of which each plan draws one. Of traces, if they do not state it
+    #[arg(long, value_name = "N", value_parser = Sizes::parse)]
+    pub(crate) nodes: Option<Sizes>,
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+    /// What befell the nodes of a recorded run and the links between them: crashes, recoveries, pauses and cuts, in the
+    /// format of a trace
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["searched", "all"])]
+    pub(crate) truth: Option<PathBuf>,
+    /// The algorithm of a recorded run, if its traces do not state it
+    #[arg(long, value_name = "P", value_parser = protocol(), conflicts_with_all = ["searched", "all"])]
+    pub(crate) protocol: Option<Protocol>,
+    /// Print one JSON object for each algorithm, or for the recorded run
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(id = "for_searches", multiple = true)]
+pub(crate) struct SearchArgs {
+    /// How many plans to play
+    #[arg(long, value_name = "R", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: u64,
+    /// The seed of the first plan; the others follow it
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// What may happen, instead of every fault under which the algorithm promises something: crash, recover, loss,
+    /// duplicate, delay, pause, partition
+    #[arg(long, value_name = "FAULTS", value_delimiter = ',', value_parser = fault(), hide_possible_values = true)]
+    pub(crate) faults: Option<Vec<FaultClass>>,
+    /// Which reading: as repaired, judged by our promises, or as printed, judged by the paper's claims
+    #[arg(long, value_name = "V", default_value = "repaired", value_parser = variant())]
+    pub(crate) variant: Variant,
+    /// Run nodes as the agent does: connected, and announcing leadership once it has settled
+    #[arg(long)]
+    pub(crate) agent: bool,
+    /// Try every interleaving within stated bounds, instead of plans drawn at random
+    #[arg(long)]
+    pub(crate) exhaustive: bool,
+    /// Write the scenario and the trace of each violation to this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many plans to play at a time; by default one for each core. The outcome is the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// How large clusters may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes(pub(crate) Vec<u32>);
+
+impl Sizes {
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            let number: Option<u32> = text.parse().ok();
+            number.filter(|number| *number <= NODES_MAX).ok_or_else(|| {
+                format!("expected a number up to {NODES_MAX}, a list such as 3,5,7 or a range such as 3..=5")
+            })
+        };
+        if let Some((low, high)) = text.split_once("..=") {
+            let (low, high) = (number(low)?, number(high)?);
+            if low > high {
+                return Err(format!("the range is upside down, expected {high}..={low}"));
+            }
+            return Ok(Self((low..=high).collect()));
+        }
+        let mut sizes = text.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+        sizes.sort_unstable();
+        sizes.dedup();
+        Ok(Self(sizes))
+    }
+
+    /// As it may be typed.
+    pub(crate) fn typed(sizes: &[u32]) -> String {
+        match sizes {
+            [low, .., high] if (*low..=*high).eq(sizes.iter().copied()) => format!("{low}..={high}"),
+            sizes => sizes.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+        }
+    }
+}
+
+fn fault() -> impl TypedValueParser<Value = FaultClass> {
+    PossibleValuesParser::new(FaultClass::ALL.map(FaultClass::name))
+        .map(|name| FaultClass::by_name(&name).expect("only names of faults are let through"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sizes;
+
+    #[test]
+    fn sizes_are_read_as_they_are_written() {
+        for (text, sizes, typed) in [
+            ("5", &[5][..], "5"),
+            ("3..=5", &[3, 4, 5], "3..=5"),
+            ("7,3,3", &[3, 7], "3,7"),
+            ("3,4", &[3, 4], "3..=4"),
+        ] {
+            assert_eq!(Sizes::parse(text), Ok(Sizes(sizes.to_vec())), "{text}");
+            assert_eq!(Sizes::typed(sizes), typed);
+        }
+        for text in ["", "x", "-1", "5..=3", "3..5", "3,,5", "4001", "1..=4294967295"] {
+            assert!(Sizes::parse(text).is_err(), "{text}");
+        }
+    }
+}

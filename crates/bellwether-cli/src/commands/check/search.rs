@@ -1,0 +1,135 @@
+//! `bellwether check PROTOCOL | --all`: plays many plans of faults in search of a broken promise.
+//!
+//! | file | |
+//! |---|---|
+//! | `request.rs` | what was typed becomes what is to be searched, or what is wrong with it |
+//! | `progress.rs` | plays the plans, and shows how far that is |
+//! | `counterexample.rs` | a violation made fit to be read and replayed, and kept in files |
+//! | `commands.rs` | the commands that a person may want to type next |
+//! | `print.rs` | what is shown in the end |
+
+mod commands;
+mod counterexample;
+mod print;
+mod progress;
+mod request;
+
+use std::process::exit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bellwether_sim::swarm::reached::Situation;
+use bellwether_sim::swarm::{Outcome, Search};
+
+use crate::Status;
+use crate::args::check::CheckArgs;
+use crate::output::Printer;
+use crate::signals::when_asked_to_end;
+
+use counterexample::Counterexample;
+
+/// What a process that was interrupted ends with, as shells have it: 128 and the number of the signal.
+const INTERRUPTED: i32 = 130;
+
+pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
+    match search_all(args, out) {
+        Ok(status) => status,
+        Err(trouble) => {
+            out.progress_done();
+            out.error(trouble.what);
+            trouble.status
+        }
+    }
+}
+
+/// Why it could not be searched, or what was found not be kept.
+#[derive(Debug)]
+struct Trouble {
+    status: Status,
+    what: String,
+}
+
+impl Trouble {
+    /// The input is wrong.
+    fn wrong(what: impl Into<String>) -> Self {
+        Self { status: Status::BadInput, what: what.into() }
+    }
+
+    /// It could not be done.
+    fn failed(what: impl Into<String>) -> Self {
+        Self { status: Status::Failed, what: what.into() }
+    }
+}
+
+fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
+    let searches = request::searches(args)?;
+    let folder = args.search.out.as_deref().map(counterexample::folder).transpose()?;
+    let stop = stop_when_asked()?;
+    let (mut searched, mut left) = (Vec::new(), Vec::new());
+    for search in searches {
+        if stop.load(Ordering::Relaxed) {
+            left.push(search);
+            continue;
+        }
+        let began = Instant::now();
+        let outcome = progress::search(&search, &stop, out);
+        let took = began.elapsed();
+        let found = counterexample::of(&search, &outcome, folder.as_deref(), &stop, out)?;
+        let one = Searched { search, outcome, took, found };
+        if args.json {
+            out.line(print::json(&one));
+        }
+        left.extend(one.rest());
+        searched.push(one);
+    }
+    if !args.json {
+        print::text(&searched, &left, out);
+    }
+    Ok(if searched.iter().any(|one| !one.found.is_empty()) {
+        Status::No
+    } else if !left.is_empty() {
+        Status::Interrupted
+    } else {
+        Status::Done
+    })
+}
+
+/// Set when the process is asked to end. Whoever asks twice cannot wait for what was found.
+fn stop_when_asked() -> Result<Arc<AtomicBool>, Trouble> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    #[allow(clippy::exit, reason = "the second Ctrl-C is meant so")]
+    when_asked_to_end(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            exit(INTERRUPTED);
+        }
+    })
+    .map_err(Trouble::failed)?;
+    Ok(stop)
+}
+
+/// A search that is over.
+#[derive(Debug)]
+struct Searched {
+    search: Search,
+    outcome: Outcome,
+    took: Duration,
+    /// One for each property that was broken.
+    found: Vec<Counterexample>,
+}
+
+impl Searched {
+    /// What is still to be searched, if it was interrupted.
+    fn rest(&self) -> Option<Search> {
+        let runs = self.search.runs - self.outcome.runs;
+        let first_seed = self.search.first_seed + self.outcome.runs;
+        (runs > 0).then(|| Search { first_seed, runs, ..self.search.clone() })
+    }
+
+    /// What should have been reached and was not.
+    fn missed(&self) -> Vec<Situation> {
+        let must = self.search.must_reach().into_iter();
+        must.filter(|situation| !self.outcome.reached.contains_key(situation)).collect()
+    }
+}

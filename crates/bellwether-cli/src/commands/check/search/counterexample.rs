@@ -1,0 +1,118 @@
+//! A violation made fit to be read and replayed, and kept in files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bellwether_proto::promise::Property;
+use bellwether_proto::trace::TraceEvent;
+use bellwether_sim::check::Violation as How;
+use bellwether_sim::run;
+use bellwether_sim::scenario::{Expect, Scenario};
+use bellwether_sim::swarm::{Outcome, Search, Violation, play};
+
+use super::Trouble;
+use crate::output::Printer;
+use crate::recording;
+
+/// A run that breaks a property.
+#[derive(Debug)]
+pub(super) struct Counterexample {
+    /// The property.
+    pub(super) property: Property,
+    /// The seed of the plan in which it was found.
+    pub(super) seed: u64,
+    /// A scenario that expects to break what it breaks.
+    pub(super) scenario: Scenario,
+    /// How it breaks the property.
+    pub(super) how: How,
+    /// How much happens until it does.
+    pub(super) steps: u64,
+    /// Where it is kept.
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// The directory in which to keep what is found: it is there, and can be written.
+pub(super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
+    let cannot = |error| Trouble::failed(format!("cannot write to {}: {error}", path.display()));
+    fs::create_dir_all(path).map_err(cannot)?;
+    tempfile::tempfile_in(path).map_err(cannot)?;
+    Ok(path.to_owned())
+}
+
+/// One for each property that was broken, kept in `folder` if there is one.
+pub(super) fn of(
+    search: &Search,
+    outcome: &Outcome,
+    folder: Option<&Path>,
+    stop: &AtomicBool,
+    out: &Printer,
+) -> Result<Vec<Counterexample>, Trouble> {
+    let one = |violation: &Violation| {
+        out.progress(format_args!("{} is broken …", violation.property));
+        let mut found = Counterexample::new(violation, stop);
+        if let Some(folder) = folder {
+            found.files = keep(search, &found, folder)?;
+        }
+        out.progress_done();
+        Ok(found)
+    };
+    outcome.violations.iter().map(one).collect()
+}
+
+impl Counterexample {
+    fn new(violation: &Violation, stop: &AtomicBool) -> Self {
+        let Violation { property, seed, .. } = *violation;
+        let scenario = if stop.load(Ordering::Relaxed) {
+            violation.scenario.clone() // Whoever cannot wait gets it as it is.
+        } else {
+            shortest(violation)
+        };
+        let broken: Vec<(Property, How)> = play(&scenario)
+            .findings
+            .into_iter()
+            .filter_map(|finding| Some((finding.property, finding.violation?)))
+            .collect();
+        let how = broken.iter().find(|(broken, _)| *broken == property).map(|(_, how)| how.clone());
+        let how = how.unwrap_or_else(|| violation.how.clone());
+        let violates = broken.into_iter().map(|(property, _)| property).collect();
+        let steps = steps(&scenario, &how);
+        let expect = Expect { violates, ..Expect::default() };
+        Self { property, seed, scenario: Scenario { expect, ..scenario }, how, steps, files: Vec::new() }
+    }
+
+    /// The scenario as a file.
+    pub(super) fn toml(&self) -> String {
+        self.scenario.to_toml()
+    }
+}
+
+/// The scenario that shows the violation best: the plan in which it was found.
+fn shortest(violation: &Violation) -> Scenario {
+    violation.scenario.clone()
+}
+
+/// How much happens up to the instant of the violation.
+fn steps(scenario: &Scenario, how: &How) -> u64 {
+    let mut steps = 0;
+    let count = |event: &TraceEvent| steps += u64::from(event.at <= how.at);
+    run::run_with(scenario, Box::new(count));
+    steps
+}
+
+/// Writes the scenario and its trace.
+fn keep(search: &Search, found: &Counterexample, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let file = |kind: &str| folder.join(format!("{}.{kind}", stem(search, found)));
+    let (scenario, trace) = (file("toml"), file("jsonl"));
+    fs::write(&scenario, found.toml())
+        .map_err(|error| Trouble::failed(format!("cannot write {}: {error}", scenario.display())))?;
+    recording::record(&found.scenario, &trace).map_err(Trouble::failed)?;
+    Ok(vec![scenario, trace])
+}
+
+/// Such as `async-bully-printed-ale2-prime-17`.
+fn stem(search: &Search, found: &Counterexample) -> String {
+    let property = found.property.name().to_lowercase().replace('\'', "-prime");
+    let run_as = if search.limits.agent { "agent" } else { search.variant.name() };
+    format!("{}-{run_as}-{property}-{}", search.protocol.name(), found.seed)
+}

@@ -1,0 +1,34 @@
+//! Signals that ask the process to end.
+
+use std::thread;
+
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Calls `then` whenever the process is asked to end: by Ctrl-C, a kill, or its terminal's end. Signals are caught before
+/// this returns, so that none ends the process half-way.
+pub(crate) fn when_asked_to_end(mut then: impl FnMut() + Send + 'static) -> Result<(), String> {
+    let failed = |error| format!("cannot listen for signals: {error}");
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let guard = runtime.enter();
+    let [mut interrupt, mut terminate, mut hangup] = {
+        let caught: Result<Vec<_>, _> = kinds.into_iter().map(signal).collect();
+        <[_; 3]>::try_from(caught.map_err(failed)?).expect("there are three kinds")
+    };
+    drop(guard);
+    let work = move || {
+        loop {
+            runtime.block_on(async {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                    _ = hangup.recv() => {}
+                }
+            });
+            then();
+        }
+    };
+    let thread = thread::Builder::new().name("signals".to_owned()).spawn(work);
+    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
+}

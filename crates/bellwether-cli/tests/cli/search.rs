@@ -1,0 +1,262 @@
+//! `check PROTOCOL`: what is searched for, found, kept and said.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Scratch, bellwether, command};
+
+/// Far longer than it takes, however busy the machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+fn check(args: &[&str]) -> Outcome {
+    bellwether(&[&["check"], args].concat())
+}
+
+/// The objects that `--json` prints, without the time that it took, and the exit code.
+#[track_caller]
+fn check_json(args: &[&str]) -> (i32, Vec<Value>) {
+    let outcome = check(&[args, &["--json"]].concat());
+    assert_eq!(outcome.err, "");
+    let mut values: Vec<Value> =
+        outcome.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    for value in &mut values {
+        assert!(value["wall_ms"].is_u64());
+        value["wall_ms"] = Value::Null;
+    }
+    (outcome.code, values)
+}
+
+#[test]
+fn the_flaw_of_the_printed_algorithm_is_found_and_replays() {
+    let scratch = Scratch::new("search-printed");
+    let dir = scratch.path("found/here");
+    let (code, values) = check_json(&["async-bully", "--variant", "printed", "--runs", "100", "--out", &dir]);
+    assert_eq!((code, values.len()), (1, 1));
+    let found = &values[0];
+    for (key, value) in [
+        ("protocol", json!("async-bully")),
+        ("variant", json!("printed")),
+        ("mode", json!("swarm")),
+        ("nodes", json!([3, 4, 5])),
+        ("runs", json!(100)),
+        ("states", json!(null)),
+        ("go_on", json!(null)),
+    ] {
+        assert_eq!(found[key], value, "{key}");
+    }
+    let violation = &found["violations"][0];
+    assert_eq!(violation["property"], "ALE2'");
+    let (seed, steps) = (violation["seed"].as_u64().unwrap(), violation["steps"].as_u64().unwrap());
+    assert!((1..=100).contains(&seed) && steps > 0 && steps < found["events"].as_u64().unwrap());
+    assert!(found["reached"]["Halt received"].as_u64().unwrap() > 0, "{found}");
+
+    // What is kept is the run that was found: `sim` agrees that it breaks what it says.
+    let files: Vec<_> = violation["files"].as_array().unwrap().iter().map(|f| f.as_str().unwrap()).collect();
+    let stem = format!("{dir}/async-bully-printed-ale2-prime-{seed}");
+    assert_eq!(files, [format!("{stem}.toml"), format!("{stem}.jsonl")]);
+    assert_eq!(fs::read_to_string(files[0]).unwrap(), violation["scenario"].as_str().unwrap());
+    let shown = bellwether(&["sim", files[0]]).done();
+    assert!(shown.contains("ALE2'            broken, as expected"), "{shown}");
+    let trace = fs::read_to_string(files[1]).unwrap();
+    let before = |line: &&str| {
+        let event: Value = serde_json::from_str(line).expect("JSON");
+        event["t_us"].as_u64() <= violation["at_us"].as_u64()
+    };
+    assert_eq!(trace.lines().filter(before).count() as u64, steps);
+
+    // The command that is told finds it again.
+    let replay = violation["replay"].as_str().unwrap();
+    let words: Vec<_> = replay.split(' ').collect();
+    assert_eq!(words[..2], ["bellwether", "check"]);
+    let (code, again) = check_json(&words[2..]);
+    assert_eq!((code, &again[0]["runs"]), (1, &json!(1)));
+    assert_eq!(again[0]["violations"][0]["scenario"], violation["scenario"]);
+}
+
+#[test]
+fn a_violation_is_shown_with_the_way_back_to_it() {
+    let outcome = check(&["async-bully", "--variant", "printed", "--runs", "100"]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
+    for words in [
+        "FAILED  async-bully printed   100 ",
+        "\nALE2'            BROKEN in ",
+        "\nasync-bully printed breaks ALE2' at ",
+        "\n  again          bellwether check async-bully --variant printed --seed ",
+    ] {
+        assert!(outcome.out.contains(words), "{words:?} is not in\n{}", outcome.out);
+    }
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_how_far_it_looked() {
+    let out = check(&["fjr", "--runs", "50", "--nodes", "4"]).done();
+    for words in [
+        "\nok      fjr ",
+        "\nnodes            4\n",
+        "\nfaults           crash, recover, loss, duplicate, delay, pause, partition\n",
+        "\nseeds            1 to 50\n",
+        "\nOMEGA            holds in all ",
+        "\nreached, in runs leader crashed ",
+    ] {
+        assert!(out.contains(words), "{words:?} is not in\n{out}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    let out = check(&["fjr", "--runs", "1"]).done();
+    assert!(out.contains("\nnever reached    "), "one plan does not reach everything:\n{out}");
+}
+
+#[test]
+fn every_algorithm_is_searched_in_one_table() {
+    let out = check(&["--all", "--runs", "20", "--seed", "5"]).done();
+    let protocols: Vec<_> = bellwether(&["protocols", "--json"])
+        .done()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["name"].as_str().unwrap().to_owned())
+        .collect();
+    let rows: Vec<_> = out.lines().skip(1).take(protocols.len()).collect();
+    for (row, protocol) in rows.iter().zip(&protocols) {
+        assert!(row.starts_with(&format!("ok      {protocol} ")), "{out}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    let (code, values) = check_json(&["--all", "--runs", "2", "--agent"]);
+    assert_eq!(code, 0);
+    let names: Vec<_> = values.iter().map(|value| value["protocol"].as_str().unwrap()).collect();
+    assert!(names.contains(&"fjr") && !names.contains(&"mmrt"), "{names:?}");
+    assert!(values.iter().all(|value| value["agent"] == true && value["judged"]["EPOCH"].is_u64()));
+}
+
+#[test]
+fn the_number_of_threads_makes_no_difference() {
+    let args = ["async-bully", "--variant", "printed", "--runs", "100", "--faults", "loss,crash,recover"];
+    let with = |threads| check_json(&[&args[..], &["--threads", threads]].concat());
+    let one = with("1");
+    assert_eq!(one.0, 1, "there is something to differ in");
+    assert_eq!(one.1[0]["faults"], json!(["crash", "recover", "loss"]));
+    assert_eq!(one, with("2"));
+    assert_eq!(one, with("3"));
+}
+
+/// What is typed; the exit code; what is said.
+const BAD: &[(&[&str], i32, &str)] = &[
+    (&[], 2, "<PROTOCOL|--all|--trace <FILE>...>"),
+    (&["raft"], 2, "invalid value 'raft' for '[PROTOCOL]'"),
+    (&["fjr", "--all"], 2, "cannot be used with"),
+    (&["fjr", "--trace", "run.jsonl"], 2, "cannot be used with"),
+    (&["--trace", "run.jsonl", "--runs", "5"], 2, "cannot be used with"),
+    (&["fjr", "--truth", "run.jsonl"], 2, "cannot be used with"),
+    (&["--all", "--protocol", "fjr"], 2, "cannot be used with"),
+    (&["fjr", "--nodes", "0"], 2, "found 0 nodes, expected from 2 to 64"),
+    (&["fjr", "--nodes", "3,65"], 2, "found 65 nodes, expected from 2 to 64"),
+    (&["fjr", "--nodes", "5..=3"], 2, "the range is upside down, expected 3..=5"),
+    (&["fjr", "--nodes", "few"], 2, "a range such as 3..=5"),
+    (&["fjr", "--runs", "0"], 2, "0 is not in 1.."),
+    (&["fjr", "--seed", "-1"], 2, "expected a whole number from 0 to"),
+    (&["fjr", "--seed", "18446744073709551615", "--runs", "2"], 2, "there are not that many seeds"),
+    (&["fjr", "--faults", "fire"], 2, "invalid value 'fire' for '--faults"),
+    (&["fjr", "--faults", ""], 2, "a value is required for '--faults"),
+    (&["fjr", "--faults", "recover,loss"], 2, "recover without crash"),
+    (&["--all", "--faults", "duplicate"], 2, "duplicate is not a fault that bully-fd can meet"),
+    (&["fjr", "--variant", "fixed"], 2, "possible values: repaired, printed"),
+    (&["fjr", "--threads", "0"], 2, "0 is not in 1..=1024"),
+    (&["mmrt", "--agent"], 2, "agents do not run mmrt: it needs the message pattern"),
+    (&["fjr", "--agent", "--variant", "printed"], 2, "agents do not run the printed variant"),
+    (&["fjr", "--out", "/proc/none/such"], 3, "cannot write to /proc/none/such: "),
+    (&["fjr", "--out", "/dev/null"], 3, "cannot write to /dev/null: "),
+];
+
+#[test]
+fn what_cannot_be_searched_is_said_before_any_work() {
+    for (args, code, words) in BAD {
+        // So many runs that it would be noticed if they were begun.
+        let long: &[&str] = if args.contains(&"--runs") { &[] } else { &["--runs", "20000"] };
+        let args = if args.contains(&"--trace") { args.to_vec() } else { [args, long].concat() };
+        let outcome = check(&args);
+        assert_eq!((outcome.code, outcome.out.as_str()), (*code, ""), "{args:?}: {}", outcome.err);
+        assert!(
+            outcome.err.starts_with("error: ") && outcome.err.contains(words),
+            "{args:?}: {}",
+            outcome.err
+        );
+    }
+}
+
+#[test]
+fn who_interrupts_a_search_learns_what_was_found_and_how_to_go_on() {
+    let scratch = Scratch::new("search-interrupted");
+    let dir = scratch.path("found");
+    let args = ["async-bully", "--variant", "printed", "--runs", "1000000000", "--seed", "7", "--out", &dir];
+    let outcome = interrupted(&args);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""), "{}", outcome.out);
+    assert!(outcome.out.contains("\nFAILED  async-bully printed"), "{}", outcome.out);
+    let scenario = fs::read_dir(&dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    bellwether(&["sim", scenario.expect("it was kept").to_str().unwrap()]).done();
+    let go_on = outcome.out.lines().last().unwrap().trim();
+    let words: Vec<_> = go_on.split(' ').collect();
+    assert_eq!(words[..6], ["bellwether", "check", "async-bully", "--variant", "printed", "--seed"]);
+    let (next, rest): (u64, u64) = (words[6].parse().unwrap(), words[8].parse().unwrap());
+    assert_eq!((words[7], next + rest), ("--runs", 7 + 1_000_000_000));
+    assert!(next > 7 + 80, "plans were played before it was interrupted");
+}
+
+#[test]
+fn an_interrupted_search_that_found_nothing_is_no_answer() {
+    let outcome = interrupted(&["--all", "--runs", "1000000000", "--faults", "crash", "--json"]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (130, ""), "{}", outcome.out);
+    let value: Value = serde_json::from_str(&outcome.out).expect("one object: the others were not begun");
+    assert_eq!(value["protocol"], "bully-fd");
+    let go_on = value["go_on"].as_str().unwrap();
+    assert!(go_on.starts_with("bellwether check bully-fd --faults crash --seed "), "{go_on}");
+}
+
+/// Begins a search without end, interrupts it once it has had time to find something, and waits for what it says.
+fn interrupted(args: &[&str]) -> Outcome {
+    let mut child = command(&[&["check"], args].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    busy_for(&child, Duration::from_millis(1_500));
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).expect("it is running");
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut said, mut complained) = (String::new(), String::new());
+        out.read_to_string(&mut said).expect("it prints text");
+        err.read_to_string(&mut complained).expect("it prints text");
+        let _ = tell.send((said, complained));
+    });
+    let Ok((out, err)) = told.recv_timeout(DEADLINE) else {
+        child.kill().expect("it is ours");
+        panic!("it does not end");
+    };
+    let code = child.wait().expect("it is ours").code().expect("it ends by itself");
+    Outcome { code, out, err }
+}
+
+/// Waits until the process has worked for so long, by its own account.
+fn busy_for(child: &Child, long: Duration) {
+    // The fields 14 and 15, counted from 1, in hundredths of a second.
+    let stat = format!("/proc/{}/stat", child.id());
+    let (_silent, news) = mpsc::channel::<()>();
+    loop {
+        let text = fs::read_to_string(&stat).expect("it is running");
+        let (_, after) = text.rsplit_once(')').expect("the name is in parentheses");
+        let ticks: u64 =
+            after.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum();
+        if Duration::from_millis(ticks * 10) >= long {
+            return;
+        }
+        let _ = news.recv_timeout(Duration::from_millis(20));
+    }
+}
