@@ -4,6 +4,8 @@
 //! nothing here knows an algorithm by name. Each is recognised in the trace (`spotter.rs`).
 
 mod spotter;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::fmt;
