@@ -30,6 +30,8 @@ pub use limits::{Allowed, FaultClass, Limits, LimitsError};
 /// Of a plan's rage: the slowest link that it makes.
 const SLOWEST_PART: u64 = 5;
 const EVENTS_MAX: u64 = 24;
+/// Periods of the leader after which adaptive timeouts have surely been learned.
+const PERIODS_TO_LEARN: u64 = 50;
 
 /// The plan of that seed for an algorithm, within the [widest limits](Limits::wide).
 pub fn draw(protocol: Protocol, variant: Variant, seed: u64) -> Scenario {
@@ -300,8 +302,19 @@ impl<'a> Drawing<'a> {
         let due = facts(&self.scenario).slowest_bound();
         self.scenario.until = at + self.slowest() + due + Span::secs(1);
         if self.needs(Assumption::QuietEnd) {
-            // What holds "from some time on" has no bound: it gets as long as there was trouble, twice over.
-            self.scenario.until = self.scenario.until.max(Time::ZERO + self.rage * 4);
+            let quiet = self.quiet();
+            // The last quarter must be as it is to be for ever.
+            self.scenario.until = self.scenario.until.max(Time::ZERO + (self.rage + quiet) * 4 / 3);
+        }
+    }
+
+    /// What holds "from some time on" has no bound: it gets as long as there was trouble, and many periods of the leader,
+    /// since it takes mistakes, and so periods, to learn how long to wait. The widest limits have no short plans, and go by
+    /// the trouble alone.
+    fn quiet(&self) -> Span {
+        match self.limits.faults {
+            Allowed::Everything => self.rage * 2,
+            Allowed::Promised | Allowed::Only(_) => self.rage + self.scenario.timing.tau * PERIODS_TO_LEARN,
         }
     }
 

@@ -38,7 +38,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             nodes: (3..=5).collect(),
-            rages: [1, 1, 3, 10].map(Span::secs).to_vec(),
+            rages: [1, 1, 1, 3, 3, 10].map(Span::secs).to_vec(),
             faults: Allowed::Promised,
             kinds: None,
             detectors: None,

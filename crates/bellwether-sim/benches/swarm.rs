@@ -1,0 +1,50 @@
+//! How many plans a search plays in an hour, by algorithm: five nodes, faults and lengths as `bellwether check` draws them,
+//! with trace hash, checkers and the spotting of situations.
+//! Run: cargo bench -p bellwether-sim --bench swarm
+
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_types,
+    missing_docs,
+    reason = "a benchmark measures and prints"
+)]
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_sim::plan::Limits;
+use bellwether_sim::swarm::{Search, search};
+
+const THREADS: usize = 2;
+const RUNS: u64 = 1_000;
+
+fn main() {
+    println!("swarm search, 5 nodes, {THREADS} threads, {RUNS} plans each");
+    println!(
+        "{:<18} {:>9} {:>14} {:>14} {:>11}",
+        "algorithm", "runs/s", "million runs/h", "million ev/s", "events/run"
+    );
+    for agent in [false, true] {
+        for protocol in Protocol::ALL.into_iter().filter(|p| !agent || p.spec().in_agent == InAgent::Yes) {
+            measure(protocol, agent);
+        }
+    }
+}
+
+fn measure(protocol: Protocol, agent: bool) {
+    let limits = Limits { nodes: vec![5], agent, ..Limits::default() };
+    let plans =
+        Search { protocol, variant: Variant::Repaired, limits, first_seed: 1, runs: RUNS, threads: THREADS };
+    let began = Instant::now();
+    let outcome = search(&plans, &(), &AtomicBool::new(false));
+    let seconds = began.elapsed().as_secs_f64();
+    let rate = outcome.runs as f64 / seconds;
+    println!(
+        "{:<18} {rate:>9.0} {:>14.2} {:>14.2} {:>11}",
+        format!("{}{}", protocol.name(), if agent { " agent" } else { "" }),
+        rate * 3_600.0 / 1e6,
+        outcome.events as f64 / seconds / 1e6,
+        outcome.events / outcome.runs,
+    );
+}
