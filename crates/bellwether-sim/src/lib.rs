@@ -11,6 +11,7 @@
 mod adversary;
 pub mod check;
 mod clock;
+pub mod diagram;
 pub mod environment;
 pub mod journal;
 pub mod measure;
