@@ -23,6 +23,7 @@ pub mod recorded;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod shiviz;
 pub mod swarm;
 pub mod trace_file;
 pub mod world;
