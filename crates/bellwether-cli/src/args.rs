@@ -84,6 +84,12 @@ pub(crate) struct SimArgs {
     /// Write all that happens in a single FILE, as JSON lines
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) trace: Option<PathBuf>,
+    /// Write what happens in a single FILE, for the viewer ShiViz
+    #[arg(long, value_name = "FILE")]
+    pub(crate) shiviz: Option<PathBuf>,
+    /// Draw what matters in a single FILE as a space-time diagram; whatever property it breaks is marked
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) diagram: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

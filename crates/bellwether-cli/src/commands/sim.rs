@@ -1,29 +1,34 @@
 //! `bellwether sim FILE…`: runs scenarios and judges them.
 
+mod outputs;
 mod print;
 mod read;
 
 use std::path::Path;
 
 use bellwether_sim::report::Report;
-use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 
 use crate::Status;
 use crate::args::SimArgs;
 use crate::output::Printer;
-use crate::recording;
+use outputs::Outputs;
 
 pub(crate) fn run(args: &SimArgs, out: &Printer) -> Status {
-    if let Err(error) = trace_is_possible(args) {
+    if let Err(error) = outputs::possible(args) {
         out.error(error);
         return Status::BadInput;
     }
     let Some(scenarios) = read::all(args, out) else { return Status::BadInput };
+    if let Err(error) = scenarios.iter().try_for_each(|scenario| outputs::fits(args, scenario)) {
+        out.error(error);
+        return Status::BadInput;
+    }
     let mut runs = Vec::new();
     for (file, scenario) in args.files.iter().zip(scenarios) {
         out.progress(format_args!("running {} of {} …", runs.len() + 1, args.files.len()));
-        let report = run_one(&scenario, args.trace.as_deref());
+        let replay = format!("bellwether {}", print::arguments(args, file));
+        let report = Outputs::open(args, replay).and_then(|outputs| outputs.run(&scenario));
         out.progress_done();
         let report = match report {
             Ok(report) => report,
@@ -49,30 +54,4 @@ struct Run<'a> {
     scenario: Scenario,
     report: Report,
     passed: bool,
-}
-
-fn trace_is_possible(args: &SimArgs) -> Result<(), String> {
-    let Some(trace) = &args.trace else { return Ok(()) };
-    let [file] = &args.files[..] else {
-        return Err(format!(
-            "--trace records one scenario, found {} files, expected a single FILE",
-            args.files.len()
-        ));
-    };
-    if trace.as_os_str() == "-" {
-        return Err("--trace needs a file, found -".to_owned());
-    }
-    match (trace.canonicalize(), file.canonicalize()) {
-        (Ok(trace), Ok(file)) if trace == file => {
-            Err(format!("--trace would overwrite the scenario {}, expected another file", file.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn run_one(scenario: &Scenario, trace: Option<&Path>) -> Result<Report, String> {
-    match trace {
-        Some(path) => recording::record(scenario, path),
-        None => Ok(run::run(scenario)),
-    }
 }

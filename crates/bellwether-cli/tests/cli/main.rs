@@ -5,6 +5,7 @@ mod compare;
 mod errors;
 mod harness;
 mod json;
+mod outputs;
 mod search;
 mod show;
 mod sim;

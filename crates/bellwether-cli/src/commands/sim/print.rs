@@ -1,5 +1,7 @@
 //! What `sim` shows to a person: a line for each scenario, the details of a single one, and what went wrong.
 
+use std::path::Path;
+
 use bellwether_sim::environment;
 use bellwether_sim::report::{FinalNode, Judged, Report};
 
@@ -18,7 +20,7 @@ pub(super) fn all(args: &SimArgs, runs: &[Run<'_>], out: &Printer) {
     }
     for run in runs.iter().filter(|run| !run.passed) {
         failure(run, out);
-        out.line(format_args!("  replay: {}", command(args, run)));
+        out.line(format_args!("  replay: {} {}", invocation(), arguments(args, run.file)));
     }
 }
 
@@ -160,14 +162,14 @@ fn failure(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     }
 }
 
-/// The command that runs this scenario again, the same in every event.
-fn command(args: &SimArgs, run: &Run<'_>) -> String {
-    let mut command = format!("{} sim {}", invocation(), run.file.display());
+/// The arguments with which this command runs a file again, the same in every event.
+pub(super) fn arguments(args: &SimArgs, file: &Path) -> String {
+    let mut arguments = format!("sim {}", file.display());
     let protocol = args.protocol.map(|protocol| ("--protocol", protocol.name().to_owned()));
     let variant = args.variant.map(|variant| ("--variant", variant.name().to_owned()));
     let seed = args.seed.map(|seed| ("--seed", seed.to_string()));
     for (option, value) in [protocol, variant, seed].into_iter().flatten() {
-        command.push_str(&format!(" {option} {value}"));
+        arguments.push_str(&format!(" {option} {value}"));
     }
-    command
+    arguments
 }
