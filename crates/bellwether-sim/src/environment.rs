@@ -26,6 +26,17 @@ pub fn judged(scenario: &Scenario) -> Vec<Property> {
     judged
 }
 
+/// Whether a property is promised in a scenario's world, whatever the file names. Assumptions that are `waived` may be
+/// broken: so one shows what an algorithm does outside the world that it was written for.
+pub fn promised(scenario: &Scenario, property: Property, waived: &[Assumption]) -> bool {
+    promises(scenario.protocol, scenario.variant, scenario.agent)
+        .iter()
+        .filter(|promise| promise.property == property)
+        .any(|promise| {
+            promise.under.iter().all(|assumption| waived.contains(assumption) || keeps(scenario, *assumption))
+        })
+}
+
 /// What an algorithm and its detector promise, and the leadership layer if there is one.
 pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
     let mut promises = of_algorithm(protocol, variant, agent);

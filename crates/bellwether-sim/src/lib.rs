@@ -24,6 +24,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod shiviz;
+pub mod shrink;
 pub mod swarm;
 pub mod trace_file;
 pub mod world;

@@ -2,6 +2,8 @@
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
 use bellwether_proto::message::Frame;
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::Time;
 use bellwether_proto::wire::{self, Channel};
 
 use crate::check::{Facts, Judge};
@@ -47,6 +49,15 @@ pub fn facts(scenario: &Scenario) -> Facts {
         },
         drift_ppm: largest_drift(scenario),
     }
+}
+
+/// When a property that is judged in the scenario is broken first, if it is.
+pub fn violated_at(scenario: &Scenario, property: Property) -> Option<Time> {
+    let mut world =
+        World::<AnyElection>::new(scenario, Journal::new(Judge::new(facts(scenario), &[property]), None));
+    world.run_until(scenario.until);
+    let findings = world.into_journal().verdicts(scenario.until);
+    findings.into_iter().find_map(|finding| finding.violation).map(|violation| violation.at)
 }
 
 fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {

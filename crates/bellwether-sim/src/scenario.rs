@@ -3,7 +3,7 @@
 //! The file format is described in `docs/scenarios.md`. Parsing (`parse.rs`) yields a [`Scenario`] that is valid as a
 //! whole; printing (`print.rs`) gives a file that parses to the same.
 
-mod defaults;
+pub(crate) mod defaults;
 pub mod duration;
 mod model;
 mod parse;
@@ -275,6 +275,18 @@ impl Bound {
             Relation::AtLeast => count >= self.value,
             Relation::More => count > self.value,
         }
+    }
+
+    /// The bound that admits what this one does not; none if that takes two.
+    pub fn opposite(self) -> Option<Self> {
+        let relation = match self.relation {
+            Relation::Less => Relation::AtLeast,
+            Relation::AtMost => Relation::More,
+            Relation::AtLeast => Relation::Less,
+            Relation::More => Relation::AtMost,
+            Relation::Equal => return None,
+        };
+        Some(Self { relation, value: self.value })
     }
 }
 

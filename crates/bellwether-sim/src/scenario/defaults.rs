@@ -6,43 +6,43 @@ use bellwether_proto::time::Span;
 
 use super::{Latency, ModelKind, Network, Parameters};
 
-pub(super) const SEED: u64 = 1;
+pub(crate) const SEED: u64 = 1;
 
-pub(super) const TAU: Span = Span::millis(100);
+pub(crate) const TAU: Span = Span::millis(100);
 
 /// Of a link that is fair and no more.
-pub(super) const MODEL_LOSS: f64 = 0.5;
+pub(crate) const MODEL_LOSS: f64 = 0.5;
 
 /// δ: a little more than the longest delay of any link, so that the synchronous algorithms get the network they
 /// assume. `slow` events do not count: they are there to break that assumption. Nor do the delays of a model that are
 /// not promised a bound.
-pub(super) fn delta(network: &Network) -> Span {
+pub(crate) fn delta(network: &Network) -> Span {
     let own = network.links.iter().map(|(_, _, rule)| rule.latency.high);
     let promised = network.model.map(|model| model.delta);
     own.chain(promised).fold(network.base.latency.high, Span::max) + Span::millis(1)
 }
 
 /// An algorithm with timers of its own takes none, and does not look at this.
-pub(super) fn detector(protocol: Protocol) -> DetectorKind {
+pub(crate) fn detector(protocol: Protocol) -> DetectorKind {
     protocol.spec().detector.unwrap_or(DetectorKind::Heartbeat)
 }
 
 /// A minority.
-pub(super) fn t(nodes: u32) -> u32 {
+pub(crate) fn t(nodes: u32) -> u32 {
     nodes.saturating_sub(1) / 2
 }
 
 /// `k`: two, or as many as a small cluster has.
-pub(super) fn reporters(nodes: u32) -> usize {
+pub(crate) fn reporters(nodes: u32) -> usize {
     if nodes > 2 { 2 } else { 1 }
 }
 
 /// `delta` of a model: the longest latency, if what it bounds can be as quick as that.
-pub(super) fn model_delta(kind: ModelKind, latency: Latency) -> Span {
+pub(crate) fn model_delta(kind: ModelKind, latency: Latency) -> Span {
     latency.high.max(kind.delta_min(latency))
 }
 
 /// `t` of a model: as many as the algorithm is told may crash, but a promise to nobody is none.
-pub(super) fn model_t(nodes: u32, parameters: &Parameters) -> u32 {
+pub(crate) fn model_t(nodes: u32, parameters: &Parameters) -> u32 {
     parameters.t.unwrap_or((nodes - 1) / 2).max(1)
 }

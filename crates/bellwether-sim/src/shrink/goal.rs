@@ -1,0 +1,177 @@
+//! What a scenario must do to count as showing the same thing.
+
+use bellwether_proto::election::Variant;
+use bellwether_proto::promise::{Assumption, Property};
+
+use crate::environment::{promised, promises};
+use crate::report::Report;
+use crate::run;
+use crate::scenario::{Bound, Expect, Scenario};
+
+/// What a smaller scenario must have in common with the one that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// What it breaks.
+    pub broken: Broken,
+    /// Assumptions of the promise that it may break.
+    pub waived: Vec<Assumption>,
+    /// Whether the repaired algorithm must keep what the printed one breaks.
+    pub contrast: bool,
+    /// How it must end, if that matters: so one flaw is told from another that breaks the same property.
+    pub ends: Option<Ends>,
+    /// How many messages there must be.
+    pub messages: Vec<(String, Bound)>,
+}
+
+/// Something that a run can break.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// A property that was promised.
+    Property(Property),
+    /// A bound on what a run of this length costs, by kind of message. It has an opposite.
+    Cost(String, Bound),
+}
+
+/// The state in which a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Some node that is up is organising an election.
+    Electing,
+    /// Some node that is up waits for the outcome of another's election.
+    Waiting,
+    /// All nodes that are up are in normal operation.
+    Normal,
+}
+
+impl Goal {
+    /// That the property is broken where it is promised.
+    pub fn property(property: Property) -> Self {
+        Self {
+            broken: Broken::Property(property),
+            waived: Vec::new(),
+            contrast: false,
+            ends: None,
+            messages: Vec::new(),
+        }
+    }
+
+    /// Whether the scenario shows it. Plays it, and for a contrast also the repaired algorithm.
+    pub fn reached(&self, scenario: &Scenario) -> bool {
+        self.is_promised(scenario) && self.shown(scenario, &run::run(scenario)) && self.is_repaired(scenario)
+    }
+
+    /// Whether what is to be broken is promised in this world.
+    pub fn is_promised(&self, scenario: &Scenario) -> bool {
+        match &self.broken {
+            Broken::Property(property) => promised(scenario, *property, &self.waived),
+            Broken::Cost(..) => true,
+        }
+    }
+
+    /// What a scenario expects in which it is broken.
+    pub fn expect(&self) -> Expect {
+        match &self.broken {
+            Broken::Property(property) => Expect { violates: vec![*property], ..Expect::default() },
+            Broken::Cost(kind, bound) => {
+                let opposite = bound.opposite().map(|bound| (kind.clone(), bound));
+                Expect { messages: opposite.into_iter().collect(), ..Expect::default() }
+            }
+        }
+    }
+
+    /// How the run broke it, in a sentence.
+    pub(super) fn story(&self, report: &Report) -> String {
+        match &self.broken {
+            Broken::Property(property) => {
+                let judged = report.properties.iter().find(|judged| judged.name == property.name());
+                let violation = judged.and_then(|judged| judged.violation.as_deref()).unwrap_or_default();
+                format!("{property} is broken {violation}.")
+            }
+            Broken::Cost(kind, bound) => {
+                let sent = report.messages.by_kind.get(kind.as_str()).copied().unwrap_or(0);
+                format!(
+                    "{sent} messages {kind}, where {} {} are expected.",
+                    bound.relation.symbol(),
+                    bound.value
+                )
+            }
+        }
+    }
+
+    /// Whether the promise speaks of what comes to be "in the end".
+    pub(super) fn is_eventual(&self, scenario: &Scenario) -> bool {
+        let Broken::Property(property) = self.broken else { return false };
+        promises(scenario.protocol, scenario.variant, scenario.agent)
+            .iter()
+            .any(|promise| promise.property == property && promise.under.contains(&Assumption::QuietEnd))
+    }
+
+    fn shown(&self, scenario: &Scenario, report: &Report) -> bool {
+        let count = |kind: &str| match kind {
+            "total" => report.messages.sent,
+            "protocol" => report.messages.protocol,
+            "detector" => report.messages.detector,
+            kind => report.messages.by_kind.get(kind).copied().unwrap_or(0),
+        };
+        debug_assert_eq!(scenario.nodes, report.nodes);
+        let broken = match &self.broken {
+            Broken::Property(property) => {
+                report.properties.iter().any(|judged| judged.name == property.name() && !judged.holds)
+            }
+            Broken::Cost(kind, bound) => !bound.admits(count(kind)),
+        };
+        broken
+            && self.ends.is_none_or(|ends| ends.fits(report))
+            && self.messages.iter().all(|(kind, bound)| bound.admits(count(kind)))
+    }
+
+    /// Whether the repaired algorithm keeps it in the same scenario, if that is asked for.
+    fn is_repaired(&self, scenario: &Scenario) -> bool {
+        if !self.contrast || scenario.variant == Variant::Repaired {
+            return true;
+        }
+        let repaired = repaired(scenario, self);
+        run::run(&repaired).expectations.iter().all(|expectation| expectation.met)
+    }
+}
+
+/// The same scenario for the repaired algorithm, expected to keep what the goal says is broken.
+pub fn repaired(scenario: &Scenario, goal: &Goal) -> Scenario {
+    let expect = match &goal.broken {
+        Broken::Property(property) => Expect { holds: vec![*property], ..Expect::default() },
+        Broken::Cost(kind, bound) => Expect { messages: vec![(kind.clone(), *bound)], ..Expect::default() },
+    };
+    Scenario { variant: Variant::Repaired, expect, ..scenario.clone() }
+}
+
+impl Broken {
+    /// As a heading.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Property(property) => property.name().to_owned(),
+            Self::Cost(kind, bound) => format!("{kind} {} {}", bound.relation.symbol(), bound.value),
+        }
+    }
+}
+
+impl Ends {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Electing, Self::Waiting, Self::Normal];
+
+    /// The status that files write for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Electing => "election",
+            Self::Waiting => "waiting",
+            Self::Normal => "normal",
+        }
+    }
+
+    fn fits(self, report: &Report) -> bool {
+        let mut up = report.last.iter().filter(|node| node.up);
+        match self {
+            Self::Electing | Self::Waiting => up.any(|node| node.status == self.name()),
+            Self::Normal => up.all(|node| node.status == self.name()),
+        }
+    }
+}
