@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod check;
+pub(crate) mod flaws;
 pub(crate) mod up;
 
 use std::path::PathBuf;
@@ -53,6 +54,9 @@ pub(crate) enum Command {
     /// Measure the eventual leader protocols in every network model: do they converge, and at what cost
     #[command(after_help = EXIT_CODES)]
     Compare(CompareArgs),
+    /// Find the known flaws of the papers, shrink them, and try the repairs
+    #[command(after_help = EXIT_CODES)]
+    Flaws(flaws::FlawsArgs),
     /// List the algorithms: what each assumes, guarantees and costs
     #[command(after_help = EXIT_CODES)]
     Protocols(ProtocolsArgs),

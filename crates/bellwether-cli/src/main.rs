@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),
         Command::Tls(args) => commands::tls::run(&args, &out),
+        Command::Flaws(args) => commands::flaws::run(&args, &out),
         Command::Check(args) => commands::check::run(&args, &out),
     };
     status.into()

@@ -118,7 +118,33 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// The words used in tables.
+    /// Every assumption.
+    pub const ALL: [Self; 17] = [
+        Self::Reliable,
+        Self::Fifo,
+        Self::NoDuplicates,
+        Self::BoundedDelay,
+        Self::NoPauses,
+        Self::AccurateDetector,
+        Self::ReportsCrashes,
+        Self::ReportsUnreachable,
+        Self::ClocksAgree,
+        Self::NoDrift,
+        Self::NoRecoveries,
+        Self::QuietEnd,
+        Self::FewCrashes,
+        Self::StrongestReachesAll,
+        Self::OneReachesAll,
+        Self::TSource,
+        Self::MessagePattern,
+    ];
+
+    /// The assumption of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|assumption| assumption.name() == name)
+    }
+
+    /// The words used in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reliable => "no loss",

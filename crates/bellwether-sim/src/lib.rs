@@ -13,6 +13,7 @@ pub mod check;
 mod clock;
 pub mod diagram;
 pub mod environment;
+pub mod flaw;
 pub mod journal;
 pub mod measure;
 mod model;

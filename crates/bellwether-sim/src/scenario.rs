@@ -6,7 +6,7 @@
 pub(crate) mod defaults;
 pub mod duration;
 mod model;
-mod parse;
+pub(crate) mod parse;
 mod print;
 #[cfg(test)]
 mod tests;

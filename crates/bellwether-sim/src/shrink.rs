@@ -12,9 +12,11 @@
 //! | `setting.rs` | the defaults of network, timing, detector, parameters, clocks and seed |
 //! | `losses.rs` | to name the messages that are lost, instead of leaving it to chance |
 //! | `times.rs` | rounder and earlier times, and an earlier end |
+//! | `goal.rs`, `blame.rs` | say what a candidate must show, and without what it must not |
 //! | `size.rs` | says which of two scenarios is smaller |
 //! | `trials.rs` | plays candidates, several at a time; the first that will do wins, whatever the number of threads |
 
+mod blame;
 mod events;
 mod goal;
 mod losses;
@@ -35,7 +37,8 @@ use crate::run;
 use crate::scenario::{Expect, Scenario};
 use trials::Trials;
 
-pub use goal::{Broken, Ends, Goal, repaired};
+pub use blame::Blame;
+pub use goal::{Broken, Ends, Goal};
 pub use size::Size;
 
 /// What promises of "some time, and then for ever" are given after the last event of a shrunk scenario, unless it had

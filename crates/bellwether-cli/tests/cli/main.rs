@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod errors;
+mod flaws;
 mod harness;
 mod json;
 mod outputs;

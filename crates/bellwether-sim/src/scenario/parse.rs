@@ -8,13 +8,13 @@
 //!
 //! Every error names the line, and what would have been right.
 
-mod cluster;
+pub(crate) mod cluster;
 mod error;
 mod events;
 mod expect;
 mod model;
 mod raw;
-mod values;
+pub(crate) mod values;
 mod world;
 
 use std::path::Path;

@@ -3,7 +3,8 @@
 use bellwether_proto::election::Variant;
 use bellwether_proto::promise::{Assumption, Property};
 
-use crate::environment::{promised, promises};
+use super::blame::Blame;
+use crate::environment::{keeps, promised, promises};
 use crate::report::Report;
 use crate::run;
 use crate::scenario::{Bound, Expect, Scenario};
@@ -15,12 +16,16 @@ pub struct Goal {
     pub broken: Broken,
     /// Assumptions of the promise that it may break.
     pub waived: Vec<Assumption>,
+    /// Assumptions that it must keep, though the promise does not ask for them.
+    pub kept: Vec<Assumption>,
     /// Whether the repaired algorithm must keep what the printed one breaks.
     pub contrast: bool,
     /// How it must end, if that matters: so one flaw is told from another that breaks the same property.
     pub ends: Option<Ends>,
     /// How many messages there must be.
     pub messages: Vec<(String, Bound)>,
+    /// Without what it would not be broken.
+    pub blame: Option<Blame>,
 }
 
 /// Something that a run can break.
@@ -49,21 +54,33 @@ impl Goal {
         Self {
             broken: Broken::Property(property),
             waived: Vec::new(),
+            kept: Vec::new(),
             contrast: false,
             ends: None,
             messages: Vec::new(),
+            blame: None,
         }
     }
 
     /// Whether the scenario shows it. Plays it, and for a contrast also the repaired algorithm.
     pub fn reached(&self, scenario: &Scenario) -> bool {
-        self.is_promised(scenario) && self.shown(scenario, &run::run(scenario)) && self.is_repaired(scenario)
+        self.is_promised(scenario)
+            && self.shown(&run::run(scenario))
+            && self.is_repaired(scenario)
+            && self.is_to_blame(scenario)
     }
 
-    /// Whether what is to be broken is promised in this world.
+    /// Whether what is to be broken is promised in this world, but for what is waived. A world that keeps that too shows
+    /// something else: that the promise itself is broken.
     pub fn is_promised(&self, scenario: &Scenario) -> bool {
+        if !self.kept.iter().all(|assumption| keeps(scenario, *assumption)) {
+            return false;
+        }
         match &self.broken {
-            Broken::Property(property) => promised(scenario, *property, &self.waived),
+            Broken::Property(property) => {
+                promised(scenario, *property, &self.waived)
+                    && !self.waived.iter().any(|assumption| keeps(scenario, *assumption))
+            }
             Broken::Cost(..) => true,
         }
     }
@@ -106,14 +123,13 @@ impl Goal {
             .any(|promise| promise.property == property && promise.under.contains(&Assumption::QuietEnd))
     }
 
-    fn shown(&self, scenario: &Scenario, report: &Report) -> bool {
+    fn shown(&self, report: &Report) -> bool {
         let count = |kind: &str| match kind {
             "total" => report.messages.sent,
             "protocol" => report.messages.protocol,
             "detector" => report.messages.detector,
             kind => report.messages.by_kind.get(kind).copied().unwrap_or(0),
         };
-        debug_assert_eq!(scenario.nodes, report.nodes);
         let broken = match &self.broken {
             Broken::Property(property) => {
                 report.properties.iter().any(|judged| judged.name == property.name() && !judged.holds)
@@ -130,18 +146,25 @@ impl Goal {
         if !self.contrast || scenario.variant == Variant::Repaired {
             return true;
         }
-        let repaired = repaired(scenario, self);
-        run::run(&repaired).expectations.iter().all(|expectation| expectation.met)
+        self.keeps(&Scenario { variant: Variant::Repaired, ..scenario.clone() })
     }
-}
 
-/// The same scenario for the repaired algorithm, expected to keep what the goal says is broken.
-pub fn repaired(scenario: &Scenario, goal: &Goal) -> Scenario {
-    let expect = match &goal.broken {
-        Broken::Property(property) => Expect { holds: vec![*property], ..Expect::default() },
-        Broken::Cost(kind, bound) => Expect { messages: vec![(kind.clone(), *bound)], ..Expect::default() },
-    };
-    Scenario { variant: Variant::Repaired, expect, ..scenario.clone() }
+    /// Whether nothing would be broken without what is to blame, if something is.
+    fn is_to_blame(&self, scenario: &Scenario) -> bool {
+        self.blame.as_ref().is_none_or(|blame| self.keeps(&blame.taken_out_of(scenario)))
+    }
+
+    /// Whether a scenario keeps, and has occasion to keep, what is to be broken.
+    pub fn keeps(&self, scenario: &Scenario) -> bool {
+        let expect = match &self.broken {
+            Broken::Property(property) => Expect { holds: vec![*property], ..Expect::default() },
+            Broken::Cost(kind, bound) => {
+                Expect { messages: vec![(kind.clone(), *bound)], ..Expect::default() }
+            }
+        };
+        let report = run::run(&Scenario { expect, ..scenario.clone() });
+        report.expectations.iter().all(|expectation| expectation.met)
+    }
 }
 
 impl Broken {

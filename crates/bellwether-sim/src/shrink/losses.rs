@@ -1,5 +1,6 @@
 //! Names the messages that are lost, where chance decides.
 
+use bellwether_proto::time::Span;
 use bellwether_proto::trace::{DropReason, What};
 
 use super::events;
@@ -34,7 +35,16 @@ fn candidates(scenario: &Scenario) -> Vec<Scenario> {
         constant
     };
     let same = std::iter::once(scenario.clone());
-    same.chain((1..=SEEDS).map(constant)).filter_map(|scenario| with_names(&scenario)).collect()
+    let named = same.chain((1..=SEEDS).map(constant)).filter_map(|scenario| with_names(&scenario));
+    named.flat_map(|named| [healed(&named), named]).collect()
+}
+
+/// What is still waiting to be lost is forgotten in the end: some promises ask for that.
+fn healed(named: &Scenario) -> Scenario {
+    let mut healed = named.clone();
+    let last = healed.events.iter().map(|planned| planned.at).max().unwrap_or_default();
+    healed.events.push(Planned { at: last + Span::micros(1), fault: Fault::Heal });
+    healed
 }
 
 fn with_names(scenario: &Scenario) -> Option<Scenario> {

@@ -105,7 +105,7 @@ impl Cluster {
 }
 
 /// A number within its range.
-pub(super) fn within<N>(key: &str, given: &Spanned<Whole>, range: RangeInclusive<N>) -> Result<N, Wrong>
+pub(crate) fn within<N>(key: &str, given: &Spanned<Whole>, range: RangeInclusive<N>) -> Result<N, Wrong>
 where
     N: TryFrom<i128> + PartialOrd + Display,
 {
@@ -122,7 +122,7 @@ where
 }
 
 /// A time that is not zero.
-pub(super) fn positive(key: &str, given: &Spanned<Duration>) -> Result<Span, Wrong> {
+pub(crate) fn positive(key: &str, given: &Spanned<Duration>) -> Result<Span, Wrong> {
     match given.get_ref().0 {
         Span::ZERO => {
             Err(Wrong::at(given.span(), format!("`{key}` is zero, expected a longer time such as \"10ms\"")))
@@ -132,7 +132,7 @@ pub(super) fn positive(key: &str, given: &Spanned<Duration>) -> Result<Span, Wro
 }
 
 /// Something that has a name.
-pub(super) fn named<T>(
+pub(crate) fn named<T>(
     what: &str,
     given: &Spanned<String>,
     by_name: impl Fn(&str) -> Option<T>,
@@ -144,7 +144,7 @@ pub(super) fn named<T>(
 }
 
 /// Whether a kind of that name exists, in any protocol or below it.
-pub(super) fn is_kind(name: &str) -> bool {
+pub(crate) fn is_kind(name: &str) -> bool {
     let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
     let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
     elections.chain(layers).copied().map(Kind::name).any(|known| known == name)

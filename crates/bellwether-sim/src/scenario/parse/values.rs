@@ -12,7 +12,7 @@ use crate::scenario::{Bound, Latency, Relation, duration};
 
 /// A whole number of any size; its range is checked where its meaning is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Whole(pub(super) i128);
+pub(crate) struct Whole(pub(crate) i128);
 
 impl<'de> Deserialize<'de> for Whole {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -44,7 +44,7 @@ impl Visitor<'_> for WholeVisitor {
 
 /// A probability.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Probability(pub(super) f64);
+pub(crate) struct Probability(pub(crate) f64);
 
 impl<'de> Deserialize<'de> for Probability {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -83,7 +83,7 @@ impl Visitor<'_> for ProbabilityVisitor {
 
 /// A length of time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Duration(pub(super) Span);
+pub(crate) struct Duration(pub(crate) Span);
 
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -107,7 +107,7 @@ impl Visitor<'_> for DurationVisitor {
 
 /// A delay, or a range of delays.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Delay(pub(super) Latency);
+pub(crate) struct Delay(pub(crate) Latency);
 
 impl<'de> Deserialize<'de> for Delay {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -150,7 +150,7 @@ impl<'de> Visitor<'de> for DelayVisitor {
 
 /// A bound on a count.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limit(pub(super) Bound);
+pub(crate) struct Limit(pub(crate) Bound);
 
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -205,10 +205,10 @@ impl Visitor<'_> for LimitVisitor {
 
 /// A table and nothing else. The derived `Deserialize` of a struct would take a list of its values as well.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Table<T>(pub(super) T);
+pub(crate) struct Table<T>(pub(crate) T);
 
 /// What can stand in a [`Table`].
-pub(super) trait Content {
+pub(crate) trait Content {
     /// What to say when something else is found.
     const EXPECTED: &'static str;
 }
@@ -235,10 +235,10 @@ impl<'de, T: Content + Deserialize<'de>> Visitor<'de> for TableVisitor<T> {
 
 /// A list, which remembers where each of its items stands.
 #[derive(Clone, Debug)]
-pub(super) struct List<T>(pub(super) Vec<Spanned<T>>);
+pub(crate) struct List<T>(pub(crate) Vec<Spanned<T>>);
 
 /// What can stand in a [`List`].
-pub(super) trait Item {
+pub(crate) trait Item {
     /// What to say when something else is found where the list should be.
     const LIST: &'static str;
 }
@@ -287,10 +287,10 @@ impl<'de, T: Item + Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
 
 /// A table whose keys are data, in the order of the file.
 #[derive(Clone, Debug)]
-pub(super) struct Entries<T>(pub(super) Vec<(Spanned<String>, Spanned<T>)>);
+pub(crate) struct Entries<T>(pub(crate) Vec<(Spanned<String>, Spanned<T>)>);
 
 /// What can stand in [`Entries`].
-pub(super) trait Entry {
+pub(crate) trait Entry {
     /// What to say when something else is found where the table should be.
     const ENTRIES: &'static str;
 }
