@@ -4,7 +4,7 @@ use bellwether_proto::election::Variant;
 use bellwether_sim::flaw::{Evidence, Flaw, Hunt};
 use bellwether_sim::shrink::Broken;
 
-use super::files::scenario_of;
+use super::files::{picture_of, scenario_of};
 use super::hunt::{Hunted, Shown};
 use crate::layout::{Column, markdown};
 
@@ -96,7 +96,7 @@ fn drawn_events(hunt: &Hunt, shown: &Shown) -> usize {
 }
 
 fn links(flaw: &Flaw) -> String {
-    format!("[scenario]({})", scenario_of(flaw))
+    format!("[picture]({}), [scenario]({})", picture_of(flaw), scenario_of(flaw))
 }
 
 fn repaired(hunt: &Hunt, shown: &Shown) -> String {

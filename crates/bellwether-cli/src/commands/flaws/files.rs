@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use bellwether_sim::diagram::{self, Options};
 use bellwether_sim::flaw::{Evidence, Flaw};
 
 use super::document;
@@ -71,10 +72,7 @@ impl Folder {
         let cannot = |path: &Path, error| format!("cannot write {}: {error}", path.display());
         let flaws = dir.join("flaws");
         fs::create_dir_all(&flaws).map_err(|error| cannot(&flaws, error))?;
-        let probe = flaws.join(".probe");
-        fs::write(&probe, "")
-            .and_then(|()| fs::remove_file(&probe))
-            .map_err(|error| cannot(&flaws, error))?;
+        tempfile::tempfile_in(&flaws).map_err(|error| cannot(&flaws, error))?;
         Ok(Self::new(dir))
     }
 
@@ -133,6 +131,11 @@ pub(super) fn scenario_of(flaw: &Flaw) -> String {
     format!("flaws/{}.toml", flaw.erratum)
 }
 
+/// The file of the picture, from the folder.
+pub(super) fn picture_of(flaw: &Flaw) -> String {
+    format!("flaws/{}.svg", flaw.erratum)
+}
+
 /// What is written about a flaw that was found: the names of the files, and the text.
 fn files_of(flaw: &Flaw, shown: &Shown) -> Vec<(String, String)> {
     let Evidence::Run(hunt) = &flaw.evidence else { return Vec::new() };
@@ -142,5 +145,8 @@ fn files_of(flaw: &Flaw, shown: &Shown) -> Vec<(String, String)> {
     );
     let story = document::one_line(&hunt.story);
     let scenario = shown.shrunk.file(&[&plan, &story]);
-    vec![(scenario_of(flaw), scenario)]
+    let replay = format!("bellwether sim docs/{}", scenario_of(flaw));
+    let options = Options { replay: Some(replay), ..Options::default() };
+    let picture = diagram::draw(&shown.shrunk.scenario, &options);
+    vec![(scenario_of(flaw), scenario), (picture_of(flaw), picture)]
 }

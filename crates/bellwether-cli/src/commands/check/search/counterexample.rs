@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bellwether_proto::promise::Property;
 use bellwether_proto::trace::TraceEvent;
 use bellwether_sim::check::Violation as How;
-use bellwether_sim::run;
 use bellwether_sim::scenario::{Expect, Scenario};
+use bellwether_sim::shrink::{Effort, shrink};
 use bellwether_sim::swarm::{Outcome, Search, Violation, play};
+use bellwether_sim::{diagram, run};
 
 use super::Trouble;
 use crate::output::Printer;
@@ -50,7 +51,7 @@ pub(super) fn of(
 ) -> Result<Vec<Counterexample>, Trouble> {
     let one = |violation: &Violation| {
         out.progress(format_args!("{} is broken …", violation.property));
-        let mut found = Counterexample::new(violation, stop);
+        let mut found = Counterexample::new(search, violation, stop);
         if let Some(folder) = folder {
             found.files = keep(search, &found, folder)?;
         }
@@ -61,12 +62,12 @@ pub(super) fn of(
 }
 
 impl Counterexample {
-    fn new(violation: &Violation, stop: &AtomicBool) -> Self {
+    fn new(search: &Search, violation: &Violation, stop: &AtomicBool) -> Self {
         let Violation { property, seed, .. } = *violation;
         let scenario = if stop.load(Ordering::Relaxed) {
             violation.scenario.clone() // Whoever cannot wait gets it as it is.
         } else {
-            shortest(violation)
+            shortest(search, violation)
         };
         let broken: Vec<(Property, How)> = play(&scenario)
             .findings
@@ -87,9 +88,11 @@ impl Counterexample {
     }
 }
 
-/// The scenario that shows the violation best: the plan in which it was found.
-fn shortest(violation: &Violation) -> Scenario {
-    violation.scenario.clone()
+/// The scenario that shows the violation best: the shortest that could be found.
+fn shortest(search: &Search, violation: &Violation) -> Scenario {
+    let effort = Effort { threads: search.threads, ..Effort::default() };
+    let shrunk = shrink(&violation.scenario, violation.property, &effort);
+    shrunk.map_or_else(|| violation.scenario.clone(), |shrunk| shrunk.scenario)
 }
 
 /// How much happens up to the instant of the violation.
@@ -100,14 +103,23 @@ fn steps(scenario: &Scenario, how: &How) -> u64 {
     steps
 }
 
-/// Writes the scenario and its trace.
+/// Writes the scenario, its trace and its picture.
 fn keep(search: &Search, found: &Counterexample, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let file = |kind: &str| folder.join(format!("{}.{kind}", stem(search, found)));
-    let (scenario, trace) = (file("toml"), file("jsonl"));
-    fs::write(&scenario, found.toml())
-        .map_err(|error| Trouble::failed(format!("cannot write {}: {error}", scenario.display())))?;
+    let (scenario, trace, picture) = (file("toml"), file("jsonl"), file("svg"));
+    write(&scenario, &found.toml())?;
     recording::record(&found.scenario, &trace).map_err(Trouble::failed)?;
-    Ok(vec![scenario, trace])
+    let mut kept = vec![scenario, trace];
+    if found.scenario.nodes <= diagram::NODES_MAX {
+        write(&picture, &diagram::draw(&found.scenario, &diagram::Options::default()))?;
+        kept.push(picture);
+    }
+    Ok(kept)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+    fs::write(path, text)
+        .map_err(|error| Trouble::failed(format!("cannot write {}: {error}", path.display())))
 }
 
 /// Such as `async-bully-printed-ale2-prime-17`.
