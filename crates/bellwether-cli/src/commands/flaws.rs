@@ -94,7 +94,7 @@ fn verify(flaws: &[Flaw], folder: &Folder, args: &FlawsArgs, out: &Printer) -> R
         match folder.seed_of(flaw).and_then(|seed| hunt::replay(flaw, hunt, seed, threads(args))) {
             Ok(again) => {
                 stale.extend(folder.differences(flaw, &again));
-                shown.push((flaw, &**hunt, Hunted::Found(again)));
+                shown.push((flaw, &**hunt, Hunted::Found(Box::new(again))));
             }
             Err(problem) => stale.push(problem),
         }

@@ -61,7 +61,7 @@ fn the_flaw_of_the_printed_algorithm_is_found_and_replays() {
     // What is kept is the run that was found: `sim` agrees that it breaks what it says.
     let files: Vec<_> = violation["files"].as_array().unwrap().iter().map(|f| f.as_str().unwrap()).collect();
     let stem = format!("{dir}/async-bully-printed-ale2-prime-{seed}");
-    assert_eq!(files, [format!("{stem}.toml"), format!("{stem}.jsonl")]);
+    assert_eq!(files, ["toml", "jsonl", "svg"].map(|kind| format!("{stem}.{kind}")));
     assert_eq!(fs::read_to_string(files[0]).unwrap(), violation["scenario"].as_str().unwrap());
     let shown = bellwether(&["sim", files[0]]).done();
     assert!(shown.contains("ALE2'            broken, as expected"), "{shown}");

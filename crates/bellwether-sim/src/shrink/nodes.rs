@@ -38,7 +38,7 @@ pub(super) fn fewer_and_sooner(best: &mut Scenario, trials: &mut Trials) {
 }
 
 /// The scenario without a node. Those behind it move up, so that ids are still 1 to n.
-fn without(scenario: &Scenario, gone: NodeId) -> Scenario {
+pub(super) fn without(scenario: &Scenario, gone: NodeId) -> Scenario {
     let moved = |id: NodeId| match id {
         id if id == gone => None,
         id if id > gone => Some(NodeId(id.0 - 1)),

@@ -101,6 +101,35 @@ fn what_costs_too_much_does_so_in_the_same_time() {
     assert!(run::run(&shrunk.scenario).passed(&shrunk.scenario));
 }
 
+/// Whoever comes after a node that is left out moves up, wherever it is named.
+#[test]
+fn nodes_move_up() {
+    let ids = |ids: &[u32]| ids.iter().copied().map(NodeId).collect::<Vec<_>>();
+    let mut scenario = lost_halt(4, 3);
+    let link = |from: u32, to: u32| (NodeId(from), NodeId(to), scenario.network.base);
+    scenario.network.links = vec![link(1, 4), link(2, 3)];
+    scenario.drift_ppm.extend([(NodeId(2), 5), (NodeId(4), 7)]);
+    scenario.parameters.candidates = Some(ids(&[2, 3]));
+    scenario.events.extend([
+        planned(1, Fault::Crash(ids(&[2]))),
+        planned(2, Fault::Recover(ids(&[2, 4]))),
+        planned(3, Fault::Cut(vec![(NodeId(3), NodeId(4)), (NodeId(1), NodeId(2))])),
+        planned(4, Fault::Partition(vec![ids(&[2]), ids(&[1, 3])])),
+    ]);
+    let fewer = nodes::without(&scenario, NodeId(2));
+    assert_eq!(fewer.nodes, 3);
+    assert_eq!(fewer.network.links, [(NodeId(1), NodeId(3), scenario.network.base)]);
+    assert_eq!(fewer.drift_ppm.into_iter().collect::<Vec<_>>(), [(NodeId(3), 7)]);
+    assert_eq!(fewer.parameters.candidates, Some(ids(&[2])));
+    let expected = [
+        lost_halt(3, 2).events.remove(0),
+        planned(2, Fault::Recover(ids(&[3]))),
+        planned(3, Fault::Cut(vec![(NodeId(2), NodeId(3))])),
+        planned(4, Fault::Partition(vec![ids(&[1, 2])])),
+    ];
+    assert_eq!(fewer.events, expected);
+}
+
 #[test]
 fn effort_is_an_end_too() {
     let mut scenario = lost_halt(5, 3);

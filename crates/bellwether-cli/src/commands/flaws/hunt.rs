@@ -16,7 +16,7 @@ const TELL: Duration = Duration::from_millis(100);
 /// What came of a hunt.
 pub(super) enum Hunted {
     /// The flaw was found.
-    Found(Shown),
+    Found(Box<Shown>),
     /// It was not, in so many plans.
     Missed(u64),
 }
@@ -71,7 +71,7 @@ pub(super) fn hunt(flaw: &Flaw, hunt: &Hunt, threads: usize, tell: impl Fn(&str)
         told(&tell, "the repaired one", hunt.runs, |tell| hunt.search_repaired(threads, &never, tell));
     shown.repaired = Some(repaired);
     shown.times = Times { find, shrink, repaired: began.elapsed() };
-    Hunted::Found(shown)
+    Hunted::Found(Box::new(shown))
 }
 
 /// Does again with a plan what was done when it was found.
