@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod adversary;
+mod blueprint;
 pub mod check;
 mod clock;
 pub mod diagram;

@@ -11,13 +11,12 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use bellwether_proto::canonical::Form;
-use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-use bellwether_proto::election::{Election, Peers, Setup};
-use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::detector::DetectorKind;
+use bellwether_proto::election::Election;
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Kind};
 use bellwether_proto::node::Node;
-use bellwether_proto::roster::Roster;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
 use bellwether_proto::view::View;
@@ -30,6 +29,7 @@ use hooks::Disks;
 pub use hooks::Relay;
 
 use crate::adversary::Adversary;
+use crate::blueprint::Blueprint;
 use crate::clock::Clock;
 use crate::journal::Journal;
 use crate::net::{Fate, Net, index};
@@ -44,8 +44,7 @@ const WAKES_AT_ONE_INSTANT_MAX: u32 = 10_000;
 pub struct World<'a, E: Election> {
     now: Time,
     started: bool,
-    setup: Setup,
-    detector: DetectorConfig,
+    blueprint: Blueprint,
     hosts: Vec<Host<E>>,
     net: Net,
     /// Who is connected, if nodes are run as an agent runs them.
@@ -99,24 +98,13 @@ struct InFlight<M> {
 impl<'a, E: Election> World<'a, E> {
     /// The world of a scenario, at time 0, with nothing started.
     pub fn new(scenario: &Scenario, journal: Journal<'a>) -> Self {
-        let spec = scenario.protocol.spec();
-        let roster = Roster::new(NodeId(1), scenario.ids(), spec.priority);
         let mut plan: Vec<Planned> = scenario.events.clone();
         plan.sort_by_key(|planned| planned.at);
         let mut rng = ChaCha8Rng::seed_from_u64(scenario.seed);
         Self {
             now: Time::ZERO,
             started: false,
-            setup: Setup {
-                protocol: scenario.protocol,
-                variant: scenario.variant,
-                roster,
-                incarnation: Incarnation::default(),
-                count: 0,
-                t: scenario.t() as usize,
-                timing: scenario.timing,
-            },
-            detector: scenario.detector_config(),
+            blueprint: Blueprint::of(scenario),
             hosts: scenario.ids().map(|id| Host::new(id, scenario)).collect(),
             net: Net::new(scenario, &mut rng),
             connections: scenario.agent.then(Connections::default),
@@ -305,16 +293,10 @@ impl<'a, E: Election> World<'a, E> {
     fn boot(&mut self, at: usize) {
         let now = self.now;
         let host = &mut self.hosts[at];
-        let incarnation = host.disk.incarnation.next().expect("no run restarts a node that often");
-        let roster = match self.setup.protocol.spec().peers {
-            Peers::Listed => self.setup.roster.seen_by(host.id),
-            Peers::Met => Roster::new(host.id, [host.id], self.setup.roster.priority()),
-        };
-        let setup = Setup { roster, incarnation, count: host.disk.count, ..self.setup.clone() };
-        let node = Node::new(setup, self.detector, host.clock.reads(now));
+        let node = self.blueprint.node(host.id, host.disk, host.clock.reads(now));
         host.node = Some(match self.connections {
             Some(_) => {
-                let terms = connections::terms(&self.setup, host.disk.epoch);
+                let terms = connections::terms(&self.blueprint.setup, host.disk.epoch);
                 node.with_leadership(terms, host.clock.reads(now))
             }
             None => node,
@@ -392,7 +374,7 @@ impl<'a, E: Election> World<'a, E> {
 
     /// Tells every `perfect` detector the truth about a node.
     fn tell_oracle(&mut self, about: usize, up: bool) {
-        if self.detector.kind != DetectorKind::Perfect {
+        if self.blueprint.detector.kind != DetectorKind::Perfect {
             return;
         }
         let peer = self.hosts[about].id;
@@ -523,7 +505,7 @@ impl<'a, E: Election> World<'a, E> {
         match self.net.route(self.now, from, to, kind, &mut self.rng) {
             Fate::Lost(reason) => self.record(from, What::Drop(msg, reason)),
             Fate::Arrives(first, second) => {
-                if first.max(second.unwrap_or(first)).since(self.now) > self.setup.timing.delta {
+                if first.max(second.unwrap_or(first)).since(self.now) > self.blueprint.setup.timing.delta {
                     self.record(from, What::Late(msg));
                 }
                 self.launch(message, first, second);

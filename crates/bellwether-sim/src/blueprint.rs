@@ -1,0 +1,46 @@
+//! How the nodes of a scenario are set up: what boots one in a world boots it in a search.
+
+use bellwether_proto::detector::DetectorConfig;
+use bellwether_proto::election::{Election, Peers, Setup};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::io::Durable;
+use bellwether_proto::node::Node;
+use bellwether_proto::roster::Roster;
+use bellwether_proto::time::Time;
+
+use crate::scenario::Scenario;
+
+/// What all nodes of a scenario have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Blueprint {
+    /// As the strongest sees it, in no life yet.
+    pub(crate) setup: Setup,
+    pub(crate) detector: DetectorConfig,
+}
+
+impl Blueprint {
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let roster = Roster::new(NodeId(1), scenario.ids(), scenario.protocol.spec().priority);
+        let setup = Setup {
+            protocol: scenario.protocol,
+            variant: scenario.variant,
+            roster,
+            incarnation: Incarnation::default(),
+            count: 0,
+            t: scenario.t() as usize,
+            timing: scenario.timing,
+        };
+        Self { setup, detector: scenario.detector_config() }
+    }
+
+    /// The node that comes up on a machine whose disk holds this, in its next life.
+    pub(crate) fn node<E: Election>(&self, id: NodeId, disk: Durable, now: Time) -> Node<E> {
+        let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
+        let roster = match self.setup.protocol.spec().peers {
+            Peers::Listed => self.setup.roster.seen_by(id),
+            Peers::Met => Roster::new(id, [id], self.setup.roster.priority()),
+        };
+        let setup = Setup { roster, incarnation, count: disk.count, ..self.setup.clone() };
+        Node::new(setup, self.detector, now)
+    }
+}
