@@ -21,7 +21,7 @@ pub struct Form {
 }
 
 /// Which counter a value belongs to: values are only ever compared with values of the same counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 enum Counter {
     Incarnation(NodeId),
     Election(NodeId),
@@ -122,11 +122,41 @@ impl Form {
         self.counters.push((Counter::Other(node), value));
     }
 
+    /// Goes on with what another form holds: a part that did not change need not be written down again.
+    pub fn append(&mut self, part: &Self) {
+        self.plain.extend_from_slice(&part.plain);
+        self.deadlines.extend_from_slice(&part.deadlines);
+        self.counters.extend_from_slice(&part.counters);
+    }
+
+    /// Begins anew, keeping the memory.
+    pub fn clear(&mut self) {
+        self.plain.clear();
+        self.deadlines.clear();
+        self.counters.clear();
+    }
+
     /// The form with deadlines as distances from now: two states with the same form behave alike for ever, at the
     /// same pace.
     pub fn timed(self) -> Vec<u64> {
-        let Self { plain, deadlines, counters } = self;
-        plain.into_iter().chain(deadlines).chain(ranks(&counters)).collect()
+        let (mut words, mut sorted) = (Vec::new(), Vec::new());
+        self.write_timed(&mut sorted, &mut words);
+        words
+    }
+
+    /// As [`Form::timed`], appended to `words`; what `sorted` holds is of no interest, only its memory is.
+    pub fn write_timed(&self, sorted: &mut Vec<Placed>, words: &mut Vec<u64>) {
+        words.extend_from_slice(&self.plain);
+        words.extend_from_slice(&self.deadlines);
+        write_ranks(&self.counters, sorted, words);
+    }
+
+    /// The form with deadlines as distances and counters as they are, appended to `words`: what is the same in this
+    /// form is the same thing, but for where its clock stands.
+    pub fn write_exact(&self, words: &mut Vec<u64>) {
+        words.extend_from_slice(&self.plain);
+        words.extend_from_slice(&self.deadlines);
+        words.extend(self.counters.iter().map(|(_, value)| *value));
     }
 
     /// The form with deadlines reduced to their order: two states with the same form behave alike under some
@@ -140,18 +170,59 @@ impl Form {
             0 | u64::MAX => d,
             later => order.binary_search(&later).expect("collected above") as u64 + 1,
         };
-        plain.into_iter().chain(deadlines.iter().map(|d| rank(*d))).chain(ranks(&counters)).collect()
+        let mut words: Vec<u64> = plain.into_iter().chain(deadlines.iter().map(|d| rank(*d))).collect();
+        write_ranks(&counters, &mut Vec::new(), &mut words);
+        words
     }
 }
 
-/// Each value's place among the distinct values of its own counter.
-fn ranks(counters: &[(Counter, u64)]) -> Vec<u64> {
-    let mut distinct = counters.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let place = |of: &(Counter, u64)| distinct.binary_search(of).expect("collected above");
-    let first = |of: Counter| distinct.partition_point(|(counter, _)| *counter < of);
-    counters.iter().map(|entry| (place(entry) - first(entry.0)) as u64).collect()
+/// A counter's value, and its place in the form. Numbers alone: sorting them is most of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Placed {
+    counter: (u64, u32),
+    value: u64,
+    place: u32,
+}
+
+impl Counter {
+    /// Different for different counters.
+    fn code(self) -> (u64, u32) {
+        let of = |kind: u64, node: NodeId| kind << 32 | u64::from(node.0);
+        match self {
+            Self::Incarnation(node) => (of(0, node), 0),
+            Self::Election(node) => (of(1, node), 0),
+            Self::Watch { watcher, subject } => (of(2, watcher), subject.0),
+            Self::Frame { from, to } => (of(3, from), to.0),
+            Self::Question(node) => (of(4, node), 0),
+            Self::Suspicions => (of(5, NodeId(0)), 0),
+            Self::Period => (of(6, NodeId(0)), 0),
+            Self::Other(node) => (of(7, node), 0),
+        }
+    }
+}
+
+/// Each value's rank among the distinct values of its own counter.
+fn write_ranks(counters: &[(Counter, u64)], sorted: &mut Vec<Placed>, words: &mut Vec<u64>) {
+    sorted.clear();
+    sorted.extend(counters.iter().zip(0..).map(|((counter, value), place)| Placed {
+        counter: counter.code(),
+        value: *value,
+        place,
+    }));
+    sorted.sort_unstable();
+    let first = words.len();
+    words.resize(first + counters.len(), 0);
+    let mut rank = 0;
+    let mut before: Option<&Placed> = None;
+    for placed in &*sorted {
+        rank = match before {
+            Some(before) if before.counter != placed.counter => 0,
+            Some(before) if before.value != placed.value => rank + 1,
+            Some(_) | None => rank,
+        };
+        words[first + placed.place as usize] = rank;
+        before = Some(placed);
+    }
 }
 
 #[cfg(test)]
