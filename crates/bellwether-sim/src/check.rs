@@ -15,7 +15,8 @@
 //!
 //! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `while_stable.rs`), "for ever"
 //! (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
-//! (`agreement.rs`), what detectors owe (`obligations.rs`), and covers by cliques (`clique_cover.rs`).
+//! (`agreement.rs`), what detectors owe (`obligations.rs`), covers by cliques (`clique_cover.rs`), and what can be said of
+//! one state by itself, for searches that see states and no traces (`views.rs`).
 //!
 //! A property that found nothing to judge has no finding: absent is not the same as holding.
 //!
@@ -42,6 +43,7 @@ mod sle1;
 mod sle2;
 #[cfg(test)]
 mod tests;
+mod views;
 mod while_stable;
 mod within;
 
@@ -55,6 +57,9 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, TraceEvent, What};
 
 use known::Known;
+
+pub(crate) use elected::Standing;
+pub(crate) use views::{Views, bound, breach, settled};
 
 /// What the judge must know of a run beforehand; the trace tells the rest.
 #[derive(Clone, Debug)]

@@ -14,6 +14,7 @@ pub mod check;
 mod clock;
 pub mod diagram;
 pub mod environment;
+pub mod explore;
 pub mod flaw;
 pub mod journal;
 pub mod measure;

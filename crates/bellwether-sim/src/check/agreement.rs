@@ -6,6 +6,7 @@ use bellwether_proto::view::{Status, View};
 
 use super::known::Known;
 use super::names::{Dispute, Names, follows};
+use super::views::Views;
 use super::{Checker, Facts, Verdict, Violation};
 
 /// Judges whether the nodes that are up and in normal operation, and have the same `K`, name the same leader.
@@ -32,14 +33,13 @@ impl<K: Copy + Ord + Send> Checker for Agreement<K> {
             return;
         }
         let view = known.view(event.node);
-        let speaks = known.is_up(event.node) && view.status == Status::Normal;
+        let speaks = known.is_up(event.node) && speaks(&view);
         self.judged |= speaks;
         let among = (self.among)(&view);
         self.names.set(event.node, speaks.then_some((among, view.leader)));
         let dispute = self.names.dispute_with(event.node);
-        self.violation = dispute.map(|Dispute { sides: [(i, ldr_i), (j, ldr_j)] }| {
-            let (among, ldr_i, ldr_j) = ((self.in_words)(among), follows(ldr_i), follows(ldr_j));
-            let what = format!("{i} and {j} are both normal{among}, but {i} {ldr_i} and {j} {ldr_j}");
+        self.violation = dispute.map(|dispute| {
+            let what = dispute_in_words(&dispute, &(self.in_words)(among));
             Violation { at: event.at, what }
         });
     }
@@ -51,4 +51,33 @@ impl<K: Copy + Ord + Send> Checker for Agreement<K> {
     fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
         Verdict::new(self.judged, self.violation)
     }
+}
+
+/// The first dispute among nodes of one state: as [`Agreement`], for those who see states and no traces.
+pub(super) fn dispute<K: Copy + PartialEq>(
+    views: &impl Views,
+    among: fn(&View) -> K,
+    in_words: fn(K) -> String,
+) -> Option<String> {
+    let speakers = || views.up().filter(|(_, view)| speaks(view));
+    for (nth, (j, second)) in speakers().enumerate() {
+        let against =
+            |(_, first): &(_, View)| among(first) == among(&second) && first.leader != second.leader;
+        if let Some((i, first)) = speakers().take(nth).find(against) {
+            let dispute = Dispute { sides: [(i, first.leader), (j, second.leader)] };
+            return Some(dispute_in_words(&dispute, &in_words(among(&second))));
+        }
+    }
+    None
+}
+
+/// Whether what a node that is up shows is to be taken at its word.
+fn speaks(view: &View) -> bool {
+    view.status == Status::Normal
+}
+
+fn dispute_in_words(dispute: &Dispute, among: &str) -> String {
+    let Dispute { sides: [(i, ldr_i), (j, ldr_j)] } = *dispute;
+    let (ldr_i, ldr_j) = (follows(ldr_i), follows(ldr_j));
+    format!("{i} and {j} are both normal{among}, but {i} {ldr_i} and {j} {ldr_j}")
 }

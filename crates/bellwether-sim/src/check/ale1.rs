@@ -3,12 +3,22 @@
 //! That the leader is the one who formed the group is a lemma about one algorithm, not part of the property.
 
 use bellwether_proto::ident::GroupId;
+use bellwether_proto::view::View;
 
 use super::Facts;
-use super::agreement::Agreement;
+use super::agreement::{self, Agreement};
+use super::views::Views;
 
 pub(super) fn new(facts: &Facts) -> Agreement<Option<GroupId>> {
-    Agreement::new(facts, |view| view.group, in_words)
+    Agreement::new(facts, among, in_words)
+}
+
+pub(super) fn dispute(views: &impl Views) -> Option<String> {
+    agreement::dispute(views, among, in_words)
+}
+
+fn among(view: &View) -> Option<GroupId> {
+    view.group
 }
 
 fn in_words(group: Option<GroupId>) -> String {

@@ -3,10 +3,10 @@
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::view::{Status, View};
 
-use super::known::Known;
+use super::views::Views;
 
 /// How a state compares with a predicate.
-pub(super) enum Standing {
+pub(crate) enum Standing {
     Holds,
     /// It does not, for this reason.
     Fails(String),
@@ -15,28 +15,28 @@ pub(super) enum Standing {
 }
 
 /// ldrElected: every node is normal and its leader is up.
-pub(super) fn leader_elected(known: &Known) -> Standing {
-    every_up_node(known, |id, view| led(known, id, view).err())
+pub(super) fn leader_elected(views: &impl Views) -> Standing {
+    every_up_node(views, |id, view| led(views, id, view).err())
 }
 
 /// ldrsElected: every node is normal, and its leader is up and in its group.
-pub(super) fn leaders_elected(known: &Known) -> Standing {
-    every_up_node(known, |id, view| match led(known, id, view) {
-        Ok(leader) => apart(id, view.group, leader, known.view(leader).group),
+pub(super) fn leaders_elected(views: &impl Views) -> Standing {
+    every_up_node(views, |id, view| match led(views, id, view) {
+        Ok(leader) => apart(id, view.group, leader, views.view(leader).group),
         Err(why) => Some(why),
     })
 }
 
-fn every_up_node(known: &Known, fault: impl Fn(NodeId, &View) -> Option<String>) -> Standing {
-    let mut up = known.up().peekable();
+fn every_up_node(views: &impl Views, fault: impl Fn(NodeId, &View) -> Option<String>) -> Standing {
+    let mut up = views.up().peekable();
     if up.peek().is_none() {
         return Standing::Open;
     }
-    up.find_map(|(id, view)| fault(id, view)).map_or(Standing::Holds, Standing::Fails)
+    up.find_map(|(id, view)| fault(id, &view)).map_or(Standing::Holds, Standing::Fails)
 }
 
 /// The leader of a node that is normal under one who is up, or what is wrong.
-fn led(known: &Known, id: NodeId, view: &View) -> Result<NodeId, String> {
+fn led(views: &impl Views, id: NodeId, view: &View) -> Result<NodeId, String> {
     if view.status != Status::Normal {
         // A node that has come up and shown nothing yet still has the view of a crashed one.
         let doing = match view.status {
@@ -49,7 +49,7 @@ fn led(known: &Known, id: NodeId, view: &View) -> Result<NodeId, String> {
         return Err(format!("node {id} {doing}"));
     }
     let leader = view.leader.ok_or_else(|| format!("node {id} names no leader"))?;
-    if known.is_up(leader) { Ok(leader) } else { Err(format!("node {id} follows {leader}, which is down")) }
+    if views.is_up(leader) { Ok(leader) } else { Err(format!("node {id} follows {leader}, which is down")) }
 }
 
 fn apart(id: NodeId, group: Option<GroupId>, leader: NodeId, its: Option<GroupId>) -> Option<String> {

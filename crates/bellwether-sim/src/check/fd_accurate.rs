@@ -14,6 +14,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::{Known, index};
+use super::views::Views;
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct FdAccurate {

@@ -10,6 +10,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_proto::view::View;
 
 use super::Facts;
+use super::views::Views;
 
 pub(super) struct Known {
     priority: Priority,
@@ -56,33 +57,13 @@ impl Known {
         self.stable_since
     }
 
-    pub(super) fn is_up(&self, id: NodeId) -> bool {
-        self.node(id).is_some_and(|node| node.up)
-    }
-
     pub(super) fn is_paused(&self, id: NodeId) -> bool {
         self.node(id).is_some_and(|node| node.paused.is_so())
-    }
-
-    /// The view of a node, down or not.
-    pub(super) fn view(&self, id: NodeId) -> View {
-        self.node(id).map_or(View::DOWN, |node| node.view)
     }
 
     /// The settled leader that a node announced last, in this life.
     pub(super) fn announced(&self, id: NodeId) -> Option<NodeId> {
         self.node(id).and_then(|node| node.announced)
-    }
-
-    /// The nodes that are up, and what they show.
-    pub(super) fn up(&self) -> impl Iterator<Item = (NodeId, &View)> {
-        let ids = (1..).map(NodeId);
-        ids.zip(&self.nodes).filter(|(_, node)| node.up).map(|(id, node)| (id, &node.view))
-    }
-
-    /// Whether messages pass in both directions.
-    pub(super) fn connected(&self, a: NodeId, b: NodeId) -> bool {
-        !self.cuts.contains(&(a, b)) && !self.cuts.contains(&(b, a))
     }
 
     /// Whether the node was paused at any time from `from` on.
@@ -206,6 +187,25 @@ impl Known {
 
     fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[index(id)]
+    }
+}
+
+impl Views for Known {
+    fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+        let ids = (1..).map(NodeId);
+        ids.zip(&self.nodes).filter(|(_, node)| node.up).map(|(id, node)| (id, node.view))
+    }
+
+    fn is_up(&self, id: NodeId) -> bool {
+        self.node(id).is_some_and(|node| node.up)
+    }
+
+    fn view(&self, id: NodeId) -> View {
+        self.node(id).map_or(View::DOWN, |node| node.view)
+    }
+
+    fn connected(&self, a: NodeId, b: NodeId) -> bool {
+        !self.cuts.contains(&(a, b)) && !self.cuts.contains(&(b, a))
     }
 }
 

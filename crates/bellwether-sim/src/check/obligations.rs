@@ -12,6 +12,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 
 use super::Facts;
 use super::known::{Known, index};
+use super::views::Views;
 
 pub(super) struct Obligations {
     /// How many others must be able to join in before a node is reported.

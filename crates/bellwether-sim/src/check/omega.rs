@@ -9,10 +9,13 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
+use bellwether_proto::view::View;
 
+use super::elected::Standing;
 use super::known::Known;
 use super::last_quarter::last_quarter;
 use super::names::{Dispute, Name, Names, follows};
+use super::views::Views;
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct Omega {
@@ -46,7 +49,7 @@ struct Break {
 impl Omega {
     /// Judges whom the elections name.
     pub(super) fn of_elections(facts: &Facts) -> Self {
-        Self::new(facts, |known, node| known.view(node).normal_leader())
+        Self::new(facts, |known, node| answer(&known.view(node)))
     }
 
     /// Judges who was announced.
@@ -145,4 +148,24 @@ fn in_words(broken: &Break) -> String {
         Some(name) => format!("{node} {}, where the others follow {was_on}", follows(*name)),
         None => format!("{node}, whom all follow, crashes"),
     }
+}
+
+/// Whether in this one state all nodes that are up name one leader, which is up.
+pub(super) fn standing(views: &impl Views) -> Standing {
+    let mut up = views.up();
+    let Some((first, view)) = up.next() else { return Standing::Open };
+    let name = answer(&view);
+    if let Some((other, view)) = up.find(|(_, view)| answer(view) != name) {
+        return Standing::Fails(format!("{first} {} and {other} {}", follows(name), follows(answer(&view))));
+    }
+    match name {
+        Some(leader) if views.is_up(leader) => Standing::Holds,
+        Some(leader) => Standing::Fails(format!("all follow {leader}, which is down")),
+        None => Standing::Fails("nobody names a leader".to_owned()),
+    }
+}
+
+/// What leader() returns at a node that shows this.
+fn answer(view: &View) -> Name {
+    view.normal_leader()
 }

@@ -1,0 +1,40 @@
+//! Exhaustive search: every state that a cluster can be in, within bounds that are stated.
+//!
+//! A [`System`] is the very [`Node`](bellwether_proto::node::Node) that ships, on a few machines, with every order of
+//! arrivals, expiries, crashes and recoveries; [`explore`] looks at all of its states and judges each. What is covered:
+//!
+//! - **Time.** Each node has a clock of its own, which stands still until its next deadline expires, and that may happen at
+//!   any time: any node may be any number of times faster than any other, and any message take any time. Distances
+//!   between the deadlines of one node are kept. What arrives between two deadlines of a node arrives right after the
+//!   first, or with [`Bounds::waits`] also right before the second; nobody is woken late.
+//! - **Messages.** Channels keep the order for algorithms that need it, and keep none for the others.
+//! - **Crashes** come between steps, and in the middle of one after anything that was written or sent. Recovery is from disk.
+//! - **Detectors** are replaced by one of the class that the algorithm assumes (`oracle.rs`).
+//!
+//! States that behave alike are one state: they are told apart by their canonical form, with each node's deadlines as
+//! distances from its own clock and counters reduced to their order, in 64 bits. Ids decide ties in every algorithm here, so
+//! there is no symmetry to use.
+//!
+//! Safety is judged in every state, the algorithm's invariants at every step, and liveness by what becomes of every state if
+//! nothing befalls it any more (`calm.rs`).
+
+mod bounds;
+mod calm;
+mod interned;
+mod log;
+mod oracle;
+mod path;
+mod promised;
+mod search;
+mod state;
+mod step;
+mod system;
+mod table;
+
+pub use bounds::{Bounds, Reached};
+pub use path::{Story, story};
+pub use promised::{judgeable, promised};
+pub use search::{Broken, Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};
+pub use state::{Scratch, State};
+pub use step::Step;
+pub use system::{NODES_MAX, Reductions, Successor, System};

@@ -1,0 +1,82 @@
+//! How far a search goes: without bounds there are infinitely many states.
+
+use std::fmt;
+
+/// What may befall a cluster in all, and how full its channels may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// How often nodes crash, between steps or in the middle of one.
+    pub crashes: u8,
+    /// How often nodes come back.
+    pub recoveries: u8,
+    /// How many messages are lost.
+    pub losses: u8,
+    /// How many messages arrive twice.
+    pub duplicates: u8,
+    /// How often a failure detector that may lie does.
+    pub lies: u8,
+    /// How often deadlines expire, at all nodes together.
+    pub expiries: u8,
+    /// How often a node's clock runs on, to just before its next deadline, with nothing happening. Without it whatever
+    /// arrives between two deadlines of a node arrives right after the first.
+    pub waits: u8,
+    /// How many messages are on their way from one node to another.
+    pub in_flight: u8,
+}
+
+impl Bounds {
+    /// One of each kind of fault that an algorithm is to survive: a crash, a recovery, a loss; and enough deadlines for a
+    /// fail-over.
+    pub const DEFAULT: Self = Self {
+        crashes: 1,
+        recoveries: 1,
+        losses: 1,
+        duplicates: 0,
+        lies: 0,
+        expiries: 4,
+        waits: 0,
+        in_flight: 2,
+    };
+
+    /// What is still allowed, as one word: part of a state, since it limits what can follow.
+    pub(super) fn word(self) -> u64 {
+        let Self { crashes, recoveries, losses, duplicates, lies, expiries, waits, in_flight } = self;
+        u64::from_le_bytes([crashes, recoveries, losses, duplicates, lies, expiries, waits, in_flight])
+    }
+}
+
+/// As in "1 crash, 1 recovery, 4 deadlines, 2 messages in flight per channel"; what is not allowed at all is left out.
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { crashes, recoveries, losses, duplicates, lies, expiries, waits, in_flight } = *self;
+        let counted = [
+            (crashes, "crash", "crashes"),
+            (recoveries, "recovery", "recoveries"),
+            (losses, "loss", "losses"),
+            (duplicates, "duplicate", "duplicates"),
+            (lies, "lie", "lies"),
+            (expiries, "expiry", "expiries"),
+            (waits, "wait", "waits"),
+        ];
+        for (count, one, many) in counted.into_iter().filter(|(count, ..)| *count > 0) {
+            write!(f, "{count} {}, ", if count == 1 { one } else { many })?;
+        }
+        write!(f, "{in_flight} in flight per channel")
+    }
+}
+
+/// How often a step was not taken because of a bound. Faults are not counted: that they are few is the point of the bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// A channel would have held too many messages.
+    pub in_flight: u64,
+    /// No deadline may expire any more, and one was set.
+    pub expiries: u64,
+}
+
+impl Reached {
+    pub(super) fn add(&mut self, other: Self) {
+        self.in_flight += other.in_flight;
+        self.expiries += other.expiries;
+    }
+}

@@ -1,0 +1,384 @@
+//! Liveness: what becomes of a state if nothing befalls it any more.
+//!
+//! From a state on, every message takes the same time, nothing is lost, all clocks run at the same pace, nobody crashes or
+//! comes back, and detectors are told the truth. There is exactly one such future. Since states repeat, it comes round to
+//! one that it has been through, and from there on for ever: the search knows all of it. The property holds if the system
+//! is settled all the way round, and its bound is kept if it became so in time.
+//!
+//! Nodes that are down stay down. Those that may come back do so in other states of the search.
+//!
+//! Futures of different states soon run together, so what is known of one is known of the others: `Known`.
+
+use bellwether_proto::canonical::Form;
+use bellwether_proto::election::Election;
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::{Event, Input, Outbox, Output};
+use bellwether_proto::message::{Frame, Layer};
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::view::View;
+
+use super::oracle::{self, Oracle};
+use super::state::{Host, Scratch, State, up};
+use super::system::System;
+use super::table::Table;
+use crate::check::{self, Standing, Views};
+use crate::net::index;
+use crate::run::facts;
+
+/// A future that has not come round after so many instants is not going to.
+const INSTANTS_MAX: usize = 50_000;
+
+/// What must come to be so, and how soon.
+#[derive(Debug)]
+pub(super) struct Goals {
+    properties: Vec<Property>,
+    /// Of those, who may send what in the end is not seen in a state.
+    single_sender: bool,
+    bound: Span,
+}
+
+impl Goals {
+    pub(super) fn new<E: Election>(system: &System<E>, judged: &[Property]) -> Self {
+        let facts = facts(&system.scenario);
+        let bounds = judged.iter().filter_map(|property| check::bound(*property, &facts));
+        Self {
+            properties: judged.iter().copied().filter(|property| is_goal(*property)).collect(),
+            single_sender: judged.contains(&Property::SingleSender),
+            bound: bounds.min().unwrap_or(Span::micros(u64::from(NEVER - 1))),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.properties.is_empty() && !self.single_sender
+    }
+
+    fn met_by(&self, views: &impl Views) -> bool {
+        let fails =
+            |property: &Property| matches!(check::settled(*property, views), Some(Standing::Fails(_)));
+        !self.properties.iter().any(fails)
+    }
+}
+
+/// Whether it is judged by what becomes of a state.
+pub(super) fn is_goal(property: Property) -> bool {
+    matches!(property, Property::Sle2 | Property::Ale2Prime | Property::Ale2 | Property::Omega)
+}
+
+/// In how many microseconds a future will have settled for good.
+pub(super) type Settles = u32;
+
+/// It never does.
+pub(super) const NEVER: Settles = u32::MAX;
+
+/// What is known of futures, by the fingerprint of any moment of theirs.
+pub(super) type Known = Table<Settles>;
+
+/// When the future of a state is settled, or whether it fails. What was learnt on the way joins `learnt`.
+pub(super) fn settles<E: Election>(
+    system: &System<E>,
+    state: &State<E>,
+    goals: &Goals,
+    known: &Known,
+    learnt: &mut Known,
+    scratch: &mut Scratch,
+) -> Settles {
+    let mut calm = Calm::from(system, state);
+    let mut past: Vec<Moment> = Vec::new();
+    let settled_after = loop {
+        let moment = calm.moment(goals, scratch);
+        // A node that wakes early and finds nothing has not been round: what it puts right is in no form.
+        if past.last().is_some_and(|last| (last.print, last.at) == (moment.print, moment.at)) && calm.pass() {
+            continue;
+        }
+        if let Some(rest) = known.get(moment.print).or_else(|| learnt.get(moment.print)) {
+            break Rest::Known(*rest, moment.at);
+        }
+        if let Some(round) = past.iter().rposition(|earlier| earlier.print == moment.print) {
+            let senders = moment.senders;
+            break if is_settled(&past[round..], senders, goals) { Rest::Round(round) } else { Rest::Fails };
+        }
+        past.push(moment);
+        if past.len() > INSTANTS_MAX {
+            break Rest::Fails;
+        }
+        if !calm.pass() {
+            let last = past.len() - 1;
+            break if past[last].met { Rest::Round(last) } else { Rest::Fails };
+        }
+    };
+    let settled_at = settled_at(&past, &settled_after);
+    // The state itself is not met again; its future is.
+    for moment in past.iter().skip(1) {
+        learnt.insert(moment.print, remaining(settled_at, moment.at));
+    }
+    remaining(settled_at, Time::ZERO)
+}
+
+/// Whether that is too long, or never.
+pub(super) fn is_too_late(settles: Settles, goals: &Goals) -> bool {
+    settles == NEVER || Span::micros(u64::from(settles)) > goals.bound
+}
+
+/// Which goals the future of a state misses, and how. Slow: it looks at each by itself, and for a failure alone.
+pub(super) fn missed<E: Election>(
+    system: &System<E>,
+    state: &State<E>,
+    goals: &Goals,
+) -> Vec<(Property, String)> {
+    let single = goals.single_sender.then_some(Property::SingleSender);
+    let mut missed = Vec::new();
+    for property in goals.properties.iter().copied().chain(single) {
+        let alone = Goals::new(system, &[property]);
+        let (known, mut learnt, mut scratch) = (Known::new(), Known::new(), Scratch::default());
+        let settles = settles(system, state, &alone, &known, &mut learnt, &mut scratch);
+        if is_too_late(settles, &alone) {
+            missed.push((property, in_words(system, state, property, settles, alone.bound)));
+        }
+    }
+    missed
+}
+
+fn in_words<E: Election>(
+    system: &System<E>,
+    state: &State<E>,
+    property: Property,
+    settles: Settles,
+    bound: Span,
+) -> String {
+    if settles != NEVER {
+        let took = Span::micros(u64::from(settles));
+        return format!("with nothing happening any more it takes {took}, where {bound} are allowed");
+    }
+    if property == Property::SingleSender {
+        return "with nothing happening any more several nodes go on sending for ever".to_owned();
+    }
+    // Somewhere on the way round it is not so: say what is wrong there.
+    let mut calm = Calm::from(system, state);
+    let mut wrong = String::new();
+    for _ in 0..INSTANTS_IN_WORDS {
+        if let Some(Standing::Fails(why)) = check::settled(property, &calm) {
+            wrong = why;
+        }
+        if !calm.pass() {
+            break;
+        }
+    }
+    format!("with nothing happening any more it never comes to rest: {wrong}")
+}
+
+/// Enough to be sure of being on the way round.
+const INSTANTS_IN_WORDS: usize = 2_000;
+
+/// One moment of a future, when all that happens at that instant has happened.
+#[derive(Debug)]
+struct Moment {
+    print: u64,
+    at: Time,
+    met: bool,
+    /// Who sent messages of the algorithm at that instant, a bit for each node.
+    senders: u32,
+}
+
+/// How a future goes on for ever.
+enum Rest {
+    /// As is known already, from then on.
+    Known(Settles, Time),
+    /// Back to the moment of that number, over and over, settled all the way.
+    Round(usize),
+    Fails,
+}
+
+/// Whether all is well on the way round, at the end of which those last senders sent. Who sent on the way to its first
+/// moment is not part of it.
+fn is_settled(round: &[Moment], last: u32, goals: &Goals) -> bool {
+    let senders = round[1..].iter().fold(last, |senders, moment| senders | moment.senders);
+    round.iter().all(|moment| moment.met) && (!goals.single_sender || senders.count_ones() <= 1)
+}
+
+fn settled_at(past: &[Moment], rest: &Rest) -> Option<Time> {
+    let (rest_from, goes_on) = match rest {
+        Rest::Fails | Rest::Known(NEVER, _) => return None,
+        Rest::Known(0, at) => (past.len(), *at),
+        Rest::Known(settles, at) => return Some(*at + Span::micros(u64::from(*settles))),
+        Rest::Round(first) => (*first, past[*first].at),
+    };
+    // The last time that it was not so ends when the next moment comes.
+    let before = &past[..rest_from];
+    match before.iter().rposition(|moment| !moment.met) {
+        Some(last) => Some(past.get(last + 1).map_or(goes_on, |next| next.at)),
+        None => Some(Time::ZERO),
+    }
+}
+
+fn remaining(settled_at: Option<Time>, at: Time) -> Settles {
+    settled_at.map_or(NEVER, |settled| {
+        u32::try_from(settled.since(at).as_micros()).unwrap_or(NEVER - 1).min(NEVER - 1)
+    })
+}
+
+/// A cluster that is left alone.
+struct Calm<'a, E: Election> {
+    system: &'a System<E>,
+    at: Time,
+    hosts: Vec<Host<E>>,
+    /// By when they arrive, then by sender and receiver, then in the order of sending.
+    letters: Vec<Due<E::Msg>>,
+    latency: Span,
+    senders: u32,
+}
+
+struct Due<M> {
+    at: Time,
+    from: usize,
+    to: usize,
+    frame: Frame<M>,
+}
+
+impl<'a, E: Election> Calm<'a, E> {
+    fn from(system: &'a System<E>, state: &State<E>) -> Self {
+        let latency = system.scenario.network.base.latency.high;
+        let letters = state.letters.iter().map(|letter| Due {
+            at: Time::ZERO + latency,
+            from: usize::from(letter.from),
+            to: usize::from(letter.to),
+            frame: letter.content.frame.clone(),
+        });
+        let mut calm = Self {
+            system,
+            at: Time::ZERO,
+            hosts: state.hosts.iter().map(|host| host.opened()).collect(),
+            letters: letters.collect(),
+            latency,
+            senders: 0,
+        };
+        calm.tell_the_truth();
+        calm
+    }
+
+    /// Lets everything of the next instant happen: arrivals, then deadlines. False if nothing ever will.
+    fn pass(&mut self) -> bool {
+        let Some(at) = self.next_at() else { return false };
+        for host in &mut self.hosts {
+            host.clock = host.clock + at.since(self.at);
+        }
+        self.at = at;
+        self.senders = 0;
+        let due = self.letters.partition_point(|letter| letter.at <= at);
+        let arrived: Vec<_> = self.letters.drain(..due).collect();
+        for letter in arrived {
+            self.input(letter.to, Input::Frame(letter.frame));
+        }
+        for host in 0..self.hosts.len() {
+            if self.deadline(host).is_some_and(|deadline| deadline <= at) {
+                self.input(host, Input::Deadline);
+            }
+        }
+        true
+    }
+
+    fn next_at(&self) -> Option<Time> {
+        let deadlines = (0..self.hosts.len()).filter_map(|host| self.deadline(host));
+        deadlines.chain(self.letters.first().map(|letter| letter.at)).min()
+    }
+
+    /// On the common clock.
+    fn deadline(&self, host: usize) -> Option<Time> {
+        let host = &self.hosts[host];
+        let deadline = host.node.as_ref()?.deadline()?;
+        Some(self.at + deadline.since(host.clock))
+    }
+
+    fn input(&mut self, at: usize, input: Input<E::Msg>) {
+        let host = &mut self.hosts[at];
+        let Some(node) = &mut host.node else { return };
+        let mut outbox = Outbox::new();
+        node.handle(host.clock, input, &mut outbox);
+        let mut flipped = false;
+        for output in outbox.drain() {
+            match output {
+                Output::Persist(durable) => self.hosts[at].disk = durable,
+                Output::Send { to, frame } => self.send(at, index(to), frame),
+                Output::Broadcast(frame) => (0..self.hosts.len())
+                    .filter(|to| *to != at)
+                    .for_each(|to| self.send(at, to, frame.clone())),
+                Output::Event(event) => {
+                    let plays_dead = match event {
+                        Event::PlayDead => true,
+                        Event::PlayAlive => false,
+                        _ => continue,
+                    };
+                    flipped |= self.hosts[at].plays_dead != plays_dead;
+                    self.hosts[at].plays_dead = plays_dead;
+                }
+            }
+        }
+        if flipped {
+            self.tell_the_truth();
+        }
+    }
+
+    fn send(&mut self, from: usize, to: usize, frame: Frame<E::Msg>) {
+        if frame.body.kind().layer() == Layer::Protocol {
+            self.senders |= 1 << from;
+        }
+        if self.hosts[to].node.is_none() {
+            return; // It will still be down.
+        }
+        let at = self.at + self.latency;
+        let place = self.letters.partition_point(|other| (other.at, other.from, other.to) <= (at, from, to));
+        self.letters.insert(place, Due { at, from, to, frame });
+    }
+
+    fn tell_the_truth(&mut self) {
+        if self.system.oracle != Oracle::Fallible {
+            return;
+        }
+        let roster = &self.system.blueprint.setup.roster;
+        for watcher in 0..self.hosts.len() {
+            for subject in (0..self.hosts.len()).filter(|subject| *subject != watcher) {
+                let Ok([host, about]) = self.hosts.get_disjoint_mut([watcher, subject]) else { continue };
+                let truth = oracle::truth(roster, host, about);
+                if host.told.get(subject).is_some_and(|told| *told != truth) {
+                    oracle::tell(host, about, truth);
+                }
+            }
+        }
+    }
+
+    fn moment(&self, goals: &Goals, scratch: &mut Scratch) -> Moment {
+        scratch.form.clear();
+        for host in &self.hosts {
+            host.canonical(host.clock, &mut scratch.form);
+        }
+        self.write_letters(&mut scratch.form);
+        let senders = if goals.single_sender { self.senders } else { 0 };
+        Moment { print: scratch.digest(), at: self.at, met: goals.met_by(self), senders }
+    }
+
+    fn write_letters(&self, form: &mut Form) {
+        form.number(self.letters.len() as u64);
+        for letter in &self.letters {
+            form.deadline(self.at, letter.at);
+            letter.frame.canonical(self.hosts[letter.to].id, form);
+        }
+    }
+}
+
+impl<E: Election> Views for Calm<'_, E> {
+    fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+        up(self.hosts.iter())
+    }
+
+    fn is_up(&self, id: NodeId) -> bool {
+        self.hosts.get(index(id)).is_some_and(|host| host.node.is_some())
+    }
+
+    fn view(&self, id: NodeId) -> View {
+        self.hosts.get(index(id)).map_or(View::DOWN, Host::view)
+    }
+
+    fn connected(&self, _: NodeId, _: NodeId) -> bool {
+        true
+    }
+}

@@ -1,0 +1,176 @@
+//! A path through states, for people: each step with what was said and done, and a trace that tools can read.
+
+use bellwether_proto::election::Election;
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::Event;
+use bellwether_proto::message::Message;
+use bellwether_proto::node::Node;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::view::View;
+
+use super::state::{Letter, State};
+use super::step::Step;
+use super::system::{Deed, System};
+
+/// What happened on a path.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// A line for each step.
+    pub lines: Vec<String>,
+    /// The same as events. Time is made up: a step takes a millisecond.
+    pub trace: Vec<TraceEvent>,
+}
+
+/// Follows a path from the first state.
+///
+/// # Panics
+/// If it is not a path of this system.
+pub fn story<E: Election>(system: &System<E>, steps: &[Step]) -> Story {
+    let mut state = system.initial();
+    let mut teller = Teller { at: Time::ZERO, sent_at: Vec::new(), trace: Vec::new(), line: Vec::new() };
+    teller.beginning(&state);
+    let mut lines = Vec::new();
+    for step in steps {
+        teller.at = teller.at + Span::millis(1);
+        let next = system.after(&state, *step).expect("a path is made of possible steps");
+        teller.step(system, &state, *step, &next);
+        lines.push(teller.take_line());
+        state = next;
+    }
+    Story { lines, trace: teller.trace }
+}
+
+struct Teller {
+    at: Time,
+    /// When each message was sent, by its number.
+    sent_at: Vec<Time>,
+    trace: Vec<TraceEvent>,
+    line: Vec<String>,
+}
+
+impl Teller {
+    fn beginning<E: Election>(&mut self, state: &State<E>) {
+        for host in &state.hosts {
+            self.record(state, host.index(), What::Recover);
+            self.record(state, host.index(), What::Persist(host.disk));
+            self.record(state, host.index(), What::Node(Event::View(host.view())));
+        }
+        for letter in &state.letters {
+            self.send(state, usize::from(letter.from), message(letter));
+        }
+    }
+
+    fn step<E: Election>(&mut self, system: &System<E>, state: &State<E>, step: Step, next: &State<E>) {
+        let Ok(reaction) = system.react(state, step.cut_after(0)) else { return };
+        let mut heading = step.to_string();
+        if let Some(letter) = &reaction.letter {
+            let msg = message(letter);
+            heading = heading.replacen("arrives", &format!("{} arrives", msg.kind), 1);
+            heading = heading.replacen("is lost", &format!("{} is lost", msg.kind), 1);
+            self.arrival(state, step, letter);
+        }
+        self.line.push(heading);
+        let at = match step {
+            Step::Expire { node, .. }
+            | Step::Wait { node }
+            | Step::Crash { node }
+            | Step::Recover { node, .. } => usize::from(node),
+            Step::Deliver { to, .. }
+            | Step::Repeat { to, .. }
+            | Step::Lose { to, .. }
+            | Step::Tell { to, .. }
+            | Step::Lie { to, .. } => usize::from(to),
+        };
+        match step {
+            Step::Recover { .. } => self.record(next, at, What::Recover),
+            Step::Expire { .. } => self.record(state, at, What::Deadline),
+            _ => {}
+        }
+        if let Some(turn) = &reaction.turn {
+            let mut id = state.sent;
+            let done = if step.cut() == 0 { &turn.deeds[..] } else { turn.done_before(step.cut()) };
+            for deed in done {
+                self.deed(state, at, deed, &mut id);
+            }
+        }
+        if matches!(step, Step::Crash { .. }) || step.cut() > 0 {
+            self.record(next, at, What::Crash);
+        }
+    }
+
+    fn arrival<E: Election>(&mut self, state: &State<E>, step: Step, letter: &Letter<E::Msg>) {
+        let (msg, sent) = (message(letter), self.sent_at.get(letter.id as usize).copied());
+        let (from, to) = (usize::from(letter.from), usize::from(letter.to));
+        match step {
+            Step::Lose { .. } => self.record(state, from, What::Drop(msg, DropReason::Lost)),
+            _ if !state.is_up_at(to) => {
+                self.line.push("it is down".to_owned());
+                self.record(state, to, What::Drop(msg, DropReason::Down));
+            }
+            _ => self.record(state, to, What::Recv(msg, sent.unwrap_or(Time::ZERO))),
+        }
+    }
+
+    fn deed<E: Election>(&mut self, state: &State<E>, at: usize, deed: &Deed<E::Msg>, id: &mut u32) {
+        match deed {
+            Deed::Persist(durable) => self.record(state, at, What::Persist(*durable)),
+            Deed::Event(event) => {
+                self.record(state, at, What::Node(*event));
+                self.line.extend(in_words(state.hosts[at].id, *event));
+            }
+            Deed::Send { to, content } => {
+                let (from, to) = (state.hosts[at].id, state.hosts[usize::from(*to)].id);
+                let msg = MsgRef { id: u64::from(*id), kind: content.frame.body.kind(), from, to };
+                *id += 1;
+                self.line.push(format!("{} to {to}", msg.kind));
+                self.send(state, at, msg);
+            }
+        }
+    }
+
+    fn send<E: Election>(&mut self, state: &State<E>, at: usize, msg: MsgRef) {
+        let place = usize::try_from(msg.id).expect("few messages are sent on a path");
+        if self.sent_at.len() <= place {
+            self.sent_at.resize(place + 1, self.at);
+        }
+        self.sent_at[place] = self.at;
+        self.record(state, at, What::Send(msg));
+    }
+
+    fn record<E: Election>(&mut self, state: &State<E>, at: usize, what: What) {
+        let host = &state.hosts[at];
+        let incarnation = host.node.as_ref().map_or(host.disk.incarnation, Node::incarnation);
+        self.trace.push(TraceEvent { at: self.at, node: host.id, incarnation, what });
+    }
+
+    fn take_line(&mut self) -> String {
+        let mut parts = std::mem::take(&mut self.line).into_iter();
+        let heading = parts.next().unwrap_or_default();
+        let rest: Vec<String> = parts.collect();
+        if rest.is_empty() { heading } else { format!("{heading}: {}", rest.join(", ")) }
+    }
+}
+
+fn message<M: Message>(letter: &Letter<M>) -> MsgRef {
+    let id = |index: u8| NodeId(u32::from(index) + 1);
+    MsgRef {
+        id: u64::from(letter.id),
+        kind: letter.content.frame.body.kind(),
+        from: id(letter.from),
+        to: id(letter.to),
+    }
+}
+
+fn in_words(node: NodeId, event: Event) -> Option<String> {
+    match event {
+        Event::View(View { status, leader: Some(leader), .. }) => {
+            Some(format!("{node} is {status} and follows {leader}"))
+        }
+        Event::View(View { status, leader: None, .. }) => Some(format!("{node} is {status}")),
+        Event::Down(peer) => Some(format!("{node} takes {peer} for dead")),
+        Event::Reborn(_) => Some(format!("{node} begins another life")),
+        Event::Refused { from, why } => Some(format!("{node} refuses what {from} said ({})", why.name())),
+        _ => None,
+    }
+}

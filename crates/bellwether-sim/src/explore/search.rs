@@ -1,0 +1,365 @@
+//! Every state, level by level: all that can be reached in one step, then in two, and so on.
+//!
+//! What comes out is the same whatever the number of threads. A level is cut into batches, a batch into as many parts as
+//! there are threads; each part is worked on with what was known before the batch, and what the parts found is put together
+//! in order. The first path to a state that is found is therefore always the same, and a shortest.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use bellwether_proto::election::Election;
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::Span;
+
+use super::bounds::Reached;
+use super::calm::{self, Goals, Known};
+use super::log::Log;
+use super::state::{Scratch, State};
+use super::step::Step;
+use super::system::{Successor, System};
+use super::table::Table;
+use crate::check;
+
+/// States of a batch: enough that threads have something to do, few enough that what is kept between is small.
+const BATCH: usize = 1 << 13;
+
+/// When to stop short of the end.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// No more states than this, give or take a batch.
+    pub states_max: u64,
+    /// How many threads.
+    pub threads: NonZeroUsize,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Distinct states found.
+    pub states: u64,
+    /// Steps taken.
+    pub transitions: u64,
+    /// How many steps the states of the present level are away from the first.
+    pub depth: u32,
+    /// How many states of this level and the next still have to be looked at.
+    pub frontier: u64,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Yes.
+    GoOn,
+    /// No: end the search with what it has found.
+    Stop,
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Every state within the bounds.
+    All,
+    /// Every state that is no further away than the first violation.
+    UpToViolation,
+    /// No more, because that was the limit.
+    StatesMax,
+    /// No more, because it was told to stop.
+    Stopped,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Distinct states.
+    pub states: u64,
+    /// Steps taken.
+    pub transitions: u64,
+    /// The most steps that a state is away from the first.
+    pub depth: u32,
+    /// Whether that was all.
+    pub extent: Extent,
+    /// How often a bound kept a step from being taken.
+    pub reached: Reached,
+    /// The longest that a state took to settle when left alone.
+    pub slowest: Span,
+    /// One counterexample for each thing that was broken, shortest first.
+    pub violations: Vec<Counterexample>,
+    /// The memory for what must be remembered of every state, and of every moment of a future.
+    pub bytes: u64,
+}
+
+/// What was broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// A property that was promised.
+    Property(Property),
+    /// An invariant of the algorithm.
+    Invariant(&'static str),
+}
+
+impl Broken {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Property(property) => property.name(),
+            Self::Invariant(_) => "INVARIANT",
+        }
+    }
+}
+
+/// How to get to where something is broken.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// What.
+    pub broken: Broken,
+    /// For people: in which way.
+    pub what: String,
+    /// From the first state on.
+    pub steps: Vec<Step>,
+}
+
+/// Looks at every state of a system, and judges these properties.
+pub fn explore<E>(
+    system: &System<E>,
+    judged: &[Property],
+    limits: Limits,
+    mut watch: impl FnMut(Progress) -> Flow,
+) -> Outcome
+where
+    E: Election<Msg: Send + Sync> + Send + Sync,
+{
+    let mut search = Search::new(system, judged, limits);
+    while !search.frontier.is_empty() && search.extent == Extent::All {
+        search.level(&mut watch);
+    }
+    search.finish()
+}
+
+/// What is wrong with one state by itself: which of these properties it breaks, or cannot but break if left alone. Slow;
+/// for those who have a state and no search.
+pub fn flaws<E: Election>(
+    system: &System<E>,
+    judged: &[Property],
+    state: &State<E>,
+) -> Vec<(Property, String)> {
+    let breaches = judged.iter().filter_map(|property| Some((*property, check::breach(*property, state)?)));
+    breaches.chain(calm::missed(system, state, &Goals::new(system, judged))).collect()
+}
+
+struct Search<'a, E: Election> {
+    system: &'a System<E>,
+    judged: Vec<Property>,
+    goals: Goals,
+    limits: Limits,
+    seen: Table<()>,
+    log: Log,
+    known: Known,
+    /// The states of this level, each with its number.
+    frontier: Vec<(State<E>, u32)>,
+    next: Vec<(State<E>, u32)>,
+    outcome: Outcome,
+    extent: Extent,
+    findings: Vec<Found>,
+}
+
+/// What one thread made of its part of a batch.
+struct Part<E: Election> {
+    fresh: Vec<Fresh<E>>,
+    found: Vec<Found>,
+    learnt: Known,
+    transitions: u64,
+    reached: Reached,
+    slowest: Span,
+}
+
+struct Fresh<E: Election> {
+    print: u64,
+    parent: u32,
+    step: Step,
+    state: State<E>,
+}
+
+/// Something broken, in that state or by that step from it.
+struct Found {
+    state: u32,
+    step: Option<Step>,
+    broken: Broken,
+    what: String,
+}
+
+impl<'a, E> Search<'a, E>
+where
+    E: Election<Msg: Send + Sync> + Send + Sync,
+{
+    fn new(system: &'a System<E>, judged: &[Property], limits: Limits) -> Self {
+        let initial = system.initial();
+        let mut seen = Table::new();
+        seen.insert(initial.fingerprint(&mut Scratch::default()), ());
+        Self {
+            system,
+            judged: judged.to_vec(),
+            goals: Goals::new(system, judged),
+            limits,
+            seen,
+            log: Log::with_first(),
+            known: Known::new(),
+            frontier: vec![(initial, 0)],
+            next: Vec::new(),
+            outcome: Outcome {
+                states: 1,
+                transitions: 0,
+                depth: 0,
+                extent: Extent::All,
+                reached: Reached::default(),
+                slowest: Span::ZERO,
+                violations: Vec::new(),
+                bytes: 0,
+            },
+            extent: Extent::All,
+            findings: Vec::new(),
+        }
+    }
+
+    fn level(&mut self, watch: &mut impl FnMut(Progress) -> Flow) {
+        let frontier = std::mem::take(&mut self.frontier);
+        let mut left = frontier.len();
+        for batch in frontier.chunks(BATCH) {
+            for part in self.work(batch) {
+                self.take_in(part);
+            }
+            left -= batch.len();
+            let flow = watch(Progress {
+                states: self.outcome.states,
+                transitions: self.outcome.transitions,
+                depth: self.outcome.depth,
+                frontier: (left + self.next.len()) as u64,
+            });
+            if flow == Flow::Stop {
+                self.extent = Extent::Stopped;
+                return;
+            }
+            if self.outcome.states > self.limits.states_max {
+                self.extent = Extent::StatesMax;
+                return;
+            }
+        }
+        drop(frontier);
+        self.system.forget_unused();
+        self.frontier = std::mem::take(&mut self.next);
+        if !self.findings.is_empty() {
+            self.extent = Extent::UpToViolation;
+        } else if !self.frontier.is_empty() {
+            self.outcome.depth += 1;
+        }
+    }
+
+    /// Has the threads work on a batch.
+    fn work(&self, batch: &[(State<E>, u32)]) -> Vec<Part<E>> {
+        let threads = self.limits.threads.get();
+        if threads == 1 {
+            return vec![self.work_on(batch)];
+        }
+        let share = batch.len().div_ceil(threads);
+        thread::scope(|scope| {
+            let working: Vec<_> =
+                batch.chunks(share).map(|part| scope.spawn(|| self.work_on(part))).collect();
+            let done = working.into_iter().map(|thread| thread.join());
+            done.map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
+    }
+
+    fn work_on(&self, states: &[(State<E>, u32)]) -> Part<E> {
+        let mut part = Part {
+            fresh: Vec::new(),
+            found: Vec::new(),
+            learnt: Known::new(),
+            transitions: 0,
+            reached: Reached::default(),
+            slowest: Span::ZERO,
+        };
+        let mut scratch = Scratch::default();
+        for (state, number) in states {
+            if self.judge(state, *number, &mut part, &mut scratch) {
+                self.expand(state, *number, &mut part, &mut scratch);
+            }
+        }
+        part
+    }
+
+    /// Whether all is well in a state. One that is not is not looked beyond.
+    fn judge(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) -> bool {
+        let found_before = part.found.len();
+        let mut find = |property, what| {
+            part.found.push(Found { state: number, step: None, broken: Broken::Property(property), what });
+        };
+        for property in &self.judged {
+            if let Some(what) = check::breach(*property, state) {
+                find(*property, what);
+            }
+        }
+        if !self.goals.is_empty() {
+            let settles =
+                calm::settles(self.system, state, &self.goals, &self.known, &mut part.learnt, scratch);
+            if calm::is_too_late(settles, &self.goals) {
+                for (property, what) in calm::missed(self.system, state, &self.goals) {
+                    find(property, what);
+                }
+            } else {
+                part.slowest = part.slowest.max(Span::micros(u64::from(settles)));
+            }
+        }
+        part.found.len() == found_before
+    }
+
+    fn expand(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) {
+        let Part { fresh, found, transitions, reached, .. } = part;
+        let cut = self.system.successors(state, |Successor { step, state, breach }| {
+            *transitions += 1;
+            if let Some(what) = breach {
+                let (broken, what) = (Broken::Invariant(what), format!("{what} does not hold"));
+                found.push(Found { state: number, step: Some(step), broken, what });
+            }
+            let print = state.fingerprint(scratch);
+            if !self.seen.contains(print) {
+                fresh.push(Fresh { print, parent: number, step, state });
+            }
+        });
+        reached.add(cut);
+    }
+
+    fn take_in(&mut self, part: Part<E>) {
+        let Part { fresh, found, learnt, transitions, reached, slowest } = part;
+        self.outcome.transitions += transitions;
+        self.outcome.reached.add(reached);
+        self.outcome.slowest = self.outcome.slowest.max(slowest);
+        self.known.absorb(learnt);
+        for Fresh { print, parent, step, state } in fresh {
+            if self.seen.insert(print, ()) {
+                self.outcome.states += 1;
+                let number = self.log.add(parent, step);
+                self.next.push((state, number));
+            }
+        }
+        for found in found {
+            if !self.findings.iter().any(|earlier| earlier.broken == found.broken) {
+                self.findings.push(found);
+            }
+        }
+    }
+
+    fn finish(self) -> Outcome {
+        let Self { mut outcome, extent, seen, log, known, findings, .. } = self;
+        outcome.extent = extent;
+        outcome.bytes = (seen.bytes() + log.bytes() + known.bytes()) as u64;
+        outcome.violations = findings
+            .into_iter()
+            .map(|Found { state, step, broken, what }| Counterexample {
+                broken,
+                what,
+                steps: log.path(state).into_iter().chain(step).collect(),
+            })
+            .collect();
+        outcome.violations.sort_by_key(|counterexample| counterexample.steps.len());
+        outcome
+    }
+}

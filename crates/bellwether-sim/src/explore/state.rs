@@ -1,0 +1,231 @@
+//! One state of a cluster in which nothing has happened yet that need not have.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use bellwether_proto::canonical::{Form, Placed};
+use bellwether_proto::election::Election;
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::io::Durable;
+use bellwether_proto::message::{Frame, Message};
+use bellwether_proto::node::Node;
+use bellwether_proto::time::Time;
+use bellwether_proto::view::View;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::bounds::Bounds;
+use super::interned::print_of;
+use crate::check::Views;
+use crate::net::index;
+
+/// Machines, what is on its way between them, and what may still befall them.
+#[derive(Debug)]
+pub struct State<E: Election> {
+    pub(super) hosts: Box<[Arc<Host<E>>]>,
+    /// By sender, then by receiver, then as they arrive: in the order of sending if the channels keep it, else by content.
+    pub(super) letters: Vec<Letter<E::Msg>>,
+    pub(super) left: Bounds,
+    /// How many messages were sent on the way here. For traces; no part of what makes a state.
+    pub(super) sent: u32,
+}
+
+/// A machine: what survives a crash, and the node that runs on it while it is up. Never changed once it is part of a state,
+/// so that states can share it.
+#[derive(Debug)]
+pub(super) struct Host<E: Election> {
+    pub(super) id: NodeId,
+    pub(super) disk: Durable,
+    /// Its own: time passes at each node as if it were alone in the world.
+    pub(super) clock: Time,
+    pub(super) node: Option<Node<E>>,
+    /// Whether it plays dead to the weaker.
+    pub(super) plays_dead: bool,
+    /// What its detector was told last of each node: the life it is in, or that it is down. Empty unless the oracle may err.
+    pub(super) told: Vec<Option<Incarnation>>,
+    /// All of that, written down, and a fingerprint of what it exactly is.
+    pub(super) form: Form,
+    pub(super) print: u128,
+}
+
+/// A message on its way.
+#[derive(Debug)]
+pub(super) struct Letter<M> {
+    pub(super) from: u8,
+    pub(super) to: u8,
+    /// For traces.
+    pub(super) id: u32,
+    pub(super) content: Arc<Content<M>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Content<M> {
+    pub(super) frame: Frame<M>,
+    form: Form,
+    /// What tells it from others in a channel that keeps no order. Counters count as they are: to reduce them to their
+    /// order leaves the order of contents as it is.
+    exact: Vec<u64>,
+    pub(super) print: u128,
+}
+
+/// Memory that is used again for one state after the other.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(super) form: Form,
+    pub(super) sorted: Vec<Placed>,
+    pub(super) words: Vec<u64>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl<E: Election> State<E> {
+    /// A number that two states share if and only if they behave alike for ever, as far as 64 bits can tell.
+    pub fn fingerprint(&self, scratch: &mut Scratch) -> u64 {
+        scratch.form.clear();
+        scratch.form.number(self.left.word());
+        for host in &self.hosts {
+            scratch.form.append(&host.form);
+        }
+        scratch.form.number(self.letters.len() as u64);
+        for letter in &self.letters {
+            scratch.form.append(&letter.content.form);
+        }
+        scratch.digest()
+    }
+
+    /// How many messages are on their way.
+    pub fn in_flight(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// The places of the messages from one node to another.
+    pub(super) fn channel(&self, from: u8, to: u8) -> std::ops::Range<usize> {
+        let start = self.letters.partition_point(|letter| (letter.from, letter.to) < (from, to));
+        let end = self.letters.partition_point(|letter| (letter.from, letter.to) <= (from, to));
+        start..end
+    }
+
+    pub(super) fn is_up_at(&self, at: usize) -> bool {
+        self.hosts[at].node.is_some()
+    }
+}
+
+impl Scratch {
+    /// A fingerprint of the form that was put together.
+    pub(super) fn digest(&mut self) -> u64 {
+        self.words.clear();
+        self.form.write_timed(&mut self.sorted, &mut self.words);
+        self.bytes.clear();
+        self.bytes.extend(self.words.iter().flat_map(|word| word.to_le_bytes()));
+        xxh3_64(&self.bytes)
+    }
+}
+
+impl<E: Election> Clone for State<E> {
+    fn clone(&self) -> Self {
+        let Self { hosts, letters, left, sent } = self;
+        Self { hosts: hosts.clone(), letters: letters.clone(), left: *left, sent: *sent }
+    }
+}
+
+impl<E: Election> Hash for State<E> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.fingerprint(&mut Scratch::default()).hash(hasher);
+    }
+}
+
+impl<E: Election> PartialEq for State<E> {
+    fn eq(&self, other: &Self) -> bool {
+        let mut scratch = Scratch::default();
+        self.fingerprint(&mut scratch) == other.fingerprint(&mut scratch)
+    }
+}
+
+impl<E: Election> Host<E> {
+    /// A machine on which nothing runs. The clock of one that is down is of no interest.
+    pub(super) fn down(id: NodeId, disk: Durable) -> Self {
+        Self {
+            id,
+            disk,
+            clock: Time::ZERO,
+            node: None,
+            plays_dead: false,
+            told: Vec::new(),
+            form: Form::new(),
+            print: 0,
+        }
+    }
+
+    /// The same machine, about to change: what was written down is void.
+    pub(super) fn opened(&self) -> Self {
+        let Self { id, disk, clock, node, plays_dead, told, .. } = self;
+        let (node, told, form) = (node.clone(), told.clone(), Form::new());
+        Self { id: *id, disk: *disk, clock: *clock, node, plays_dead: *plays_dead, told, form, print: 0 }
+    }
+
+    /// Writes the machine down as it is when its clock shows `now`.
+    pub(super) fn canonical(&self, now: Time, form: &mut Form) {
+        form.incarnation(self.id, self.disk.incarnation);
+        form.suspicions(self.disk.count);
+        form.option(self.node.as_ref(), |form, node| node.canonical(now, form));
+        form.number(u64::from(self.plays_dead));
+        for (told, id) in self.told.iter().zip((1..).map(NodeId)) {
+            form.option(*told, |form, life| form.incarnation(id, life));
+        }
+    }
+
+    pub(super) fn view(&self) -> View {
+        self.node.as_ref().map_or(View::DOWN, Node::view)
+    }
+
+    /// Where it is in every table.
+    pub(super) fn index(&self) -> usize {
+        index(self.id)
+    }
+}
+
+impl<M: Message> Content<M> {
+    pub(super) fn new(frame: Frame<M>, to: NodeId) -> Arc<Self> {
+        let mut form = Form::new();
+        frame.canonical(to, &mut form);
+        let mut exact = Vec::new();
+        form.write_exact(&mut exact);
+        let print = print_of(&exact);
+        Arc::new(Self { frame, form, exact, print })
+    }
+
+    pub(super) fn exact(&self) -> &[u64] {
+        &self.exact
+    }
+}
+
+impl<M> Clone for Letter<M> {
+    fn clone(&self) -> Self {
+        let Self { from, to, id, content } = self;
+        Self { from: *from, to: *to, id: *id, content: Arc::clone(content) }
+    }
+}
+
+impl<E: Election> Views for State<E> {
+    fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+        up(self.hosts.iter().map(|host| &**host))
+    }
+
+    fn is_up(&self, id: NodeId) -> bool {
+        self.hosts.get(index(id)).is_some_and(|host| host.node.is_some())
+    }
+
+    fn view(&self, id: NodeId) -> View {
+        self.hosts.get(index(id)).map_or(View::DOWN, |host| host.view())
+    }
+
+    /// A search loses messages, it does not cut links.
+    fn connected(&self, _: NodeId, _: NodeId) -> bool {
+        true
+    }
+}
+
+/// Those that are up, and what they show.
+pub(super) fn up<'a, E: Election + 'a>(
+    hosts: impl Iterator<Item = &'a Host<E>>,
+) -> impl Iterator<Item = (NodeId, View)> {
+    hosts.filter_map(|host| host.node.as_ref().map(|node| (host.id, node.view())))
+}

@@ -1,0 +1,711 @@
+//! From one state to the next: what can happen, and what comes of it.
+
+use std::sync::Arc;
+
+use bellwether_proto::detector::DetectorKind;
+use bellwether_proto::election::{Channels, Election, Protocol, Variant};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
+use bellwether_proto::message::Frame;
+use bellwether_proto::node::Node;
+use bellwether_proto::time::{Span, Time};
+
+use super::bounds::{Bounds, Reached};
+use super::interned::{Interned, print_of};
+use super::oracle::{self, Oracle};
+use super::state::{Content, Host, Letter, State};
+use super::step::Step;
+use crate::blueprint::Blueprint;
+use crate::net::index;
+use crate::scenario::Scenario;
+
+/// More nodes do not fit into a packed step, let alone into a search.
+pub const NODES_MAX: u32 = 15;
+
+/// Turns that are kept; what is forgotten can be played again.
+const TURNS_MAX: usize = 1 << 20;
+
+/// A node that wakes this often without an effect will never let time pass.
+const IDLE_WAKES_MAX: u32 = 1_000;
+
+/// An algorithm, how many nodes run it, and what may befall them: a relation between states.
+#[derive(Debug)]
+pub struct System<E: Election> {
+    pub(super) scenario: Scenario,
+    pub(super) blueprint: Blueprint,
+    pub(super) bounds: Bounds,
+    pub(super) oracle: Oracle,
+    /// Whether messages of one channel arrive in the order of sending.
+    in_order: bool,
+    /// Whether anybody looks at the numbers of frames.
+    numbered: bool,
+    pub(super) reductions: Reductions,
+    hosts: Interned<Host<E>>,
+    turns: Interned<Turn<E>>,
+}
+
+/// What is left out because it makes no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// Messages to a node that is down and may not come back are gone at once. Such a node never takes a step again, so
+    /// that all that the arrival of a message there can do is to remove the message, now or later. No node sees the
+    /// difference, and only nodes' views and steps are judged.
+    pub dead_letters: bool,
+}
+
+impl Reductions {
+    /// All of them.
+    pub const ALL: Self = Self { dead_letters: true };
+    /// None of them.
+    pub const NONE: Self = Self { dead_letters: false };
+}
+
+/// A step that has been taken as far as the node is concerned; what the node asks for is still to be carried out.
+pub(super) struct Reaction<E: Election> {
+    /// With what the step used up gone.
+    base: State<E>,
+    /// What the node made of it, if it was a node's step.
+    pub(super) turn: Option<Arc<Turn<E>>>,
+    /// The message that arrived or was lost.
+    pub(super) letter: Option<Letter<E::Msg>>,
+}
+
+/// What a node makes of one input. Many states have the same machine in them, and a machine does the same in each: turns
+/// are kept and used again.
+#[derive(Debug)]
+pub(super) struct Turn<E: Election> {
+    /// As it is when all is carried out.
+    host: Arc<Host<E>>,
+    /// In order; a broadcast is as many things to send as there are others.
+    pub(super) deeds: Vec<Deed<E::Msg>>,
+    /// How many of them the outside can tell were done.
+    effects: u8,
+    /// Whether time passed at the node.
+    passes: bool,
+    /// The invariant of the algorithm that was broken.
+    breach: Option<&'static str>,
+}
+
+/// Something that a node asks for.
+#[derive(Debug)]
+pub(super) enum Deed<M> {
+    Persist(Durable),
+    Send { to: u8, content: Arc<Content<M>> },
+    Event(Event),
+}
+
+impl<M> Deed<M> {
+    /// Whether the outside can tell that it was done.
+    pub(super) fn is_effect(&self) -> bool {
+        !matches!(self, Self::Event(_))
+    }
+}
+
+/// Why a step is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hindrance {
+    /// There is nothing to take.
+    Impossible,
+    /// No deadline may expire any more.
+    NoTimeLeft,
+}
+
+/// A channel would hold more than it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl<E: Election> System<E> {
+    /// That algorithm on so many nodes, with default timing and a detector of the class that it assumes.
+    ///
+    /// # Panics
+    /// If there are no nodes, or more than [`NODES_MAX`].
+    pub fn new(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds) -> Self {
+        assert!((1..=NODES_MAX).contains(&nodes), "a search is of 1 to {NODES_MAX} nodes");
+        let spec = protocol.spec();
+        let mut scenario = Scenario::calm(protocol, nodes, Time::ZERO + Span::secs(1));
+        scenario.variant = variant;
+        scenario.detector.kind = DetectorKind::Perfect;
+        // When a report goes out is for the search to choose.
+        scenario.detector.period = Span::ZERO;
+        let in_order = spec.channels == Channels::InOrder;
+        Self {
+            blueprint: Blueprint::of(&scenario),
+            scenario,
+            bounds,
+            oracle: Oracle::for_algorithm(spec),
+            in_order,
+            numbered: in_order && variant == Variant::Repaired,
+            reductions: Reductions::ALL,
+            hosts: Interned::new(),
+            turns: Interned::new(),
+        }
+    }
+
+    /// The same system, with these reductions only.
+    #[must_use]
+    pub fn reduced_by(mut self, reductions: Reductions) -> Self {
+        self.reductions = reductions;
+        self
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> u32 {
+        self.scenario.nodes
+    }
+
+    /// What may befall them.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// All nodes have started, and none has heard from another.
+    pub fn initial(&self) -> State<E> {
+        let started = self.scenario.ids().map(|id| self.start(self.booted(id, Durable::default())));
+        let turns: Vec<Arc<Turn<E>>> = started.collect();
+        // All of them are up before anything that they say is on its way.
+        let hosts = turns.iter().map(|turn| Arc::clone(&turn.host)).collect();
+        let mut state = State { hosts, letters: Vec::new(), left: self.bounds, sent: 0 };
+        for turn in turns {
+            self.carry_out(&mut state, turn.host.index(), &turn.deeds)
+                .expect("a first message fits into its channel");
+        }
+        // Whom the detector of a node that starts takes for alive is whoever starts with it.
+        self.settle_told(&mut state);
+        state
+    }
+
+    /// Every state that may be next, by which step; what is not possible because of a bound is counted.
+    pub fn successors(&self, state: &State<E>, mut emit: impl FnMut(Successor<E>)) -> Reached {
+        let mut reached = Reached::default();
+        self.for_each_step(state, &mut reached, |step, reached| {
+            let reaction = match self.react(state, step) {
+                Ok(reaction) => reaction,
+                Err(Hindrance::Impossible) => return,
+                Err(Hindrance::NoTimeLeft) => return reached.expiries += 1,
+            };
+            let effects = reaction.turn.as_ref().map_or(0, |turn| turn.effects);
+            if state.left.crashes > 0 {
+                for cut in 1..effects {
+                    match self.cut_short(&reaction, cut) {
+                        Ok(state) => emit(Successor { step: step.cut_after(cut), state, breach: None }),
+                        Err(Full) => reached.in_flight += 1,
+                    }
+                }
+            }
+            let breach = reaction.turn.as_ref().and_then(|turn| turn.breach);
+            match self.complete(reaction) {
+                Ok(state) => emit(Successor { step, state, breach }),
+                Err(Full) => reached.in_flight += 1,
+            }
+        });
+        reached
+    }
+
+    /// The state after that step, if the step is possible.
+    pub fn after(&self, state: &State<E>, step: Step) -> Option<State<E>> {
+        let reaction = self.react(state, step.cut_after(0)).ok()?;
+        match step.cut() {
+            0 => self.complete(reaction).ok(),
+            cut => self.cut_short(&reaction, cut).ok(),
+        }
+    }
+
+    fn for_each_step(
+        &self,
+        state: &State<E>,
+        reached: &mut Reached,
+        mut take: impl FnMut(Step, &mut Reached),
+    ) {
+        let left = state.left;
+        let mut place = 0;
+        while place < state.letters.len() {
+            let Letter { from, to, .. } = state.letters[place];
+            let channel = state.channel(from, to);
+            for nth in self.arrivals(state, channel.clone()) {
+                take(Step::Deliver { from, to, nth, cut: 0 }, reached);
+                if state.is_up_at(usize::from(to)) {
+                    // Only what is about to arrive need be lost: what is lost earlier could as well be lost then.
+                    if left.losses > 0 {
+                        take(Step::Lose { from, to, nth }, reached);
+                    }
+                    if left.duplicates > 0 {
+                        take(Step::Repeat { from, to, nth, cut: 0 }, reached);
+                    }
+                }
+            }
+            place = channel.end;
+        }
+        for (at, host) in state.hosts.iter().enumerate() {
+            let node = index_of(at);
+            if host.node.is_none() {
+                if left.recoveries > 0 {
+                    take(Step::Recover { node, cut: 0 }, reached);
+                }
+                continue;
+            }
+            take(Step::Expire { node, cut: 0 }, reached);
+            if left.waits > 0 {
+                take(Step::Wait { node }, reached);
+            }
+            if left.crashes > 0 {
+                take(Step::Crash { node }, reached);
+            }
+            self.for_each_telling(state, at, |step| take(step, reached));
+        }
+    }
+
+    /// Which messages of a channel can arrive next. Of several that are alike one is enough.
+    fn arrivals(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
+        if self.in_order {
+            return vec![0];
+        }
+        let letters = &state.letters[channel];
+        let fresh =
+            |nth: &usize| *nth == 0 || letters[*nth].content.exact() != letters[*nth - 1].content.exact();
+        (0..letters.len()).filter(fresh).map(index_of).collect()
+    }
+
+    fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Step)) {
+        let host = &state.hosts[to];
+        for (about, told) in host.told.iter().enumerate().filter(|(about, _)| *about != to) {
+            let truth = oracle::truth(&self.blueprint.setup.roster, host, &state.hosts[about]);
+            let (to, about) = (index_of(to), index_of(about));
+            if *told != truth {
+                take(Step::Tell { to, about, cut: 0 });
+            } else if truth.is_some() && state.left.lies > 0 {
+                take(Step::Lie { to, about, cut: 0 });
+            }
+        }
+    }
+
+    /// What the node concerned makes of a step.
+    pub(super) fn react(&self, state: &State<E>, step: Step) -> Result<Reaction<E>, Hindrance> {
+        let mut base = state.clone();
+        let reaction = match step {
+            Step::Deliver { from, to, nth, .. } => self.arrive(base, from, to, nth, Copies::One),
+            Step::Repeat { from, to, nth, .. } => {
+                spend(&mut base.left.duplicates)?;
+                self.arrive(base, from, to, nth, Copies::Two)
+            }
+            Step::Lose { from, to, nth } => {
+                spend(&mut base.left.losses)?;
+                self.lose(base, from, to, nth)
+            }
+            Step::Expire { node, .. } => return self.expire(base, usize::from(node)),
+            Step::Wait { node } => {
+                spend(&mut base.left.waits)?;
+                self.wait(base, usize::from(node))
+            }
+            Step::Crash { node } => {
+                spend(&mut base.left.crashes)?;
+                self.crash_idle(base, usize::from(node))
+            }
+            Step::Recover { node, .. } => {
+                spend(&mut base.left.recoveries)?;
+                self.recover(base, usize::from(node))
+            }
+            Step::Tell { to, about, .. } => self.tell(base, to, about),
+            Step::Lie { to, about, .. } => {
+                spend(&mut base.left.lies)?;
+                self.lie(base, to, about)
+            }
+        };
+        reaction.ok_or(Hindrance::Impossible)
+    }
+
+    fn lose(&self, mut base: State<E>, from: u8, to: u8, nth: u8) -> Option<Reaction<E>> {
+        let place = base.channel(from, to).nth(usize::from(nth))?;
+        let letter = base.letters.remove(place);
+        Some(Reaction { letter: Some(letter), ..Reaction::none(base) })
+    }
+
+    fn crash_idle(&self, mut base: State<E>, at: usize) -> Option<Reaction<E>> {
+        base.hosts[at].node.as_ref()?;
+        let disk = base.hosts[at].disk;
+        self.crash(&mut base, at, disk);
+        Some(Reaction::none(base))
+    }
+
+    fn arrive(&self, mut base: State<E>, from: u8, to: u8, nth: u8, copies: Copies) -> Option<Reaction<E>> {
+        let place = base.channel(from, to).nth(usize::from(nth))?;
+        let letter = match copies {
+            Copies::One => base.letters.remove(place),
+            Copies::Two => base.letters[place].clone(),
+        };
+        let host = &base.hosts[usize::from(to)];
+        let turn = host.node.is_some().then(|| self.receive(host, &letter.content));
+        Some(Reaction { base, turn, letter: Some(letter) })
+    }
+
+    fn receive(&self, host: &Host<E>, content: &Content<E::Msg>) -> Arc<Turn<E>> {
+        // A sum would be the same for two that are exchanged.
+        let print = host.print.rotate_left(1) ^ content.print;
+        self.turns.get(print).unwrap_or_else(|| {
+            let mut after = host.opened();
+            let mut outbox = Outbox::new();
+            let node = after.node.as_mut().expect("only a node that is up receives");
+            node.handle(after.clock, Input::Frame(content.frame.clone()), &mut outbox);
+            self.turns.share(print, self.turn(Some(host), after, outbox))
+        })
+    }
+
+    /// What is due at once costs nothing: no time passes.
+    fn expire(&self, mut base: State<E>, at: usize) -> Result<Reaction<E>, Hindrance> {
+        let host = &base.hosts[at];
+        let turn = match self.turns.get(host.print) {
+            Some(turn) => turn,
+            None => {
+                let mut after = host.opened();
+                let outbox = wake(&mut after).ok_or(Hindrance::Impossible)?;
+                self.turns.share(host.print, self.turn(Some(host), after, outbox))
+            }
+        };
+        if turn.passes {
+            spend(&mut base.left.expiries).map_err(|_| Hindrance::NoTimeLeft)?;
+        }
+        Ok(Reaction { base, turn: Some(turn), letter: None })
+    }
+
+    fn wait(&self, mut base: State<E>, at: usize) -> Option<Reaction<E>> {
+        let mut woken = base.hosts[at].opened();
+        wake(&mut woken)?;
+        let mut host = base.hosts[at].opened();
+        let until = woken.clock - Span::micros(1);
+        if until <= host.clock {
+            return None;
+        }
+        host.clock = until;
+        base.hosts[at] = self.seal(host);
+        Some(Reaction::none(base))
+    }
+
+    fn recover(&self, mut base: State<E>, at: usize) -> Option<Reaction<E>> {
+        let before = Arc::clone(&base.hosts[at]);
+        if before.node.is_some() {
+            return None;
+        }
+        let mut host = self.booted(before.id, before.disk);
+        if self.oracle == Oracle::Accurate {
+            self.announce(&mut base, &host);
+        }
+        for peer in base.hosts.iter().filter(|peer| peer.id != before.id) {
+            match self.oracle {
+                Oracle::Silent => {}
+                Oracle::Accurate if peer.node.is_some() => {}
+                Oracle::Accurate => oracle::tell(&mut host, peer, None),
+                Oracle::Fallible => {
+                    let truth = oracle::truth(&self.blueprint.setup.roster, &host, peer);
+                    oracle::tell(&mut host, peer, truth);
+                }
+            }
+        }
+        self.bury(&mut base, |to| to == at);
+        Some(Reaction { base, turn: Some(self.start(host)), letter: None })
+    }
+
+    /// A detector finds out how things are with a peer, and reports it if that is news of a death.
+    fn tell(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
+        let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
+        let truth = oracle::truth(&self.blueprint.setup.roster, host, subject);
+        if *host.told.get(usize::from(about))? == truth {
+            return None;
+        }
+        let mut after = host.opened();
+        oracle::tell(&mut after, subject, truth);
+        let outbox = report(&mut after);
+        let turn = Arc::new(self.turn(Some(host), after, outbox));
+        Some(Reaction { base, turn: Some(turn), letter: None })
+    }
+
+    /// A detector reports a peer for no reason, once.
+    fn lie(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
+        let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
+        let truth = oracle::truth(&self.blueprint.setup.roster, host, subject);
+        if truth.is_none() || *host.told.get(usize::from(about))? != truth {
+            return None;
+        }
+        let mut after = host.opened();
+        oracle::tell(&mut after, subject, None);
+        // What is known of a new life is reported even when the peer is up again. So the lie is taken back before a
+        // watch that begins anew can repeat it; a detector that reports no new lives must have told it by then.
+        let outbox = match self.blueprint.detector.reports_new_lives {
+            true => {
+                oracle::tell(&mut after, subject, truth);
+                report(&mut after)
+            }
+            false => {
+                let outbox = report(&mut after);
+                oracle::tell(&mut after, subject, truth);
+                outbox
+            }
+        };
+        let turn = Arc::new(self.turn(Some(host), after, outbox));
+        Some(Reaction { base, turn: Some(turn), letter: None })
+    }
+
+    // Nodes.
+
+    fn booted(&self, id: NodeId, disk: Durable) -> Host<E> {
+        let told = match self.oracle {
+            Oracle::Fallible => vec![None; self.scenario.nodes as usize],
+            Oracle::Silent | Oracle::Accurate => Vec::new(),
+        };
+        let node = self.blueprint.node(id, disk, Time::ZERO);
+        Host { node: Some(node), told, ..Host::down(id, disk) }
+    }
+
+    fn start(&self, mut host: Host<E>) -> Arc<Turn<E>> {
+        let mut outbox = Outbox::new();
+        let node = host.node.as_mut().expect("it was booted");
+        node.handle(host.clock, Input::Start, &mut outbox);
+        Arc::new(self.turn(None, host, outbox))
+    }
+
+    /// What a node has done, and has asked for.
+    fn turn(&self, before: Option<&Host<E>>, mut host: Host<E>, mut outbox: Outbox<E::Msg>) -> Turn<E> {
+        let mut deeds = Vec::new();
+        for output in outbox.drain() {
+            match output {
+                Output::Persist(durable) => {
+                    host.disk = durable;
+                    deeds.push(Deed::Persist(durable));
+                }
+                Output::Send { to, frame } => deeds.push(self.letter(to, frame)),
+                Output::Broadcast(frame) => {
+                    let others = self.scenario.ids().filter(|id| *id != host.id);
+                    deeds.extend(others.map(|to| self.letter(to, frame.clone())));
+                }
+                Output::Event(event) => {
+                    match event {
+                        Event::PlayDead => host.plays_dead = true,
+                        Event::PlayAlive => host.plays_dead = false,
+                        _ => {}
+                    }
+                    deeds.push(Deed::Event(event));
+                }
+            }
+        }
+        let lives = (before.and_then(|before| before.node.as_ref()), host.node.as_ref());
+        let breach = match lives {
+            (Some(before), Some(after)) if before.incarnation() == after.incarnation() => {
+                after.election().breach(before.election())
+            }
+            _ => None,
+        };
+        let effects = index_of(deeds.iter().filter(|deed| deed.is_effect()).count());
+        let passes = before.is_some_and(|before| before.clock != host.clock);
+        Turn { host: self.seal(host), deeds, effects, passes, breach }
+    }
+
+    fn letter(&self, to: NodeId, mut frame: Frame<E::Msg>) -> Deed<E::Msg> {
+        if !self.numbered {
+            frame.seq = 0;
+        }
+        Deed::Send { to: index_of(index(to)), content: Content::new(frame, to) }
+    }
+
+    /// The step as a whole.
+    pub(super) fn complete(&self, reaction: Reaction<E>) -> Result<State<E>, Full> {
+        let Reaction { base: mut state, turn, .. } = reaction;
+        if let Some(turn) = turn {
+            let at = turn.host.index();
+            self.carry_out(&mut state, at, &turn.deeds)?;
+            state.hosts[at] = Arc::clone(&turn.host);
+        }
+        Ok(state)
+    }
+
+    /// The step up to and including its `cut`-th effect, where the node crashes.
+    pub(super) fn cut_short(&self, reaction: &Reaction<E>, cut: u8) -> Result<State<E>, Full> {
+        let Reaction { base, turn: Some(turn), .. } = reaction else { return Err(Full) };
+        let mut state = base.clone();
+        let at = turn.host.index();
+        let done = turn.done_before(cut);
+        self.carry_out(&mut state, at, done)?;
+        let written = done.iter().rev().find_map(|deed| match deed {
+            Deed::Persist(durable) => Some(*durable),
+            Deed::Send { .. } | Deed::Event(_) => None,
+        });
+        state.left.crashes -= 1;
+        let disk = written.unwrap_or(state.hosts[at].disk);
+        self.crash(&mut state, at, disk);
+        Ok(state)
+    }
+
+    /// Sends what is to be sent.
+    fn carry_out(&self, state: &mut State<E>, at: usize, deeds: &[Deed<E::Msg>]) -> Result<(), Full> {
+        for deed in deeds {
+            if let Deed::Send { to, content } = deed {
+                self.send(state, at, *to, content)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn crash(&self, state: &mut State<E>, at: usize, disk: Durable) {
+        let id = state.hosts[at].id;
+        let down = Host::down(id, disk);
+        if self.oracle == Oracle::Accurate {
+            self.announce(state, &down);
+        }
+        state.hosts[at] = self.seal(down);
+        self.bury(state, |_| false);
+    }
+
+    /// Tells all others that a node is up, or down.
+    fn announce(&self, state: &mut State<E>, about: &Host<E>) {
+        let alive = about.node.as_ref().map(Node::incarnation);
+        for at in (0..state.hosts.len()).filter(|at| *at != about.index()) {
+            if state.is_up_at(at) {
+                let mut host = state.hosts[at].opened();
+                oracle::tell(&mut host, about, alive);
+                state.hosts[at] = self.seal(host);
+            }
+        }
+    }
+
+    /// All detectors know the truth.
+    fn settle_told(&self, state: &mut State<E>) {
+        for at in 0..state.hosts.len() {
+            if state.hosts[at].told.is_empty() {
+                continue;
+            }
+            let mut host = state.hosts[at].opened();
+            for (_, peer) in state.hosts.iter().enumerate().filter(|(other, _)| *other != at) {
+                let truth = oracle::truth(&self.blueprint.setup.roster, &host, peer);
+                oracle::tell(&mut host, peer, truth);
+            }
+            state.hosts[at] = self.seal(host);
+        }
+    }
+
+    pub(super) fn seal(&self, mut host: Host<E>) -> Arc<Host<E>> {
+        let mut form = std::mem::take(&mut host.form);
+        host.canonical(host.clock, &mut form);
+        host.form = form;
+        let mut exact = vec![u64::from(host.id.0)];
+        host.form.write_exact(&mut exact);
+        host.print = print_of(&exact);
+        self.hosts.share(host.print, host)
+    }
+
+    /// Forgets what is not worth its memory.
+    pub(super) fn forget_unused(&self) {
+        self.turns.forget_beyond(TURNS_MAX);
+        self.hosts.forget_unused();
+    }
+
+    // Channels.
+
+    fn send(
+        &self,
+        state: &mut State<E>,
+        from: usize,
+        to: u8,
+        content: &Arc<Content<E::Msg>>,
+    ) -> Result<(), Full> {
+        let id = state.sent;
+        state.sent += 1;
+        if self.is_gone_for_good(state, usize::from(to)) {
+            return Ok(());
+        }
+        let from = index_of(from);
+        let channel = state.channel(from, to);
+        if channel.len() >= usize::from(self.bounds.in_flight) {
+            return Err(Full);
+        }
+        let place = match self.in_order {
+            true => channel.end,
+            false => {
+                let before = |letter: &Letter<E::Msg>| letter.content.exact() <= content.exact();
+                channel.start + state.letters[channel].partition_point(before)
+            }
+        };
+        state.letters.insert(place, Letter { from, to, id, content: Arc::clone(content) });
+        Ok(())
+    }
+
+    fn is_gone_for_good(&self, state: &State<E>, at: usize) -> bool {
+        self.reductions.dead_letters && state.left.recoveries == 0 && !state.is_up_at(at)
+    }
+
+    /// Removes what nobody will ever receive, `about_to_start` being about to.
+    fn bury(&self, state: &mut State<E>, about_to_start: impl Fn(usize) -> bool) {
+        if self.reductions.dead_letters && state.left.recoveries == 0 {
+            let State { hosts, letters, .. } = state;
+            let receives = |to: usize| hosts[to].node.is_some() || about_to_start(to);
+            letters.retain(|letter| receives(usize::from(letter.to)));
+        }
+    }
+}
+
+/// What a step leads to.
+#[derive(Debug)]
+pub struct Successor<E: Election> {
+    /// Which step.
+    pub step: Step,
+    /// To what.
+    pub state: State<E>,
+    /// The invariant of the algorithm that the step broke.
+    pub breach: Option<&'static str>,
+}
+
+#[derive(Clone, Copy)]
+enum Copies {
+    One,
+    Two,
+}
+
+impl<E: Election> Reaction<E> {
+    fn none(base: State<E>) -> Self {
+        Self { base, turn: None, letter: None }
+    }
+}
+
+impl<E: Election> Turn<E> {
+    /// What was done when a crash came after so many effects.
+    pub(super) fn done_before(&self, cut: u8) -> &[Deed<E::Msg>] {
+        let mut effects = 0;
+        let done = self.deeds.iter().take_while(|deed| {
+            effects += u8::from(deed.is_effect());
+            effects <= cut
+        });
+        &self.deeds[..done.count()]
+    }
+}
+
+fn spend(left: &mut u8) -> Result<(), Hindrance> {
+    *left = left.checked_sub(1).ok_or(Hindrance::Impossible)?;
+    Ok(())
+}
+
+/// Has a node see to what is due at once.
+fn report<E: Election>(host: &mut Host<E>) -> Outbox<E::Msg> {
+    let mut outbox = Outbox::new();
+    if let Some(node) = &mut host.node
+        && node.deadline().is_some_and(|deadline| deadline <= host.clock)
+    {
+        node.handle(host.clock, Input::Deadline, &mut outbox);
+    }
+    outbox
+}
+
+/// Has a node reach its next deadline that has an effect, and gives what it then asks for.
+fn wake<E: Election>(host: &mut Host<E>) -> Option<Outbox<E::Msg>> {
+    let node = host.node.as_mut()?;
+    let mut outbox = Outbox::new();
+    for _ in 0..IDLE_WAKES_MAX {
+        host.clock = host.clock.max(node.deadline()?);
+        let election_due = node.election().deadline() <= host.clock;
+        node.handle(host.clock, Input::Deadline, &mut outbox);
+        if election_due || !outbox.is_empty() {
+            return Some(outbox);
+        }
+    }
+    panic!("node {} does not let time pass", host.id)
+}
+
+/// Indices are small: nodes are few, and so are messages in a channel.
+pub(super) fn index_of(at: usize) -> u8 {
+    u8::try_from(at).expect("there are few of anything in a search")
+}
