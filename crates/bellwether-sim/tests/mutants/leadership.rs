@@ -15,7 +15,7 @@ use bellwether_sim::run::facts;
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
 use bellwether_sim::world::World;
 
-use super::{Bug, Mutant, NoBug};
+use super::bug::{Bug, Mutant, NoBug};
 
 #[test]
 fn epoch_notices_a_leader_that_tells_the_others_another_epoch_than_its_own() {

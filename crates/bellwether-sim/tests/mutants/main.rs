@@ -1,27 +1,29 @@
 //! Planted bugs: real runs of algorithms and detectors that were broken on purpose. The checker of the property that
 //! each breaks must notice, and without the bug the same run must pass.
 
+mod bug;
 mod leadership;
 
 use std::cell::RefCell;
 
-use bellwether_proto::canonical::Form;
 use bellwether_proto::election::async_bully::AsyncBully;
 use bellwether_proto::election::bully_fd::BullyFd;
 use bellwether_proto::election::stoller::Msg;
-use bellwether_proto::election::{Actions, Election, Input, Protocol, Setup};
+use bellwether_proto::election::{Election, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Status, View};
+use bellwether_proto::view::View;
 use bellwether_sim::check::{Finding, Judge};
 use bellwether_sim::journal::Journal;
 use bellwether_sim::run::facts;
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
 use bellwether_sim::world::World;
+
+use bug::{Bug, Mutant, NoBug};
 
 #[test]
 fn sle1_notices_an_organiser_that_does_not_wait_for_the_stronger() {
@@ -171,77 +173,6 @@ fn fd_accurate_notices_a_detector_that_slanders() {
         trace.push(TraceEvent { at, what: What::Node(Event::Down(peer)), ..trace[watch] });
         trace.sort_by_key(|event| event.at);
     });
-}
-
-// The bugs.
-
-/// What a broken node does differently.
-trait Bug {
-    fn lets_in(_: &Roster, _: &Input<Msg>) -> bool {
-        true
-    }
-
-    /// In answer to what it does not let in.
-    fn says_instead(_: &Input<Msg>) -> Option<(NodeId, Msg)> {
-        None
-    }
-
-    fn after_recovery(_: &Roster) -> Vec<Input<Msg>> {
-        Vec::new()
-    }
-
-    fn shows(_: NodeId, view: View) -> View {
-        view
-    }
-}
-
-struct NoBug;
-impl Bug for NoBug {}
-
-struct Mutant<E, B> {
-    inner: E,
-    roster: Roster,
-    bug: std::marker::PhantomData<B>,
-}
-
-impl<E: Clone, B> Clone for Mutant<E, B> {
-    fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), roster: self.roster.clone(), bug: self.bug }
-    }
-}
-
-impl<E: Election<Msg = Msg>, B: Bug> Election for Mutant<E, B> {
-    type Msg = Msg;
-
-    fn new(setup: Setup, tau_fd: Span) -> Self {
-        let roster = setup.roster.clone();
-        Self { inner: E::new(setup, tau_fd), roster, bug: std::marker::PhantomData }
-    }
-
-    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
-        if !B::lets_in(&self.roster, &input) {
-            B::says_instead(&input).into_iter().for_each(|(to, msg)| out.send(to, msg));
-            return;
-        }
-        let recovery = matches!(input, Input::Recovery);
-        self.inner.handle(now, input, out);
-        if recovery {
-            B::after_recovery(&self.roster).into_iter().for_each(|input| self.inner.handle(now, input, out));
-        }
-    }
-
-    fn deadline(&self) -> Time {
-        self.inner.deadline()
-    }
-
-    fn view(&self) -> View {
-        let view = self.inner.view();
-        if view.status == Status::Normal { B::shows(self.roster.me(), view) } else { view }
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.inner.canonical(now, form);
-    }
 }
 
 // The runs.

@@ -1,0 +1,197 @@
+//! Exhaustive search: what it covers, what it finds, and that an independent checker agrees.
+
+#[path = "../mutants/bug.rs"]
+mod bug;
+mod planted;
+#[path = "stateright.rs"]
+mod second_opinion;
+
+use std::num::NonZeroUsize;
+
+use bellwether_proto::election::{AnyElection, Election, Protocol, Variant};
+use bellwether_proto::promise::Property;
+use bellwether_sim::explore::{
+    Bounds, Extent, Flow, Limits, Outcome, Reductions, Step, System, explore, promised, story,
+};
+
+const ONE_FAULT_EACH: Bounds = Bounds {
+    crashes: 1,
+    recoveries: 1,
+    losses: 1,
+    duplicates: 0,
+    lies: 0,
+    expiries: 3,
+    waits: 0,
+    in_flight: 2,
+};
+
+/// Small enough for every test run; the larger bounds are searched by `make soak`.
+#[test]
+fn every_algorithm_keeps_its_promises_within_small_bounds() {
+    let nothing_lost = Bounds { losses: 0, ..ONE_FAULT_EACH };
+    let crash_only = Bounds { recoveries: 0, losses: 0, expiries: 2, ..ONE_FAULT_EACH };
+    let searches = [
+        // It assumes channels that lose nothing.
+        (Protocol::BullyFd, 3, nothing_lost),
+        (Protocol::Lfa, 3, ONE_FAULT_EACH),
+        (Protocol::AsyncBully, 2, Bounds { lies: 1, ..ONE_FAULT_EACH }),
+        (Protocol::AsyncBully, 3, crash_only),
+        (Protocol::Fjr, 2, Bounds { expiries: 4, ..ONE_FAULT_EACH }),
+        (Protocol::Fjr, 3, Bounds { crashes: 0, ..crash_only }),
+        (Protocol::Adft, 3, crash_only),
+        (Protocol::Mmrt, 2, crash_only),
+    ];
+    for (protocol, nodes, bounds) in searches {
+        let judged = promised(protocol, Variant::Repaired, nodes, bounds);
+        assert!(!judged.is_empty(), "{}: there is something to judge", protocol.name());
+        let outcome = search(protocol, Variant::Repaired, nodes, bounds, &judged);
+        let (name, violations) = (protocol.name(), &outcome.violations);
+        assert!(violations.is_empty(), "{name} with {nodes} nodes, {bounds}: {violations:#?}");
+        assert_eq!(outcome.extent, Extent::All, "{name}");
+        assert!(outcome.states > 100, "{name}: {} states", outcome.states);
+    }
+}
+
+/// E-ST5: the answer that an organiser waits for died with a node that came back before anybody noticed.
+#[test]
+fn bully_fd_as_printed_waits_for_an_answer_that_died() {
+    let bounds = Bounds { losses: 0, ..ONE_FAULT_EACH };
+    let steps = breaks(Protocol::BullyFd, 2, bounds, Property::Sle2);
+    assert!(steps.iter().any(|step| matches!(step, Step::Recover { .. })), "{steps:?}");
+    assert_eq!(steps.len(), 3);
+}
+
+/// E-ST6 (a): nobody sends a lost Halt again.
+#[test]
+fn async_bully_as_printed_waits_for_a_halt_that_was_lost() {
+    let bounds = Bounds { crashes: 0, recoveries: 0, ..ONE_FAULT_EACH };
+    let steps = breaks(Protocol::AsyncBully, 2, bounds, Property::Ale2Prime);
+    assert!(matches!(steps[..], [Step::Lose { .. }]), "{steps:?}");
+}
+
+/// E-ST6 (b): an organiser that was told wrongly that a node is dead finishes without it, and the node waits for ever.
+#[test]
+fn async_bully_as_printed_forgets_a_node_that_was_reported_wrongly() {
+    let bounds = Bounds { crashes: 0, recoveries: 0, losses: 0, lies: 1, ..ONE_FAULT_EACH };
+    let steps = breaks(Protocol::AsyncBully, 2, bounds, Property::Ale2Prime);
+    assert!(matches!(steps[..], [Step::Lie { .. }]), "{steps:?}");
+}
+
+/// E-RA6: a node that comes back without its counts is ignored by the others, and leads beside them.
+#[test]
+fn fjr_as_printed_has_two_leaders_after_a_restart() {
+    let bounds = Bounds { losses: 0, ..ONE_FAULT_EACH };
+    let steps = breaks(Protocol::Fjr, 2, bounds, Property::Omega);
+    assert!(steps.iter().any(|step| matches!(step, Step::Recover { .. })), "{steps:?}");
+}
+
+#[test]
+fn the_outcome_does_not_depend_on_the_number_of_threads() {
+    let bounds = Bounds { crashes: 1, recoveries: 0, losses: 1, expiries: 3, ..ONE_FAULT_EACH };
+    for variant in Variant::ALL {
+        let [one, two] = [1, 2].map(|threads| {
+            let system: System<AnyElection> = System::new(Protocol::AsyncBully, variant, 2, bounds);
+            explore(&system, &[Property::Ale1, Property::Ale2Prime], limits(threads), |_| Flow::GoOn)
+        });
+        assert_eq!(format!("{one:?}"), format!("{two:?}"));
+        assert_eq!(one.violations.is_empty(), variant == Variant::Repaired);
+    }
+}
+
+/// Messages to the dead: with and without them the verdict is the same, and so is every cluster that can come about. There
+/// are fewer states because some differ in nothing but what lies before the door of a dead node.
+#[test]
+fn leaving_out_what_makes_no_difference_makes_none() {
+    for variant in Variant::ALL {
+        for (crashes, losses) in [(0, 1), (1, 0), (1, 1)] {
+            let bounds = Bounds { crashes, losses, recoveries: 0, expiries: 3, ..ONE_FAULT_EACH };
+            let judged = [Property::Ale1, Property::Ale2Prime];
+            let [with, without] = [Reductions::ALL, Reductions::NONE].map(|reductions| {
+                let system: System<AnyElection> =
+                    System::new(Protocol::AsyncBully, variant, 2, bounds).reduced_by(reductions);
+                explore(&system, &judged, limits(2), |_| Flow::GoOn)
+            });
+            let broken = |outcome: &Outcome| -> Vec<_> {
+                outcome.violations.iter().map(|violation| violation.broken).collect()
+            };
+            assert_eq!(broken(&with), broken(&without));
+            if crashes == 0 {
+                assert_eq!(with.states, without.states, "nobody is dead");
+            } else if with.extent == Extent::All {
+                assert!(with.states < without.states, "{} and {}", with.states, without.states);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_that_was_cut_short_does_not_claim_to_be_complete() {
+    let system: System<AnyElection> = System::new(Protocol::Lfa, Variant::Repaired, 3, ONE_FAULT_EACH);
+    let few = Limits { states_max: 50, ..limits(2) };
+    assert_eq!(explore(&system, &[], few, |_| Flow::GoOn).extent, Extent::StatesMax);
+    assert_eq!(explore(&system, &[], limits(2), |_| Flow::Stop).extent, Extent::Stopped);
+}
+
+#[test]
+fn bounds_that_kept_something_from_happening_are_counted() {
+    let outcome = search(Protocol::Lfa, Variant::Repaired, 2, Bounds { expiries: 3, ..ONE_FAULT_EACH }, &[]);
+    assert!(outcome.reached.expiries > 0);
+    let narrow = Bounds { expiries: 3, in_flight: 1, ..ONE_FAULT_EACH };
+    let outcome = search(Protocol::Lfa, Variant::Repaired, 2, narrow, &[]);
+    assert!(outcome.reached.in_flight > 0);
+}
+
+/// More may happen, and everything that could happen before still can.
+#[test]
+fn wider_bounds_have_more_states() {
+    let tight = Bounds { recoveries: 0, losses: 0, expiries: 2, in_flight: 1, ..ONE_FAULT_EACH };
+    let count = |bounds| search(Protocol::Lfa, Variant::Repaired, 3, bounds, &[]).states;
+    let base = count(tight);
+    for wider in [
+        Bounds { crashes: 2, ..tight },
+        Bounds { recoveries: 1, ..tight },
+        Bounds { losses: 1, ..tight },
+        Bounds { duplicates: 1, ..tight },
+        Bounds { expiries: 3, ..tight },
+        Bounds { waits: 1, ..tight },
+        Bounds { in_flight: 2, ..tight },
+    ] {
+        assert!(count(wider) > base, "{wider}");
+    }
+}
+
+#[test]
+fn a_path_is_told_step_by_step() {
+    let bounds = Bounds { crashes: 0, recoveries: 0, ..ONE_FAULT_EACH };
+    let system: System<AnyElection> = System::new(Protocol::AsyncBully, Variant::Printed, 3, bounds);
+    let told = story(&system, &breaks(Protocol::AsyncBully, 3, bounds, Property::Ale2Prime));
+    assert_eq!(told.lines, ["1 -> 2 Halt is lost"]);
+    let path = [Step::Deliver { from: 0, to: 1, nth: 0, cut: 0 }];
+    assert_eq!(story(&system, &path).lines, ["1 -> 2 Halt arrives: 2 is waiting, Ack to 1"]);
+    assert!(told.trace.iter().any(|event| event.what.name() == "drop"));
+}
+
+fn search(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds, judged: &[Property]) -> Outcome {
+    let system: System<AnyElection> = System::new(protocol, variant, nodes, bounds);
+    explore(&system, judged, limits(2), |_| Flow::GoOn)
+}
+
+/// The shortest path on which the algorithm as printed breaks the property; as repaired it does not.
+fn breaks(protocol: Protocol, nodes: u32, bounds: Bounds, property: Property) -> Vec<Step> {
+    let repaired = search(protocol, Variant::Repaired, nodes, bounds, &[property]);
+    assert!(repaired.violations.is_empty(), "{:#?}", repaired.violations);
+    assert_eq!(repaired.extent, Extent::All);
+    let printed = search(protocol, Variant::Printed, nodes, bounds, &[property]);
+    assert_eq!(printed.extent, Extent::UpToViolation);
+    let [violation] = &printed.violations[..] else { panic!("one: {:#?}", printed.violations) };
+    violation.steps.clone()
+}
+
+fn limits(threads: usize) -> Limits {
+    Limits { states_max: u64::MAX, threads: NonZeroUsize::new(threads).expect("at least one") }
+}
+
+/// Shorter than writing it everywhere.
+trait Searchable: Election<Msg: Send + Sync> + Send + Sync + 'static {}
+
+impl<E: Election<Msg: Send + Sync> + Send + Sync + 'static> Searchable for E {}

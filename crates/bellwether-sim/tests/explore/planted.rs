@@ -1,0 +1,52 @@
+//! Planted bugs: a search must find them. Each is used for the second opinion, too.
+
+use bellwether_proto::election::bully_fd::BullyFd;
+use bellwether_proto::election::lfa::{self, Lfa};
+use bellwether_proto::election::stoller::Msg;
+use bellwether_proto::election::{Input, Protocol, Variant};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::promise::Property;
+use bellwether_proto::roster::Roster;
+use bellwether_proto::view::View;
+use bellwether_sim::explore::{Bounds, Flow, System, explore};
+
+use super::bug::{Bug, Mutant};
+use super::{ONE_FAULT_EACH, Searchable, limits};
+
+pub(crate) const BULLY_BOUNDS: Bounds = Bounds { losses: 0, expiries: 2, ..ONE_FAULT_EACH };
+pub(crate) const LFA_BOUNDS: Bounds = Bounds { expiries: 2, ..ONE_FAULT_EACH };
+
+/// An organiser that does not wait for the stronger.
+pub(crate) struct Impatient;
+
+impl Bug for Impatient {
+    fn after_recovery(roster: &Roster) -> Vec<Input<Msg>> {
+        roster.stronger_than_me().iter().map(|j| Input::DownSig(*j)).collect()
+    }
+}
+
+/// A follower that clings to a dead leader.
+pub(crate) struct Clinging;
+
+impl Bug<lfa::Msg> for Clinging {
+    fn shows(me: NodeId, view: View) -> View {
+        if me == NodeId(3) { View { leader: Some(NodeId(1)), ..view } } else { view }
+    }
+}
+
+#[test]
+fn an_impatient_organiser_is_found() {
+    finds::<Mutant<BullyFd, Impatient>>(Protocol::BullyFd, BULLY_BOUNDS, Property::Sle1);
+}
+
+#[test]
+fn a_clinging_follower_is_found() {
+    finds::<Mutant<Lfa, Clinging>>(Protocol::Lfa, LFA_BOUNDS, Property::Omega);
+}
+
+fn finds<E: Searchable>(protocol: Protocol, bounds: Bounds, property: Property) {
+    let system: System<E> = System::new(protocol, Variant::Repaired, 3, bounds);
+    let outcome = explore(&system, &[property], limits(2), |_| Flow::GoOn);
+    let names: Vec<_> = outcome.violations.iter().map(|violation| violation.broken.name()).collect();
+    assert_eq!(names, [property.name()]);
+}
