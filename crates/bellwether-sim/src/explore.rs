@@ -32,6 +32,7 @@ mod system;
 mod table;
 
 pub use bounds::{Bounds, Reached};
+pub use oracle::may_lie;
 pub use path::{Story, story};
 pub use promised::{judgeable, promised};
 pub use search::{Broken, Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};

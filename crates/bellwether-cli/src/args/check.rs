@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::promise::Property;
+use bellwether_sim::explore::judgeable;
 use bellwether_sim::plan::FaultClass;
 use bellwether_sim::scenario::NODES_MAX;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -36,6 +38,8 @@ pub(crate) struct CheckArgs {
     /// Print one JSON object for each algorithm, or for the recorded run
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) bounds: BoundsArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -57,8 +61,8 @@ pub(crate) struct SearchArgs {
     /// Run nodes as the agent does: connected, and announcing leadership once it has settled
     #[arg(long)]
     pub(crate) agent: bool,
-    /// Try every interleaving within stated bounds, instead of plans drawn at random
-    #[arg(long)]
+    /// Look at every state within bounds, instead of plans drawn at random
+    #[arg(long, conflicts_with_all = ["runs", "seed", "faults", "agent"])]
     pub(crate) exhaustive: bool,
     /// Write the scenario and the trace of each violation to this directory
     #[arg(long, value_name = "DIR")]
@@ -66,6 +70,43 @@ pub(crate) struct SearchArgs {
     /// How many plans to play at a time; by default one for each core. The outcome is the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub(crate) threads: Option<u16>,
+}
+
+/// How far a search of every state goes. Without these, what suits the algorithm.
+#[derive(Debug, clap::Args)]
+#[group(id = "for_exhaustive", multiple = true, requires = "exhaustive", conflicts_with = "trace")]
+#[command(next_help_heading = "Bounds of --exhaustive")]
+pub(crate) struct BoundsArgs {
+    /// How often nodes crash
+    #[arg(long, value_name = "N")]
+    pub(crate) crashes: Option<u8>,
+    /// How often nodes come back
+    #[arg(long, value_name = "N")]
+    pub(crate) recoveries: Option<u8>,
+    /// How many messages are lost
+    #[arg(long, value_name = "N")]
+    pub(crate) losses: Option<u8>,
+    /// How many messages arrive twice
+    #[arg(long, value_name = "N")]
+    pub(crate) duplicates: Option<u8>,
+    /// How often a failure detector reports a node wrongly
+    #[arg(long, value_name = "N")]
+    pub(crate) lies: Option<u8>,
+    /// How often deadlines expire, at all nodes together
+    #[arg(long, value_name = "N")]
+    pub(crate) expiries: Option<u8>,
+    /// How often a node's clock runs on to just before its next deadline
+    #[arg(long, value_name = "N")]
+    pub(crate) waits: Option<u8>,
+    /// How many messages are on their way from one node to another
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) in_flight: Option<u8>,
+    /// Stop after so many states, and say so
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) states_max: Option<u64>,
+    /// Judge these properties, whether or not they are promised within the bounds
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = searchable(), hide_possible_values = true)]
+    pub(crate) judge: Option<Vec<Property>>,
 }
 
 /// How large clusters may be.
@@ -100,6 +141,12 @@ impl Sizes {
             sizes => sizes.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
         }
     }
+}
+
+fn searchable() -> impl TypedValueParser<Value = Property> {
+    let names = Property::ALL.into_iter().filter(|property| judgeable(*property)).map(Property::name);
+    PossibleValuesParser::new(names)
+        .map(|name| Property::by_name(&name).expect("only names of properties are let through"))
 }
 
 fn fault() -> impl TypedValueParser<Value = FaultClass> {

@@ -1,6 +1,7 @@
-//! `bellwether check`: does an algorithm keep its promises? Searched at random (`search.rs`), or judged from what nodes
-//! recorded (`trace.rs`).
+//! `bellwether check`: does an algorithm keep its promises? Searched at random (`search.rs`), searched state by state
+//! (`exhaustive.rs`), or judged from what nodes recorded (`trace.rs`).
 
+mod exhaustive;
 mod search;
 mod trace;
 
@@ -13,8 +14,7 @@ pub(crate) fn run(args: &CheckArgs, out: &Printer) -> Status {
         return trace::run(args, out);
     }
     if args.search.exhaustive {
-        out.error("--exhaustive is not in this version, expected a search at random");
-        return Status::BadInput;
+        return exhaustive::run(args, out);
     }
     search::run(args, out)
 }

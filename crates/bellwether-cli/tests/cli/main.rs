@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod errors;
+mod exhaustive;
 mod flaws;
 mod harness;
 mod json;

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use bellwether_proto::election::{Protocol, Spec};
+use bellwether_proto::promise::Assumption;
+
+use super::oracle::Oracle;
+
 /// What may befall a cluster in all, and how full its channels may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -25,18 +30,27 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// One of each kind of fault that an algorithm is to survive: a crash, a recovery, a loss; and enough deadlines for a
-    /// fail-over.
-    pub const DEFAULT: Self = Self {
-        crashes: 1,
-        recoveries: 1,
-        losses: 1,
-        duplicates: 0,
-        lies: 0,
-        expiries: 4,
-        waits: 0,
-        in_flight: 2,
-    };
+    /// One of each kind of fault that the algorithm is to survive, and enough time for an election and a fail-over.
+    pub fn suited_to(protocol: Protocol) -> Self {
+        let spec = protocol.spec();
+        let loses = !needs(spec, Assumption::Reliable);
+        let (expiries, in_flight) = match Oracle::for_algorithm(spec) {
+            Oracle::Accurate => (4, 2),
+            // What it finds out about whom makes many states, and none of it takes time.
+            Oracle::Fallible => (2, 1),
+            Oracle::Silent => (3, 2),
+        };
+        Self {
+            crashes: 1,
+            recoveries: 1,
+            losses: u8::from(loses),
+            duplicates: 0,
+            lies: 0,
+            expiries,
+            waits: 0,
+            in_flight,
+        }
+    }
 
     /// What is still allowed, as one word: part of a state, since it limits what can follow.
     pub(super) fn word(self) -> u64 {
@@ -63,6 +77,11 @@ impl fmt::Display for Bounds {
         }
         write!(f, "{in_flight} in flight per channel")
     }
+}
+
+/// Whether an algorithm promises something only where that is so.
+fn needs(spec: &Spec, assumption: Assumption) -> bool {
+    spec.repaired.iter().any(|promise| promise.under.contains(&assumption))
 }
 
 /// How often a step was not taken because of a bound. Faults are not counted: that they are few is the point of the bound.

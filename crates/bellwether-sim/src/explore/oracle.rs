@@ -7,7 +7,7 @@
 //! To the weaker, a node that plays dead to them is as good as dead.
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Election, Spec};
+use bellwether_proto::election::{Election, Protocol, Spec};
 use bellwether_proto::ident::Incarnation;
 use bellwether_proto::io::{Input, Outbox};
 use bellwether_proto::node::Node;
@@ -35,6 +35,11 @@ impl Oracle {
             Some(_) => Self::Fallible,
         }
     }
+}
+
+/// Whether an algorithm's detector may report a node that is neither dead nor plays dead.
+pub fn may_lie(protocol: Protocol) -> bool {
+    Oracle::for_algorithm(protocol.spec()) == Oracle::Fallible
 }
 
 /// What the detector of `watcher` would find if it looked at `subject` now: the life it is in, or that it seems dead.

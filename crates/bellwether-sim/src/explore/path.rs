@@ -7,7 +7,7 @@ use bellwether_proto::message::Message;
 use bellwether_proto::node::Node;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
-use bellwether_proto::view::View;
+use bellwether_proto::view::{Status, View};
 
 use super::state::{Letter, State};
 use super::step::Step;
@@ -63,14 +63,16 @@ impl Teller {
 
     fn step<E: Election>(&mut self, system: &System<E>, state: &State<E>, step: Step, next: &State<E>) {
         let Ok(reaction) = system.react(state, step.cut_after(0)) else { return };
-        let mut heading = step.to_string();
-        if let Some(letter) = &reaction.letter {
-            let msg = message(letter);
-            heading = heading.replacen("arrives", &format!("{} arrives", msg.kind), 1);
-            heading = heading.replacen("is lost", &format!("{} is lost", msg.kind), 1);
-            self.arrival(state, step, letter);
+        let heading = step.to_string();
+        match &reaction.letter {
+            None => self.line.push(heading),
+            Some(letter) => {
+                let kind = message(letter).kind;
+                let heading = heading.replacen("arrives", &format!("{kind} arrives"), 1);
+                self.line.push(heading.replacen("is lost", &format!("{kind} is lost"), 1));
+                self.arrival(state, step, letter);
+            }
         }
-        self.line.push(heading);
         let at = match step {
             Step::Expire { node, .. }
             | Step::Wait { node }
@@ -164,10 +166,11 @@ fn message<M: Message>(letter: &Letter<M>) -> MsgRef {
 
 fn in_words(node: NodeId, event: Event) -> Option<String> {
     match event {
-        Event::View(View { status, leader: Some(leader), .. }) => {
-            Some(format!("{node} is {status} and follows {leader}"))
-        }
-        Event::View(View { status, leader: None, .. }) => Some(format!("{node} is {status}")),
+        Event::View(View { leader: Some(leader), .. }) if leader == node => Some(format!("{node} leads")),
+        Event::View(View { leader: Some(leader), .. }) => Some(format!("{node} follows {leader}")),
+        Event::View(View { status: Status::Election, .. }) => Some(format!("{node} holds an election")),
+        Event::View(View { status: Status::Waiting, .. }) => Some(format!("{node} waits for an outcome")),
+        Event::View(View { status, .. }) => Some(format!("{node} is {status} and names nobody")),
         Event::Down(peer) => Some(format!("{node} takes {peer} for dead")),
         Event::Reborn(_) => Some(format!("{node} begins another life")),
         Event::Refused { from, why } => Some(format!("{node} refuses what {from} said ({})", why.name())),

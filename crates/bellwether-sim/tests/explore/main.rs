@@ -2,13 +2,14 @@
 
 #[path = "../mutants/bug.rs"]
 mod bug;
+mod model;
 mod planted;
 #[path = "stateright.rs"]
 mod second_opinion;
 
 use std::num::NonZeroUsize;
 
-use bellwether_proto::election::{AnyElection, Election, Protocol, Variant};
+use bellwether_proto::election::{AnyElection, Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
     Bounds, Extent, Flow, Limits, Outcome, Reductions, Step, System, explore, promised, story,
@@ -167,7 +168,7 @@ fn a_path_is_told_step_by_step() {
     let told = story(&system, &breaks(Protocol::AsyncBully, 3, bounds, Property::Ale2Prime));
     assert_eq!(told.lines, ["1 -> 2 Halt is lost"]);
     let path = [Step::Deliver { from: 0, to: 1, nth: 0, cut: 0 }];
-    assert_eq!(story(&system, &path).lines, ["1 -> 2 Halt arrives: 2 is waiting, Ack to 1"]);
+    assert_eq!(story(&system, &path).lines, ["1 -> 2 Halt arrives: 2 waits for an outcome, Ack to 1"]);
     assert!(told.trace.iter().any(|event| event.what.name() == "drop"));
 }
 
@@ -190,8 +191,3 @@ fn breaks(protocol: Protocol, nodes: u32, bounds: Bounds, property: Property) ->
 fn limits(threads: usize) -> Limits {
     Limits { states_max: u64::MAX, threads: NonZeroUsize::new(threads).expect("at least one") }
 }
-
-/// Shorter than writing it everywhere.
-trait Searchable: Election<Msg: Send + Sync> + Send + Sync + 'static {}
-
-impl<E: Election<Msg: Send + Sync> + Send + Sync + 'static> Searchable for E {}

@@ -11,7 +11,8 @@ use bellwether_proto::view::View;
 use bellwether_sim::explore::{Bounds, Flow, System, explore};
 
 use super::bug::{Bug, Mutant};
-use super::{ONE_FAULT_EACH, Searchable, limits};
+use super::model::Searchable;
+use super::{ONE_FAULT_EACH, limits};
 
 pub(crate) const BULLY_BOUNDS: Bounds = Bounds { losses: 0, expiries: 2, ..ONE_FAULT_EACH };
 pub(crate) const LFA_BOUNDS: Bounds = Bounds { expiries: 2, ..ONE_FAULT_EACH };

@@ -29,6 +29,8 @@ use crate::signals::when_asked_to_end;
 
 use counterexample::Counterexample;
 
+pub(super) use counterexample::folder;
+
 /// What a process that was interrupted ends with, as shells have it: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
 
@@ -45,26 +47,26 @@ pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
 
 /// Why it could not be searched, or what was found not be kept.
 #[derive(Debug)]
-struct Trouble {
-    status: Status,
-    what: String,
+pub(super) struct Trouble {
+    pub(super) status: Status,
+    pub(super) what: String,
 }
 
 impl Trouble {
     /// The input is wrong.
-    fn wrong(what: impl Into<String>) -> Self {
+    pub(super) fn wrong(what: impl Into<String>) -> Self {
         Self { status: Status::BadInput, what: what.into() }
     }
 
     /// It could not be done.
-    fn failed(what: impl Into<String>) -> Self {
+    pub(super) fn failed(what: impl Into<String>) -> Self {
         Self { status: Status::Failed, what: what.into() }
     }
 }
 
 fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
     let searches = request::searches(args)?;
-    let folder = args.search.out.as_deref().map(counterexample::folder).transpose()?;
+    let folder = args.search.out.as_deref().map(folder).transpose()?;
     let stop = stop_when_asked()?;
     let (mut searched, mut left) = (Vec::new(), Vec::new());
     for search in searches {
@@ -96,7 +98,7 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
 }
 
 /// Set when the process is asked to end. Whoever asks twice cannot wait for what was found.
-fn stop_when_asked() -> Result<Arc<AtomicBool>, Trouble> {
+pub(super) fn stop_when_asked() -> Result<Arc<AtomicBool>, Trouble> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     #[allow(clippy::exit, reason = "the second Ctrl-C is meant so")]

@@ -34,7 +34,7 @@ pub(super) struct Counterexample {
 }
 
 /// The directory in which to keep what is found: it is there, and can be written.
-pub(super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
+pub(in super::super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
     let cannot = |error| Trouble::failed(format!("cannot write to {}: {error}", path.display()));
     fs::create_dir_all(path).map_err(cannot)?;
     tempfile::tempfile_in(path).map_err(cannot)?;

@@ -1,0 +1,134 @@
+//! `bellwether check PROTOCOL | --all --exhaustive`: looks at every state within bounds.
+//!
+//! | file | |
+//! |---|---|
+//! | `request.rs` | what was typed becomes what is to be searched, or what is wrong with it |
+//! | `print.rs` | how far the search is, and what is shown in the end |
+
+mod print;
+mod request;
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bellwether_proto::election::AnyElection;
+use bellwether_sim::explore::{
+    Counterexample, Extent, Flow, Outcome, Progress, Story, System, explore, story,
+};
+
+use super::search::{Trouble, folder, stop_when_asked};
+use crate::Status;
+use crate::args::check::CheckArgs;
+use crate::output::Printer;
+use request::Request;
+
+/// How often the progress is drawn.
+const TICK: Duration = Duration::from_millis(200);
+
+pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
+    match search_all(args, out) {
+        Ok(status) => status,
+        Err(trouble) => {
+            out.progress_done();
+            out.error(trouble.what);
+            trouble.status
+        }
+    }
+}
+
+/// A search that is over.
+struct Searched {
+    request: Request,
+    outcome: Outcome,
+    took: Duration,
+    found: Vec<Found>,
+}
+
+/// A counterexample, told and kept.
+struct Found {
+    counterexample: Counterexample,
+    story: Story,
+    files: Vec<PathBuf>,
+}
+
+fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
+    let requests = request::requests(args).map_err(Trouble::wrong)?;
+    let folder = args.search.out.as_deref().map(folder).transpose()?;
+    let stop = stop_when_asked()?;
+    let mut status = Status::Done;
+    for (nth, request) in requests.into_iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Status::Interrupted);
+        }
+        let searched = search(request, folder.as_deref(), &stop, out)?;
+        if args.json {
+            out.line(print::json(&searched));
+        } else {
+            if nth > 0 {
+                out.line("");
+            }
+            print::text(&searched, out);
+        }
+        status = match (status, searched.outcome.extent) {
+            (Status::No, _) | (_, Extent::UpToViolation) => Status::No,
+            (_, Extent::Stopped) => Status::Interrupted,
+            // It was asked for all of it.
+            (_, Extent::StatesMax) => Status::Failed,
+            (status, Extent::All) => status,
+        };
+    }
+    Ok(status)
+}
+
+fn search(
+    request: Request,
+    folder: Option<&Path>,
+    stop: &AtomicBool,
+    out: &Printer,
+) -> Result<Searched, Trouble> {
+    let Request { protocol, variant, nodes, bounds, .. } = request;
+    let system: System<AnyElection> = System::new(protocol, variant, nodes, bounds);
+    let began = Instant::now();
+    let (shown, mut drawn) = (io::stderr().is_terminal(), began);
+    let watch = |progress: Progress| {
+        if shown && drawn.elapsed() >= TICK {
+            drawn = Instant::now();
+            out.progress(print::progress(&request, progress, began.elapsed()));
+        }
+        if stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::GoOn }
+    };
+    let outcome = explore(&system, &request.judged, request.limits, watch);
+    let took = began.elapsed();
+    out.progress_done();
+    let mut found = Vec::new();
+    for counterexample in outcome.violations.clone() {
+        let story = story(&system, &counterexample.steps);
+        let mut one = Found { counterexample, story, files: Vec::new() };
+        if let Some(folder) = folder {
+            one.files = keep(&request, &one, folder)?;
+        }
+        found.push(one);
+    }
+    Ok(Searched { request, outcome, took, found })
+}
+
+/// The steps for people, and the trace for tools.
+fn keep(request: &Request, found: &Found, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let property = found.counterexample.broken.name().replace('\'', "-prime");
+    let name = format!("{}-{}-{property}", request.protocol.name(), request.variant.name());
+    let trace: String = found.story.trace.iter().map(|event| format!("{}\n", event.json())).collect();
+    let steps = format!("{}\n", print::steps(found).join("\n"));
+    let files = [(format!("{name}.txt"), steps), (format!("{name}.jsonl"), trace)];
+    files
+        .into_iter()
+        .map(|(file, content)| {
+            let path = folder.join(file);
+            fs::write(&path, content)
+                .map_err(|error| Trouble::failed(format!("cannot write {}: {error}", path.display())))?;
+            Ok(path)
+        })
+        .collect()
+}

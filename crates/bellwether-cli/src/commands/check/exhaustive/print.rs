@@ -1,0 +1,174 @@
+//! How far a search of every state is, and what it shows in the end.
+
+use std::time::Duration;
+
+use bellwether_proto::promise::Property;
+use bellwether_sim::explore::{Extent, Outcome, Progress};
+use serde_json::{Value, json};
+
+use super::request::Request;
+use super::{Found, Searched};
+use crate::layout::hanging;
+use crate::output::Printer;
+
+/// The labels' width.
+const LABEL: usize = 17;
+
+pub(super) fn progress(request: &Request, progress: Progress, took: Duration) -> String {
+    let Progress { states, depth, frontier, .. } = progress;
+    let rate = states as f64 / took.as_secs_f64().max(1e-3);
+    let name = request.protocol.name();
+    format!(
+        "{name} {} states, {rate:.0} states/s, depth {depth}, frontier {}",
+        grouped(states),
+        grouped(frontier)
+    )
+}
+
+pub(super) fn text(searched: &Searched, out: &Printer) {
+    let Searched { request, outcome, took, found } = searched;
+    out.line(headline(searched));
+    entry(out, "judged", &names(&request.judged));
+    if !request.not_judged.is_empty() {
+        entry(
+            out,
+            "not judged",
+            &format!("{}: not promised within these bounds", names(&request.not_judged)),
+        );
+    }
+    let seconds = took.as_secs_f64();
+    let speed = outcome.states as f64 / seconds.max(1e-3);
+    entry(
+        out,
+        "effort",
+        &format!(
+            "{} steps, depth {}, {seconds:.1} s, {speed:.0} states/s",
+            grouped(outcome.transitions),
+            outcome.depth
+        ),
+    );
+    entry(out, "bounds reached", &reached(outcome));
+    entry(out, "slowest", &format!("{} until a state that was left alone had settled", outcome.slowest));
+    let odds = odds(outcome.states);
+    entry(out, "certainty", &format!("the odds that any two states were taken for one are {odds:.0e}"));
+    for one in found {
+        out.line("");
+        steps(one).iter().for_each(|line| out.line(line));
+        for file in &one.files {
+            out.line(format_args!("{:<LABEL$}{}", "  written", file.display()));
+        }
+    }
+}
+
+/// What was covered: "all" only if it was.
+fn headline(searched: &Searched) -> String {
+    let Searched { request, outcome, found, .. } = searched;
+    let Request { protocol, variant, nodes, bounds, .. } = request;
+    let states = grouped(outcome.states);
+    let covered = match outcome.extent {
+        Extent::All => format!("all {states} states"),
+        Extent::UpToViolation => format!("{states} states, those no further away than the first violation,"),
+        Extent::StatesMax => format!("only the first {states} states, because of --states-max,"),
+        Extent::Stopped => format!("only the first {states} states, because it was interrupted,"),
+    };
+    let verdict = match found.len() {
+        0 => "no violation".to_owned(),
+        1 => "1 violation".to_owned(),
+        more => format!("{more} violations"),
+    };
+    let (name, variant) = (protocol.name(), variant.name());
+    format!("{name} {variant}: {covered} with {nodes} nodes, {bounds}: {verdict}")
+}
+
+/// A counterexample, line by line.
+pub(super) fn steps(found: &Found) -> Vec<String> {
+    let Found { counterexample, story, .. } = found;
+    let label = format!("{} is broken ", counterexample.broken.name());
+    let mut lines =
+        vec![hanging(&label, &format!("after {} steps: {}", story.lines.len(), counterexample.what))];
+    lines.extend(story.lines.iter().enumerate().map(|(nth, line)| format!("  {:>3}  {line}", nth + 1)));
+    lines
+}
+
+pub(super) fn json(searched: &Searched) -> Value {
+    let Searched { request, outcome, took, found } = searched;
+    let violation = |found: &Found| {
+        let files: Vec<_> = found.files.iter().map(|file| file.display().to_string()).collect();
+        json!({
+            "property": found.counterexample.broken.name(),
+            "seed": null,
+            "scenario": null,
+            "steps": found.story.lines.len(),
+            "what": found.counterexample.what,
+            "path": found.story.lines,
+            "files": files,
+        })
+    };
+    let bounds = request.bounds;
+    json!({
+        "protocol": request.protocol.name(),
+        "variant": request.variant.name(),
+        "mode": "exhaustive",
+        "nodes": request.nodes,
+        "runs": null,
+        "events": outcome.transitions,
+        "states": outcome.states,
+        "complete": outcome.extent == Extent::All,
+        "depth": outcome.depth,
+        "wall_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "bounds": {
+            "crashes": bounds.crashes, "recoveries": bounds.recoveries, "losses": bounds.losses,
+            "duplicates": bounds.duplicates, "lies": bounds.lies, "expiries": bounds.expiries,
+            "waits": bounds.waits, "in_flight": bounds.in_flight,
+        },
+        "judged": request.judged.iter().map(|property| property.name()).collect::<Vec<_>>(),
+        "violations": found.iter().map(violation).collect::<Vec<_>>(),
+        "reached": { "in_flight": outcome.reached.in_flight, "expiries": outcome.reached.expiries },
+        "slowest_us": outcome.slowest.as_micros(),
+    })
+}
+
+fn reached(outcome: &Outcome) -> String {
+    let (full, late) = (outcome.reached.in_flight, outcome.reached.expiries);
+    format!("a channel was full {} times, no expiry was left {} times", grouped(full), grouped(late))
+}
+
+fn entry(out: &Printer, label: &str, text: &str) {
+    out.line(hanging(&format!("{label:<LABEL$}"), text));
+}
+
+fn names(properties: &[Property]) -> String {
+    properties.iter().map(|property| property.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The odds that two of so many states share their 64 bits.
+fn odds(states: u64) -> f64 {
+    let states = states as f64;
+    states * states / 2.0_f64.powi(65)
+}
+
+/// 12,345,678
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let expected = [(0, "0"), (999, "999"), (1_000, "1,000"), (12_345_678, "12,345,678")];
+        for (number, text) in expected {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

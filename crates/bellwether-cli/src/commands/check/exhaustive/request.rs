@@ -1,0 +1,88 @@
+//! What was typed becomes what is to be searched, or what is wrong with it.
+
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+
+use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::promise::Property;
+use bellwether_sim::explore::{Bounds, Limits, NODES_MAX, judgeable, may_lie, promised};
+
+use crate::args::check::{BoundsArgs, CheckArgs};
+
+/// Nobody has the memory for more.
+const STATES_MAX: u64 = 100_000_000;
+
+/// What is to be searched.
+pub(super) struct Request {
+    pub(super) protocol: Protocol,
+    pub(super) variant: Variant,
+    pub(super) nodes: u32,
+    pub(super) bounds: Bounds,
+    pub(super) judged: Vec<Property>,
+    /// What is promised, but not where so much may happen.
+    pub(super) not_judged: Vec<Property>,
+    pub(super) limits: Limits,
+}
+
+pub(super) fn requests(args: &CheckArgs) -> Result<Vec<Request>, String> {
+    let nodes = match args.nodes.as_ref().map(|sizes| &sizes.0[..]) {
+        None => 3,
+        Some([nodes]) if (1..=NODES_MAX).contains(nodes) => *nodes,
+        Some(_) => {
+            return Err(format!("--exhaustive is of one number of --nodes, expected 1 to {NODES_MAX}"));
+        }
+    };
+    if let Some(protocol) = args.searched {
+        return Ok(vec![request(protocol, nodes, args)?]);
+    }
+    // Of all algorithms, those that can be searched.
+    let all = Protocol::ALL.into_iter().map(|protocol| request(protocol, nodes, args));
+    let (able, unable): (Vec<_>, Vec<_>) = all.partition(Result::is_ok);
+    match unable.into_iter().find_map(Result::err) {
+        Some(why) if able.is_empty() => Err(why),
+        Some(_) | None => able.into_iter().collect(),
+    }
+}
+
+fn request(protocol: Protocol, nodes: u32, args: &CheckArgs) -> Result<Request, String> {
+    let (name, variant) = (protocol.name(), args.search.variant);
+    let bounds = bounds(protocol, &args.bounds);
+    if bounds.lies > 0 && !may_lie(protocol) {
+        return Err(format!("--lies {}, but {name} has no failure detector that may lie", bounds.lies));
+    }
+    if bounds.recoveries > 0 && bounds.crashes == 0 {
+        return Err(format!("--recoveries {}, but with --crashes 0 nobody is ever down", bounds.recoveries));
+    }
+    let within = promised(protocol, variant, nodes, bounds);
+    let promises = protocol.spec().promises(variant).iter().map(|promise| promise.property);
+    let judged = args.bounds.judge.clone().unwrap_or_else(|| within.clone());
+    let left_out = |property: &Property| judgeable(*property) && !within.contains(property);
+    let not_judged = promises.filter(left_out).filter(|property| !judged.contains(property)).collect();
+    if judged.is_empty() {
+        return Err(format!(
+            "{name} promises nothing within these bounds that a search of states can judge; --judge names what is judged in any case"
+        ));
+    }
+    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = args.search.threads.map_or(cores, usize::from);
+    let limits = Limits {
+        states_max: args.bounds.states_max.unwrap_or(STATES_MAX),
+        threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
+    };
+    Ok(Request { protocol, variant, nodes, bounds, judged, not_judged, limits })
+}
+
+fn bounds(protocol: Protocol, typed: &BoundsArgs) -> Bounds {
+    let suited = Bounds::suited_to(protocol);
+    let crashes = typed.crashes.unwrap_or(suited.crashes);
+    Bounds {
+        crashes,
+        recoveries: typed.recoveries.unwrap_or(suited.recoveries.min(crashes)),
+        losses: typed.losses.unwrap_or(suited.losses),
+        duplicates: typed.duplicates.unwrap_or(suited.duplicates),
+        lies: typed.lies.unwrap_or(suited.lies),
+        expiries: typed.expiries.unwrap_or(suited.expiries),
+        waits: typed.waits.unwrap_or(suited.waits),
+        in_flight: typed.in_flight.unwrap_or(suited.in_flight),
+    }
+}

@@ -1,0 +1,70 @@
+//! `check --exhaustive`: what it covers, what it finds, and what it refuses.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Outcome, Scratch, bellwether};
+
+fn exhaustive(args: &[&str]) -> Outcome {
+    bellwether(&[&["check", "--exhaustive"], args].concat())
+}
+
+#[test]
+fn it_says_what_it_covered() {
+    let text = exhaustive(&["lfa", "--nodes", "2"]).done();
+    let first = text.lines().next().unwrap();
+    let expected =
+        "states with 2 nodes, 1 crash, 1 recovery, 1 loss, 3 expiries, 2 in flight per channel: no violation";
+    assert!(first.starts_with("lfa repaired: all ") && first.ends_with(expected), "{first}");
+    assert!(text.contains("judged           OMEGA, SINGLE-SENDER"), "{text}");
+}
+
+#[test]
+fn a_search_that_was_cut_short_says_so_and_fails() {
+    let outcome = exhaustive(&["lfa", "--states-max", "100"]);
+    assert_eq!(outcome.code, 3);
+    assert!(outcome.out.starts_with("lfa repaired: only the first "), "{}", outcome.out);
+}
+
+#[test]
+fn a_known_flaw_is_found_told_and_kept() {
+    let scratch = Scratch::new("exhaustive");
+    let folder = scratch.path("found");
+    let args = ["bully-fd", "--variant", "printed", "--nodes", "2", "--json", "--out", &folder];
+    let outcome = exhaustive(&args);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
+    let value: Value = serde_json::from_str(&outcome.out).expect("JSON");
+    assert_eq!((&value["mode"], &value["complete"]), (&json!("exhaustive"), &json!(false)));
+    let violation = &value["violations"][0];
+    assert_eq!((&violation["property"], &violation["steps"]), (&json!("SLE2"), &json!(3)));
+    let path = ["2 crashes", "1 -> 2 Halt arrives: it is down", "2 recovers: 2 holds an election"];
+    assert_eq!(violation["path"], json!(path));
+    let steps = fs::read_to_string(violation["files"][0].as_str().unwrap()).unwrap();
+    assert!(steps.contains("1  2 crashes"), "{steps}");
+    let trace = fs::read_to_string(violation["files"][1].as_str().unwrap()).unwrap();
+    let events: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let crash = events.iter().find(|event| event["ev"] == "crash").expect("2 crashes");
+    assert_eq!(crash["node"], 2);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_any_work() {
+    for (args, said) in [
+        (&["lfa", "--lies", "1"][..], "lfa has no failure detector that may lie"),
+        (&["lfa", "--crashes", "0", "--recoveries", "1"], "nobody is ever down"),
+        (&["lfa", "--nodes", "3..=5"], "expected 1 to 15"),
+        (&["lfa", "--nodes", "0"], "expected 1 to 15"),
+        (&["lockstep"], "promises nothing within these bounds"),
+        (&["lfa", "--judge", "EPOCH"], "EPOCH"),
+        (&["lfa", "--seed", "3"], "--seed"),
+        (&["lfa", "--in-flight", "0"], "--in-flight"),
+    ] {
+        let outcome = exhaustive(args);
+        assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}");
+        assert!(outcome.err.contains(said), "{args:?}: {}", outcome.err);
+    }
+    let outcome = bellwether(&["check", "lfa", "--losses", "1"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.err.contains("--exhaustive"), "{}", outcome.err);
+}
