@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools unit docs bare soak bench clean
+.PHONY: test format lint tools unit docs bare soak exhaustive bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -41,6 +41,15 @@ bare:
 # The long counts: resumes where it was stopped; seeds are in its report.
 soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 10000
+	$(MAKE) exhaustive
+
+# Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one.
+exhaustive:
+	$(CARGO) build --locked --release -p bellwether-cli
+	target/release/bellwether check bully-fd --exhaustive --expiries 8
+	target/release/bellwether check lfa --exhaustive --expiries 6
+	target/release/bellwether check async-bully --exhaustive
+	target/release/bellwether check fjr --exhaustive
 
 # The figures, as ratios in one run.
 bench:

@@ -38,7 +38,7 @@ impl Bounds {
             Oracle::Accurate => (4, 2),
             // What it finds out about whom makes many states, and none of it takes time.
             Oracle::Fallible => (2, 1),
-            Oracle::Silent => (3, 2),
+            Oracle::Silent => (2, 2),
         };
         Self {
             crashes: 1,
