@@ -41,6 +41,7 @@ bare:
 # The long counts: resumes where it was stopped; seeds are in its report.
 soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 10000
+	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only promised
 	$(MAKE) exhaustive
 
 # Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one.

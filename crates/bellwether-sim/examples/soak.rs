@@ -1,7 +1,7 @@
 //! Runs many plans of every algorithm, in a network that heals, there as the agent runs it, and in the models that it makes
 //! promises about, and stops at the first broken promise.
 //!
-//! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED] [--only fjr-agent]
+//! Run: cargo run --release -p bellwether-sim --example soak -- --runs 10000 [--from SEED] [--only promised-fjr]
 //!
 //! Without `--from` it goes on where it was stopped: the next seed of each campaign is kept in `target/soak`, with a
 //! fingerprint of the algorithm's behaviour, so that a change of the code starts it anew.
@@ -19,6 +19,7 @@ use std::time::Instant;
 use std::{env, fs, thread};
 
 use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_sim::plan::Limits;
 use bellwether_sim::scenario::{ModelKind, Scenario};
 use bellwether_sim::swarm::{self, Outcome};
 use bellwether_sim::{plan, run};
@@ -57,16 +58,23 @@ enum Place {
     Healing,
     /// The same, with nodes that are run as an agent runs them.
     Agent,
+    /// The plans of `bellwether check`: few nodes, every fault under which the algorithm promises something.
+    Promised {
+        agent: bool,
+    },
     Model(ModelKind),
 }
 
 impl Campaign {
     fn all() -> Vec<Self> {
         let repaired = |protocol, world| Self { protocol, variant: Variant::Repaired, world };
-        let healing = move |protocol| repaired(protocol, Place::Healing);
+        let healing = move |protocol| {
+            [Place::Healing, Place::Promised { agent: false }].map(|world| repaired(protocol, world))
+        };
         let in_agent = move |protocol: Protocol| {
             let runs_there = protocol.spec().in_agent == InAgent::Yes;
-            runs_there.then(|| repaired(protocol, Place::Agent))
+            let worlds = [Place::Agent, Place::Promised { agent: true }];
+            worlds.into_iter().filter(move |_| runs_there).map(move |world| repaired(protocol, world))
         };
         let in_models = |protocol| {
             Variant::ALL.into_iter().flat_map(move |variant| {
@@ -74,7 +82,7 @@ impl Campaign {
                 models.map(move |model| Self { protocol, variant, world: Place::Model(*model) })
             })
         };
-        let all = |p| [healing(p)].into_iter().chain(in_agent(p)).chain(in_models(p));
+        let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(in_models(p));
         Protocol::ALL.into_iter().flat_map(all).collect()
     }
 
@@ -82,6 +90,10 @@ impl Campaign {
         match self.world {
             Place::Healing => plan::draw(self.protocol, self.variant, seed),
             Place::Agent => plan::draw_in_agent(self.protocol, seed),
+            Place::Promised { agent } => {
+                let limits = Limits { agent, ..Limits::default() };
+                plan::draw_within(self.protocol, self.variant, &limits, seed)
+            }
             Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
         }
     }
@@ -91,6 +103,8 @@ impl Campaign {
         match self.world {
             Place::Healing => protocol.to_owned(),
             Place::Agent => format!("{protocol}-agent"),
+            Place::Promised { agent: false } => format!("promised-{protocol}"),
+            Place::Promised { agent: true } => format!("promised-{protocol}-agent"),
             Place::Model(model) => format!("{protocol}-{}-{}", self.variant.name(), model.name()),
         }
     }
