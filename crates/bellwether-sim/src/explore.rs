@@ -30,6 +30,7 @@ mod state;
 mod step;
 mod system;
 mod table;
+mod turn;
 
 pub use bounds::{Bounds, Reached};
 pub use oracle::may_lie;

@@ -11,7 +11,8 @@ use bellwether_proto::view::{Status, View};
 
 use super::state::{Letter, State};
 use super::step::Step;
-use super::system::{Deed, System};
+use super::system::System;
+use super::turn::Deed;
 
 /// What happened on a path.
 #[derive(Clone, Debug)]

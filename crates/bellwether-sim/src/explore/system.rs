@@ -15,6 +15,7 @@ use super::interned::{Interned, print_of};
 use super::oracle::{self, Oracle};
 use super::state::{Content, Host, Letter, State};
 use super::step::Step;
+use super::turn::{Deed, Turn, report, wake};
 use crate::blueprint::Blueprint;
 use crate::net::index;
 use crate::scenario::Scenario;
@@ -24,9 +25,6 @@ pub const NODES_MAX: u32 = 15;
 
 /// Turns that are kept; what is forgotten can be played again.
 const TURNS_MAX: usize = 1 << 20;
-
-/// A node that wakes this often without an effect will never let time pass.
-const IDLE_WAKES_MAX: u32 = 1_000;
 
 /// An algorithm, how many nodes run it, and what may befall them: a relation between states.
 #[derive(Debug)]
@@ -68,37 +66,6 @@ pub(super) struct Reaction<E: Election> {
     pub(super) turn: Option<Arc<Turn<E>>>,
     /// The message that arrived or was lost.
     pub(super) letter: Option<Letter<E::Msg>>,
-}
-
-/// What a node makes of one input. Many states have the same machine in them, and a machine does the same in each: turns
-/// are kept and used again.
-#[derive(Debug)]
-pub(super) struct Turn<E: Election> {
-    /// As it is when all is carried out.
-    host: Arc<Host<E>>,
-    /// In order; a broadcast is as many things to send as there are others.
-    pub(super) deeds: Vec<Deed<E::Msg>>,
-    /// How many of them the outside can tell were done.
-    effects: u8,
-    /// Whether time passed at the node.
-    passes: bool,
-    /// The invariant of the algorithm that was broken.
-    breach: Option<&'static str>,
-}
-
-/// Something that a node asks for.
-#[derive(Debug)]
-pub(super) enum Deed<M> {
-    Persist(Durable),
-    Send { to: u8, content: Arc<Content<M>> },
-    Event(Event),
-}
-
-impl<M> Deed<M> {
-    /// Whether the outside can tell that it was done.
-    pub(super) fn is_effect(&self) -> bool {
-        !matches!(self, Self::Event(_))
-    }
 }
 
 /// Why a step is not taken.
@@ -662,47 +629,9 @@ impl<E: Election> Reaction<E> {
     }
 }
 
-impl<E: Election> Turn<E> {
-    /// What was done when a crash came after so many effects.
-    pub(super) fn done_before(&self, cut: u8) -> &[Deed<E::Msg>] {
-        let mut effects = 0;
-        let done = self.deeds.iter().take_while(|deed| {
-            effects += u8::from(deed.is_effect());
-            effects <= cut
-        });
-        &self.deeds[..done.count()]
-    }
-}
-
 fn spend(left: &mut u8) -> Result<(), Hindrance> {
     *left = left.checked_sub(1).ok_or(Hindrance::Impossible)?;
     Ok(())
-}
-
-/// Has a node see to what is due at once.
-fn report<E: Election>(host: &mut Host<E>) -> Outbox<E::Msg> {
-    let mut outbox = Outbox::new();
-    if let Some(node) = &mut host.node
-        && node.deadline().is_some_and(|deadline| deadline <= host.clock)
-    {
-        node.handle(host.clock, Input::Deadline, &mut outbox);
-    }
-    outbox
-}
-
-/// Has a node reach its next deadline that has an effect, and gives what it then asks for.
-fn wake<E: Election>(host: &mut Host<E>) -> Option<Outbox<E::Msg>> {
-    let node = host.node.as_mut()?;
-    let mut outbox = Outbox::new();
-    for _ in 0..IDLE_WAKES_MAX {
-        host.clock = host.clock.max(node.deadline()?);
-        let election_due = node.election().deadline() <= host.clock;
-        node.handle(host.clock, Input::Deadline, &mut outbox);
-        if election_due || !outbox.is_empty() {
-            return Some(outbox);
-        }
-    }
-    panic!("node {} does not let time pass", host.id)
 }
 
 /// Indices are small: nodes are few, and so are messages in a channel.

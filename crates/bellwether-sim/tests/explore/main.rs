@@ -99,8 +99,8 @@ fn the_outcome_does_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Messages to the dead: with and without them the verdict is the same, and so is every cluster that can come about. There
-/// are fewer states because some differ in nothing but what lies before the door of a dead node.
+/// Messages to the dead: with and without them the verdict is the same. If nobody dies, so are the states; otherwise there
+/// are fewer, because some differ in nothing but what lies before the door of a dead node.
 #[test]
 fn leaving_out_what_makes_no_difference_makes_none() {
     for variant in Variant::ALL {

@@ -1,0 +1,80 @@
+//! What a node makes of one input.
+
+use std::sync::Arc;
+
+use bellwether_proto::election::Election;
+use bellwether_proto::io::{Durable, Event, Input, Outbox};
+
+use super::state::{Content, Host};
+
+/// A node that wakes this often without an effect will never let time pass.
+const IDLE_WAKES_MAX: u32 = 1_000;
+
+/// What a node makes of one input. Many states have the same machine in them, and a machine does the same in each: turns
+/// are kept and used again.
+#[derive(Debug)]
+pub(super) struct Turn<E: Election> {
+    /// As it is when all is carried out.
+    pub(super) host: Arc<Host<E>>,
+    /// In order; a broadcast is as many things to send as there are others.
+    pub(super) deeds: Vec<Deed<E::Msg>>,
+    /// How many of them the outside can tell were done.
+    pub(super) effects: u8,
+    /// Whether time passed at the node.
+    pub(super) passes: bool,
+    /// The invariant of the algorithm that was broken.
+    pub(super) breach: Option<&'static str>,
+}
+
+/// Something that a node asks for.
+#[derive(Debug)]
+pub(super) enum Deed<M> {
+    Persist(Durable),
+    Send { to: u8, content: Arc<Content<M>> },
+    Event(Event),
+}
+
+impl<M> Deed<M> {
+    /// Whether the outside can tell that it was done.
+    pub(super) fn is_effect(&self) -> bool {
+        !matches!(self, Self::Event(_))
+    }
+}
+
+impl<E: Election> Turn<E> {
+    /// What was done when a crash came after so many effects.
+    pub(super) fn done_before(&self, cut: u8) -> &[Deed<E::Msg>] {
+        let mut effects = 0;
+        let done = self.deeds.iter().take_while(|deed| {
+            effects += u8::from(deed.is_effect());
+            effects <= cut
+        });
+        &self.deeds[..done.count()]
+    }
+}
+
+/// Has a node see to what is due at once.
+pub(super) fn report<E: Election>(host: &mut Host<E>) -> Outbox<E::Msg> {
+    let mut outbox = Outbox::new();
+    if let Some(node) = &mut host.node
+        && node.deadline().is_some_and(|deadline| deadline <= host.clock)
+    {
+        node.handle(host.clock, Input::Deadline, &mut outbox);
+    }
+    outbox
+}
+
+/// Has a node reach its next deadline that has an effect, and gives what it then asks for.
+pub(super) fn wake<E: Election>(host: &mut Host<E>) -> Option<Outbox<E::Msg>> {
+    let node = host.node.as_mut()?;
+    let mut outbox = Outbox::new();
+    for _ in 0..IDLE_WAKES_MAX {
+        host.clock = host.clock.max(node.deadline()?);
+        let election_due = node.election().deadline() <= host.clock;
+        node.handle(host.clock, Input::Deadline, &mut outbox);
+        if election_due || !outbox.is_empty() {
+            return Some(outbox);
+        }
+    }
+    panic!("node {} does not let time pass", host.id)
+}
