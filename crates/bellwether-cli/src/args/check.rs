@@ -64,9 +64,12 @@ pub(crate) struct SearchArgs {
     /// Look at every state within bounds, instead of plans drawn at random
     #[arg(long, conflicts_with_all = ["runs", "seed", "faults", "agent"])]
     pub(crate) exhaustive: bool,
-    /// Write the scenario and the trace of each violation to this directory
+    /// Write the scenario, the trace and a picture of each violation to this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Draw the first violation, if there is one
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) diagram: Option<PathBuf>,
     /// How many plans to play at a time; by default one for each core. The outcome is the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub(crate) threads: Option<u16>,

@@ -2,6 +2,7 @@
 //! (`exhaustive.rs`), or judged from what nodes recorded (`trace.rs`).
 
 mod exhaustive;
+mod picture;
 mod search;
 mod trace;
 

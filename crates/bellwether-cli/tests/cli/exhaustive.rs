@@ -46,6 +46,19 @@ fn a_known_flaw_is_found_told_and_kept() {
     let events: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let crash = events.iter().find(|event| event["ev"] == "crash").expect("2 crashes");
     assert_eq!(crash["node"], 2);
+    let picture = fs::read_to_string(violation["files"][2].as_str().unwrap()).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("SLE2"), "{picture}");
+}
+
+#[test]
+fn the_first_violation_is_drawn_where_it_was_asked_for() {
+    let scratch = Scratch::new("exhaustive-diagram");
+    let picture = scratch.path("flaw.svg");
+    let args = ["bully-fd", "--variant", "printed", "--nodes", "2", "--diagram", &picture];
+    let outcome = exhaustive(&args);
+    assert_eq!(outcome.code, 1, "{}", outcome.err);
+    assert!(outcome.out.contains(&picture), "{}", outcome.out);
+    assert!(fs::read_to_string(&picture).unwrap().contains("SLE2"));
 }
 
 #[test]

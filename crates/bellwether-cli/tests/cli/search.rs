@@ -72,6 +72,12 @@ fn the_flaw_of_the_printed_algorithm_is_found_and_replays() {
     };
     assert_eq!(trace.lines().filter(before).count() as u64, steps);
 
+    // The same picture can be had by itself.
+    let picture = scratch.path("flaw.svg");
+    let (code, _) =
+        check_json(&["async-bully", "--variant", "printed", "--runs", "100", "--diagram", &picture]);
+    assert_eq!((code, fs::read_to_string(&picture).unwrap()), (1, fs::read_to_string(files[2]).unwrap()));
+
     // The command that is told finds it again.
     let replay = violation["replay"].as_str().unwrap();
     let words: Vec<_> = replay.split(' ').collect();
@@ -169,6 +175,8 @@ const BAD: &[(&[&str], i32, &str)] = &[
     (&["mmrt", "--agent"], 2, "agents do not run mmrt: it needs the message pattern"),
     (&["fjr", "--agent", "--variant", "printed"], 2, "agents do not run the printed variant"),
     (&["fjr", "--out", "/proc/none/such"], 3, "cannot write to /proc/none/such: "),
+    (&["fjr", "--diagram", "/proc/none/such.svg"], 3, "cannot write /proc/none/such.svg: "),
+    (&["fjr", "--diagram", "/proc"], 3, "cannot write /proc: it is a directory"),
     (&["fjr", "--out", "/dev/null"], 3, "cannot write to /dev/null: "),
 ];
 

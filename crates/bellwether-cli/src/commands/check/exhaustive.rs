@@ -15,10 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bellwether_proto::election::AnyElection;
+use bellwether_proto::time::Time;
+use bellwether_sim::diagram::{self, Mark, Subject};
 use bellwether_sim::explore::{
     Counterexample, Extent, Flow, Outcome, Progress, Story, System, explore, story,
 };
 
+use super::picture::Picture;
 use super::search::{Trouble, folder, stop_when_asked};
 use crate::Status;
 use crate::args::check::CheckArgs;
@@ -57,13 +60,19 @@ struct Found {
 fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
     let requests = request::requests(args).map_err(Trouble::wrong)?;
     let folder = args.search.out.as_deref().map(folder).transpose()?;
+    let mut picture = args.search.diagram.as_deref().map(Picture::reserve).transpose()?;
     let stop = stop_when_asked()?;
     let mut status = Status::Done;
     for (nth, request) in requests.into_iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             return Ok(Status::Interrupted);
         }
-        let searched = search(request, folder.as_deref(), &stop, out)?;
+        let mut searched = search(request, folder.as_deref(), &stop, out)?;
+        if let Some(first) = searched.found.first_mut()
+            && let Some(picture) = picture.take()
+        {
+            first.files.push(picture.draw(&first.picture(&searched.request))?);
+        }
         if args.json {
             out.line(print::json(&searched));
         } else {
@@ -115,17 +124,37 @@ fn search(
     Ok(Searched { request, outcome, took, found })
 }
 
-/// The steps for people, and the trace for tools.
+impl Found {
+    /// The path as a diagram. Its time is made up, a millisecond for each step; the violation is at its end.
+    fn picture(&self, request: &Request) -> String {
+        let Request { protocol, variant, nodes, bounds, .. } = request;
+        let ended = self.story.trace.last().map_or(Time::ZERO, |event| event.at);
+        let property = self.counterexample.broken.name().to_owned();
+        let subject = Subject {
+            name: format!("{} {}: {property} is broken", protocol.name(), variant.name()),
+            about: format!("{nodes} nodes · every state with {bounds} · a millisecond for each step"),
+            replay: None,
+            nodes: *nodes,
+            ended,
+        };
+        let text = self.counterexample.what.clone();
+        let mark = Mark { at: ended, property, nodes: Vec::new(), text };
+        diagram::draw_trace(&subject, &self.story.trace, &[mark], None)
+    }
+}
+
+/// The steps and a picture for people, and the trace for tools.
 fn keep(request: &Request, found: &Found, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let property = found.counterexample.broken.name().replace('\'', "-prime");
     let name = format!("{}-{}-{property}", request.protocol.name(), request.variant.name());
     let trace: String = found.story.trace.iter().map(|event| format!("{}\n", event.json())).collect();
     let steps = format!("{}\n", print::steps(found).join("\n"));
-    let files = [(format!("{name}.txt"), steps), (format!("{name}.jsonl"), trace)];
+    let picture = found.picture(request);
+    let files = [("txt", steps), ("jsonl", trace), ("svg", picture)];
     files
         .into_iter()
-        .map(|(file, content)| {
-            let path = folder.join(file);
+        .map(|(kind, content)| {
+            let path = folder.join(format!("{name}.{kind}"));
             fs::write(&path, content)
                 .map_err(|error| Trouble::failed(format!("cannot write {}: {error}", path.display())))?;
             Ok(path)

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use bellwether_sim::swarm::reached::Situation;
 use bellwether_sim::swarm::{Outcome, Search};
 
+use super::picture::Picture;
 use crate::Status;
 use crate::args::check::CheckArgs;
 use crate::output::Printer;
@@ -67,6 +68,7 @@ impl Trouble {
 fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
     let searches = request::searches(args)?;
     let folder = args.search.out.as_deref().map(folder).transpose()?;
+    let mut picture = args.search.diagram.as_deref().map(Picture::reserve).transpose()?;
     let stop = stop_when_asked()?;
     let (mut searched, mut left) = (Vec::new(), Vec::new());
     for search in searches {
@@ -77,7 +79,13 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
         let began = Instant::now();
         let outcome = progress::search(&search, &stop, out);
         let took = began.elapsed();
-        let found = counterexample::of(&search, &outcome, folder.as_deref(), &stop, out)?;
+        let mut found = counterexample::of(&search, &outcome, folder.as_deref(), &stop, out)?;
+        if let Some(first) = found.first_mut()
+            && let Some(svg) = first.picture()
+            && let Some(picture) = picture.take()
+        {
+            first.files.push(picture.draw(&svg)?);
+        }
         let one = Searched { search, outcome, took, found };
         if args.json {
             out.line(print::json(&one));

@@ -82,6 +82,12 @@ impl Counterexample {
         Self { property, seed, scenario: Scenario { expect, ..scenario }, how, steps, files: Vec::new() }
     }
 
+    /// The run as a diagram, if it has few enough nodes.
+    pub(super) fn picture(&self) -> Option<String> {
+        let fits = self.scenario.nodes <= diagram::NODES_MAX;
+        fits.then(|| diagram::draw(&self.scenario, &diagram::Options::default()))
+    }
+
     /// The scenario as a file.
     pub(super) fn toml(&self) -> String {
         self.scenario.to_toml()
@@ -106,13 +112,13 @@ fn steps(scenario: &Scenario, how: &How) -> u64 {
 /// Writes the scenario, its trace and its picture.
 fn keep(search: &Search, found: &Counterexample, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let file = |kind: &str| folder.join(format!("{}.{kind}", stem(search, found)));
-    let (scenario, trace, picture) = (file("toml"), file("jsonl"), file("svg"));
+    let (scenario, trace) = (file("toml"), file("jsonl"));
     write(&scenario, &found.toml())?;
     recording::record(&found.scenario, &trace).map_err(Trouble::failed)?;
     let mut kept = vec![scenario, trace];
-    if found.scenario.nodes <= diagram::NODES_MAX {
-        write(&picture, &diagram::draw(&found.scenario, &diagram::Options::default()))?;
-        kept.push(picture);
+    if let Some(picture) = found.picture() {
+        write(&file("svg"), &picture)?;
+        kept.push(file("svg"));
     }
     Ok(kept)
 }
