@@ -8,7 +8,7 @@
 //! | what of it is worth drawing | `select.rs` |
 //! | which instants have a place, and where the axis of time is broken | `rows.rs` |
 //! | from left to right, from top to bottom, and labels that do not meet | `frame.rs`, `layout.rs`, `labels.rs` |
-//! | SVG | `paint.rs`, `style.rs`, `svg.rs` |
+//! | SVG | `paint.rs`, `style.rs`, and `svg.rs` above |
 //!
 //! Like the checkers it sees the trace, not the world, so that recorded runs can be drawn as well. The same trace gives
 //! the same bytes: coordinates come from sums and products alone, never from what a platform makes of a logarithm.
@@ -21,7 +21,6 @@ mod paint;
 mod rows;
 mod select;
 mod style;
-mod svg;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -28,6 +28,7 @@ pub mod run;
 pub mod scenario;
 pub mod shiviz;
 pub mod shrink;
+mod svg;
 pub mod swarm;
 pub mod trace_file;
 pub mod world;

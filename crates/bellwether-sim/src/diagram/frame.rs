@@ -1,6 +1,6 @@
 //! Where things are from left to right: the clock, a lane for each node, and one for the links.
 
-use super::words::{width, wrap};
+use crate::svg::{width, wrap};
 
 /// Half of the band of a lane; that of a leader is wider.
 pub(super) const BAND: f64 = 4.0;

@@ -7,9 +7,9 @@ mod legend;
 use super::frame::{BANNER, LEADING, SMALL};
 use super::layout::{Banner, BannerOf, Content, Label, Layout, Side};
 use super::style::CSS;
-use super::svg::{Px, Svg};
 use super::words;
 use crate::diagram::{Mark, Subject};
+use crate::svg::{Px, Svg};
 
 /// The document.
 pub(super) fn document(

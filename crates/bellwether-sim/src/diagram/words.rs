@@ -156,36 +156,6 @@ pub(super) fn apply(cut: &mut BTreeSet<(NodeId, NodeId)>, change: LinkChange) {
     }
 }
 
-/// How wide a text is, in units of its size. Fonts differ, so this is on the safe side of the usual ones.
-pub(super) fn width(text: &str) -> f64 {
-    let wide = |c: char| match c {
-        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '(' | ')' | '[' | ']' | '·' | ' ' => {
-            0.33
-        }
-        't' | 'f' | 'r' | '-' | '"' | '{' | '}' => 0.42,
-        'm' | 'w' | 'M' | 'W' | '@' | '%' | '★' | '→' | '…' => 1.0,
-        c if c.is_uppercase() => 0.74,
-        c if c.is_ascii_digit() => 0.64,
-        _ => 0.62,
-    };
-    text.chars().map(wide).sum()
-}
-
-/// The text in lines of at most that width, broken between words.
-pub(super) fn wrap(text: &str, most: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if width(line) + width(word) + 0.33 <= most => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,12 +177,5 @@ mod tests {
         assert_eq!(links(3, &both(&[(1, 2), (1, 3)])), "1 | 2 3");
         assert_eq!(links(3, &both(&[(1, 3)])), "cut 1–3");
         assert_eq!(links(3, &BTreeSet::from([(NodeId(2), NodeId(1))])), "cut 2→1");
-    }
-
-    #[test]
-    fn lines_break_between_words() {
-        assert_eq!(wrap("one two three", 5.0), ["one two", "three"]);
-        assert_eq!(wrap("", 5.0), Vec::<String>::new());
-        assert_eq!(wrap("overlongword", 2.0), ["overlongword"]);
     }
 }

@@ -4,8 +4,8 @@ use super::Painter;
 use crate::diagram::history::{Weight, is_background};
 use crate::diagram::labels::Line;
 use crate::diagram::layout::{Arrow, Stroke, StrokeEnd};
-use crate::diagram::svg::Px;
 use crate::diagram::words;
+use crate::svg::Px;
 
 const HEAD: f64 = 7.0;
 

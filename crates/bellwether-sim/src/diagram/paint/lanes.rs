@@ -8,8 +8,8 @@ use super::Painter;
 use crate::diagram::frame::{BAND, LEADER_BAND};
 use crate::diagram::history::{Condition, History, Note};
 use crate::diagram::layout::LinkNote;
-use crate::diagram::svg::Px;
 use crate::diagram::words;
+use crate::svg::Px;
 
 /// The class of a band.
 pub(in crate::diagram) fn band_class(history: &History, condition: &Condition) -> &'static str {

@@ -8,8 +8,8 @@ use super::lanes::{UNLED, band_class};
 use crate::diagram::frame::{Frame, SMALL, small};
 use crate::diagram::history::{History, is_background};
 use crate::diagram::layout::{Content, Layout, StrokeEnd};
-use crate::diagram::svg::{Px, Svg};
 use crate::diagram::words;
+use crate::svg::{Px, Svg};
 
 const LINE: f64 = 17.0;
 const SWATCH: f64 = 26.0;
