@@ -10,6 +10,8 @@ use bellwether_proto::election::Protocol;
 use bellwether_proto::time::Span;
 use bellwether_sim::measure::churn::{self, Churn};
 use bellwether_sim::measure::failover;
+use bellwether_sim::measure::figures::Figures;
+use bellwether_sim::scenario::Latency;
 
 const SEEDS: u64 = 3;
 
@@ -38,12 +40,13 @@ fn main() {
         }
     }
     let (latency, period, crashes) = (Span::millis(1), Span::millis(50), 1_000);
+    let figures = Figures::new(5, Latency::constant(latency), period);
     println!(
         "\nfailover after the leader's crash: 5 nodes, links {latency}, period {period}, {crashes} moments of a period"
     );
     println!("{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}", "", "min", "median", "p90", "p99", "max");
     for protocol in Protocol::ALL {
-        let mut times = failover::measure(protocol, 5, latency, period, crashes);
+        let mut times = failover::measure(protocol, &figures, crashes);
         times.sort_unstable();
         let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_micros() as f64 / 1e3;
         println!(

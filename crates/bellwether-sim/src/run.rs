@@ -35,6 +35,11 @@ pub fn world<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -> World<'
     World::new(scenario, Journal::new(Judge::new(facts(scenario), &judged(scenario)), listener))
 }
 
+/// The world of a scenario, of which only what it costs is asked.
+pub fn world_unjudged<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -> World<'a, AnyElection> {
+    World::new(scenario, Journal::new(Judge::new(facts(scenario), &[]), listener))
+}
+
 /// What the checkers need to know about a scenario.
 pub fn facts(scenario: &Scenario) -> Facts {
     let detector = scenario.detector_config();

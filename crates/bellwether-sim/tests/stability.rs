@@ -4,8 +4,9 @@ use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::time::{Span, Time};
 use bellwether_sim::measure::churn::{self, Churn, Outcome};
 use bellwether_sim::measure::failover;
+use bellwether_sim::measure::figures::Figures;
 use bellwether_sim::run;
-use bellwether_sim::scenario::Scenario;
+use bellwether_sim::scenario::{Latency, Scenario};
 
 /// Nodes restart at random for an hour. The repaired `fjr` changes its leader when the leader crashes, and never otherwise.
 #[test]
@@ -63,7 +64,8 @@ fn fjr_fails_over_within_a_timeout_and_two_messages() {
     let (latency, period) = (Span::millis(1), Span::millis(50));
     let bound = period + Span::millis(2) * 2 + latency * 2;
     for nodes in [2, 3, 5, 7] {
-        let times = failover::measure(Protocol::Fjr, nodes, latency, period, 200);
+        let times =
+            failover::measure(Protocol::Fjr, &Figures::new(nodes, Latency::constant(latency), period), 200);
         let worst = times.iter().copied().max().expect("there were crashes");
         assert!(worst <= bound, "{nodes} nodes: {worst}, allowed {bound}");
         assert!(worst + Span::millis(2) > bound, "{nodes} nodes: {worst}: the bound is not far off");

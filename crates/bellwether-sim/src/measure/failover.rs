@@ -1,37 +1,43 @@
 //! How long a cluster is without its leader after a crash.
 
-use bellwether_proto::election::Protocol;
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::election::{AnyElection, Protocol};
 use bellwether_proto::time::{Span, Time};
 
-use super::leadership::Agreement;
+use super::figures::Figures;
+use super::observer::{self, Handle, Outcome};
 use crate::run;
-use crate::scenario::{Fault, Planned, Scenario};
+use crate::scenario::Fault;
+use crate::world::World;
 
 /// From the crash until all that are left name one live leader: once for each of `crashes` moments, spread evenly over
-/// one period of the leader. Links take `latency`, always.
-pub fn measure(protocol: Protocol, nodes: u32, latency: Span, period: Span, crashes: u64) -> Vec<Span> {
-    (0..crashes).map(|n| one(&scenario(protocol, nodes, latency, period, period * n / crashes))).collect()
+/// one period of the leader.
+///
+/// # Panics
+/// If there is no leader to crash, or none after it: where nothing is lost and nothing late, every algorithm has one.
+pub fn measure(protocol: Protocol, figures: &Figures, crashes: u64) -> Vec<Span> {
+    let one = |n| {
+        let at = figures.settling() + figures.period * n / crashes;
+        let scenario = figures.scenario(protocol, 1, at + figures.settling());
+        let (mut world, observer) = observer::watched(&scenario, run::world_unjudged);
+        world.run_until(Time::ZERO + at);
+        let after = crash_leader(&mut world, &observer, scenario.until).expect("there is a leader");
+        after.failovers[0].took.expect("those that are left agree before the run ends")
+    };
+    (0..crashes).map(one).collect()
 }
 
-fn scenario(protocol: Protocol, nodes: u32, latency: Span, period: Span, phase: Span) -> Scenario {
-    let settled = Time::ZERO + period * 40;
-    let mut scenario = Scenario::calm(protocol, nodes, settled + period * 40);
-    scenario.network.base.latency = crate::scenario::Latency::constant(latency);
-    scenario.timing.delta = latency + Span::millis(1);
-    scenario.timing.step = scenario.timing.delta;
-    scenario.timing.tau = period;
-    scenario.detector.period = period;
-    let crash = Fault::Crash(vec![NodeId(1)]);
-    scenario.events.push(Planned { at: settled + phase, fault: crash });
-    scenario
-}
-
-fn one(scenario: &Scenario) -> Span {
-    let crash = scenario.events[0].at;
-    let mut agreement = Agreement::new(scenario.nodes);
-    drop(run::run_with(scenario, Box::new(|event| agreement.observe(event))));
-    let agreed_at = agreement.since().expect("those that are left agree before the run ends");
-    assert!(agreed_at > crash, "node 1 led");
-    agreed_at.since(crash)
+/// Crashes the leader, and tells what follows up to `until`. `None` if there is none, nor comes to be by then.
+pub(super) fn crash_leader(
+    world: &mut World<'_, AnyElection>,
+    observer: &Handle,
+    until: Time,
+) -> Option<Outcome> {
+    while observer.leader().is_none() && world.next_at().is_some_and(|at| at <= until) {
+        world.step();
+    }
+    let leader = observer.leader()?;
+    observer.take(world.now());
+    world.befall(&Fault::Crash(vec![leader]));
+    world.run_until(until);
+    Some(observer.take(until))
 }

@@ -5,6 +5,8 @@ use bellwether_proto::io::Event;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
+use crate::scenario::Scenario;
+
 /// Since when all that are up have named one live leader.
 #[derive(Debug)]
 pub(super) struct Agreement {
@@ -14,7 +16,7 @@ pub(super) struct Agreement {
 
 impl Agreement {
     pub(super) fn new(nodes: u32) -> Self {
-        Self { leadership: Leadership::new(nodes), agreed: None }
+        Self { leadership: Leadership::of_elections(nodes), agreed: None }
     }
 
     pub(super) fn observe(&mut self, event: &TraceEvent) {
@@ -34,50 +36,104 @@ impl Agreement {
 /// What every node shows, kept up to date with the trace.
 #[derive(Debug)]
 pub(super) struct Leadership {
-    /// By id, less one: the life of each that is up, and whom it names.
-    nodes: Vec<Option<(Incarnation, Option<NodeId>)>>,
+    says: Says,
+    /// By id, less one.
+    nodes: Vec<Option<Life>>,
+}
+
+/// Where nodes say who leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    /// In the views of their elections.
+    Views,
+    /// In what they announce to applications: an agent's election may name somebody before that is settled.
+    Announcements,
+}
+
+/// A node that is up.
+#[derive(Clone, Copy, Debug)]
+struct Life {
+    incarnation: Incarnation,
+    names: Option<NodeId>,
+    /// It neither leads nor follows anybody while it does not run.
+    paused: bool,
 }
 
 impl Leadership {
-    pub(super) fn new(nodes: u32) -> Self {
-        Self { nodes: vec![None; nodes as usize] }
+    /// As the scenario's nodes say it.
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        let says = if scenario.agent { Says::Announcements } else { Says::Views };
+        Self { says, ..Self::of_elections(scenario.nodes) }
+    }
+
+    fn of_elections(nodes: u32) -> Self {
+        Self { says: Says::Views, nodes: vec![None; nodes as usize] }
     }
 
     /// True if the event has to do with who leads.
     pub(super) fn observe(&mut self, event: &TraceEvent) -> bool {
         let node = &mut self.nodes[event.node.0 as usize - 1];
-        match event.what {
-            What::Recover => *node = Some((event.incarnation, None)),
-            What::Crash => *node = None,
-            What::Node(Event::View(view)) => *node = Some((event.incarnation, view.normal_leader())),
+        let incarnation = event.incarnation;
+        match (event.what, self.says) {
+            (What::Recover, _) => *node = Some(Life { incarnation, names: None, paused: false }),
+            (What::Crash, _) => *node = None,
+            (What::Pause | What::Resume, _) => {
+                if let Some(life) = node {
+                    life.paused = event.what == What::Pause;
+                }
+            }
+            (What::Node(Event::View(view)), Says::Views) => {
+                *node = Some(Life { incarnation, names: view.normal_leader(), paused: false });
+            }
+            (What::Node(Event::Announced(announced)), Says::Announcements) => {
+                *node = Some(Life { incarnation, names: announced.leader, paused: false });
+            }
             _ => return false,
         }
         true
     }
 
-    /// The node that all that are up name, if it is up.
-    fn agreed(&self) -> Option<NodeId> {
-        let mut named = self.nodes.iter().flatten().map(|(_, named)| *named);
+    /// The node that all that run name, if it does, too.
+    pub(super) fn agreed(&self) -> Option<NodeId> {
+        let mut named = self.running().map(|life| life.names);
         let leader = named.next()??;
-        (named.all(|other| other == Some(leader)) && self.life(leader).is_some()).then_some(leader)
+        (named.all(|other| other == Some(leader)) && self.runs(leader)).then_some(leader)
     }
 
-    /// The node, in its present life, that names itself and is named by more than half of those that are up: one that has
+    /// The node, in its present life, that names itself and is named by more than half of those that run: one that has
     /// just come up and names nobody yet does not end a leadership.
     pub(super) fn acting(&self) -> Option<(NodeId, Incarnation)> {
-        let up = self.nodes.iter().flatten().count();
-        let names =
-            |leader: NodeId| self.nodes.iter().flatten().filter(|(_, named)| *named == Some(leader)).count();
-        let leads = |leader: &NodeId| {
-            self.nodes[leader.0 as usize - 1].is_some_and(|(_, named)| named == Some(*leader))
-                && 2 * names(*leader) > up
-        };
-        let leader = (1..=self.nodes.len() as u32).map(NodeId).find(leads)?;
+        let running = self.running().count();
+        let names = |leader: NodeId| self.running().filter(|life| life.names == Some(leader)).count();
+        let leader = self.leaders().find(|leader| 2 * names(*leader) > running)?;
         Some((leader, self.life(leader)?))
+    }
+
+    /// Whether two nodes lead at once: each names itself.
+    pub(super) fn is_split(&self) -> bool {
+        self.leaders().nth(1).is_some()
     }
 
     /// The life that the node is in, if it is up.
     pub(super) fn life(&self, node: NodeId) -> Option<Incarnation> {
-        self.nodes[node.0 as usize - 1].map(|(life, _)| life)
+        self.nodes[node.0 as usize - 1].map(|life| life.incarnation)
+    }
+
+    /// Those that run and name themselves.
+    fn leaders(&self) -> impl Iterator<Item = NodeId> {
+        let own = |node: &NodeId| self.life_of(*node).is_some_and(|life| life.names == Some(*node));
+        (1..=self.nodes.len() as u32).map(NodeId).filter(own)
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Life> {
+        self.nodes.iter().flatten().filter(|life| !life.paused)
+    }
+
+    fn runs(&self, node: NodeId) -> bool {
+        self.life_of(node).is_some()
+    }
+
+    fn life_of(&self, node: NodeId) -> Option<&Life> {
+        self.nodes[node.0 as usize - 1].as_ref().filter(|life| !life.paused)
     }
 }

@@ -8,10 +8,10 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::{Body, Frame, Message};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::wire::{self, Channel};
 use serde::Serialize;
 
 use super::leadership::Agreement;
+use super::observer;
 use crate::environment::judged;
 use crate::run;
 use crate::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
@@ -152,7 +152,7 @@ struct Meter {
 impl Meter {
     fn count(&mut self, frame: &Frame<AnyMsg>) {
         self.messages += 1;
-        self.bytes += wire::encode(Channel::of_cluster("measured"), frame).len() as u64;
+        self.bytes += observer::bytes(frame);
         self.senders.insert(frame.from);
         if let Body::Election(msg) = &frame.body {
             self.largest_counter = self.largest_counter.max(msg.largest_counter());

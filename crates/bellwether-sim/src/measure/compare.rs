@@ -1,0 +1,16 @@
+//! Algorithms side by side: what they cost, how long a crash of the leader is felt, and how they lead in between.
+//!
+//! - [`Campaign`]: on a user's own figures, in clusters of several sizes (`campaign.rs`).
+//! - [`Staged`]: in one scenario (`staged.rs`).
+//!
+//! Either gives a [`Row`] for each algorithm and size, the same whatever the number of threads.
+
+mod campaign;
+mod row;
+mod staged;
+#[cfg(test)]
+mod tests;
+
+pub use campaign::{Campaign, Times};
+pub use row::{Judged, Row};
+pub use staged::{Misfit, Staged};
