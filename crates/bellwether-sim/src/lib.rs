@@ -21,6 +21,7 @@ pub mod measure;
 mod model;
 mod net;
 pub mod plan;
+pub mod plot;
 mod queue;
 pub mod recorded;
 pub mod report;
