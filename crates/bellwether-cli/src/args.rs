@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod flaws;
 pub(crate) mod up;
 
@@ -51,9 +52,9 @@ pub(crate) enum Command {
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
     Sim(SimArgs),
-    /// Measure the eventual leader protocols in every network model: do they converge, and at what cost
+    /// Put algorithms side by side, on your own latency and loss: cost, failover, stability
     #[command(after_help = EXIT_CODES)]
-    Compare(CompareArgs),
+    Compare(compare::CompareArgs),
     /// Find the known flaws of the papers, shrink them, and try the repairs
     #[command(after_help = EXIT_CODES)]
     Flaws(flaws::FlawsArgs),
@@ -94,19 +95,6 @@ pub(crate) struct SimArgs {
     /// Draw what matters in a single FILE as a space-time diagram; whatever property it breaks is marked
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) diagram: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct CompareArgs {
-    /// How many runs of each protocol in each model, with the seeds 1 to N
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) runs: u32,
-    /// Write what is printed to FILE, too
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Print one JSON object per protocol and model, one per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

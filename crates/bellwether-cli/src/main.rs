@@ -14,6 +14,7 @@ mod layout;
 mod output;
 mod recording;
 mod signals;
+mod work;
 
 use std::process::ExitCode;
 

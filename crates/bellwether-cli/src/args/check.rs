@@ -117,7 +117,7 @@ pub(crate) struct BoundsArgs {
 pub(crate) struct Sizes(pub(crate) Vec<u32>);
 
 impl Sizes {
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             let number: Option<u32> = text.parse().ok();
             number.filter(|number| *number <= NODES_MAX).ok_or_else(|| {
@@ -152,7 +152,7 @@ fn searchable() -> impl TypedValueParser<Value = Property> {
         .map(|name| Property::by_name(&name).expect("only names of properties are let through"))
 }
 
-fn fault() -> impl TypedValueParser<Value = FaultClass> {
+pub(super) fn fault() -> impl TypedValueParser<Value = FaultClass> {
     PossibleValuesParser::new(FaultClass::ALL.map(FaultClass::name))
         .map(|name| FaultClass::by_name(&name).expect("only names of faults are let through"))
 }

@@ -1,110 +1,88 @@
-//! `bellwether compare`: what the eventual leader protocols do in each model, measured.
+//! `bellwether compare`: algorithms side by side.
+//!
+//! | file | |
+//! |---|---|
+//! | `models.rs` | the eventual leader protocols in every network model |
+//! | `request.rs` | what was typed becomes what is to be measured, or what is wrong with it |
+//! | `words.rs` | what was measured, in sentences |
+//! | `print.rs` | tables |
+//! | `files.rs` | CSV, and the plot |
 
-use std::fs;
+mod files;
+mod models;
+mod print;
+mod request;
+mod words;
 
-use bellwether_sim::measure::omega::{self, PROTOCOLS, Place, Row};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bellwether_sim::measure::compare::Row;
 
 use crate::Status;
-use crate::args::CompareArgs;
-use crate::layout::{Column, markdown};
+use crate::args::compare::CompareArgs;
 use crate::output::Printer;
+use crate::work::{self, cores};
+
+use files::Files;
+use request::Request;
 
 pub(crate) fn run(args: &CompareArgs, out: &Printer) -> Status {
-    let rows = measure(args.runs, out);
-    let text = if args.json {
-        let lines = rows.iter().map(|row| serde_json::to_string(row).expect("a row is plain data"));
-        lines.collect::<Vec<_>>().join("\n")
-    } else {
-        document(&rows, args.runs)
-    };
-    out.line(&text);
-    if let Some(file) = &args.out
-        && let Err(error) = fs::write(file, format!("{text}\n"))
-    {
-        out.error(format_args!("{}: {error}", file.display()));
-        return Status::Failed;
+    if args.scenario.is_none() && args.nodes.is_none() {
+        return models::run(args, out);
     }
-    // A protocol that does not do what it promises is the answer no.
-    let kept = rows.iter().all(|row| !row.promised || row.converged == row.runs);
-    if kept { Status::Done } else { Status::No }
+    match compare(args, out) {
+        Ok(()) => Status::Done,
+        Err(Trouble { status, what }) => {
+            out.error(what);
+            status
+        }
+    }
 }
 
-fn measure(runs: u32, out: &Printer) -> Vec<Row> {
-    let pairs: Vec<_> =
-        PROTOCOLS.into_iter().flat_map(|p| Place::all().map(move |place| (p, place))).collect();
-    let all = pairs.len();
-    let row = |(done, (protocol, place)): (usize, (_, Place))| {
-        out.progress(format_args!("{done} of {all}"));
-        omega::measure(protocol, place, runs)
+/// Why nothing was measured, or what was measured not be kept.
+#[derive(Debug)]
+struct Trouble {
+    status: Status,
+    what: String,
+}
+
+impl Trouble {
+    /// The input is wrong.
+    fn wrong(what: impl Into<String>) -> Self {
+        Self { status: Status::BadInput, what: what.into() }
+    }
+}
+
+fn compare(args: &CompareArgs, out: &Printer) -> Result<(), Trouble> {
+    let request = request::read(args)?;
+    let files = Files::open(args)?;
+    let rows = measure(&request, args.threads.map_or_else(cores, usize::from), out);
+    if args.json {
+        rows.iter().for_each(|row| out.line(serde_json::to_string(row).expect("a row is plain data")));
+    } else {
+        print::text(&request, &rows, out);
+    }
+    files.write(&request, &rows)
+}
+
+fn measure(request: &Request, threads: usize, out: &Printer) -> Vec<Row> {
+    let meter = Meter { done: AtomicUsize::new(0), all: request.jobs() };
+    let done = || {
+        meter.done.fetch_add(1, Ordering::Relaxed);
     };
-    let rows = pairs.into_iter().enumerate().map(row).collect();
-    out.progress_done();
-    rows
+    work::shown(out, &meter, || request.measure(threads, &done))
 }
 
-fn document(rows: &[Row], runs: u32) -> String {
-    let head = format!(
-        "# Eventual leaders, measured\n\n\
-         {nodes} nodes, t = {t}; node 1 crashes at {crash} and stays down. Links that are timely take {low} to {high}; \
-         α = η = 100ms,\nδ = step = 6ms. What a model promises ([scenarios.md](scenarios.md), `[network.model]`) begins at \
-         {gst} and is about\nnode {source}; everything else is hostile. `uniform latency` is no model: every link takes \
-         {low} to {high}, always.\nRuns of {length}, seeds 1 to {runs}.\n\n\
-         - **promised**: whether the protocol promises to converge there. (`lfa` does in `kcs` if the source is the \
-         smallest live\n  id; here that is node 2.)\n\
-         - **converges**: in how many runs all named one live leader throughout the last quarter; **by** when, in the \
-         slowest\n  of these.\n\
-         - In the last quarter: **msg/s** and **bytes/s** sent, on average, as the wire format has them; **senders**, how \
-         many\n  nodes still send, at most; **counter**, the largest that any message carried (of `lockstep` the number of \
-         the round,\n  of `mmrt` that of the query); **changes**, how often a node began to lead, on average per run.\n",
-        nodes = omega::NODES,
-        t = omega::T,
-        crash = omega::CRASH,
-        low = omega::LATENCY.low,
-        high = omega::LATENCY.high,
-        gst = omega::GST,
-        source = omega::SOURCE,
-        length = omega::LENGTH,
-    );
-    format!("{head}\n{}\n\n{NOTES}", markdown(&COLUMNS, rows.iter().map(cells).collect()))
+/// How many runs are over.
+struct Meter {
+    done: AtomicUsize,
+    all: usize,
 }
 
-const NOTES: &str = "\
-Worth seeing:
-
-- `adft` converges where it promises to, and not with the weaker promises: in `t-moving-source` the links of a source that
-  leads move on, each receiver is starved for ever longer times, and the source is suspected like everybody else (the
-  paper, section 4, calls that assumption weaker than a t-source).
-- `mmrt` with uniform latency: t is 2 and one node is down, nobody's responses always win, and leaders come and go although
-  every message arrives within milliseconds. In `mp` delays grow for ever, and it converges.
-- `adversary`: nobody converges (theorem 1). Channels lose nothing; whoever leads is just not heard until another does.
-- Where nothing is promised a protocol may still converge, by luck or because its promise is modest.
-
-Made by `bellwether compare --out docs/omega.md`; a test holds this file against a new measurement.";
-
-const COLUMNS: [Column; 10] = [
-    Column::Text("protocol"),
-    Column::Text("model"),
-    Column::Text("promised"),
-    Column::Number("converges"),
-    Column::Number("by"),
-    Column::Number("msg/s"),
-    Column::Number("bytes/s"),
-    Column::Number("senders"),
-    Column::Number("counter"),
-    Column::Number("changes"),
-];
-
-fn cells(row: &Row) -> Vec<String> {
-    vec![
-        row.protocol.to_owned(),
-        row.model.to_owned(),
-        if row.promised { "yes" } else { "no" }.to_owned(),
-        format!("{} of {}", row.converged, row.runs),
-        row.slowest_s.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s")),
-        format!("{:.1}", row.messages_per_s),
-        format!("{:.0}", row.bytes_per_s),
-        row.senders.to_string(),
-        row.largest_counter.to_string(),
-        format!("{:.1}", row.changes),
-    ]
+impl fmt::Display for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done = self.done.load(Ordering::Relaxed);
+        write!(f, "{:·<20} {done} of {} runs", "━".repeat(20 * done / self.all.max(1)), self.all)
+    }
 }

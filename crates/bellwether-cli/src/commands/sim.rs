@@ -2,7 +2,7 @@
 
 mod outputs;
 mod print;
-mod read;
+pub(crate) mod read;
 
 use std::path::Path;
 

@@ -26,7 +26,8 @@ pub(super) fn all(args: &SimArgs, out: &Printer) -> Option<Vec<Scenario>> {
     (scenarios.len() == args.files.len()).then_some(scenarios)
 }
 
-fn one(path: &Path, overrides: &Overrides) -> Result<Scenario, String> {
+/// Reads one file.
+pub(crate) fn one(path: &Path, overrides: &Overrides) -> Result<Scenario, String> {
     let file = path.display().to_string();
     let bytes = fs::read(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!("{file}: there is no such file, expected a scenario"),

@@ -4,19 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bellwether_proto::promise::Property;
 use bellwether_sim::swarm::reached::Situation;
 use bellwether_sim::swarm::{self, Outcome, Played, Search, Watcher};
 
 use crate::output::Printer;
+use crate::work;
 
-/// How often the progress is drawn.
-const TICK: Duration = Duration::from_millis(200);
 /// How wide the bar is.
 const BAR: u64 = 12;
 
@@ -26,23 +23,7 @@ pub(super) fn search(search: &Search, stop: &AtomicBool, out: &Printer) -> Outco
         return swarm::search(search, &(), stop);
     }
     let meter = Meter::new(search);
-    let outcome = thread::scope(|scope| {
-        let (done, over) = mpsc::channel();
-        let meter = &meter;
-        scope.spawn(move || {
-            // Nobody waits for it only if the other side panicked.
-            let _ = done.send(swarm::search(search, meter, stop));
-        });
-        loop {
-            match over.recv_timeout(TICK) {
-                Ok(outcome) => return Some(outcome),
-                Err(RecvTimeoutError::Timeout) => out.progress(meter),
-                Err(RecvTimeoutError::Disconnected) => return None,
-            }
-        }
-    });
-    out.progress_done();
-    outcome.expect("a search that panics ends the process")
+    work::shown(out, &meter, || swarm::search(search, &meter, stop))
 }
 
 /// How far a search is.

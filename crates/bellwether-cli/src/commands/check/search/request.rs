@@ -1,13 +1,12 @@
 //! From what was typed to what is to be searched.
 
-use std::thread;
-
 use bellwether_proto::election::{InAgent, Protocol};
 use bellwether_sim::plan::{Allowed, Limits};
 use bellwether_sim::swarm::Search;
 
 use super::Trouble;
 use crate::args::check::CheckArgs;
+use crate::work::cores;
 
 /// One search for each algorithm. Nothing is searched if any of them is impossible.
 pub(super) fn searches(args: &CheckArgs) -> Result<Vec<Search>, Trouble> {
@@ -55,8 +54,4 @@ fn limits(args: &CheckArgs) -> Limits {
 
 fn runs_in_agent(protocol: Protocol) -> bool {
     protocol.spec().in_agent == InAgent::Yes
-}
-
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
