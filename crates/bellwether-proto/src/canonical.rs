@@ -1,10 +1,14 @@
 //! The canonical form of a state, for searches that must notice when a state repeats.
 //!
 //! A state machine's future depends on its deadlines only through how far away they are, and in a search over all
-//! timings only through their order. It depends on its counters (election numbers, incarnations, sequence numbers)
-//! only through which are equal and which is larger. The form therefore keeps deadlines and counters apart from the
-//! plain content, and reduces them when it is finished. Write a whole world into one form: a counter's order is
-//! only meaningful against every place where that counter occurs.
+//! timings only through their order. It depends on most counters (election numbers, incarnations, sequence numbers)
+//! only through which are equal and which is larger: whoever takes the next number takes one that is larger than all there
+//! are. Numbers that begin anew with every life of a node are compared with numbers of the same life only, and a later life
+//! comes after all earlier ones, so that this is true of them, too. Suspicions and periods are not like that: one grows by
+//! itself until it has caught up with another, and begins at nought. Of those the differences count.
+//!
+//! The form therefore keeps deadlines and counters apart from the plain content, and reduces them when it is finished.
+//! Write a whole world into one form: a counter's order is only meaningful against every place where that counter occurs.
 
 use alloc::vec::Vec;
 
@@ -17,8 +21,15 @@ use crate::time::Time;
 pub struct Form {
     plain: Vec<u64>,
     deadlines: Vec<u64>,
-    counters: Vec<(Counter, u64)>,
+    counters: Vec<(Counter, Value)>,
 }
+
+/// A number of a counter that begins anew with every life, and the life; nought if it does not.
+type Value = (u64, u64);
+
+/// Differences of suspicions and periods are kept up to this. One that is larger did not come about in a search of a few
+/// steps: it has grown, round after round, and goes on growing.
+const DIFFERENCE_MAX: u64 = 64;
 
 /// Which counter a value belongs to: values are only ever compared with values of the same counter.
 #[derive(Clone, Copy, Debug)]
@@ -77,49 +88,49 @@ impl Form {
 
     /// A life of `node`.
     pub fn incarnation(&mut self, node: NodeId, incarnation: Incarnation) {
-        self.counters.push((Counter::Incarnation(node), incarnation.0));
+        self.counters.push((Counter::Incarnation(node), (0, incarnation.0)));
     }
 
     /// An election identifier.
     pub fn election(&mut self, id: ElectionId) {
         self.node(id.node);
         self.incarnation(id.node, id.incarnation);
-        self.election_seq(id.node, id.seq);
+        self.election_seq(id);
     }
 
-    /// A number from the counter of `node`'s elections.
-    pub fn election_seq(&mut self, node: NodeId, seq: u64) {
-        self.counters.push((Counter::Election(node), seq));
+    /// A number from the counter of a node's elections in one life.
+    pub fn election_seq(&mut self, id: ElectionId) {
+        self.counters.push((Counter::Election(id.node), (id.incarnation.0, id.seq)));
     }
 
-    /// A number from the counter of `watcher`'s watches of `subject`.
+    /// A number from the counter of `watcher`'s watches of `subject`. The life is part of it.
     pub fn watch(&mut self, watcher: NodeId, subject: NodeId, no: WatchNo) {
-        self.counters.push((Counter::Watch { watcher, subject }, no.0));
+        self.counters.push((Counter::Watch { watcher, subject }, (0, no.0)));
     }
 
-    /// A number from the counter of frames `from` one node `to` another.
-    pub fn frame_seq(&mut self, from: NodeId, to: NodeId, seq: u64) {
-        self.counters.push((Counter::Frame { from, to }, seq));
+    /// A number from the counter of frames that one node, in one life, sends `to` another.
+    pub fn frame_seq(&mut self, from: NodeId, life: Incarnation, to: NodeId, seq: u64) {
+        self.counters.push((Counter::Frame { from, to }, (life.0, seq)));
     }
 
-    /// A number from the counter of `node`'s questions as a leader.
-    pub fn question(&mut self, node: NodeId, n: u64) {
-        self.counters.push((Counter::Question(node), n));
+    /// A number from the counter of `node`'s questions as a leader, in one life.
+    pub fn question(&mut self, node: NodeId, life: Incarnation, n: u64) {
+        self.counters.push((Counter::Question(node), (life.0, n)));
     }
 
     /// How often somebody was suspected: counts of all nodes are compared with each other.
     pub fn suspicions(&mut self, count: u64) {
-        self.counters.push((Counter::Suspicions, count));
+        self.counters.push((Counter::Suspicions, (0, count)));
     }
 
     /// The number of a period or round.
     pub fn period(&mut self, n: u64) {
-        self.counters.push((Counter::Period, n));
+        self.counters.push((Counter::Period, (0, n)));
     }
 
     /// A number from `node`'s remaining counter (probes, token rounds).
     pub fn other(&mut self, node: NodeId, value: u64) {
-        self.counters.push((Counter::Other(node), value));
+        self.counters.push((Counter::Other(node), (0, value)));
     }
 
     /// Goes on with what another form holds: a part that did not change need not be written down again.
@@ -156,7 +167,7 @@ impl Form {
     pub fn write_exact(&self, words: &mut Vec<u64>) {
         words.extend_from_slice(&self.plain);
         words.extend_from_slice(&self.deadlines);
-        words.extend(self.counters.iter().map(|(_, value)| *value));
+        words.extend(self.counters.iter().flat_map(|(_, (life, value))| [*life, *value]));
     }
 
     /// The form with deadlines reduced to their order: two states with the same form behave alike under some
@@ -180,8 +191,10 @@ impl Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Placed {
     counter: (u64, u32),
-    value: u64,
+    value: Value,
     place: u32,
+    /// Whether differences count, and not order alone.
+    measured: bool,
 }
 
 impl Counter {
@@ -201,13 +214,14 @@ impl Counter {
     }
 }
 
-/// Each value's rank among the distinct values of its own counter.
-fn write_ranks(counters: &[(Counter, u64)], sorted: &mut Vec<Placed>, words: &mut Vec<u64>) {
+/// Each value's rank among the distinct values of its own counter, or its distance from nought, long ones cut short.
+fn write_ranks(counters: &[(Counter, Value)], sorted: &mut Vec<Placed>, words: &mut Vec<u64>) {
     sorted.clear();
     sorted.extend(counters.iter().zip(0..).map(|((counter, value), place)| Placed {
         counter: counter.code(),
         value: *value,
         place,
+        measured: matches!(counter, Counter::Suspicions | Counter::Period),
     }));
     sorted.sort_unstable();
     let first = words.len();
@@ -215,10 +229,14 @@ fn write_ranks(counters: &[(Counter, u64)], sorted: &mut Vec<Placed>, words: &mu
     let mut rank = 0;
     let mut before: Option<&Placed> = None;
     for placed in &*sorted {
-        rank = match before {
-            Some(before) if before.counter != placed.counter => 0,
-            Some(before) if before.value != placed.value => rank + 1,
-            Some(_) | None => rank,
+        let (_, value) = placed.value;
+        rank = match before.filter(|before| before.counter == placed.counter) {
+            None if placed.measured => value.min(DIFFERENCE_MAX),
+            // Nought is no number of the counter: nothing has been counted or heard of yet.
+            None => u64::from(placed.value != (0, 0)),
+            Some(before) if before.value == placed.value => rank,
+            Some(before) if placed.measured => rank + (value - before.value.1).min(DIFFERENCE_MAX),
+            Some(_) => rank + 1,
         };
         words[first + placed.place as usize] = rank;
         before = Some(placed);
@@ -235,7 +253,8 @@ mod tests {
             form.deadline(Time::from_micros(now), Time::from_micros(*at));
         }
         for seq in seqs {
-            form.election_seq(NodeId(1), *seq);
+            let incarnation = Incarnation(1);
+            form.election_seq(ElectionId { node: NodeId(1), incarnation, seq: *seq });
         }
         form
     }
@@ -245,6 +264,34 @@ mod tests {
         assert_eq!(form(0, &[10, 30], &[4, 9, 4]).timed(), form(100, &[110, 130], &[1, 2, 1]).timed());
         assert_ne!(form(0, &[10, 30], &[]).timed(), form(0, &[10, 31], &[]).timed());
         assert_ne!(form(0, &[], &[4, 9]).timed(), form(0, &[], &[9, 4]).timed());
+    }
+
+    #[test]
+    fn a_later_life_comes_after_all_that_an_earlier_one_counted() {
+        let form = |life, seq, stale| {
+            let mut form = Form::new();
+            form.frame_seq(NodeId(1), Incarnation(life), NodeId(2), seq);
+            form.frame_seq(NodeId(1), Incarnation(1), NodeId(2), stale);
+            form.timed()
+        };
+        assert_eq!(form(2, 1, 7), form(3, 4, 2));
+        assert_ne!(form(2, 1, 7), form(1, 1, 7));
+    }
+
+    /// One more suspicion makes a tie in one of them only.
+    #[test]
+    fn of_suspicions_and_periods_differences_count() {
+        let form = |counts: [u64; 2], rounds: [u64; 2]| {
+            let mut form = Form::new();
+            counts.into_iter().for_each(|count| form.suspicions(count));
+            rounds.into_iter().for_each(|round| form.period(round));
+            form.timed()
+        };
+        assert_ne!(form([2, 0], [1, 1]), form([1, 0], [1, 1]));
+        assert_ne!(form([2, 1], [1, 1]), form([3, 2], [1, 1]), "who begins anew begins at nought");
+        assert_ne!(form([1, 1], [1, 3]), form([1, 1], [1, 2]));
+        assert_eq!(form([900, 1], [80, 81]), form([500, 1], [90, 91]), "far ahead is far ahead");
+        assert_ne!(form([900, 1], [80, 81]), form([900, 1], [80, 82]));
     }
 
     #[test]

@@ -185,15 +185,17 @@ impl Link {
         }
     }
 
-    pub(crate) fn canonical(&self, me: NodeId, form: &mut Form) {
+    /// Numbers of frames are written only if anybody looks at them.
+    pub(crate) fn canonical(&self, me: NodeId, life: Incarnation, form: &mut Form) {
         for (id, peer) in self.table.iter() {
             form.node(id);
             form.incarnation(id, peer.incarnation);
-            form.frame_seq(id, me, peer.taken);
-            form.frame_seq(me, id, peer.sent);
             form.number(u64::from(peer.parted));
+            if self.guard == Guard::LivesAndOrder {
+                form.frame_seq(id, peer.incarnation, me, peer.taken);
+                form.frame_seq(me, life, id, peer.sent);
+            }
         }
-        form.frame_seq(me, me, self.broadcasts);
     }
 }
 

@@ -69,7 +69,7 @@ impl<M: Message> Frame<M> {
         form.node(self.from);
         form.node(to);
         form.incarnation(self.from, self.incarnation);
-        form.frame_seq(self.from, to, self.seq);
+        form.frame_seq(self.from, self.incarnation, to, self.seq);
         form.option(self.rides, |form, no| form.watch(to, self.from, no));
         match &self.body {
             Body::Link(msg) => msg.canonical(to, form),

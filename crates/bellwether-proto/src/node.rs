@@ -192,7 +192,7 @@ impl<E: Election> Node<E> {
     pub fn canonical(&self, now: Time, form: &mut Form) {
         form.node(self.id());
         form.incarnation(self.id(), self.setup.incarnation);
-        self.link.canonical(self.id(), form);
+        self.link.canonical(self.id(), self.setup.incarnation, form);
         self.detector.canonical(now, form);
         self.election.canonical(now, form);
         form.option(self.aside, |form, until| form.deadline(now, until));

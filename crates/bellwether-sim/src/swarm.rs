@@ -1,7 +1,7 @@
 //! Swarm search: many plans, each with its own mix of faults, sizes and timings, played in search of a broken promise.
 //!
 //! A search is a function of its seeds: whatever the number of threads, it finds the same. Of each property it tells the
-//! violation with the smallest seed. What was [reached](reached) tells how much a search without violations is worth.
+//! violation with the smallest seed. What was [reached] tells how much a search without violations is worth.
 
 mod play;
 pub mod reached;

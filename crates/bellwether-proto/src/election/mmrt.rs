@@ -125,10 +125,10 @@ impl Message for Msg {
 }
 
 impl QueryNo {
-    /// All askers' numbers share one counter of the form: coarser than need be, never wrong.
+    /// As it is: whose it is shows elsewhere.
     fn canonical(self, form: &mut Form) {
-        form.question(NodeId(0), self.life.0);
-        form.question(NodeId(0), self.sn);
+        form.number(self.life.0);
+        form.period(self.sn);
     }
 }
 

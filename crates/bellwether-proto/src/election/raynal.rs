@@ -233,14 +233,15 @@ impl Counts {
     pub(super) fn canonical(&self, roster: &Roster, form: &mut Form) {
         for (id, count) in roster.members().iter().zip(&self.0) {
             form.incarnation(*id, count.life);
-            form.suspicions(count.count);
         }
+        self.canonical_in_flight(form);
     }
 
-    /// As they are in a message, whose receiver alone knows the members.
+    /// As they are in a message, whose receiver alone knows the members: lives as they are, since they will be compared with
+    /// those that the receiver knows.
     pub(super) fn canonical_in_flight(&self, form: &mut Form) {
         for count in &self.0 {
-            form.question(NodeId(0), count.life.0);
+            form.number(count.life.0);
             form.suspicions(count.count);
         }
     }

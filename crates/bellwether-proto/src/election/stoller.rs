@@ -87,12 +87,12 @@ impl Message for Msg {
             Self::Halt(t) | Self::Ack(t) | Self::Rej(t) | Self::Ldr(t) => form.election(*t),
             Self::NormQ(t, n, membership) => {
                 form.election(*t);
-                form.question(t.node, *n);
+                form.question(t.node, t.incarnation, *n);
                 form.number(*membership as u64);
             }
             Self::NotNorm(t, n) => {
                 form.election(*t);
-                form.question(t.node, *n);
+                form.question(t.node, t.incarnation, *n);
             }
         }
     }
@@ -280,12 +280,16 @@ impl Organiser {
         form.election(self.elid);
         form.number(self.acks.len() as u64);
         self.acks.iter().for_each(|j| form.node(*j));
-        form.election_seq(self.me(), self.nextel);
+        form.election_seq(ElectionId {
+            node: self.me(),
+            incarnation: self.setup.incarnation,
+            seq: self.nextel,
+        });
         form.incarnation(self.me(), self.setup.incarnation);
         form.number(self.pendack as u64);
         form.deadline(now, self.norm_due);
-        form.question(self.me(), self.question);
-        form.question(self.me(), self.last_question);
+        form.question(self.me(), self.setup.incarnation, self.question);
+        form.question(self.me(), self.setup.incarnation, self.last_question);
         form.deadline(now, self.next_question);
     }
 }

@@ -188,17 +188,17 @@ impl<E: Election> System<E> {
         while place < state.letters.len() {
             let Letter { from, to, .. } = state.letters[place];
             let channel = state.channel(from, to);
+            let is_up = state.is_up_at(usize::from(to));
             for nth in self.arrivals(state, channel.clone()) {
                 take(Step::Deliver { from, to, nth, cut: 0 }, reached);
-                if state.is_up_at(usize::from(to)) {
-                    // Only what is about to arrive need be lost: what is lost earlier could as well be lost then.
-                    if left.losses > 0 {
-                        take(Step::Lose { from, to, nth }, reached);
-                    }
-                    if left.duplicates > 0 {
-                        take(Step::Repeat { from, to, nth, cut: 0 }, reached);
-                    }
+                if is_up && left.duplicates > 0 {
+                    take(Step::Repeat { from, to, nth, cut: 0 }, reached);
                 }
+            }
+            // What is not about to arrive can be lost as well, and makes room for others.
+            if is_up && left.losses > 0 {
+                let lost = self.different(state, channel.clone());
+                lost.into_iter().for_each(|nth| take(Step::Lose { from, to, nth }, reached));
             }
             place = channel.end;
         }
@@ -223,9 +223,11 @@ impl<E: Election> System<E> {
 
     /// Which messages of a channel can arrive next. Of several that are alike one is enough.
     fn arrivals(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
-        if self.in_order {
-            return vec![0];
-        }
+        if self.in_order { vec![0] } else { self.different(state, channel) }
+    }
+
+    /// The messages of a channel, but of several in a row that are alike only the first.
+    fn different(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
         let letters = &state.letters[channel];
         let fresh =
             |nth: &usize| *nth == 0 || letters[*nth].content.exact() != letters[*nth - 1].content.exact();

@@ -9,10 +9,13 @@ mod second_opinion;
 
 use std::num::NonZeroUsize;
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
 use bellwether_proto::election::{AnyElection, Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
-    Bounds, Extent, Flow, Limits, Outcome, Reductions, Step, System, explore, promised, story,
+    Bounds, Extent, Flow, Limits, Outcome, Reductions, Scratch, Step, System, explore, promised, story,
 };
 
 const ONE_FAULT_EACH: Bounds = Bounds {
@@ -96,6 +99,39 @@ fn the_outcome_does_not_depend_on_the_number_of_threads() {
         });
         assert_eq!(format!("{one:?}"), format!("{two:?}"));
         assert_eq!(one.violations.is_empty(), variant == Variant::Repaired);
+    }
+}
+
+/// Of states that are taken for one, only one is gone on from: whatever can follow any of them must follow it as well.
+#[test]
+fn what_counts_as_one_state_has_one_future() {
+    let two = Bounds { expiries: 3, ..ONE_FAULT_EACH };
+    let searches = [
+        (Protocol::BullyFd, 3, Bounds { losses: 0, expiries: 2, ..ONE_FAULT_EACH }),
+        (Protocol::AsyncBully, 2, Bounds { lies: 1, ..two }),
+        (Protocol::Lfa, 2, Bounds { crashes: 2, recoveries: 2, ..two }),
+        (Protocol::Fjr, 2, two),
+        (Protocol::Adft, 2, Bounds { losses: 0, ..two }),
+        (Protocol::Mmrt, 2, Bounds { losses: 0, expiries: 2, ..two }),
+    ];
+    for (protocol, nodes, bounds) in searches {
+        let system: System<AnyElection> = System::new(protocol, Variant::Repaired, nodes, bounds);
+        let (mut futures, mut scratch) = (BTreeMap::<u64, BTreeSet<u64>>::new(), Scratch::default());
+        let mut todo = vec![system.initial()];
+        while let Some(state) = todo.pop() {
+            let print = state.fingerprint(&mut scratch);
+            let mut successors = Vec::new();
+            system.successors(&state, |successor| successors.push(successor.state));
+            let next = successors.iter().map(|state| state.fingerprint(&mut scratch)).collect();
+            match futures.entry(print) {
+                Entry::Occupied(known) => assert_eq!(*known.get(), next, "{}: {state:?}", protocol.name()),
+                Entry::Vacant(new) => {
+                    new.insert(next);
+                    todo.append(&mut successors);
+                }
+            }
+        }
+        assert!(futures.len() > 100, "{}: {} states", protocol.name(), futures.len());
     }
 }
 
