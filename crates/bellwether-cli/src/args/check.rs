@@ -77,7 +77,7 @@ pub(crate) struct SearchArgs {
 
 /// How far a search of every state goes. Without these, what suits the algorithm.
 #[derive(Debug, clap::Args)]
-#[group(id = "for_exhaustive", multiple = true, requires = "exhaustive", conflicts_with = "trace")]
+#[group(id = "for_exhaustive", multiple = true, conflicts_with = "trace")]
 #[command(next_help_heading = "Bounds of --exhaustive")]
 pub(crate) struct BoundsArgs {
     /// How often nodes crash
@@ -110,6 +110,26 @@ pub(crate) struct BoundsArgs {
     /// Judge these properties, whether or not they are promised within the bounds
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = searchable(), hide_possible_values = true)]
     pub(crate) judge: Option<Vec<Property>>,
+}
+
+impl BoundsArgs {
+    /// The first of them that was typed.
+    pub(crate) fn typed(&self) -> Option<&'static str> {
+        let Self { crashes, recoveries, losses, duplicates, lies, expiries, waits, in_flight, .. } = self;
+        let counts = [
+            (crashes, "--crashes"),
+            (recoveries, "--recoveries"),
+            (losses, "--losses"),
+            (duplicates, "--duplicates"),
+            (lies, "--lies"),
+            (expiries, "--expiries"),
+            (waits, "--waits"),
+            (in_flight, "--in-flight"),
+        ];
+        let count = counts.into_iter().find(|(count, _)| count.is_some()).map(|(_, name)| name);
+        let others = [(self.states_max.is_some(), "--states-max"), (self.judge.is_some(), "--judge")];
+        count.or_else(|| others.into_iter().find(|(typed, _)| *typed).map(|(_, name)| name))
+    }
 }
 
 /// How large clusters may be.

@@ -17,5 +17,9 @@ pub(crate) fn run(args: &CheckArgs, out: &Printer) -> Status {
     if args.search.exhaustive {
         return exhaustive::run(args, out);
     }
+    if let Some(option) = args.bounds.typed() {
+        out.error(format_args!("{option} is a bound of --exhaustive, which is missing"));
+        return Status::BadInput;
+    }
     search::run(args, out)
 }

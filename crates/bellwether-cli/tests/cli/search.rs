@@ -34,6 +34,14 @@ fn check_json(args: &[&str]) -> (i32, Vec<Value>) {
     (outcome.code, values)
 }
 
+/// Nothing was broken, because nothing could be: that is no answer.
+#[test]
+fn a_search_in_which_nothing_is_promised_says_so() {
+    let outcome = check(&["mmrt", "--faults", "loss,partition", "--runs", "20"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.out);
+    assert!(outcome.out.contains("\nEMPTY "), "{}", outcome.out);
+}
+
 #[test]
 fn the_flaw_of_the_printed_algorithm_is_found_and_replays() {
     let scratch = Scratch::new("search-printed");
@@ -176,6 +184,8 @@ const BAD: &[(&[&str], i32, &str)] = &[
     (&["fjr", "--agent", "--variant", "printed"], 2, "agents do not run the printed variant"),
     (&["fjr", "--out", "/proc/none/such"], 3, "cannot write to /proc/none/such: "),
     (&["fjr", "--diagram", "/proc/none/such.svg"], 3, "cannot write /proc/none/such.svg: "),
+    (&["fjr", "--crashes", "1"], 2, "--crashes is a bound of --exhaustive, which is missing"),
+    (&["fjr", "--judge", "SLE1"], 2, "--judge is a bound of --exhaustive"),
     (&["fjr", "--diagram", "/proc"], 3, "cannot write /proc: it is a directory"),
     (&["fjr", "--out", "/dev/null"], 3, "cannot write to /dev/null: "),
 ];

@@ -25,6 +25,7 @@ use super::picture::Picture;
 use super::search::{Trouble, folder, stop_when_asked};
 use crate::Status;
 use crate::args::check::CheckArgs;
+use crate::layout::hanging;
 use crate::output::Printer;
 use request::Request;
 
@@ -58,14 +59,14 @@ struct Found {
 }
 
 fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
-    let requests = request::requests(args).map_err(Trouble::wrong)?;
+    let (requests, left_out) = request::requests(args).map_err(Trouble::wrong)?;
     let folder = args.search.out.as_deref().map(folder).transpose()?;
     let mut picture = args.search.diagram.as_deref().map(Picture::reserve).transpose()?;
     let stop = stop_when_asked()?;
     let mut status = Status::Done;
     for (nth, request) in requests.into_iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
-            return Ok(Status::Interrupted);
+            return Ok(if status == Status::No { status } else { Status::Interrupted });
         }
         let mut searched = search(request, folder.as_deref(), &stop, out)?;
         if let Some(first) = searched.found.first_mut()
@@ -83,11 +84,18 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
         }
         status = match (status, searched.outcome.extent) {
             (Status::No, _) | (_, Extent::UpToViolation) => Status::No,
+            _ if !searched.found.is_empty() => Status::No,
             (_, Extent::Stopped) => Status::Interrupted,
             // It was asked for all of it.
             (_, Extent::StatesMax) => Status::Failed,
             (status, Extent::All) => status,
         };
+    }
+    if !args.json {
+        for why in left_out {
+            out.line("");
+            out.line(hanging("not searched: ", &why));
+        }
     }
     Ok(status)
 }

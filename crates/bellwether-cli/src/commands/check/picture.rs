@@ -23,7 +23,7 @@ impl Picture {
         }
         let mut builder = Builder::new();
         let beside = builder.permissions(Permissions::from_mode(0o644)).tempfile_in(parent);
-        Ok(Self { path: path.to_owned(), beside: beside.map_err(|error| cannot(path, &error))? })
+        Ok(Self { path: path.to_owned(), beside: beside.map_err(|error| cannot(path, &error.kind()))? })
     }
 
     pub(super) fn draw(mut self, svg: &str) -> Result<PathBuf, Trouble> {

@@ -100,6 +100,8 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
         Status::No
     } else if !left.is_empty() {
         Status::Interrupted
+    } else if searched.iter().any(Searched::judged_nothing) {
+        Status::Failed
     } else {
         Status::Done
     })
@@ -135,6 +137,12 @@ impl Searched {
         let runs = self.search.runs - self.outcome.runs;
         let first_seed = self.search.first_seed + self.outcome.runs;
         (runs > 0).then(|| Search { first_seed, runs, ..self.search.clone() })
+    }
+
+    /// Whether nothing that the algorithm promises had occasion to be broken: then nothing is known.
+    fn judged_nothing(&self) -> bool {
+        let promises = self.search.protocol.spec().promises(self.search.variant);
+        !promises.iter().any(|promise| self.outcome.judged.contains_key(&promise.property))
     }
 
     /// What should have been reached and was not.

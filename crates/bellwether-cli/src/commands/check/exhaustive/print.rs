@@ -27,7 +27,8 @@ pub(super) fn progress(request: &Request, progress: Progress, took: Duration) ->
 
 pub(super) fn text(searched: &Searched, out: &Printer) {
     let Searched { request, outcome, took, found } = searched;
-    out.line(headline(searched));
+    let name = format!("{} {}: ", request.protocol.name(), request.variant.name());
+    out.line(hanging(&name, &headline(searched)));
     entry(out, "judged", &names(&request.judged));
     if !request.not_judged.is_empty() {
         entry(
@@ -63,7 +64,7 @@ pub(super) fn text(searched: &Searched, out: &Printer) {
 /// What was covered: "all" only if it was.
 fn headline(searched: &Searched) -> String {
     let Searched { request, outcome, found, .. } = searched;
-    let Request { protocol, variant, nodes, bounds, .. } = request;
+    let Request { nodes, bounds, .. } = request;
     let states = grouped(outcome.states);
     let covered = match outcome.extent {
         Extent::All => format!("all {states} states"),
@@ -76,8 +77,7 @@ fn headline(searched: &Searched) -> String {
         1 => "1 violation".to_owned(),
         more => format!("{more} violations"),
     };
-    let (name, variant) = (protocol.name(), variant.name());
-    format!("{name} {variant}: {covered} with {nodes} nodes, {bounds}: {verdict}")
+    format!("{covered} with {nodes} nodes, {bounds}: {verdict}")
 }
 
 /// A counterexample, line by line.
@@ -85,7 +85,7 @@ pub(super) fn steps(found: &Found) -> Vec<String> {
     let Found { counterexample, story, .. } = found;
     let label = format!("{} is broken ", counterexample.broken.name());
     let mut lines =
-        vec![hanging(&label, &format!("after {} steps: {}", story.lines.len(), counterexample.what))];
+        vec![hanging(&label, &format!("after {}: {}", in_steps(story.lines.len()), counterexample.what))];
     lines.extend(story.lines.iter().enumerate().map(|(nth, line)| format!("  {:>3}  {line}", nth + 1)));
     lines
 }
@@ -126,6 +126,10 @@ pub(super) fn json(searched: &Searched) -> Value {
         "reached": { "in_flight": outcome.reached.in_flight, "expiries": outcome.reached.expiries },
         "slowest_us": outcome.slowest.as_micros(),
     })
+}
+
+fn in_steps(count: usize) -> String {
+    if count == 1 { "1 step".to_owned() } else { format!("{count} steps") }
 }
 
 fn reached(outcome: &Outcome) -> String {

@@ -24,7 +24,8 @@ pub(super) struct Request {
     pub(super) limits: Limits,
 }
 
-pub(super) fn requests(args: &CheckArgs) -> Result<Vec<Request>, String> {
+/// What is to be searched, and why other algorithms are not.
+pub(super) fn requests(args: &CheckArgs) -> Result<(Vec<Request>, Vec<String>), String> {
     let nodes = match args.nodes.as_ref().map(|sizes| &sizes.0[..]) {
         None => 3,
         Some([nodes]) if (1..=NODES_MAX).contains(nodes) => *nodes,
@@ -33,14 +34,16 @@ pub(super) fn requests(args: &CheckArgs) -> Result<Vec<Request>, String> {
         }
     };
     if let Some(protocol) = args.searched {
-        return Ok(vec![request(protocol, nodes, args)?]);
+        return Ok((vec![request(protocol, nodes, args)?], Vec::new()));
     }
     // Of all algorithms, those that can be searched.
     let all = Protocol::ALL.into_iter().map(|protocol| request(protocol, nodes, args));
     let (able, unable): (Vec<_>, Vec<_>) = all.partition(Result::is_ok);
-    match unable.into_iter().find_map(Result::err) {
-        Some(why) if able.is_empty() => Err(why),
-        Some(_) | None => able.into_iter().collect(),
+    let able: Vec<Request> = able.into_iter().flatten().collect();
+    let unable: Vec<String> = unable.into_iter().filter_map(Result::err).collect();
+    match unable.first() {
+        Some(why) if able.is_empty() => Err(why.clone()),
+        Some(_) | None => Ok((able, unable)),
     }
 }
 

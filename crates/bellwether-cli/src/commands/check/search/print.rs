@@ -55,6 +55,7 @@ fn row(one: &Searched) -> Vec<String> {
     let result = match (found.is_empty(), one.rest()) {
         (false, _) => "FAILED",
         (true, Some(_)) => "-",
+        (true, None) if one.judged_nothing() => "EMPTY",
         (true, None) => "ok",
     };
     let (all, missed) = (search.must_reach().len(), one.missed().len());
@@ -66,7 +67,11 @@ fn row(one: &Searched) -> Vec<String> {
         outcome.events.to_string(),
         format!("{:.1}", took.as_secs_f64()),
         format!("{} of {all}", all - missed),
-        if broken.is_empty() { "nothing".to_owned() } else { broken.join(", ") },
+        match broken.is_empty() {
+            true if one.judged_nothing() => "not judged".to_owned(),
+            true => "nothing".to_owned(),
+            false => broken.join(", "),
+        },
     ]
 }
 
