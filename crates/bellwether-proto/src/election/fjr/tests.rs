@@ -209,14 +209,11 @@ fn counters_saturate() {
 fn memory_for_members_is_bounded() {
     let mut rig = Rig::<Fjr>::repaired(5, 5);
     rig.message(1, heartbeat(0, 1));
-    for k in 0..2 * ACQUAINTANCES_MAX as u32 {
-        rig.message(10 + k, suspicion(4));
-    }
+    let many = 2 * ACQUAINTANCES_MAX as u32;
+    rig.crowd(10..10 + many, &suspicion(4));
     assert_eq!(rig.election.members.len(), ACQUAINTANCES_MAX);
     assert_eq!(rig.leader(), Some(1));
-    for k in 0..2 * ACQUAINTANCES_MAX as u32 {
-        rig.message(100_000 + k, heartbeat(9, 1));
-    }
+    rig.crowd(100_000..100_000 + many, &heartbeat(9, 1));
     assert_eq!(rig.election.members.len(), ACQUAINTANCES_MAX);
     assert_eq!(rig.election.contenders.len(), ACQUAINTANCES_MAX, "all that contend; the rest must wait");
     rig.advance(PATIENCE);

@@ -61,6 +61,17 @@ impl<E: Election> Rig<E> {
         self.did = out.drain().collect();
     }
 
+    /// Hears the same from a crowd; the invariants are looked at once, since there is much to look at.
+    pub(in crate::election) fn crowd(&mut self, from: impl Iterator<Item = u32>, msg: &E::Msg) {
+        let before = self.election.clone();
+        let mut out = Actions::new();
+        for from in from {
+            self.election.handle(self.now, Input::Message { from: id(from), msg: msg.clone() }, &mut out);
+        }
+        assert_eq!(self.election.breach(&before), None);
+        self.did = out.drain().collect();
+    }
+
     /// Sleeps through the deadlines until `span` has passed; what was done at the last of them is kept.
     pub(in crate::election) fn advance(&mut self, span: Span) {
         let until = self.now + span;
