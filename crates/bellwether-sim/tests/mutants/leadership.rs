@@ -26,7 +26,7 @@ fn epoch_notices_a_leader_that_tells_the_others_another_epoch_than_its_own() {
 }
 
 #[test]
-fn epoch_notices_a_disk_that_forgets() {
+pub(super) fn epoch_notices_a_disk_that_forgets() {
     let forgets = |durable| Durable { epoch: 0, ..durable };
     let scenario = restart_alone();
     assert!(!breaks::<AnyElection>(&scenario, Property::Epoch, |_| {}), "without the bug");
@@ -37,7 +37,7 @@ fn epoch_notices_a_disk_that_forgets() {
 }
 
 #[test]
-fn settled_notices_members_that_are_never_told_who_leads() {
+pub(super) fn settled_notices_members_that_are_never_told_who_leads() {
     relaying_is_caught(Property::Settled, |msg| match msg {
         LeadershipMsg::Lead { round, .. } => LeadershipMsg::Claim { round },
         other => other,
@@ -106,7 +106,5 @@ fn breaks<E: Election>(
     let mut world: World<'_, E> = World::new(scenario, journal);
     plant(&mut world);
     world.run_until(scenario.until);
-    let findings = world.into_journal().verdicts(scenario.until);
-    assert_eq!(findings.len(), 1, "{property} was judged");
-    findings[0].violation.is_some()
+    super::broken(&world.into_journal().verdicts(scenario.until), property)
 }
