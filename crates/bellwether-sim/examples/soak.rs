@@ -18,11 +18,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use std::{env, fs, thread};
 
-use bellwether_proto::election::{InAgent, Protocol, Variant};
-use bellwether_sim::plan::Limits;
-use bellwether_sim::scenario::{ModelKind, Scenario};
+use bellwether_sim::campaign::Campaign;
+use bellwether_sim::run;
 use bellwether_sim::swarm::{self, Outcome};
-use bellwether_sim::{plan, run};
 
 /// Seeds between two notes of how far it has come.
 const CHUNK: u64 = 2_500;
@@ -42,72 +40,6 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
-}
-
-/// Plans of one kind.
-#[derive(Clone, Copy)]
-struct Campaign {
-    protocol: Protocol,
-    variant: Variant,
-    world: Place,
-}
-
-#[derive(Clone, Copy)]
-enum Place {
-    /// A network that heals.
-    Healing,
-    /// The same, with nodes that are run as an agent runs them.
-    Agent,
-    /// The plans of `bellwether check`: few nodes, every fault under which the algorithm promises something.
-    Promised {
-        agent: bool,
-    },
-    Model(ModelKind),
-}
-
-impl Campaign {
-    fn all() -> Vec<Self> {
-        let repaired = |protocol, world| Self { protocol, variant: Variant::Repaired, world };
-        let healing = move |protocol| {
-            [Place::Healing, Place::Promised { agent: false }].map(|world| repaired(protocol, world))
-        };
-        let in_agent = move |protocol: Protocol| {
-            let runs_there = protocol.spec().in_agent == InAgent::Yes;
-            let worlds = [Place::Agent, Place::Promised { agent: true }];
-            worlds.into_iter().filter(move |_| runs_there).map(move |world| repaired(protocol, world))
-        };
-        let in_models = |protocol| {
-            Variant::ALL.into_iter().flat_map(move |variant| {
-                let models = plan::model::promised(protocol, variant).iter();
-                models.map(move |model| Self { protocol, variant, world: Place::Model(*model) })
-            })
-        };
-        let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(in_models(p));
-        Protocol::ALL.into_iter().flat_map(all).collect()
-    }
-
-    fn draw(&self, seed: u64) -> Scenario {
-        match self.world {
-            Place::Healing => plan::draw(self.protocol, self.variant, seed),
-            Place::Agent => plan::draw_in_agent(self.protocol, seed),
-            Place::Promised { agent } => {
-                let limits = Limits { agent, ..Limits::default() };
-                plan::draw_within(self.protocol, self.variant, &limits, seed)
-            }
-            Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
-        }
-    }
-
-    fn name(&self) -> String {
-        let protocol = self.protocol.name();
-        match self.world {
-            Place::Healing => protocol.to_owned(),
-            Place::Agent => format!("{protocol}-agent"),
-            Place::Promised { agent: false } => format!("promised-{protocol}"),
-            Place::Promised { agent: true } => format!("promised-{protocol}-agent"),
-            Place::Model(model) => format!("{protocol}-{}-{}", self.variant.name(), model.name()),
-        }
-    }
 }
 
 struct Args {

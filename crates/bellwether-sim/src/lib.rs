@@ -10,6 +10,7 @@
 
 mod adversary;
 mod blueprint;
+pub mod campaign;
 pub mod check;
 mod clock;
 pub mod diagram;

@@ -1,0 +1,81 @@
+//! Campaigns: every algorithm, in every kind of world in which it makes promises.
+
+use bellwether_proto::election::{InAgent, Protocol, Variant};
+
+use crate::plan::{self, Limits};
+use crate::scenario::{ModelKind, Scenario};
+
+/// Plans of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Campaign {
+    /// The algorithm.
+    pub protocol: Protocol,
+    /// Repaired, judged by our promises, or printed, judged by the paper's claims.
+    pub variant: Variant,
+    /// Where it runs.
+    pub place: Place,
+}
+
+/// A kind of world.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// A network that heals.
+    Healing,
+    /// The same, with nodes that are run as an agent runs them.
+    Agent,
+    /// The plans of `bellwether check`: few nodes, every fault under which the algorithm promises something.
+    Promised {
+        /// Whether nodes are run as an agent runs them.
+        agent: bool,
+    },
+    /// A network that keeps a model's promise, and nothing more.
+    Model(ModelKind),
+}
+
+impl Campaign {
+    /// Every campaign in which nothing may be found.
+    pub fn all() -> Vec<Self> {
+        let repaired = |protocol, place| Self { protocol, variant: Variant::Repaired, place };
+        let healing = move |protocol| {
+            [Place::Healing, Place::Promised { agent: false }].map(|place| repaired(protocol, place))
+        };
+        let in_agent = move |protocol: Protocol| {
+            let runs_there = protocol.spec().in_agent == InAgent::Yes;
+            let places = [Place::Agent, Place::Promised { agent: true }];
+            places.into_iter().filter(move |_| runs_there).map(move |place| repaired(protocol, place))
+        };
+        let in_models = |protocol| {
+            Variant::ALL.into_iter().flat_map(move |variant| {
+                let models = plan::model::promised(protocol, variant).iter();
+                models.map(move |model| Self { protocol, variant, place: Place::Model(*model) })
+            })
+        };
+        let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(in_models(p));
+        Protocol::ALL.into_iter().flat_map(all).collect()
+    }
+
+    /// The plan of that seed.
+    pub fn draw(&self, seed: u64) -> Scenario {
+        match self.place {
+            Place::Healing => plan::draw(self.protocol, self.variant, seed),
+            Place::Agent => plan::draw_in_agent(self.protocol, seed),
+            Place::Promised { agent } => {
+                let limits = Limits { agent, ..Limits::default() };
+                plan::draw_within(self.protocol, self.variant, &limits, seed)
+            }
+            Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
+        }
+    }
+
+    /// What it is called in reports.
+    pub fn name(&self) -> String {
+        let protocol = self.protocol.name();
+        match self.place {
+            Place::Healing => protocol.to_owned(),
+            Place::Agent => format!("{protocol}-agent"),
+            Place::Promised { agent: false } => format!("promised-{protocol}"),
+            Place::Promised { agent: true } => format!("promised-{protocol}-agent"),
+            Place::Model(model) => format!("{protocol}-{}-{}", self.variant.name(), model.name()),
+        }
+    }
+}
