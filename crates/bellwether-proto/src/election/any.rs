@@ -227,3 +227,6 @@ fn forward<E: Election>(
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

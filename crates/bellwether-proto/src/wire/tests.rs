@@ -198,10 +198,10 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-const MESSAGES: u64 = 18 + 6 * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 18 + 6 * Protocol::ALL.len() as u64;
 
 /// A message with every number `n`.
-fn body(which: u64, n: u64) -> Body<AnyMsg> {
+pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
     let (no, id) = (WatchNo(n), NodeId(n as u32));
     let detector = Body::Detector;
     match which {

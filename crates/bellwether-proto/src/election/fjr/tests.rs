@@ -245,3 +245,18 @@ fn each_invariant_can_be_broken_and_is_then_named() {
         |fjr: &mut Fjr| fjr.members.extend((100..100 + ACQUAINTANCES_MAX as u32).map(|k| (id(k), idle)));
     assert_eq!(broken(&crowd), Some("memory for members is bounded"));
 }
+
+/// Else no state of a node that leads would ever come back, and a search would have no end.
+#[test]
+fn how_long_ago_a_beat_was_is_soon_forgotten_in_the_canonical_form() {
+    let mut rig = Rig::<Fjr>::repaired(2, 2);
+    rig.message(1, heartbeat(9, 1));
+    let mut form_after = |span| {
+        rig.advance(span);
+        let mut form = Form::new();
+        rig.election.canonical(rig.now, &mut form);
+        form.timed()
+    };
+    form_after(Span::secs(1));
+    assert_eq!(form_after(TAU), form_after(TAU));
+}

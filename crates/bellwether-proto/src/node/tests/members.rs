@@ -5,7 +5,7 @@ use crate::leadership::Announcement;
 
 const PROTOCOLS: [Protocol; 4] = [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully];
 
-fn member(protocol: Protocol) -> Rig {
+pub(super) fn member(protocol: Protocol) -> Rig {
     let mut rig = Rig::of(protocol, DetectorKind::Heartbeat, Variant::Repaired, 2, 1);
     let terms = Terms {
         period: TAU,
