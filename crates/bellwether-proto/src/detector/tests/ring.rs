@@ -124,3 +124,23 @@ fn hostile_tokens_are_harmless() {
     assert_eq!(alone.receive(0, token(1, u64::MAX, vec![stamp; 4])), [], "but not twice");
     assert_eq!(alone.receive(0, token(2, u64::MAX, vec![])), [], "not of this life");
 }
+
+#[test]
+fn a_round_ends_once_and_asks_only_for_those_who_are_watched() {
+    let mut alone = Alone::new(config(DetectorKind::Ring), 0);
+    let back = |round| {
+        let (origin, incarnation) = (NodeId(1), Incarnation(1));
+        DetectorMsg::Token(Box::new(Token { origin, incarnation, round, stamps: vec![], absent: vec![] }))
+    };
+    alone.start(1);
+    alone.receive(1, DetectorMsg::Pong { no: WatchNo(1), n: 1 });
+    alone.wake_after(Span::ZERO);
+    let ping = DetectorMsg::Ping { no: WatchNo(1), n: 2 };
+    assert_eq!(alone.receive(3, back(1)), [(1, ping)], "its stamp is missing");
+    alone.receive(1, DetectorMsg::Pong { no: WatchNo(1), n: 2 });
+    assert_eq!(alone.receive(3, back(1)), [], "it came back before");
+    assert_eq!(alone.receive(3, back(2)), [], "it was never sent");
+    alone.stop(1);
+    alone.wake_after(PERIOD);
+    assert_eq!(alone.receive(3, back(2)), [], "nobody is watched");
+}

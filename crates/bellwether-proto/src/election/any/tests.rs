@@ -14,7 +14,7 @@ use crate::roster::Roster;
 use crate::time::{Span, Time};
 
 const NODES: u32 = 4;
-const STEPS: u32 = 2_000;
+const STEPS: u32 = 600;
 
 /// A search takes two states with the same form for one: what a step changes must show in the form.
 #[test]

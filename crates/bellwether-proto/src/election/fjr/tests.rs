@@ -206,7 +206,7 @@ fn counters_saturate() {
 
 /// However many ids are made up, memory is bounded, and whoever contends is kept.
 #[test]
-fn memory_for_members_is_bounded() {
+fn nothing_that_strangers_say_makes_memory_grow_without_bound() {
     let mut rig = Rig::<Fjr>::repaired(5, 5);
     rig.message(1, heartbeat(0, 1));
     let many = 2 * ACQUAINTANCES_MAX as u32;

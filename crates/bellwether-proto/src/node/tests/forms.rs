@@ -2,6 +2,7 @@
 
 use super::members::member;
 use super::*;
+use crate::message::Message;
 use crate::wire::tests::{MESSAGES, body};
 
 #[test]
@@ -79,4 +80,14 @@ fn what_happens_to_a_member_shows_in_the_form_of_its_leadership() {
     differs(&rig, "unlinked");
     rig.advance(TAU * 10);
     differs(&rig, "leads itself");
+}
+
+#[test]
+fn the_largest_counter_of_a_message_is_told() {
+    for protocol in Protocol::ALL {
+        let told: Vec<_> = (0..6).map(|which| message_of(protocol, which, 7).largest_counter()).collect();
+        assert!(told.iter().all(|counter| [0, 7].contains(counter)), "{}: {told:?}", protocol.name());
+        let grow = matches!(protocol, Protocol::Adft | Protocol::Mmrt | Protocol::Fjr | Protocol::Lockstep);
+        assert_eq!(told.contains(&7), grow, "{}: {told:?}", protocol.name());
+    }
 }
