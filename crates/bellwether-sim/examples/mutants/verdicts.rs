@@ -1,0 +1,168 @@
+//! What is known of each mutant, kept from one run to the next.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::said;
+use super::sample::Mutant;
+use super::stage::Stage;
+
+/// What came of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verdict {
+    /// A test failed.
+    Caught(Stage),
+    /// A test did not end.
+    Endless(Stage),
+    /// It does not compile, and is no mutant.
+    Unviable,
+    /// All tests passed, up to this stage.
+    Missed(Stage),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    verdict: Verdict,
+    /// The lines that were changed: other lines are another mutant.
+    diff: u64,
+    /// All sources and tests. A mutant that was missed is judged again when a test is added.
+    sources: u64,
+}
+
+pub(crate) struct Verdicts {
+    folder: PathBuf,
+    sources: u64,
+    kept: BTreeMap<String, Kept>,
+}
+
+impl Verdicts {
+    pub(crate) fn read(folder: &Path, sources: u64) -> Result<Self, String> {
+        let file = folder.join(FILE);
+        let kept = match fs::read(&file) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(said(&file))?,
+            Err(_) => BTreeMap::new(),
+        };
+        Ok(Self { folder: folder.to_owned(), sources, kept })
+    }
+
+    /// Notes that what comes next is of this stage, and says where it is expected.
+    pub(crate) fn begin(&self, stage: Stage) -> Result<&Path, String> {
+        let old = self.folder.join("mutants.out");
+        if old.exists() {
+            fs::remove_dir_all(&old).map_err(said(&old))?;
+        }
+        let text = serde_json::to_vec(&Begun { stage, sources: self.sources }).map_err(said(BEGUN))?;
+        fs::write(self.folder.join(BEGUN), text).map_err(said(BEGUN))?;
+        Ok(&self.folder)
+    }
+
+    /// What is known of it, if that still holds.
+    pub(crate) fn of(&self, mutant: &Mutant) -> Option<Verdict> {
+        let kept = self.kept.get(&mutant.key).filter(|kept| kept.diff == xxh3_64(mutant.diff.as_bytes()))?;
+        let depends_on_all = matches!(kept.verdict, Verdict::Missed(_));
+        (!depends_on_all || kept.sources == self.sources).then_some(kept.verdict)
+    }
+
+    pub(crate) fn needs(&self, mutant: &Mutant, stage: Stage) -> bool {
+        match self.of(mutant) {
+            None => stage == Stage::ALL[0],
+            Some(Verdict::Missed(last)) => last < stage,
+            Some(Verdict::Caught(_) | Verdict::Endless(_) | Verdict::Unviable) => false,
+        }
+    }
+
+    /// Takes what `cargo mutants` has found out, be it that it was stopped, and says of how many mutants.
+    pub(crate) fn harvest(&mut self, sample: &[&Mutant]) -> Result<usize, String> {
+        let Ok(begun) = fs::read(self.folder.join(BEGUN)) else { return Ok(0) };
+        let begun: Begun = serde_json::from_slice(&begun).map_err(said(BEGUN))?;
+        let file = self.folder.join("mutants.out/outcomes.json");
+        let Ok(bytes) = fs::read(&file) else { return Ok(0) };
+        if begun.sources != self.sources {
+            return Ok(0); // Names have line numbers: they may mean others by now.
+        }
+        let found: Outcomes = serde_json::from_slice(&bytes).map_err(said(&file))?;
+        let by_name: BTreeMap<_, _> = sample.iter().map(|mutant| (mutant.name.as_str(), *mutant)).collect();
+        let mut judged = 0;
+        for outcome in found.outcomes {
+            let Scenario::Mutant(named) = outcome.scenario else { continue };
+            let (Some(mutant), Some(verdict)) =
+                (by_name.get(named.name.as_str()), outcome.summary.verdict(begun.stage))
+            else {
+                continue;
+            };
+            let kept = Kept { verdict, diff: xxh3_64(mutant.diff.as_bytes()), sources: self.sources };
+            self.kept.insert(mutant.key.clone(), kept);
+            judged += 1;
+        }
+        self.write()?;
+        fs::remove_file(self.folder.join(BEGUN)).map_err(said(BEGUN))?;
+        Ok(judged)
+    }
+
+    fn write(&self) -> Result<(), String> {
+        let (file, new) = (self.folder.join(FILE), self.folder.join("verdicts.new"));
+        let text = serde_json::to_vec_pretty(&self.kept).map_err(said(&file))?;
+        fs::write(&new, text).and_then(|()| fs::rename(&new, &file)).map_err(said(&file))
+    }
+}
+
+const FILE: &str = "verdicts.json";
+/// Says what the outcomes belong to that have not been harvested.
+const BEGUN: &str = "begun.json";
+
+#[derive(Serialize, Deserialize)]
+struct Begun {
+    stage: Stage,
+    sources: u64,
+}
+
+// The part of what `cargo mutants` writes that matters here.
+
+#[derive(Deserialize)]
+struct Outcomes {
+    outcomes: Vec<Outcome>,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    scenario: Scenario,
+    summary: Summary,
+}
+
+#[derive(Deserialize)]
+enum Scenario {
+    Baseline,
+    Mutant(Named),
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+enum Summary {
+    Success,
+    CaughtMutant,
+    MissedMutant,
+    Unviable,
+    Failure,
+    Timeout,
+}
+
+impl Summary {
+    fn verdict(self, stage: Stage) -> Option<Verdict> {
+        match self {
+            Self::CaughtMutant => Some(Verdict::Caught(stage)),
+            Self::Timeout => Some(Verdict::Endless(stage)),
+            Self::MissedMutant => Some(Verdict::Missed(stage)),
+            Self::Unviable => Some(Verdict::Unviable),
+            Self::Success | Self::Failure => None,
+        }
+    }
+}
