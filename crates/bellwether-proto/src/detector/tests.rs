@@ -23,6 +23,27 @@ const HEARTBEATS: [DetectorKind; 3] =
 
 // What every detector promises.
 
+/// What the mechanisms' documents come to. A latency that is declared too long is kept by any detector, and costs every
+/// algorithm that waits for it.
+#[test]
+fn the_declared_latencies_are_these() {
+    let declared = |kind, period, delta| {
+        let (period, delta) = (Span::millis(period), Span::millis(delta));
+        DetectorConfig { period, delta, ..config(kind) }.latency(4)
+    };
+    for (kind, plain, short_period) in [
+        (DetectorKind::Ping, 110, 200),
+        (DetectorKind::Heartbeat, 110, 110),
+        (DetectorKind::Adaptive, 845, 530),
+        (DetectorKind::Cooperative, 130, 450),
+        (DetectorKind::Ring, 300, 1_020),
+        (DetectorKind::Perfect, 100, 10),
+    ] {
+        assert_eq!(declared(kind, 100, 5), Span::millis(plain), "{kind:?}");
+        assert_eq!(declared(kind, 10, 50), Span::millis(short_period), "{kind:?}");
+    }
+}
+
 #[test]
 fn a_silent_peer_is_reported_within_the_declared_latency_and_not_before_it_is_down() {
     for kind in DetectorKind::ALL {

@@ -373,3 +373,21 @@ fn only_a_leader_that_fell_silent_is_not_waited_for() {
         assert_eq!(announced(&steps).get(1).map(|(_, epoch)| *epoch), led_with, "{cause}: {steps:?}");
     }
 }
+
+#[test]
+fn a_leader_repeats_itself_when_that_is_due_and_not_before() {
+    let mut alone = Alone::leading(&[2]);
+    assert_eq!(alone.wakes_after(TIMING.tau), [], "too early");
+    let lead = LeadershipMsg::Lead { round: alone.layer.round + 1, epoch: 1 };
+    assert_eq!(alone.wakes_after(TIMING.tau * POLL_PERIODS), [Step::Send(NodeId(2), lead)]);
+    assert_eq!(alone.wakes_after(TIMING.tau), [], "it has just done so");
+}
+
+/// What it leads with is not settled any more.
+#[test]
+fn a_leader_that_claims_anew_is_shown_no_more() {
+    let mut alone = Alone::new(&[2]);
+    alone.named(2);
+    assert_eq!(announced(&alone.hears(2, lead(5))), [(Some(2), 5)]);
+    assert_eq!(announced(&alone.hears(2, LeadershipMsg::Claim { round: 9 })), [(None, 5)]);
+}
