@@ -78,7 +78,7 @@ fn run(args: &Args) -> Result<ExitCode, String> {
     reasons.are_about(&all)?;
     let sample = sample::pick(&all, args.sample, args.seed);
     let mut verdicts = Verdicts::read(&work, tree.fingerprint)?;
-    verdicts.harvest(&sample)?;
+    verdicts.harvest()?;
     if !args.list {
         judge(&tree.path, &sample, &mut verdicts)?;
     }
@@ -102,8 +102,8 @@ fn judge(tree: &Path, sample: &[&Mutant], verdicts: &mut Verdicts) -> Result<(),
             }
             let batch = &open[..open.len().min(BATCH)];
             println!("{}: {} of {} left", stage.name(), open.len(), sample.len());
-            stage.run(tree, verdicts.begin(stage)?, batch)?;
-            let judged = verdicts.harvest(sample)?;
+            stage.run(tree, verdicts.begin(stage, batch)?, batch)?;
+            let judged = verdicts.harvest()?;
             if judged == 0 {
                 return Err(format!("{}: cargo mutants judged nothing; see above", stage.name()));
             }

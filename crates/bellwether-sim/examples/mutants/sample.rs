@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// A small bug.
 pub(crate) struct Mutant {
@@ -15,7 +15,14 @@ pub(crate) struct Mutant {
     /// several alike, they are numbered.
     pub(crate) key: String,
     /// The lines that it changes, with those around them.
-    pub(crate) diff: String,
+    diff: String,
+}
+
+impl Mutant {
+    /// Changes when the lines do: other lines are another mutant.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        xxh3_64(self.diff.as_bytes())
+    }
 }
 
 #[derive(Deserialize)]

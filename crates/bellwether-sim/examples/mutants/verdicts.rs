@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::said;
 use super::sample::Mutant;
@@ -50,20 +49,23 @@ impl Verdicts {
         Ok(Self { folder: folder.to_owned(), sources, kept })
     }
 
-    /// Notes that what comes next is of this stage, and says where it is expected.
-    pub(crate) fn begin(&self, stage: Stage) -> Result<&Path, String> {
+    /// Notes that what comes next is of this stage and about these, and says where it is expected.
+    pub(crate) fn begin(&self, stage: Stage, mutants: &[&Mutant]) -> Result<&Path, String> {
         let old = self.folder.join("mutants.out");
         if old.exists() {
             fs::remove_dir_all(&old).map_err(said(&old))?;
         }
-        let text = serde_json::to_vec(&Begun { stage, sources: self.sources }).map_err(said(BEGUN))?;
+        let mutants =
+            mutants.iter().map(|mutant| (mutant.name.clone(), (mutant.key.clone(), mutant.fingerprint())));
+        let begun = Begun { stage, sources: self.sources, mutants: mutants.collect() };
+        let text = serde_json::to_vec(&begun).map_err(said(BEGUN))?;
         fs::write(self.folder.join(BEGUN), text).map_err(said(BEGUN))?;
         Ok(&self.folder)
     }
 
     /// What is known of it, if that still holds.
     pub(crate) fn of(&self, mutant: &Mutant) -> Option<Verdict> {
-        let kept = self.kept.get(&mutant.key).filter(|kept| kept.diff == xxh3_64(mutant.diff.as_bytes()))?;
+        let kept = self.kept.get(&mutant.key).filter(|kept| kept.diff == mutant.fingerprint())?;
         let depends_on_all = matches!(kept.verdict, Verdict::Missed(_));
         (!depends_on_all || kept.sources == self.sources).then_some(kept.verdict)
     }
@@ -77,30 +79,26 @@ impl Verdicts {
     }
 
     /// Takes what `cargo mutants` has found out, be it that it was stopped, and says of how many mutants.
-    pub(crate) fn harvest(&mut self, sample: &[&Mutant]) -> Result<usize, String> {
-        let Ok(begun) = fs::read(self.folder.join(BEGUN)) else { return Ok(0) };
-        let begun: Begun = serde_json::from_slice(&begun).map_err(said(BEGUN))?;
+    pub(crate) fn harvest(&mut self) -> Result<usize, String> {
+        let note = self.folder.join(BEGUN);
+        let Ok(begun) = fs::read(&note) else { return Ok(0) };
+        let begun: Begun = serde_json::from_slice(&begun).map_err(said(&note))?;
         let file = self.folder.join("mutants.out/outcomes.json");
         let Ok(bytes) = fs::read(&file) else { return Ok(0) };
-        if begun.sources != self.sources {
-            return Ok(0); // Names have line numbers: they may mean others by now.
-        }
         let found: Outcomes = serde_json::from_slice(&bytes).map_err(said(&file))?;
-        let by_name: BTreeMap<_, _> = sample.iter().map(|mutant| (mutant.name.as_str(), *mutant)).collect();
         let mut judged = 0;
         for outcome in found.outcomes {
-            let Scenario::Mutant(named) = outcome.scenario else { continue };
-            let (Some(mutant), Some(verdict)) =
-                (by_name.get(named.name.as_str()), outcome.summary.verdict(begun.stage))
+            let Scenario::Mutant(Named { name }) = outcome.scenario else { continue };
+            let (Some((key, diff)), Some(verdict)) =
+                (begun.mutants.get(&name), outcome.summary.verdict(begun.stage))
             else {
                 continue;
             };
-            let kept = Kept { verdict, diff: xxh3_64(mutant.diff.as_bytes()), sources: self.sources };
-            self.kept.insert(mutant.key.clone(), kept);
+            self.kept.insert(key.clone(), Kept { verdict, diff: *diff, sources: begun.sources });
             judged += 1;
         }
         self.write()?;
-        fs::remove_file(self.folder.join(BEGUN)).map_err(said(BEGUN))?;
+        fs::remove_file(&note).map_err(said(&note))?;
         Ok(judged)
     }
 
@@ -119,6 +117,8 @@ const BEGUN: &str = "begun.json";
 struct Begun {
     stage: Stage,
     sources: u64,
+    /// By name, which has line numbers and means nothing once the sources have changed: key and fingerprint.
+    mutants: BTreeMap<String, (String, u64)>,
 }
 
 // The part of what `cargo mutants` writes that matters here.
