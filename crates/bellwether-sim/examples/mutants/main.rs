@@ -24,7 +24,7 @@ use stage::Stage;
 use verdicts::Verdicts;
 
 /// How many are judged between two notes of how far it has come, so that what was judged is a fair sample at any time.
-const BATCH: usize = 40;
+const BATCH: usize = 100;
 
 fn main() -> ExitCode {
     let Some(args) = Args::read() else {

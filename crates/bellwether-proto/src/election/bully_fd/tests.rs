@@ -253,3 +253,15 @@ impl Rig {
         rig
     }
 }
+
+/// Halt, Ldr and Norm? name the election of whoever sends them.
+#[test]
+fn nobody_speaks_for_another_organiser() {
+    let mut two = Rig::up(2, 4);
+    let before = two.election.view();
+    for forged in [Halt(t(3, 9)), Ldr(t(3, 9)), NormQ(t(3, 9), 1, Member)] {
+        two.message(1, forged);
+        assert_eq!(two.did, [], "{forged:?}");
+        assert_eq!(two.election.view(), before, "{forged:?}");
+    }
+}

@@ -139,3 +139,22 @@ fn each_invariant_can_be_broken_and_is_then_named() {
         Some("a new query is issued only when the previous one has terminated")
     );
 }
+
+#[test]
+fn the_canonical_form_tells_how_long_it_listens_and_whether_its_query_is_open() {
+    let rig = Rig::<Mmrt>::repaired(1, 3);
+    let mut forms = Vec::new();
+    for listening in 0..3 {
+        for is_open in [false, true] {
+            let mut election = Mmrt { listening, ..rig.election.clone() };
+            election.query.is_open = is_open;
+            let mut form = Form::new();
+            election.canonical(rig.now, &mut form);
+            forms.push(form.timed());
+        }
+    }
+    let all = forms.len();
+    forms.sort();
+    forms.dedup();
+    assert_eq!(forms.len(), all);
+}
