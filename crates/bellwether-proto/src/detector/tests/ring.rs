@@ -144,3 +144,16 @@ fn a_round_ends_once_and_asks_only_for_those_who_are_watched() {
     alone.wake_after(PERIOD);
     assert_eq!(alone.receive(3, back(2)), [], "nobody is watched");
 }
+
+/// Sooner, and a slow but whole ring would be called up for nothing; later, and a broken one would stay so.
+#[test]
+fn a_token_is_missed_after_a_period_a_roll_call_and_two_trips() {
+    let mut alone = Alone::new(config(DetectorKind::Ring), 2);
+    let (origin, incarnation) = (NodeId(1), Incarnation(1));
+    let token = Token { origin, incarnation, round: 1, stamps: vec![], absent: vec![] };
+    alone.receive(1, DetectorMsg::Token(Box::new(token)));
+    let calls = |mail: Mail| mail.iter().filter(|(_, msg)| msg.kind() == PING).count();
+    let patience = PERIOD + DELTA * (2 * 4 + 4);
+    assert_eq!(calls(alone.wake_after(Span::micros(patience.as_micros() - 1))), 0);
+    assert_eq!(calls(alone.wake_after(Span::micros(1))), 3);
+}
