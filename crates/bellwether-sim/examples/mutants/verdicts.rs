@@ -63,19 +63,23 @@ impl Verdicts {
         Ok(&self.folder)
     }
 
-    /// What is known of it, if that still holds.
+    /// What is known of it. That it was missed counts until it has been judged again.
     pub(crate) fn of(&self, mutant: &Mutant) -> Option<Verdict> {
-        let kept = self.kept.get(&mutant.key).filter(|kept| kept.diff == mutant.fingerprint())?;
-        let depends_on_all = matches!(kept.verdict, Verdict::Missed(_));
-        (!depends_on_all || kept.sources == self.sources).then_some(kept.verdict)
+        self.kept(mutant).map(|kept| kept.verdict)
     }
 
     pub(crate) fn needs(&self, mutant: &Mutant, stage: Stage) -> bool {
-        match self.of(mutant) {
-            None => stage == Stage::ALL[0],
-            Some(Verdict::Missed(last)) => last < stage,
-            Some(Verdict::Caught(_) | Verdict::Endless(_) | Verdict::Unviable) => false,
+        let first = stage == Stage::ALL[0];
+        match self.kept(mutant) {
+            None => first,
+            Some(Kept { verdict: Verdict::Missed(_), sources, .. }) if *sources != self.sources => first,
+            Some(Kept { verdict: Verdict::Missed(last), .. }) => *last < stage,
+            Some(_) => false,
         }
+    }
+
+    fn kept(&self, mutant: &Mutant) -> Option<&Kept> {
+        self.kept.get(&mutant.key).filter(|kept| kept.diff == mutant.fingerprint())
     }
 
     /// Takes what `cargo mutants` has found out, be it that it was stopped, and says of how many mutants.
