@@ -14,6 +14,7 @@ mod layout;
 mod output;
 mod recording;
 mod signals;
+mod trouble;
 mod work;
 
 use std::process::ExitCode;

@@ -22,6 +22,7 @@ use bellwether_sim::measure::compare::Row;
 use crate::Status;
 use crate::args::compare::CompareArgs;
 use crate::output::Printer;
+use crate::trouble::Trouble;
 use crate::work::{self, cores};
 
 use files::Files;
@@ -33,24 +34,7 @@ pub(crate) fn run(args: &CompareArgs, out: &Printer) -> Status {
     }
     match compare(args, out) {
         Ok(()) => Status::Done,
-        Err(Trouble { status, what }) => {
-            out.error(what);
-            status
-        }
-    }
-}
-
-/// Why nothing was measured, or what was measured not be kept.
-#[derive(Debug)]
-struct Trouble {
-    status: Status,
-    what: String,
-}
-
-impl Trouble {
-    /// The input is wrong.
-    fn wrong(what: impl Into<String>) -> Self {
-        Self { status: Status::BadInput, what: what.into() }
+        Err(trouble) => trouble.told(out),
     }
 }
 

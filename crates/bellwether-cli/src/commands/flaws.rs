@@ -5,13 +5,12 @@ mod files;
 mod hunt;
 mod print;
 
-use std::thread;
-
 use bellwether_sim::flaw::{Evidence, Flaw};
 
 use crate::Status;
 use crate::args::flaws::FlawsArgs;
 use crate::output::Printer;
+use crate::work::cores;
 use files::Folder;
 use hunt::Hunted;
 
@@ -111,5 +110,5 @@ fn verify(flaws: &[Flaw], folder: &Folder, args: &FlawsArgs, out: &Printer) -> R
 }
 
 fn threads(args: &FlawsArgs) -> usize {
-    args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from)
+    args.threads.map_or_else(cores, usize::from)
 }

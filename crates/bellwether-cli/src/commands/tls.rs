@@ -13,6 +13,7 @@ use crate::agent::config::{ClusterFile, Environment};
 use crate::args::{TlsArgs, TlsCommand, TlsInitArgs};
 use crate::layout::hanging;
 use crate::output::Printer;
+use crate::trouble::Trouble;
 
 use plan::Plan;
 
@@ -43,25 +44,6 @@ fn init(args: &TlsInitArgs, out: &Printer) -> Status {
             out.error(format_args!("{}; nothing was written", trouble.what));
             trouble.status
         }
-    }
-}
-
-/// Why there are no new certificates. Nothing is left behind.
-#[derive(Debug)]
-struct Trouble {
-    status: Status,
-    what: String,
-}
-
-impl Trouble {
-    /// The input is wrong.
-    fn wrong(what: impl Into<String>) -> Self {
-        Self { status: Status::BadInput, what: what.into() }
-    }
-
-    /// It could not be done.
-    fn failed(what: impl Into<String>) -> Self {
-        Self { status: Status::Failed, what: what.into() }
     }
 }
 

@@ -22,25 +22,19 @@ use bellwether_sim::explore::{
 };
 
 use super::picture::Picture;
-use super::search::{Trouble, folder, stop_when_asked};
+use super::search::{folder, stop_when_asked};
 use crate::Status;
 use crate::args::check::CheckArgs;
 use crate::layout::hanging;
 use crate::output::Printer;
+use crate::trouble::Trouble;
 use request::Request;
 
 /// How often the progress is drawn.
 const TICK: Duration = Duration::from_millis(200);
 
 pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
-    match search_all(args, out) {
-        Ok(status) => status,
-        Err(trouble) => {
-            out.progress_done();
-            out.error(trouble.what);
-            trouble.status
-        }
-    }
+    search_all(args, out).unwrap_or_else(|trouble| trouble.told(out))
 }
 
 /// A search that is over.

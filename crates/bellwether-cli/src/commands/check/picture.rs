@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::search::Trouble;
+use crate::trouble::Trouble;
 
 /// A place for it. Whatever is there stays until there is something to draw.
 pub(super) struct Picture {

@@ -27,6 +27,7 @@ use crate::Status;
 use crate::args::check::CheckArgs;
 use crate::output::Printer;
 use crate::signals::when_asked_to_end;
+use crate::trouble::Trouble;
 
 use counterexample::Counterexample;
 
@@ -36,33 +37,7 @@ pub(super) use counterexample::folder;
 const INTERRUPTED: i32 = 130;
 
 pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
-    match search_all(args, out) {
-        Ok(status) => status,
-        Err(trouble) => {
-            out.progress_done();
-            out.error(trouble.what);
-            trouble.status
-        }
-    }
-}
-
-/// Why it could not be searched, or what was found not be kept.
-#[derive(Debug)]
-pub(super) struct Trouble {
-    pub(super) status: Status,
-    pub(super) what: String,
-}
-
-impl Trouble {
-    /// The input is wrong.
-    pub(super) fn wrong(what: impl Into<String>) -> Self {
-        Self { status: Status::BadInput, what: what.into() }
-    }
-
-    /// It could not be done.
-    pub(super) fn failed(what: impl Into<String>) -> Self {
-        Self { status: Status::Failed, what: what.into() }
-    }
+    search_all(args, out).unwrap_or_else(|trouble| trouble.told(out))
 }
 
 fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {

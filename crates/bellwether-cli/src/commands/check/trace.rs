@@ -13,6 +13,7 @@ use bellwether_sim::trace_file::{Setup, TraceError, TraceFile};
 use crate::Status;
 use crate::args::check::CheckArgs;
 use crate::output::Printer;
+use crate::trouble::Trouble;
 
 pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
     let began = Instant::now();
@@ -26,10 +27,7 @@ pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
             let violated = checked.recorded.findings.iter().any(|(finding, _)| finding.violation.is_some());
             if violated { Status::No } else { Status::Done }
         }
-        Err(trouble) => {
-            out.error(trouble.what);
-            trouble.status
-        }
+        Err(trouble) => trouble.told(out),
     }
 }
 
@@ -38,17 +36,6 @@ struct Checked {
     recorded: Recorded,
     /// The files that end in the middle of a line.
     torn: Vec<String>,
-}
-
-struct Trouble {
-    status: Status,
-    what: String,
-}
-
-impl From<String> for Trouble {
-    fn from(what: String) -> Self {
-        Self { status: Status::BadInput, what }
-    }
 }
 
 fn check(args: &CheckArgs) -> Result<Checked, Trouble> {
@@ -66,7 +53,7 @@ fn read(path: &Path) -> Result<TraceFile, Trouble> {
     let unreadable = |error: &std::io::Error| match error.kind() {
         ErrorKind::NotFound => format!("{file}: there is no such file, expected a trace").into(),
         ErrorKind::IsADirectory => format!("{file}: found a directory, expected a trace").into(),
-        _ => Trouble { status: Status::Failed, what: format!("cannot read {file}: {error}") },
+        _ => Trouble::failed(format!("cannot read {file}: {error}")),
     };
     let opened = File::open(path).map_err(|error| unreadable(&error))?;
     TraceFile::read(BufReader::new(opened)).map_err(|error| match error {

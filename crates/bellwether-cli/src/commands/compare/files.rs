@@ -8,9 +8,9 @@ use bellwether_sim::plot::{self, Captions};
 use serde_json::Value;
 
 use super::request::Request;
-use super::{Trouble, words};
-use crate::Status;
+use super::words;
 use crate::args::compare::CompareArgs;
+use crate::trouble::Trouble;
 
 /// Where figures are to be written.
 pub(super) struct Files<'a> {
@@ -59,7 +59,7 @@ fn keep(file: &Path, text: &str) -> Result<(), Trouble> {
 }
 
 fn unwritable(file: &Path, error: &std::io::Error) -> Trouble {
-    Trouble { status: Status::Failed, what: format!("cannot write {}: {error}", file.display()) }
+    Trouble::failed(format!("cannot write {}: {error}", file.display()))
 }
 
 /// A line of names, and one for each row.

@@ -9,9 +9,9 @@ use bellwether_sim::measure::figures::Figures;
 use bellwether_sim::plan::{FaultClass, LimitsError};
 use bellwether_sim::scenario::{Overrides, Scenario};
 
-use super::Trouble;
 use crate::args::compare::{CompareArgs, FiguresArgs};
 use crate::commands::sim::read;
+use crate::trouble::Trouble;
 
 /// How many runs there are unless it is said.
 const RUNS: u32 = 100;

@@ -7,6 +7,7 @@ use bellwether_sim::shrink::Broken;
 use super::files::{picture_of, scenario_of};
 use super::hunt::{Hunted, Shown};
 use crate::layout::{Column, markdown};
+use crate::work::cores;
 
 /// What a table is made of: each flaw that was hunted, and what came of it.
 pub(super) type Row<'a> = (&'a Flaw, &'a Hunt, Hunted);
@@ -163,7 +164,7 @@ fn times(rows: &[Row<'_>]) -> String {
 }
 
 fn machine() -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     let kind = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     let built = if cfg!(debug_assertions) { ", a build for development" } else { "" };
     format!("{} of a {kind} machine{built}", counted(cores as u64, "core"))

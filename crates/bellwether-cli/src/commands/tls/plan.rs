@@ -6,7 +6,7 @@ use std::path::Path;
 use bellwether::tls::{Authority, TlsError, Validity};
 use bellwether_proto::ident::NodeId;
 
-use super::Trouble;
+use crate::trouble::Trouble;
 
 pub(super) const CA_CERT: &str = "ca.pem";
 pub(super) const CA_KEY: &str = "ca.key";

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::Trouble;
 use super::plan::{NewFile, Readers};
+use crate::trouble::Trouble;
 
 pub(super) fn all(directory: &Path, files: &[NewFile]) -> Result<(), Trouble> {
     if files.is_empty() {

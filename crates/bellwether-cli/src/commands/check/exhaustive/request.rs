@@ -1,13 +1,13 @@
 //! What was typed becomes what is to be searched, or what is wrong with it.
 
 use std::num::NonZeroUsize;
-use std::thread::available_parallelism;
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{Bounds, Limits, NODES_MAX, judgeable, may_lie, promised};
 
 use crate::args::check::{BoundsArgs, CheckArgs};
+use crate::work::cores;
 
 /// Nobody has the memory for more.
 const STATES_MAX: u64 = 100_000_000;
@@ -66,8 +66,7 @@ fn request(protocol: Protocol, nodes: u32, args: &CheckArgs) -> Result<Request, 
             "{name} promises nothing within these bounds that a search of states can judge; --judge names what is judged in any case"
         ));
     }
-    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    let threads = args.search.threads.map_or(cores, usize::from);
+    let threads = args.search.threads.map_or_else(cores, usize::from);
     let limits = Limits {
         states_max: args.bounds.states_max.unwrap_or(STATES_MAX),
         threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),

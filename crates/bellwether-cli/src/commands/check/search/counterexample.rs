@@ -12,9 +12,9 @@ use bellwether_sim::shrink::{Effort, shrink};
 use bellwether_sim::swarm::{Outcome, Search, Violation, play};
 use bellwether_sim::{diagram, run};
 
-use super::Trouble;
 use crate::output::Printer;
 use crate::recording;
+use crate::trouble::Trouble;
 
 /// A run that breaks a property.
 #[derive(Debug)]

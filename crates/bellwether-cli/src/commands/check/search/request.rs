@@ -4,8 +4,8 @@ use bellwether_proto::election::{InAgent, Protocol};
 use bellwether_sim::plan::{Allowed, Limits};
 use bellwether_sim::swarm::Search;
 
-use super::Trouble;
 use crate::args::check::CheckArgs;
+use crate::trouble::Trouble;
 use crate::work::cores;
 
 /// One search for each algorithm. Nothing is searched if any of them is impossible.
