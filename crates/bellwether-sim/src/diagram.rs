@@ -31,7 +31,7 @@ use bellwether_proto::trace::TraceEvent;
 
 use crate::check::{Finding, Judge};
 use crate::environment::judged;
-use crate::run::{facts, run_with};
+use crate::run::{facts, trace};
 use crate::scenario::Scenario;
 
 use history::History;
@@ -82,9 +82,7 @@ pub struct Subject {
 
 /// Plays a scenario and draws it.
 pub fn draw(scenario: &Scenario, options: &Options) -> String {
-    let mut events = Vec::new();
-    run_with(scenario, Box::new(|event| events.push(*event)));
-    draw_run(scenario, &events, options)
+    draw_run(scenario, &trace(scenario), options)
 }
 
 /// Draws a run of a scenario from its trace.

@@ -4,6 +4,7 @@ use bellwether_proto::election::{AnyElection, AnyMsg};
 use bellwether_proto::message::Frame;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
+use bellwether_proto::trace::TraceEvent;
 use bellwether_proto::wire::{self, Channel};
 
 use crate::check::{Facts, Judge};
@@ -21,6 +22,13 @@ pub fn run(scenario: &Scenario) -> Report {
 /// As [`run`], telling `listener` everything that happens.
 pub fn run_with<'a>(scenario: &Scenario, listener: Listener<'a>) -> Report {
     finish(scenario, world(scenario, Some(listener)))
+}
+
+/// Everything that happens in a scenario.
+pub fn trace(scenario: &Scenario) -> Vec<TraceEvent> {
+    let mut events = Vec::new();
+    drop(run_with(scenario, Box::new(|event| events.push(*event))));
+    events
 }
 
 /// As [`run`], every frame encoded and decoded on its way. The report must be the same.

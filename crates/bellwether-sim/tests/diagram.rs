@@ -9,7 +9,7 @@ use bellwether_proto::message::Kind;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
 use bellwether_sim::diagram::{self, Mark, Options, Subject};
-use bellwether_sim::run::run_with;
+use bellwether_sim::run::trace;
 use bellwether_sim::scenario::Scenario;
 use roxmltree::{Document, Node};
 
@@ -155,12 +155,6 @@ fn number(node: Node<'_, '_>, attribute: &str) -> u32 {
 
 fn text(node: Node<'_, '_>) -> String {
     node.descendants().filter_map(|node| node.text()).collect::<Vec<_>>().join(" ").trim().to_owned()
-}
-
-fn trace(scenario: &Scenario) -> Vec<TraceEvent> {
-    let mut events = Vec::new();
-    run_with(scenario, Box::new(|event| events.push(*event)));
-    events
 }
 
 fn named(name: &str) -> Scenario {

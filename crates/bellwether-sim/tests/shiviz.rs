@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_sim::run::run_with;
+use bellwether_proto::trace::What;
+use bellwether_sim::run::trace;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::shiviz::Shiviz;
 
@@ -64,12 +64,6 @@ fn host(node: NodeId) -> String {
 
 fn dominates(later: &Clock, earlier: &Clock) -> bool {
     earlier.iter().all(|(host, count)| later.get(host).is_some_and(|later| later >= count))
-}
-
-fn trace(scenario: &Scenario) -> Vec<TraceEvent> {
-    let mut events = Vec::new();
-    run_with(scenario, Box::new(|event| events.push(*event)));
-    events
 }
 
 fn named(name: &str) -> Scenario {
