@@ -9,7 +9,6 @@
 mod release;
 
 use std::collections::BTreeSet;
-use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +23,7 @@ use bellwether_proto::trace::What;
 use bellwether_proto::wire::{self, Channel};
 use tokio::sync::mpsc;
 
+use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::member::{Command, Ended};
 use crate::recorder::Recorder;
@@ -38,6 +38,7 @@ const IDLE: Span = Span::secs(1);
 
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
+    pub(crate) alarm: Alarm,
     pub(crate) node: Node<AnyElection>,
     pub(crate) channel: Channel,
     pub(crate) store: Arc<Store>,
@@ -116,15 +117,9 @@ impl Driver {
         if due <= now {
             return Wake::Deadline;
         }
-        let sleep = async {
-            match self.clock.instant(due) {
-                Some(at) => tokio::time::sleep_until(at.into()).await,
-                None => pending().await,
-            }
-        };
         tokio::select! {
             biased;
-            () = sleep => Wake::Deadline,
+            () = self.alarm.ring(&self.clock, due) => Wake::Deadline,
             Some(event) = self.net.recv() => Wake::Net(event),
             command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
             () = self.shared.tenures.released() => Wake::Released,

@@ -27,6 +27,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alarm;
 mod clock;
 pub mod config;
 mod driver;

@@ -20,6 +20,7 @@ use bellwether_proto::wire::Channel;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
+use crate::alarm::Alarm;
 use crate::clock::{Clock, span};
 use crate::config::{Config, Peers};
 use crate::driver::{Driver, Releases};
@@ -100,6 +101,7 @@ impl Member {
         let driver = Driver {
             node: node(&config, &kept, incarnation, clock.now()),
             clock,
+            alarm: Alarm::new(),
             channel: Channel::of_cluster(&config.cluster),
             store: Arc::new(store),
             recorder,

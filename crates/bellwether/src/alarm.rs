@@ -1,0 +1,150 @@
+//! Wakes the driver when something is due.
+//!
+//! The runtime's own timers take three wake-ups for one: their wheel is turned in between, and whoever sets the earliest timer
+//! wakes the runtime up to tell it. The driver sets one after every step, so that each hop of an election waited for that. On
+//! Linux this is a timer of the kernel.
+
+use std::future::pending;
+
+use bellwether_proto::time::Time;
+
+use crate::clock::Clock;
+
+pub(crate) struct Alarm {
+    #[cfg(target_os = "linux")]
+    kernel: Option<kernel::Timer>,
+}
+
+impl Alarm {
+    pub(crate) fn new() -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            kernel: kernel::Timer::new().ok(),
+        }
+    }
+
+    /// Rings at `at` or before.
+    pub(crate) async fn ring(&mut self, clock: &Clock, at: Time) {
+        #[cfg(target_os = "linux")]
+        if let Some(timer) = &mut self.kernel
+            && timer.ring(clock, at).await.is_ok()
+        {
+            return;
+        }
+        match clock.instant(at) {
+            Some(at) => tokio::time::sleep_until(at.into()).await,
+            None => pending().await,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    use std::io;
+    use std::os::fd::OwnedFd;
+
+    use bellwether_proto::time::Time;
+    use rustix::io::{Errno, read};
+    use rustix::time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    };
+    use tokio::io::unix::AsyncFd;
+
+    use crate::clock::Clock;
+
+    pub(super) struct Timer {
+        fd: AsyncFd<OwnedFd>,
+        /// When it rings next.
+        rings: Time,
+    }
+
+    impl Timer {
+        pub(super) fn new() -> io::Result<Self> {
+            let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+            let fd = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+            #[expect(
+                deprecated,
+                reason = "an owned descriptor is what its successor asks for, as an unsafe call"
+            )]
+            let fd = AsyncFd::new(fd)?;
+            Ok(Self { fd, rings: Time::NEVER })
+        }
+
+        /// It is set anew only if it would ring too late: most deadlines are put off before they come, and to wake up in vain
+        /// now and then is cheaper than to move it every time.
+        pub(super) async fn ring(&mut self, clock: &Clock, at: Time) -> io::Result<()> {
+            if at < self.rings {
+                self.set(clock, at)?;
+            }
+            self.fd.readable().await?.clear_ready();
+            self.rings = Time::NEVER;
+            // It may have been set anew after it rang: then there is nothing to read.
+            match read(self.fd.get_ref(), &mut [0; 8]) {
+                Ok(_) | Err(Errno::AGAIN) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        }
+
+        fn set(&mut self, clock: &Clock, at: Time) -> io::Result<()> {
+            // No time at all would turn it off.
+            let left = at.since(clock.now()).as_micros().max(1);
+            let it_value = Timespec {
+                tv_sec: i64::try_from(left / 1_000_000).unwrap_or(i64::MAX),
+                tv_nsec: (left % 1_000_000 * 1_000) as _,
+            };
+            let once = Itimerspec { it_interval: Timespec::default(), it_value };
+            timerfd_settime(self.fd.get_ref(), TimerfdTimerFlags::empty(), &once)?;
+            self.rings = at;
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bellwether_proto::time::{Span, Time};
+    use tokio::time::{Duration, timeout};
+
+    use super::Alarm;
+    use crate::clock::Clock;
+
+    const DEADLINE: Duration = Duration::from_secs(10);
+
+    async fn rings(alarm: &mut Alarm, clock: &Clock, at: Time) -> Time {
+        timeout(DEADLINE, alarm.ring(clock, at)).await.expect("it rings");
+        clock.now()
+    }
+
+    #[tokio::test]
+    async fn it_rings_again_and_again_and_not_before_its_time() {
+        let (mut alarm, clock) = (Alarm::new(), Clock::start());
+        for _ in 0..3 {
+            let at = clock.now() + Span::millis(3);
+            assert!(rings(&mut alarm, &clock, at).await >= at);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_due_rings_at_once() {
+        let (mut alarm, clock) = (Alarm::new(), Clock::start());
+        rings(&mut alarm, &clock, Time::ZERO).await;
+        rings(&mut alarm, &clock, clock.now()).await;
+    }
+
+    /// The loop drops what it waited for whenever something else comes first.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn what_was_not_waited_for_to_the_end_rings_still() {
+        let (mut alarm, clock) = (Alarm::new(), Clock::start());
+        let at = clock.now() + Span::millis(20);
+        drop(timeout(Duration::ZERO, alarm.ring(&clock, at)).await);
+        rings(&mut alarm, &clock, Time::NEVER).await;
+        // What is due before what it is set for moves it.
+        let later = clock.now() + Span::secs(3600);
+        drop(timeout(Duration::ZERO, alarm.ring(&clock, later)).await);
+        let soon = clock.now() + Span::millis(3);
+        let rang = rings(&mut alarm, &clock, soon).await;
+        assert!(rang >= soon && rang < later);
+    }
+}
