@@ -45,6 +45,8 @@ enum Counter {
         to: NodeId,
     },
     Question(NodeId),
+    Reorganization(NodeId),
+    Call(NodeId),
     /// One counter for all: counts of different nodes are compared with each other.
     Suspicions,
     Period,
@@ -116,6 +118,20 @@ impl Form {
     /// A number from the counter of `node`'s questions as a leader, in one life.
     pub fn question(&mut self, node: NodeId, life: Incarnation, n: u64) {
         self.counters.push((Counter::Question(node), (life.0, n)));
+    }
+
+    /// The number of one of a coordinator's reorganizations.
+    pub fn reorganization(&mut self, id: ElectionId) {
+        self.node(id.node);
+        self.incarnation(id.node, id.incarnation);
+        self.counters.push((Counter::Reorganization(id.node), (id.incarnation.0, id.seq)));
+    }
+
+    /// The number of one of a node's remote calls.
+    pub fn call(&mut self, id: ElectionId) {
+        self.node(id.node);
+        self.incarnation(id.node, id.incarnation);
+        self.counters.push((Counter::Call(id.node), (id.incarnation.0, id.seq)));
     }
 
     /// How often somebody was suspected: counts of all nodes are compared with each other.
@@ -210,6 +226,8 @@ impl Counter {
             Self::Suspicions => (of(5, NodeId(0)), 0),
             Self::Period => (of(6, NodeId(0)), 0),
             Self::Other(node) => (of(7, node), 0),
+            Self::Reorganization(node) => (of(8, node), 0),
+            Self::Call(node) => (of(9, node), 0),
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod adft;
 mod any;
 pub mod async_bully;
 pub mod bully_fd;
+pub mod calls;
 pub mod fjr;
 pub mod lfa;
 pub mod lockstep;
@@ -22,6 +23,7 @@ use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
+use crate::group::Formation;
 use crate::ident::{Incarnation, NodeId};
 use crate::message::{Kind, Message};
 use crate::promise::Promise;
@@ -147,6 +149,10 @@ pub enum Input<M> {
     },
     /// The leader that this node named hands over to that node, which may be this one. Only for those whose spec says so.
     HandOver(NodeId),
+    /// The group that was formed has its task in place.
+    Reorganized,
+    /// It has not, for want of this peer's answer; the group layer has left it.
+    ReorganizationFailed(NodeId),
     /// The deadline was reached.
     Deadline,
 }
@@ -161,6 +167,17 @@ pub enum Action<M> {
         /// Its content.
         msg: M,
     },
+    /// Send a message that joins a group: what the group layer has to say of the past goes with it.
+    Join {
+        /// The coordinator.
+        to: NodeId,
+        /// The message.
+        msg: M,
+    },
+    /// A group is formed: reorganize it, or wait for that.
+    Form(Formation),
+    /// The group is left, or what was being formed.
+    Disband,
     /// Send a message to everybody, known or not.
     Broadcast(M),
     /// Have the node's own suspicion count on stable storage before anything that follows is sent.
@@ -245,6 +262,8 @@ pub struct Spec {
     pub peers: Peers,
     /// What it needs of its channels.
     pub channels: Channels,
+    /// Whether what it forms is reorganized (Garcia-Molina).
+    pub reorganizes: bool,
     /// Whether its leader can hand over to a node of its choice. With fixed priorities it cannot.
     pub hands_over: bool,
     /// The kinds of its messages.

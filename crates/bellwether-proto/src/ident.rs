@@ -59,8 +59,9 @@ impl fmt::Display for ElectionId {
     }
 }
 
-/// The group that a node is in. Stoller identifies it with the election that formed it (section 7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The group that a node is in. Stoller identifies it with the election that formed it (section 7); Garcia-Molina numbers
+/// groups by a node and a counter of its own (section IV.A), which here is a life and a counter within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupId(pub ElectionId);
 
 impl fmt::Display for GroupId {

@@ -2,6 +2,7 @@
 
 use alloc::vec::{Drain, Vec};
 
+use crate::group::TaskDigest;
 use crate::ident::{Incarnation, NodeId};
 use crate::leadership::Announcement;
 use crate::message::Frame;
@@ -96,6 +97,8 @@ pub struct Durable {
 pub enum Event {
     /// The node's view changed to this.
     View(View),
+    /// The task description of a group is in place at the node.
+    Installed(TaskDigest),
     /// The leader that the reachable members have settled on changed to this.
     Announced(Announcement),
     /// The leader should have its work stopped, and then be told to hand over to that peer, which has priority.

@@ -12,6 +12,7 @@
 //! documentation of [`node::Node`].
 //!
 //! - [`election`]: the algorithms. [`promise`]: what each promises.
+//! - [`group`]: what follows an election. [`leadership`]: when it is news.
 //! - [`detector`]: the failure detectors. [`link`]: lives and frames of peers.
 //! - [`message`], [`io`], [`view`], [`trace`]: what travels, what goes in and out, what is shown, what is recorded.
 //! - [`wire`]: bytes. [`canonical`]: the form in which states repeat.
@@ -25,6 +26,7 @@ mod bounded;
 pub mod canonical;
 pub mod detector;
 pub mod election;
+pub mod group;
 pub mod ident;
 pub mod io;
 pub mod leadership;

@@ -174,7 +174,7 @@ impl Link {
             Guard::Nothing => Ok(Admitted::SameLife),
             _ if frame.incarnation < peer.incarnation => Err(Refusal::StaleIncarnation),
             _ if peer.parted => Err(Refusal::Parted),
-            Guard::LivesAndOrder if matches!(frame.body, Body::Election(_)) => {
+            Guard::LivesAndOrder if is_ordered(&frame.body) => {
                 if frame.seq <= peer.taken {
                     return Err(Refusal::OutOfOrder);
                 }
@@ -196,6 +196,14 @@ impl Link {
                 form.frame_seq(me, life, id, peer.sent);
             }
         }
+    }
+}
+
+/// Elections rely on order, and what they form is reorganized in it.
+fn is_ordered<M>(body: &Body<M>) -> bool {
+    match body {
+        Body::Election(_) | Body::Join(..) | Body::Group(_) => true,
+        Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => false,
     }
 }
 

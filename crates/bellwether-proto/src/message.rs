@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::canonical::Form;
 use crate::detector::{DetectorMsg, WatchNo};
+use crate::group::{GroupMsg, Past};
 use crate::ident::{Incarnation, NodeId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
@@ -47,6 +48,10 @@ pub enum Body<M> {
     Detector(DetectorMsg),
     /// Between the election algorithms.
     Election(M),
+    /// Between the election algorithms, to join a group: the group layers learn where the sender comes from.
+    Join(M, Past),
+    /// Between the group layers.
+    Group(GroupMsg),
     /// Between the leadership layers.
     Leadership(LeadershipMsg),
 }
@@ -57,7 +62,8 @@ impl<M: Message> Body<M> {
         match self {
             Self::Link(msg) => msg.kind(),
             Self::Detector(msg) => msg.kind(),
-            Self::Election(msg) => msg.kind(),
+            Self::Election(msg) | Self::Join(msg, _) => msg.kind(),
+            Self::Group(msg) => msg.kind(),
             Self::Leadership(msg) => msg.kind(),
         }
     }
@@ -76,6 +82,15 @@ impl<M: Message> Frame<M> {
             Body::Detector(msg) => msg.canonical(self.from, to, form),
             Body::Election(msg) => {
                 form.number(2);
+                msg.canonical(form);
+            }
+            Body::Join(msg, past) => {
+                form.number(4);
+                msg.canonical(form);
+                past.canonical(form);
+            }
+            Body::Group(msg) => {
+                form.number(5);
                 msg.canonical(form);
             }
             Body::Leadership(msg) => {

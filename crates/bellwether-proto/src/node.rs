@@ -6,6 +6,7 @@ use core::mem;
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
+use crate::group::{self, Group};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
@@ -71,6 +72,8 @@ pub struct Node<E: Election> {
     link: Link,
     detector: Detector,
     election: E,
+    /// What reorganizes the groups that the election forms, if its paper has that.
+    group: Option<Group>,
     /// What turns being named into leading; the laboratory mostly looks at elections alone, and does without.
     leadership: Option<Leadership>,
     /// Until when the node does not stand, and its election does not run.
@@ -101,6 +104,9 @@ impl<E: Election> Node<E> {
             },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
+            group: spec
+                .reorganizes
+                .then(|| Group::new(roster.me(), setup.incarnation, setup.variant, setup.timing.delta * 2)),
             leadership: None,
             aside: None,
             life_is_over: false,
@@ -144,8 +150,14 @@ impl<E: Election> Node<E> {
     /// When to give it [`Input::Deadline`]. May be earlier than anything is due, never later.
     pub fn deadline(&self) -> Option<Time> {
         let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
-        let election = self.aside.unwrap_or_else(|| self.detector.deadline().min(self.election.deadline()));
+        let election = self.aside.unwrap_or_else(|| self.electing());
         election.min(leadership).as_deadline()
+    }
+
+    /// When there is something to do for the election, what watches for it, and what follows it.
+    fn electing(&self) -> Time {
+        let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
+        self.detector.deadline().min(self.election.deadline()).min(group)
     }
 
     /// Whether leadership could be handed to that peer now, and if not, why.
@@ -195,6 +207,9 @@ impl<E: Election> Node<E> {
         self.link.canonical(self.id(), self.setup.incarnation, form);
         self.detector.canonical(now, form);
         self.election.canonical(now, form);
+        if let Some(group) = &self.group {
+            group.canonical(now, form);
+        }
         form.option(self.aside, |form, until| form.deadline(now, until));
         if let Some(leadership) = &self.leadership {
             leadership.canonical(now, form);
@@ -203,8 +218,7 @@ impl<E: Election> Node<E> {
 
     /// Whether what its election had to say is so late that the others may have given it up: its machine was stopped.
     fn has_overslept(&self, now: Time) -> bool {
-        let due = self.detector.deadline().min(self.election.deadline());
-        self.leadership.is_some() && now.since(due) > self.setup.timing.delta * 2
+        self.leadership.is_some() && now.since(self.electing()) > self.setup.timing.delta * 2
     }
 
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
@@ -242,6 +256,13 @@ impl<E: Election> Node<E> {
                 }
             }
             Body::Election(msg) => self.elect(now, election::Input::Message { from, msg }, out),
+            Body::Join(msg, past) => {
+                if let Some(group) = &mut self.group {
+                    group.joined(from, past);
+                }
+                self.elect(now, election::Input::Message { from, msg }, out);
+            }
+            Body::Group(msg) => self.regroup(now, out, |group| group.handle(from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
         }
     }
@@ -279,7 +300,7 @@ impl<E: Election> Node<E> {
     fn answer_stale(&mut self, now: Time, from: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
         match body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
-            Body::Detector(_) | Body::Election(_) | Body::Leadership(_) => {
+            Body::Detector(_) | Body::Election(_) | Body::Join(..) | Body::Group(_) | Body::Leadership(_) => {
                 let known = self.link.incarnation(from);
                 self.post(now, from, Body::Link(LinkMsg::Outlived { known }), out);
             }
@@ -300,6 +321,7 @@ impl<E: Election> Node<E> {
             return;
         }
         self.report_downs(now, out);
+        self.regroup(now, out, |group| group.wake(now));
         if self.election.deadline() <= now {
             self.elect(now, election::Input::Deadline, out);
         }
@@ -318,6 +340,7 @@ impl<E: Election> Node<E> {
         self.link.part(peer);
         // The election first: who leads next is a matter of its own.
         self.elect(now, election::Input::Gone(peer), out);
+        self.regroup(now, out, |group| group.gone(peer));
         self.lead(now, out, |leadership| leadership.gone(now, peer));
     }
 
@@ -421,6 +444,22 @@ impl<E: Election> Node<E> {
         }
     }
 
+    /// Does something with the group layer, if there is one, and carries out what follows, unless the election does not run.
+    fn regroup(&mut self, now: Time, out: &mut Outbox<E::Msg>, act: impl FnOnce(&mut Group)) {
+        let Some(group) = self.group.as_mut().filter(|_| self.aside.is_none()) else { return };
+        act(group);
+        for step in group.take_steps() {
+            match step {
+                group::Step::Send(to, msg) => self.post(now, to, Body::Group(msg), out),
+                group::Step::Installed(task) => out.push(Output::Event(Event::Installed(task))),
+                group::Step::Reorganized => self.elect(now, election::Input::Reorganized, out),
+                group::Step::Failed(peer) => {
+                    self.elect(now, election::Input::ReorganizationFailed(peer), out);
+                }
+            }
+        }
+    }
+
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         while let Some(rank) = self.detector.next_down(now, &mut self.mail) {
             self.down(now, rank, out);
@@ -455,7 +494,10 @@ impl<E: Election> Node<E> {
             (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
             (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
             (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
-            (election::Input::Message { .. }, Some(led)) => Cause::Outranked(led),
+            (election::Input::ReorganizationFailed(peer), Some(_)) => Cause::Silent(*peer),
+            (election::Input::Message { .. } | election::Input::Reorganized, Some(led)) => {
+                Cause::Outranked(led)
+            }
         }
     }
 
@@ -486,6 +528,8 @@ impl<E: Election> Node<E> {
         if view.normal_leader() != named {
             self.lead(now, out, |leadership| leadership.name(now, view.normal_leader(), cause));
         }
+        // What was formed is reorganized when all has been said that formed it.
+        self.regroup(now, out, |_| {});
         if let (true, Some(incarnation)) = (mem::take(&mut self.life_is_over), self.setup.incarnation.next())
         {
             self.begin_life(now, incarnation, out);
@@ -495,6 +539,20 @@ impl<E: Election> Node<E> {
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
+            Action::Join { to, msg } => {
+                let past = self.group.as_ref().map_or_else(Default::default, Group::past);
+                self.post(now, to, Body::Join(msg, past), out);
+            }
+            Action::Form(formation) => {
+                if let Some(group) = &mut self.group {
+                    group.form(now, formation);
+                }
+            }
+            Action::Disband => {
+                if let Some(group) = &mut self.group {
+                    group.disband();
+                }
+            }
             Action::Broadcast(msg) => {
                 let seq = self.link.next_broadcast();
                 out.push(Output::Broadcast(self.frame(seq, None, Body::Election(msg))));
@@ -546,7 +604,9 @@ impl<E: Election> Node<E> {
     fn post(&mut self, now: Time, to: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
         let Some(seq) = self.link.next_seq(to) else { return };
         let rides = match body {
-            Body::Election(_) => self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank)),
+            Body::Election(_) | Body::Join(..) | Body::Group(_) => {
+                self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank))
+            }
             Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
         };
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });

@@ -140,6 +140,7 @@ impl What {
             Self::Slow(_) => "slow",
             Self::Node(event) => match event {
                 Event::View(_) => "state",
+                Event::Installed(_) => "task",
                 Event::Announced(_) => "announce",
                 Event::Yield(_) => "yield",
                 Event::Reborn(_) => "reborn",
@@ -180,6 +181,7 @@ impl What {
                 Event::PlayAlive => (27, [0; 4]),
                 Event::Announced(announced) => (29, announced_binary(&announced)),
                 Event::Yield(to) => (30, [u64::from(to.0), 0, 0, 0]),
+                Event::Installed(digest) => (31, [digest.0, 0, 0, 0]),
                 Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
             },
         }
@@ -272,6 +274,9 @@ impl fmt::Display for Json {
                 Some(group) => write!(f, r#","group":"{group}"}}"#)?,
                 None => f.write_str(r#","group":null}"#)?,
             }
+        }
+        if let What::Node(Event::Installed(digest)) = what {
+            write!(f, r#","task":"{digest}""#)?;
         }
         if let What::Node(Event::Announced(Announcement { leader, epoch, cause })) = what {
             let (leader, about, successor) = (Id(*leader), Id(cause.about()), Id(cause.successor()));

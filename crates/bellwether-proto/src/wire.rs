@@ -106,6 +106,9 @@ mod tag {
     pub(super) const LINK: u8 = 0;
     pub(super) const DETECTOR: u8 = 1;
     pub(super) const LEADERSHIP: u8 = 2;
+    pub(super) const GROUP: u8 = 3;
+    /// An election message with a past: the election's own tag follows.
+    pub(super) const JOIN: u8 = 4;
     pub(super) const BULLY_FD: u8 = 16;
     pub(super) const ASYNC_BULLY: u8 = 17;
     pub(super) const LFA: u8 = 18;
@@ -128,6 +131,8 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
             Body::Link(_) => tag::LINK,
             Body::Detector(_) => tag::DETECTOR,
             Body::Election(msg) => election_tag(msg),
+            Body::Join(..) => tag::JOIN,
+            Body::Group(_) => tag::GROUP,
             Body::Leadership(_) => tag::LEADERSHIP,
         },
     };
@@ -136,12 +141,20 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Link(msg) => append(bytes, msg),
         Body::Detector(msg) => append(bytes, msg),
         Body::Leadership(msg) => append(bytes, msg),
-        Body::Election(AnyMsg::BullyFd(msg) | AnyMsg::AsyncBully(msg)) => append(bytes, msg),
-        Body::Election(AnyMsg::Lfa(msg)) => append(bytes, msg),
-        Body::Election(AnyMsg::Adft(msg)) => append(bytes, msg),
-        Body::Election(AnyMsg::Mmrt(msg)) => append(bytes, msg),
-        Body::Election(AnyMsg::Fjr(msg)) => append(bytes, msg),
-        Body::Election(AnyMsg::Lockstep(msg)) => append(bytes, msg),
+        Body::Group(msg) => append(bytes, msg),
+        Body::Election(msg) => append_election(bytes, msg),
+        Body::Join(msg, past) => append_election(append(append(bytes, past), &election_tag(msg)), msg),
+    }
+}
+
+fn append_election(bytes: Vec<u8>, msg: &AnyMsg) -> Vec<u8> {
+    match msg {
+        AnyMsg::BullyFd(msg) | AnyMsg::AsyncBully(msg) => append(bytes, msg),
+        AnyMsg::Lfa(msg) => append(bytes, msg),
+        AnyMsg::Adft(msg) => append(bytes, msg),
+        AnyMsg::Mmrt(msg) => append(bytes, msg),
+        AnyMsg::Fjr(msg) => append(bytes, msg),
+        AnyMsg::Lockstep(msg) => append(bytes, msg),
     }
 }
 
@@ -192,22 +205,37 @@ fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> 
         tag::LINK => take(bytes, "link message").map(|(msg, rest)| (Body::Link(msg), rest)),
         tag::DETECTOR => take(bytes, "detector message").map(|(msg, rest)| (Body::Detector(msg), rest)),
         tag::LEADERSHIP => take(bytes, "leadership message").map(|(msg, rest)| (Body::Leadership(msg), rest)),
-        tag::BULLY_FD => take_election(bytes, AnyMsg::BullyFd),
-        tag::ASYNC_BULLY => take_election(bytes, AnyMsg::AsyncBully),
-        tag::LFA => take_election(bytes, AnyMsg::Lfa),
-        tag::ADFT => take_election(bytes, AnyMsg::Adft),
-        tag::MMRT => take_election(bytes, AnyMsg::Mmrt),
-        tag::FJR => take_election(bytes, AnyMsg::Fjr),
-        tag::LOCKSTEP => take_election(bytes, AnyMsg::Lockstep),
+        tag::GROUP => take(bytes, "group message").map(|(msg, rest)| (Body::Group(msg), rest)),
+        tag::JOIN => take_join(bytes),
+        tag => take_election(tag, bytes).map(|(msg, rest)| (Body::Election(msg), rest)),
+    }
+}
+
+fn take_join(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
+    let (past, rest) = take(bytes, "past")?;
+    let (tag, rest) = take(rest, "election's tag")?;
+    let (msg, rest) = take_election(tag, rest)?;
+    Ok((Body::Join(msg, past), rest))
+}
+
+fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
+    match tag {
+        tag::BULLY_FD => take_msg(bytes, AnyMsg::BullyFd),
+        tag::ASYNC_BULLY => take_msg(bytes, AnyMsg::AsyncBully),
+        tag::LFA => take_msg(bytes, AnyMsg::Lfa),
+        tag::ADFT => take_msg(bytes, AnyMsg::Adft),
+        tag::MMRT => take_msg(bytes, AnyMsg::Mmrt),
+        tag::FJR => take_msg(bytes, AnyMsg::Fjr),
+        tag::LOCKSTEP => take_msg(bytes, AnyMsg::Lockstep),
         found => Err(WireError::Tag { found }),
     }
 }
 
-fn take_election<'a, M: Deserialize<'a>>(
+fn take_msg<'a, M: Deserialize<'a>>(
     bytes: &'a [u8],
     wrap: fn(M) -> AnyMsg,
-) -> Result<(Body<AnyMsg>, &'a [u8]), WireError> {
-    take(bytes, "election message").map(|(msg, rest)| (Body::Election(wrap(msg)), rest))
+) -> Result<(AnyMsg, &'a [u8]), WireError> {
+    take(bytes, "election message").map(|(msg, rest)| (wrap(msg), rest))
 }
 
 fn take<'a, T: Deserialize<'a>>(bytes: &'a [u8], part: &'static str) -> Result<(T, &'a [u8]), WireError> {

@@ -107,6 +107,7 @@ fn reported(event: &Event) -> Option<String> {
             let group = view.group.map_or(String::new(), |group| format!(", group {group}"));
             format!("is {}, leader {leader}{group}", view.status)
         }
+        Event::Installed(task) => format!("has task {task} in place"),
         Event::Announced(Announcement { leader, epoch, cause }) => {
             let leader = leader.map_or("nobody".to_owned(), |leader| leader.to_string());
             format!("announces {leader}, epoch {epoch}: {cause}")

@@ -47,6 +47,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    reorganizes: false,
     hands_over: false,
     kinds: &[ALIVE, SUSPECT],
     repaired: &[Promise { property: Property::Omega, under: &[TSource, FewCrashes, QuietEnd] }],
@@ -141,6 +142,7 @@ impl Election for Adft {
             }
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to prefer one.
+            Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
         self.keep_count(out);
         self.alive(now, out);

@@ -205,6 +205,8 @@ fn forward<E: Election>(
         Input::Gone(node) => Input::Gone(node),
         Input::Resigned { who, next } => Input::Resigned { who, next },
         Input::HandOver(node) => Input::HandOver(node),
+        Input::Reorganized => Input::Reorganized,
+        Input::ReorganizationFailed(node) => Input::ReorganizationFailed(node),
         Input::Deadline => Input::Deadline,
         Input::Message { from, msg } => match unwrap(msg) {
             Some(msg) => Input::Message { from, msg },
@@ -216,6 +218,9 @@ fn forward<E: Election>(
     for action in inner.drain() {
         out.push(match action {
             Action::Send { to, msg } => Action::Send { to, msg: wrap(msg) },
+            Action::Join { to, msg } => Action::Join { to, msg: wrap(msg) },
+            Action::Form(formation) => Action::Form(formation),
+            Action::Disband => Action::Disband,
             Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
             Action::Persist { count } => Action::Persist { count },
             Action::BeginLife => Action::BeginLife,

@@ -45,6 +45,7 @@ pub const SPEC: Spec = Spec {
     detector: Some(DetectorKind::Heartbeat),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    reorganizes: false,
     hands_over: false,
     kinds: KINDS_FIG_3,
     repaired: &[
@@ -82,6 +83,7 @@ impl Election for AsyncBully {
             // All are for the detector to weigh.
             Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
+            Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
             Input::Deadline => {
                 self.organiser.ask_norm(now, out);
                 self.repeat_halt(now, out);

@@ -46,6 +46,7 @@ pub const SPEC: Spec = Spec {
     detector: Some(DetectorKind::Perfect),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    reorganizes: false,
     hands_over: false,
     kinds: KINDS_FIG_1,
     repaired: PROMISES,
@@ -84,6 +85,7 @@ impl Election for BullyFd {
             // All are for the detector to weigh.
             Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
+            Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
             Input::Deadline => self.organiser.ask_norm(now, out),
             Input::Message { from: j, msg } if !msg.is_the_word_of(j) => {}
             Input::Message { from: j, msg } => match msg {

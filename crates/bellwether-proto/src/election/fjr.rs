@@ -52,6 +52,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Met,
     channels: Channels::AnyOrder,
+    reorganizes: false,
     hands_over: true,
     kinds: &[HEARTBEAT, STOP_LEADER, SUSPICION],
     repaired: &[
@@ -199,6 +200,7 @@ impl Election for Fjr {
             Input::HandOver(to) => self.on_hand_over(now, to, out),
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) => {} // It has timers of its own.
+            Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
         self.lead(now, out);
     }

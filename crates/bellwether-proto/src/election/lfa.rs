@@ -45,6 +45,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    reorganizes: false,
     hands_over: false,
     kinds: &[ALIVE],
     repaired: &[
@@ -118,6 +119,7 @@ impl Election for Lfa {
             }
             Input::Deadline => self.on_deadline(now),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and fixed priorities.
+            Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
         self.alive(now, out);
     }

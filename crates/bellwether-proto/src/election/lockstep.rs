@@ -33,6 +33,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    reorganizes: false,
     hands_over: false,
     kinds: &[ROUND],
     repaired: PROMISES,
@@ -104,6 +105,8 @@ impl Election for Lockstep {
             | Input::NewLife(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
+            | Input::Reorganized
+            | Input::ReorganizationFailed(_)
             | Input::HandOver(_)
             | Input::DownSig(_) => {}
         }

@@ -50,6 +50,7 @@ pub const SPEC: Spec = Spec {
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    reorganizes: false,
     hands_over: false,
     kinds: &[QUERY_ALIVE, RESPONSE],
     repaired: &[Promise { property: Property::Omega, under: &[MessagePattern, FewCrashes, QuietEnd] }],
@@ -194,6 +195,8 @@ impl Election for Mmrt {
             Input::NewLife(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
+            | Input::Reorganized
+            | Input::ReorganizationFailed(_)
             | Input::HandOver(_)
             | Input::DownSig(_) => {}
         }

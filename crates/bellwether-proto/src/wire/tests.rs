@@ -12,7 +12,8 @@ use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{Count, Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
-use crate::ident::ElectionId;
+use crate::group::{GroupMsg, Past, Task};
+use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
 use crate::time::Span;
@@ -198,7 +199,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-pub(crate) const MESSAGES: u64 = 18 + 6 * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 21 + 6 * Protocol::ALL.len() as u64;
 
 /// A message with every number `n`.
 pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
@@ -227,9 +228,14 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
         11..18 => Body::Leadership(leadership(which - 11, n)),
+        18..20 => Body::Group(group(which - 18, n)),
+        20 => {
+            let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
+            Body::Join(message_of(protocol, n % 6, n), past(n))
+        }
         which => {
-            let protocol = Protocol::ALL[((which - 18) / 6) as usize];
-            Body::Election(message_of(protocol, (which - 18) % 6, n))
+            let protocol = Protocol::ALL[((which - 21) / 6) as usize];
+            Body::Election(message_of(protocol, (which - 21) % 6, n))
         }
     }
 }
@@ -274,6 +280,24 @@ fn leadership(which: u64, n: u64) -> LeadershipMsg {
         LeadershipMsg::Seen { epoch, of: (!n.is_multiple_of(2)).then_some(id) },
     ];
     all[which as usize]
+}
+
+fn group(which: u64, n: u64) -> GroupMsg {
+    let call = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
+    let content = vec![n as u8; (n % 9) as usize];
+    let all = [
+        GroupMsg::Ready {
+            group: (!n.is_multiple_of(2)).then_some(GroupId(call)),
+            task: Task::new(call, content).expect("it is short"),
+        },
+        GroupMsg::ReadyReply { call, in_place: n.is_multiple_of(2) },
+    ];
+    all[which as usize].clone()
+}
+
+fn past(n: u64) -> Past {
+    let head = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
+    Past { head: (!n.is_multiple_of(2)).then_some(GroupId(head)) }
 }
 
 fn stoller(which: u64, n: u64) -> Msg {

@@ -84,6 +84,7 @@ impl FdAccurate {
                 None => self.unasked(now, watcher, subject),
             },
             Event::View(_)
+            | Event::Installed(_)
             | Event::Announced(_)
             | Event::Yield(_)
             | Event::Reborn(_)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::roster::Priority;
@@ -66,6 +67,12 @@ impl Known {
         self.node(id).and_then(|node| node.announced)
     }
 
+    /// The task description in place at a node.
+    #[expect(dead_code, reason = "its users follow")]
+    pub(super) fn task(&self, id: NodeId) -> Option<TaskDigest> {
+        self.node(id).and_then(|node| node.task)
+    }
+
     /// Whether the node was paused at any time from `from` on.
     pub(super) fn paused_since(&self, id: NodeId, from: Time) -> bool {
         self.node(id).is_some_and(|node| node.paused.was_so_since(from))
@@ -111,7 +118,7 @@ impl Known {
         let node = self.node_mut(id);
         node.up = false;
         node.view = View::DOWN;
-        node.announced = None;
+        (node.announced, node.task) = (None, None);
         node.playing_dead.set(false, now);
         self.version += 1;
         Stays::Disturbed
@@ -165,6 +172,7 @@ impl Known {
             }
             Event::PlayDead => self.node_mut(id).playing_dead.set(true, now),
             Event::PlayAlive => self.node_mut(id).playing_dead.set(false, now),
+            Event::Installed(task) => self.node_mut(id).task = Some(task),
             Event::Announced(announced) => {
                 self.node_mut(id).announced = announced.leader;
                 self.version += 1;
@@ -222,6 +230,8 @@ struct Node {
     up: bool,
     view: View,
     announced: Option<NodeId>,
+    /// The task description that was last in place, in this life.
+    task: Option<TaskDigest>,
     paused: Spell,
     playing_dead: Spell,
 }

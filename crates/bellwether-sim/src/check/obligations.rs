@@ -128,6 +128,7 @@ impl Obligations {
             }
             Event::UnwatchAll => self.disarm_all(watcher),
             Event::View(_)
+            | Event::Installed(_)
             | Event::Announced(_)
             | Event::Yield(_)
             | Event::Reborn(_)

@@ -303,7 +303,8 @@ impl Telling {
             Event::PlayDead => return self.aside(at, node, Note::PlaysDead),
             Event::PlayAlive => return self.aside(at, node, Note::PlaysAlive),
             Event::Refused { why, .. } => return self.refused(why),
-            Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
+            // That it is in place shows in the status.
+            Event::Installed(_) | Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
         };
         self.step.changed = true;
         self.history.lanes[lane(node)].notes.push((at, note));

@@ -66,6 +66,7 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             // Whoever sends what is refused need not be anybody.
             Event::Refused { .. }
             | Event::Reborn(_)
+            | Event::Installed(_)
             | Event::UnwatchAll
             | Event::PlayDead
             | Event::PlayAlive => {}

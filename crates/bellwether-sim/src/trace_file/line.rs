@@ -2,6 +2,7 @@
 
 use bellwether_proto::detector::{self, DetectorKind};
 use bellwether_proto::election::{Protocol, Timing, Variant};
+use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Event, Refusal};
 use bellwether_proto::leadership::{self, Announcement, Cause};
@@ -39,6 +40,7 @@ struct Raw {
     epoch: Option<u64>,
     cause: Option<String>,
     successor: Option<u32>,
+    task: Option<String>,
     setup: Option<RawSetup>,
 }
 
@@ -125,6 +127,7 @@ impl Raw {
     fn reported(&self) -> Result<Event, String> {
         Ok(match self.ev.as_str() {
             "state" => Event::View(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
+            "task" => Event::Installed(self.task()?),
             "announce" => Event::Announced(self.announced()?),
             "yield" => Event::Yield(self.peer()?),
             "reborn" => Event::Reborn(Incarnation(self.inc)),
@@ -138,6 +141,14 @@ impl Raw {
             "setup" => return Err(self.without("setup")),
             unknown => return Err(format!("found the event {unknown:?}, which no trace has")),
         })
+    }
+
+    fn task(&self) -> Result<TaskDigest, String> {
+        let digest = self.task.as_ref().ok_or_else(|| self.without("task"))?;
+        let number = u64::from_str_radix(digest, 16);
+        number
+            .map(TaskDigest)
+            .map_err(|_| format!("found the task {digest:?}, expected 16 hexadecimal digits"))
     }
 
     fn announced(&self) -> Result<Announcement, String> {

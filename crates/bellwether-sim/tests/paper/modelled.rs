@@ -159,8 +159,8 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
     let mut world = run::world(scenario, Some(Box::new(|event| events.borrow_mut().push(*event))));
     world.set_relay(|frame| {
         said.borrow_mut().push(match &frame.body {
-            Body::Election(msg) => Some(msg.clone()),
-            Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
+            Body::Election(msg) | Body::Join(msg, _) => Some(msg.clone()),
+            Body::Link(_) | Body::Detector(_) | Body::Group(_) | Body::Leadership(_) => None,
         });
         frame
     });

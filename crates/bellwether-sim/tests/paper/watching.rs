@@ -41,6 +41,8 @@ impl Election for WatchesAll {
             Input::NewLife(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
+            | Input::Reorganized
+            | Input::ReorganizationFailed(_)
             | Input::HandOver(_)
             | Input::Deadline => {}
             Input::Message { msg, .. } => match msg {},

@@ -170,7 +170,7 @@ impl Walk {
         self.nodes[at].handle(self.now, input.clone(), &mut out);
         for action in out.drain() {
             let (to, msg) = match action {
-                Action::Send { to, msg } => (Vec::from([to]), msg),
+                Action::Send { to, msg } | Action::Join { to, msg } => (Vec::from([to]), msg),
                 Action::Broadcast(msg) => ((1..=NODES).map(NodeId).filter(|to| *to != me).collect(), msg),
                 _ => continue,
             };

@@ -165,7 +165,7 @@ impl Spotter {
             Event::Refused { why: Refusal::StaleIncarnation, .. } => {
                 self.reached.add(Situation::OldLifeRefused);
             }
-            Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) => {}
+            Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Installed(_) => {}
         }
     }
 

@@ -1,0 +1,41 @@
+//! A group as an election formed it, and what its members bring along.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::canonical::Form;
+use crate::ident::{GroupId, NodeId};
+
+/// What an election tells the group layer: who leads, and at the leader, who follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formation {
+    /// The number of the group; `None` if the algorithm has none, as Garcia-Molina's Bully as printed.
+    pub group: Option<GroupId>,
+    /// The coordinator.
+    pub leader: NodeId,
+    /// At the coordinator: who joined it (Garcia-Molina's Up). The others need not know.
+    pub members: Vec<NodeId>,
+}
+
+impl Formation {
+    pub(super) fn canonical(&self, form: &mut Form) {
+        form.option(self.group, |form, group| form.election(group.0));
+        form.node(self.leader);
+        form.number(self.members.len() as u64);
+        self.members.iter().for_each(|member| form.node(*member));
+    }
+}
+
+/// What a node that joins a group tells the coordinator of its past. It rides on the election's own message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    /// The last group whose task was in place at that node.
+    pub head: Option<GroupId>,
+}
+
+impl Past {
+    pub(crate) fn canonical(&self, form: &mut Form) {
+        form.option(self.head, |form, group| form.election(group.0));
+    }
+}

@@ -1,0 +1,81 @@
+//! The task description, Garcia-Molina's d.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::canonical::Form;
+use crate::ident::ElectionId;
+
+/// No task description is longer than this: it travels in one frame.
+pub const TASK_MAX: usize = 16 * 1024;
+
+/// What a group works on, as its coordinator computed it, the same for all members.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Which of its coordinator's reorganizations made it. No two descriptions are taken for one another, though their
+    /// content be the same.
+    made_by: ElectionId,
+    /// What is to be done. What it means is the application's business.
+    content: Vec<u8>,
+}
+
+impl Task {
+    /// The description that a reorganization arrived at.
+    ///
+    /// # Errors
+    /// If its content is longer than [`TASK_MAX`].
+    pub fn new(made_by: ElectionId, content: Vec<u8>) -> Result<Self, TaskTooLong> {
+        let task = Self { made_by, content };
+        if task.is_short_enough() { Ok(task) } else { Err(TaskTooLong { len: task.content.len() }) }
+    }
+
+    /// Which of its coordinator's reorganizations made it.
+    pub fn made_by(&self) -> ElectionId {
+        self.made_by
+    }
+
+    /// What is to be done.
+    pub fn content(&self) -> &[u8] {
+        &self.content
+    }
+
+    /// A number that tells descriptions apart in traces.
+    pub fn digest(&self) -> TaskDigest {
+        let ElectionId { node, incarnation, seq } = self.made_by;
+        let number = [u64::from(node.0), incarnation.0, seq].map(u64::to_le_bytes);
+        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
+        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        TaskDigest(number.as_flattened().iter().chain(&self.content).fold(0xcbf2_9ce4_8422_2325, hash))
+    }
+
+    /// What a peer sends is decoded whatever its length.
+    pub(super) fn is_short_enough(&self) -> bool {
+        self.content.len() <= TASK_MAX
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        form.reorganization(self.made_by);
+        form.number(self.content.len() as u64);
+        self.content.iter().for_each(|byte| form.number(u64::from(*byte)));
+    }
+}
+
+/// Tells task descriptions apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskDigest(pub u64);
+
+impl fmt::Display for TaskDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// A task description that cannot be distributed. Nobody has been told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a task description of {len} bytes; the longest allowed is {TASK_MAX}")]
+pub struct TaskTooLong {
+    /// How long it is.
+    pub len: usize,
+}

@@ -1,0 +1,146 @@
+//! One node's group layer, told of formations and answers.
+
+use super::*;
+
+const T: Span = Span::millis(20);
+const SENT: Time = Time::from_micros(5_000);
+
+fn id(n: u32) -> NodeId {
+    NodeId(n)
+}
+
+fn number(node: u32, seq: u64) -> GroupId {
+    GroupId(ElectionId { node: id(node), incarnation: Incarnation(1), seq })
+}
+
+fn layer(me: u32, variant: Variant) -> Group {
+    Group::new(id(me), Incarnation(1), variant, T)
+}
+
+fn formation(leader: u32, seq: u64, members: &[u32]) -> Formation {
+    let members = members.iter().copied().map(NodeId).collect();
+    Formation { group: Some(number(leader, seq)), leader: id(leader), members }
+}
+
+/// A coordinator that has handed out its task to these, and the task.
+fn coordinator(variant: Variant, members: &[u32]) -> (Group, Task) {
+    let mut group = layer(3, variant);
+    group.form(SENT, formation(3, 1, members));
+    let task = group.task.clone().expect("a coordinator has what it hands out");
+    (group, task)
+}
+
+/// What a layer wants, by name.
+fn steps(group: &mut Group) -> Vec<(&'static str, u32)> {
+    let name = |step: Step| match step {
+        Step::Send(to, GroupMsg::Ready { .. }) => ("Ready", to.0),
+        Step::Send(to, GroupMsg::ReadyReply { in_place: true, .. }) => ("in place", to.0),
+        Step::Send(to, GroupMsg::ReadyReply { in_place: false, .. }) => ("not in place", to.0),
+        Step::Installed(_) => ("installed", 0),
+        Step::Reorganized => ("reorganized", 0),
+        Step::Failed(peer) => ("failed", peer.0),
+    };
+    group.take_steps().into_iter().map(name).collect()
+}
+
+#[test]
+fn who_is_alone_is_reorganized_at_once() {
+    let (mut group, _) = coordinator(Variant::Repaired, &[]);
+    assert_eq!(steps(&mut group), [("installed", 0), ("reorganized", 0)]);
+    assert_eq!(group.deadline(), Time::NEVER);
+}
+
+#[test]
+fn a_group_is_reorganized_when_all_have_the_task_in_place() {
+    let (mut group, task) = coordinator(Variant::Repaired, &[1, 2]);
+    assert_eq!(steps(&mut group), [("Ready", 1), ("Ready", 2), ("installed", 0)]);
+    let reply = GroupMsg::ReadyReply { call: task.made_by(), in_place: true };
+    group.handle(id(1), reply.clone());
+    group.handle(id(1), reply.clone());
+    group.handle(id(4), reply.clone());
+    assert_eq!(steps(&mut group), [], "one of two has answered, more than once, and a stranger");
+    group.handle(id(2), reply);
+    assert_eq!(steps(&mut group), [("reorganized", 0)]);
+}
+
+#[test]
+fn a_member_that_does_not_answer_in_time_ends_the_reorganization() {
+    let (mut group, task) = coordinator(Variant::Repaired, &[1, 2]);
+    group.handle(id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
+    steps(&mut group);
+    assert_eq!(group.deadline(), SENT + T);
+    group.wake(SENT + Span::millis(19));
+    assert_eq!(steps(&mut group), []);
+    group.wake(SENT + T);
+    assert_eq!(steps(&mut group), [("failed", 2)]);
+    group.handle(id(2), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
+    assert_eq!(steps(&mut group), [], "an answer that comes after the timeout is ignored");
+}
+
+#[test]
+fn evidence_that_a_member_is_gone_is_as_good_as_its_silence() {
+    let (mut group, _) = coordinator(Variant::Repaired, &[1, 2]);
+    steps(&mut group);
+    group.gone(id(4));
+    assert_eq!(steps(&mut group), []);
+    group.gone(id(2));
+    assert_eq!(steps(&mut group), [("failed", 2)]);
+}
+
+/// E-GM3: as printed, an answer to Ready does not tell whether the task was accepted.
+#[test]
+fn a_refusal_counts_as_an_answer_only_as_printed() {
+    for (variant, outcome) in [(Variant::Printed, ("reorganized", 0)), (Variant::Repaired, ("failed", 1))] {
+        let (mut group, task) = coordinator(variant, &[1]);
+        steps(&mut group);
+        group.handle(id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: false });
+        assert_eq!(steps(&mut group), [outcome]);
+    }
+}
+
+#[test]
+fn an_answer_to_an_earlier_reorganization_is_none_to_this() {
+    let (mut group, task) = coordinator(Variant::Repaired, &[1]);
+    group.form(SENT, formation(3, 2, &[1]));
+    steps(&mut group);
+    group.handle(id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
+    assert_eq!(steps(&mut group), []);
+}
+
+#[test]
+fn a_member_takes_the_task_of_its_own_group_from_its_coordinator_once() {
+    let (_, task) = coordinator(Variant::Repaired, &[1]);
+    let ready = |seq| GroupMsg::Ready { group: Some(number(3, seq)), task: task.clone() };
+    let mut member = layer(1, Variant::Repaired);
+    member.handle(id(3), ready(1));
+    assert_eq!(steps(&mut member), [("not in place", 3)], "it is in no group yet");
+    member.form(SENT, formation(3, 1, &[]));
+    member.handle(id(2), ready(1));
+    assert_eq!(steps(&mut member), [], "that is no word of node 2");
+    member.handle(id(3), ready(2));
+    assert_eq!(steps(&mut member), [("not in place", 3)], "of another group");
+    member.handle(id(3), ready(1));
+    assert_eq!(steps(&mut member), [("installed", 0), ("reorganized", 0), ("in place", 3)]);
+    member.handle(id(3), ready(1));
+    assert_eq!(steps(&mut member), [("in place", 3)], "again");
+    member.disband();
+    member.handle(id(3), ready(1));
+    assert_eq!(steps(&mut member), [("not in place", 3)], "it has left");
+}
+
+#[test]
+fn no_two_tasks_are_taken_for_one_another() {
+    let (mut group, first) = coordinator(Variant::Repaired, &[1]);
+    group.form(SENT, formation(3, 2, &[1]));
+    let second = group.task.clone().expect("it has another");
+    assert_eq!(first.content(), second.content());
+    assert_ne!(first.digest(), second.digest());
+}
+
+#[test]
+fn a_task_that_is_too_long_is_its_authors_error() {
+    let made_by = ElectionId { node: id(3), incarnation: Incarnation(1), seq: 1 };
+    assert!(Task::new(made_by, alloc::vec![0; TASK_MAX]).is_ok());
+    let error = Task::new(made_by, alloc::vec![0; TASK_MAX + 1]);
+    assert_eq!(error, Err(TaskTooLong { len: TASK_MAX + 1 }));
+}
