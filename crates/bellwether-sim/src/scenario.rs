@@ -20,7 +20,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 
 pub use model::{Model, ModelKey, ModelKind};
-pub use parse::{Overrides, ScenarioError, Wrong, one_of};
+pub use parse::{Overrides, ScenarioError, Wrong, distance, nearest, one_of};
 
 /// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
 pub const NODES_MAX: u32 = 4_000;
