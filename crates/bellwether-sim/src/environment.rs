@@ -37,6 +37,12 @@ pub fn promised(scenario: &Scenario, property: Property, waived: &[Assumption]) 
         })
 }
 
+/// Whether a property is promised in any world at all by what the scenario runs.
+pub fn promises_ever(scenario: &Scenario, property: Property) -> bool {
+    let promises = promises(scenario.protocol, scenario.variant, scenario.agent);
+    promises.iter().any(|promise| promise.property == property)
+}
+
 /// What an algorithm and its detector promise, and the leadership layer if there is one.
 pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
     let mut promises = of_algorithm(protocol, variant, agent);
