@@ -56,7 +56,7 @@ pub(crate) enum Command {
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArgs),
     /// Find the known flaws of the papers, shrink them, and try the repairs
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted, and nothing was wrong by then"))]
     Flaws(flaws::FlawsArgs),
     /// List the algorithms: what each assumes, guarantees and costs
     #[command(after_help = EXIT_CODES)]

@@ -22,11 +22,12 @@ use bellwether_sim::explore::{
 };
 
 use super::picture::Picture;
-use super::search::{folder, stop_when_asked};
+use super::search::folder;
 use crate::Status;
 use crate::args::check::CheckArgs;
 use crate::layout::hanging;
 use crate::output::Printer;
+use crate::signals::stop_when_asked;
 use crate::trouble::Trouble;
 use request::Request;
 
@@ -56,7 +57,7 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
     let (requests, left_out) = request::requests(args).map_err(Trouble::wrong)?;
     let folder = args.search.out.as_deref().map(folder).transpose()?;
     let mut picture = args.search.diagram.as_deref().map(Picture::reserve).transpose()?;
-    let stop = stop_when_asked()?;
+    let stop = stop_when_asked().map_err(Trouble::failed)?;
     let mut status = Status::Done;
     for (nth, request) in requests.into_iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
