@@ -46,6 +46,20 @@ struct Searched {
     found: Vec<Found>,
 }
 
+impl Searched {
+    fn status(&self) -> Status {
+        match self.outcome.extent {
+            _ if !self.found.is_empty() => Status::No,
+            Extent::UpToViolation => Status::No,
+            Extent::Stopped => Status::Interrupted,
+            // It was asked for all of it.
+            Extent::StatesMax => Status::Failed,
+            Extent::All if self.outcome.undecided > 0 => Status::Failed,
+            Extent::All => Status::Done,
+        }
+    }
+}
+
 /// A counterexample, told and kept.
 struct Found {
     counterexample: Counterexample,
@@ -77,13 +91,9 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
             }
             print::text(&searched, out);
         }
-        status = match (status, searched.outcome.extent) {
-            (Status::No, _) | (_, Extent::UpToViolation) => Status::No,
-            _ if !searched.found.is_empty() => Status::No,
-            (_, Extent::Stopped) => Status::Interrupted,
-            // It was asked for all of it.
-            (_, Extent::StatesMax) => Status::Failed,
-            (status, Extent::All) => status,
+        status = match (status, searched.status()) {
+            (Status::No, _) | (_, Status::Done) => status,
+            (_, worse) => worse,
         };
     }
     if !args.json {
