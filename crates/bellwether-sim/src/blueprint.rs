@@ -34,13 +34,13 @@ impl Blueprint {
     }
 
     /// The node that comes up on a machine whose disk holds this, in its next life.
-    pub(crate) fn node<E: Election>(&self, id: NodeId, disk: Durable, now: Time) -> Node<E> {
+    pub(crate) fn node<E: Election>(&self, id: NodeId, disk: &Durable, now: Time) -> Node<E> {
         let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
         let roster = match self.setup.protocol.spec().peers {
             Peers::Listed => self.setup.roster.seen_by(id),
             Peers::Met => Roster::new(id, [id], self.setup.roster.priority()),
         };
         let setup = Setup { roster, incarnation, count: disk.count, ..self.setup.clone() };
-        Node::new(setup, self.detector, now)
+        Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now)
     }
 }

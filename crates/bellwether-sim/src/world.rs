@@ -13,20 +13,21 @@ use std::collections::VecDeque;
 use bellwether_proto::canonical::Form;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::Election;
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::group::{Plan, PlanRequest};
+use bellwether_proto::ident::{ElectionId, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Kind};
 use bellwether_proto::node::Node;
-use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::View;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use slab::Slab;
 
 use connections::{Connections, News};
-use hooks::Disks;
 pub use hooks::Relay;
+use hooks::{Application, Disks};
 
 use crate::adversary::Adversary;
 use crate::blueprint::Blueprint;
@@ -61,6 +62,9 @@ pub struct World<'a, E: Election> {
     journal: Journal<'a>,
     relay: Option<Relay<'a, E::Msg>>,
     disks: Option<Disks<'a>>,
+    application: Option<Application<'a>>,
+    /// What it will have answered.
+    answers: Slab<Answer>,
     outbox: Outbox<E::Msg>,
 }
 
@@ -85,6 +89,14 @@ struct Host<E: Election> {
     wakes: u32,
     /// Crash instead of sending a message of this kind.
     trap: Option<String>,
+}
+
+/// What an application will have answered.
+#[derive(Debug)]
+struct Answer {
+    to: usize,
+    no: ElectionId,
+    plan: Plan,
 }
 
 #[derive(Debug)]
@@ -122,6 +134,8 @@ impl<'a, E: Election> World<'a, E> {
             journal,
             relay: None,
             disks: None,
+            application: None,
+            answers: Slab::new(),
             outbox: Outbox::new(),
         }
     }
@@ -134,6 +148,16 @@ impl<'a, E: Election> World<'a, E> {
     /// Has disks keep `keep` of what is written to them: a planted fault.
     pub fn set_disks(&mut self, keep: impl FnMut(Durable) -> Durable + 'a) {
         self.disks = Some(Disks(Box::new(keep)));
+    }
+
+    /// Has an application say what groups are to do, and after which time; it never answers where it gives `None`. Nodes wait
+    /// for it as long as `patience`.
+    pub fn set_application(
+        &mut self,
+        patience: Span,
+        answers: impl FnMut(NodeId, &PlanRequest) -> Option<(Span, Plan)> + 'a,
+    ) {
+        self.application = Some(Application { patience, answers: Box::new(answers) });
     }
 
     /// The time.
@@ -194,6 +218,7 @@ impl<'a, E: Election> World<'a, E> {
             match due {
                 Due::Delivery(slot) => self.deliver(slot),
                 Due::News(slot) => self.break_news(slot),
+                Due::Answer(slot) => self.answer(slot),
                 Due::Deadline(at) => self.wake(at),
             }
         }
@@ -253,6 +278,7 @@ impl<'a, E: Election> World<'a, E> {
             host.inbox.iter().for_each(|message| message.frame.canonical(host.id, &mut form));
             form.incarnation(host.id, host.disk.incarnation);
             form.suspicions(host.disk.count);
+            form.option(host.disk.group.as_deref(), |form, kept| kept.canonical(form));
             let now = host.clock.reads(self.now);
             form.option(host.node.as_ref(), |form, node| node.canonical(now, form));
         }
@@ -293,7 +319,11 @@ impl<'a, E: Election> World<'a, E> {
     fn boot(&mut self, at: usize) {
         let now = self.now;
         let host = &mut self.hosts[at];
-        let node = self.blueprint.node(host.id, host.disk, host.clock.reads(now));
+        let node = self.blueprint.node(host.id, &host.disk, host.clock.reads(now));
+        let node = match &self.application {
+            Some(Application { patience, .. }) => node.with_planner(*patience),
+            None => node,
+        };
         host.node = Some(match self.connections {
             Some(_) => {
                 let terms = connections::terms(&self.blueprint.setup, host.disk.epoch);
@@ -452,12 +482,14 @@ impl<'a, E: Election> World<'a, E> {
             for output in outbox.drain() {
                 match output {
                     Output::Persist(durable) => {
+                        let written = Written::from(&durable);
                         self.hosts[at].disk = match &mut self.disks {
                             Some(Disks(keep)) => keep(durable),
                             None => durable,
                         };
-                        self.record(at, What::Persist(durable));
+                        self.record(at, What::Persist(written));
                     }
+                    Output::Plan(request) => self.ask(at, &request),
                     Output::Event(event) => {
                         self.views_changed |= matches!(event, Event::View(_));
                         self.record(at, What::Node(event));
@@ -483,6 +515,23 @@ impl<'a, E: Election> World<'a, E> {
             self.outbox = outbox;
         }
         self.schedule_wake(at);
+    }
+
+    fn ask(&mut self, at: usize, request: &PlanRequest) {
+        let Some(Application { answers, .. }) = &mut self.application else { return };
+        if let Some((after, plan)) = answers(self.hosts[at].id, request) {
+            let slot = self.answers.insert(Answer { to: at, no: request.no, plan });
+            self.queue.answer(self.now + after, slot);
+        }
+    }
+
+    /// The application answers, if the process that asked is still there. One that is paused does not run it either.
+    fn answer(&mut self, slot: usize) {
+        let Answer { to, no, plan } = self.answers.remove(slot);
+        let host = &self.hosts[to];
+        if host.node.as_ref().is_some_and(|node| node.incarnation() == no.incarnation) && !host.paused {
+            self.input(to, Input::Planned { no, plan });
+        }
     }
 
     fn springs_trap(&self, at: usize, kind: Kind) -> bool {

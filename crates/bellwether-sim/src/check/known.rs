@@ -178,6 +178,12 @@ impl Known {
                 self.version += 1;
             }
             Event::Yield(_)
+            | Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. }
             | Event::Reborn(_)
             | Event::Watch(_)
             | Event::Unwatch(_)

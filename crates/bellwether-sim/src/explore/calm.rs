@@ -331,6 +331,7 @@ impl<'a, E: Election> Calm<'a, E> {
                 Output::Broadcast(frame) => (0..self.hosts.len())
                     .filter(|to| *to != at)
                     .for_each(|to| self.send(at, to, frame.clone())),
+                Output::Plan(_) => {}
                 Output::Event(event) => {
                     let plays_dead = match event {
                         Event::PlayDead => true,

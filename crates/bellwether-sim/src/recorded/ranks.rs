@@ -67,6 +67,12 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             Event::Refused { .. }
             | Event::Reborn(_)
             | Event::Installed(_)
+            | Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. }
             | Event::UnwatchAll
             | Event::PlayDead
             | Event::PlayAlive => {}

@@ -7,7 +7,7 @@ use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::{detector, leadership, link};
+use bellwether_proto::{detector, group, leadership, link};
 use toml::Spanned;
 
 use super::error::{Wrong, one_of};
@@ -157,5 +157,6 @@ pub(crate) fn is_kind(name: &str) -> bool {
 fn kinds() -> impl Iterator<Item = &'static str> {
     let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
     let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
+    let layers = layers.chain(group::RESTRICTED_KINDS);
     elections.chain(layers).copied().map(Kind::name)
 }

@@ -166,6 +166,12 @@ impl Spotter {
                 self.reached.add(Situation::OldLifeRefused);
             }
             Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Installed(_) => {}
+            Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. } => {}
         }
     }
 
