@@ -95,6 +95,9 @@ pub(crate) struct SimArgs {
     /// Draw what matters in a single FILE as a space-time diagram; whatever property it breaks is marked
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) diagram: Option<PathBuf>,
+    /// Draw which groups there were in a single FILE and which came from which; or write that for Graphviz
+    #[arg(long, value_name = "FILE.svg|FILE.dot")]
+    pub(crate) history: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -187,6 +187,11 @@ impl Group {
         &self.kept.history
     }
 
+    /// What the node voted for without knowing the outcome.
+    pub(crate) fn doubts(&self) -> &[Attempted] {
+        self.kept.ledger.doubts()
+    }
+
     /// What the group that the node is in works on.
     pub(crate) fn task(&self) -> Option<&Task> {
         self.task.as_ref().filter(|_| matches!(self.phase, Phase::InPlace(_)))

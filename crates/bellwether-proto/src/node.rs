@@ -7,7 +7,7 @@ use core::mem;
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
-use crate::group::{self, Group, History, Kept, Task};
+use crate::group::{self, Attempted, Group, History, Kept, Task};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
@@ -107,8 +107,7 @@ impl<E: Election> Node<E> {
             },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
-            group: spec
-                .reorganizes
+            group: E::reorganizes(setup.protocol)
                 .then(|| Group::new(roster, setup.incarnation, setup.variant, setup.timing.delta * 2)),
             leadership: None,
             aside: None,
@@ -233,6 +232,11 @@ impl<E: Election> Node<E> {
     /// What the node's group works on, once that is in place.
     pub fn task(&self) -> Option<&Task> {
         self.group.as_ref().and_then(Group::task)
+    }
+
+    /// The restricted operations that the node voted for without knowing the outcome.
+    pub fn doubts(&self) -> &[Attempted] {
+        self.group.as_ref().map_or(&[], Group::doubts)
     }
 
     /// The algorithm's state.

@@ -33,11 +33,13 @@ mod epoch;
 mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
+mod history;
 mod known;
 mod last_quarter;
 mod names;
 mod obligations;
 mod omega;
+mod restricted_once;
 mod single_sender;
 mod sle1;
 mod sle2;
@@ -274,6 +276,8 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Omega => Box::new(omega::Omega::of_elections(facts)),
         Property::Settled => Box::new(omega::Omega::of_announcements(facts)),
         Property::Epoch => Box::new(epoch::Epoch::default()),
+        Property::History => Box::new(history::History::default()),
+        Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::default()),
         Property::SingleSender => Box::new(single_sender::SingleSender::new(facts)),
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),

@@ -54,6 +54,11 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
 
 fn of_algorithm(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
     let mut promises = protocol.spec().promises(variant).to_vec();
+    // What the group layer promises, whatever the election above it does. As printed, groups may have no numbers.
+    if protocol.spec().reorganizes && variant == Variant::Repaired {
+        promises.push(Promise { property: Property::History, under: &[] });
+        promises.push(Promise { property: Property::RestrictedOnce, under: &[] });
+    }
     if agent {
         // That all announce the same leader in the end is promised where it is of the elections.
         let omega = promises.iter().filter(|promise| promise.property == Property::Omega);
@@ -211,6 +216,7 @@ fn loses_messages(fault: &Fault) -> bool {
         | Fault::Mend(_)
         | Fault::Heal
         | Fault::Slow { .. }
-        | Fault::CrashBeforeSend { .. } => false,
+        | Fault::CrashBeforeSend { .. }
+        | Fault::Perform { .. } => false,
     }
 }

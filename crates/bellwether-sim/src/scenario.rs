@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Protocol, Timing, Variant};
+use bellwether_proto::group::OpId;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
@@ -227,6 +228,13 @@ pub enum Fault {
         node: NodeId,
         /// Which kind.
         kind: String,
+    },
+    /// `perform`: the node, if it is up, is asked to perform a restricted operation.
+    Perform {
+        /// Who.
+        node: NodeId,
+        /// The number of the operation.
+        op: OpId,
     },
     /// `network`: changes the rule of every link without a rule of its own.
     Network {

@@ -4,6 +4,7 @@
 //! events in the order of the file, deliveries, deadlines (each in order of creation). Nodes start at time 0, after
 //! the scenario's events of that instant, so that a file can lay out the network before anybody speaks.
 
+mod application;
 mod connections;
 mod hooks;
 
@@ -13,21 +14,21 @@ use std::collections::VecDeque;
 use bellwether_proto::canonical::Form;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::Election;
-use bellwether_proto::group::{Plan, PlanRequest};
-use bellwether_proto::ident::{ElectionId, NodeId};
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Kind};
 use bellwether_proto::node::Node;
-use bellwether_proto::time::{Span, Time};
+use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::View;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use slab::Slab;
 
+use application::Application;
 use connections::{Connections, News};
+use hooks::Disks;
 pub use hooks::Relay;
-use hooks::{Application, Disks};
 
 use crate::adversary::Adversary;
 use crate::blueprint::Blueprint;
@@ -63,8 +64,6 @@ pub struct World<'a, E: Election> {
     relay: Option<Relay<'a, E::Msg>>,
     disks: Option<Disks<'a>>,
     application: Option<Application<'a>>,
-    /// What it will have answered.
-    answers: Slab<Answer>,
     outbox: Outbox<E::Msg>,
 }
 
@@ -89,14 +88,8 @@ struct Host<E: Election> {
     wakes: u32,
     /// Crash instead of sending a message of this kind.
     trap: Option<String>,
-}
-
-/// What an application will have answered.
-#[derive(Debug)]
-struct Answer {
-    to: usize,
-    no: ElectionId,
-    plan: Plan,
+    /// Crash instead of writing or sending anything after so much more.
+    fuse: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -135,7 +128,6 @@ impl<'a, E: Election> World<'a, E> {
             relay: None,
             disks: None,
             application: None,
-            answers: Slab::new(),
             outbox: Outbox::new(),
         }
     }
@@ -150,14 +142,9 @@ impl<'a, E: Election> World<'a, E> {
         self.disks = Some(Disks(Box::new(keep)));
     }
 
-    /// Has an application say what groups are to do, and after which time; it never answers where it gives `None`. Nodes wait
-    /// for it as long as `patience`.
-    pub fn set_application(
-        &mut self,
-        patience: Span,
-        answers: impl FnMut(NodeId, &PlanRequest) -> Option<(Span, Plan)> + 'a,
-    ) {
-        self.application = Some(Application { patience, answers: Box::new(answers) });
+    /// Has the node crash when it has written and sent so much more, whatever it is about to do next.
+    pub fn crash_after(&mut self, id: NodeId, effects: u64) {
+        self.hosts[index(id)].fuse = Some(effects);
     }
 
     /// The time.
@@ -254,6 +241,7 @@ impl<'a, E: Election> World<'a, E> {
             }
             Fault::DropNext { from, to, kind } => self.net.drop_next(index(*from), index(*to), kind),
             Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
+            Fault::Perform { node, op } => self.perform(index(*node), *op),
             Fault::Network { latency, loss, duplicate, fifo } => self.net.change_base(|rule| {
                 rule.latency = latency.unwrap_or(rule.latency);
                 rule.loss = loss.unwrap_or(rule.loss);
@@ -321,7 +309,7 @@ impl<'a, E: Election> World<'a, E> {
         let host = &mut self.hosts[at];
         let node = self.blueprint.node(host.id, &host.disk, host.clock.reads(now));
         let node = match &self.application {
-            Some(Application { patience, .. }) => node.with_planner(*patience),
+            Some(application) => node.with_planner(application.patience),
             None => node,
         };
         host.node = Some(match self.connections {
@@ -350,7 +338,7 @@ impl<'a, E: Election> World<'a, E> {
         let (was_up, was_fresh, was_paused) = (host.node.is_some(), host.fresh, host.paused);
         host.fresh = false;
         host.paused = false;
-        host.trap = None;
+        (host.trap, host.fuse) = (None, None);
         host.wake = Time::NEVER;
         host.news.clear();
         if was_up || was_paused {
@@ -480,6 +468,10 @@ impl<'a, E: Election> World<'a, E> {
         if !self.outbox.is_empty() {
             let mut outbox = std::mem::take(&mut self.outbox);
             for output in outbox.drain() {
+                if !matches!(output, Output::Event(_)) && self.burns_down(at) {
+                    self.crash(at);
+                    break;
+                }
                 match output {
                     Output::Persist(durable) => {
                         let written = Written::from(&durable);
@@ -517,21 +509,12 @@ impl<'a, E: Election> World<'a, E> {
         self.schedule_wake(at);
     }
 
-    fn ask(&mut self, at: usize, request: &PlanRequest) {
-        let Some(Application { answers, .. }) = &mut self.application else { return };
-        if let Some((after, plan)) = answers(self.hosts[at].id, request) {
-            let slot = self.answers.insert(Answer { to: at, no: request.no, plan });
-            self.queue.answer(self.now + after, slot);
-        }
-    }
-
-    /// The application answers, if the process that asked is still there. One that is paused does not run it either.
-    fn answer(&mut self, slot: usize) {
-        let Answer { to, no, plan } = self.answers.remove(slot);
-        let host = &self.hosts[to];
-        if host.node.as_ref().is_some_and(|node| node.incarnation() == no.incarnation) && !host.paused {
-            self.input(to, Input::Planned { no, plan });
-        }
+    /// Whether the node is to crash before it does anything more.
+    fn burns_down(&mut self, at: usize) -> bool {
+        let fuse = &mut self.hosts[at].fuse;
+        let left = fuse.map(|left| left.checked_sub(1));
+        *fuse = left.flatten();
+        left == Some(None)
     }
 
     fn springs_trap(&self, at: usize, kind: Kind) -> bool {
@@ -686,6 +669,7 @@ impl<E: Election> Host<E> {
             woken: Time::ZERO,
             wakes: 0,
             trap: None,
+            fuse: None,
         }
     }
 }

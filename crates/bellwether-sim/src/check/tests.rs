@@ -6,6 +6,7 @@ mod agreement;
 mod detectors;
 mod elections;
 mod epoch;
+mod groups;
 mod judge;
 mod omega;
 mod settled;

@@ -141,7 +141,7 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
                 Fault::Network { latency, loss, duplicate, fifo: None },
             ]
         }
-        Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } => Vec::new(),
+        Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } | Fault::Perform { .. } => Vec::new(),
     }
 }
 

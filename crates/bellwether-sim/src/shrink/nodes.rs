@@ -104,6 +104,7 @@ fn about(fault: &Fault, moved: &impl Fn(NodeId) -> Option<NodeId>) -> Option<Fau
         Fault::CrashBeforeSend { node, kind } => {
             Fault::CrashBeforeSend { node: moved(*node)?, kind: kind.clone() }
         }
+        Fault::Perform { node, op } => Fault::Perform { node: moved(*node)?, op: *op },
         Fault::Heal | Fault::Network { .. } => fault.clone(),
     })
 }
