@@ -193,7 +193,7 @@ impl Group {
     }
 
     /// What the group that the node is in works on.
-    pub(crate) fn task(&self) -> Option<&Task> {
+    pub(crate) fn task_in_place(&self) -> Option<&Task> {
         self.task.as_ref().filter(|_| matches!(self.phase, Phase::InPlace(_)))
     }
 

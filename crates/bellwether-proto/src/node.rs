@@ -230,8 +230,8 @@ impl<E: Election> Node<E> {
     }
 
     /// What the node's group works on, once that is in place.
-    pub fn task(&self) -> Option<&Task> {
-        self.group.as_ref().and_then(Group::task)
+    pub fn task_in_place(&self) -> Option<&Task> {
+        self.group.as_ref().and_then(Group::task_in_place)
     }
 
     /// The restricted operations that the node voted for without knowing the outcome.

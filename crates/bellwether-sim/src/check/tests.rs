@@ -6,7 +6,7 @@ mod agreement;
 mod detectors;
 mod elections;
 mod epoch;
-mod groups;
+mod group_history;
 mod judge;
 mod omega;
 mod settled;

@@ -38,7 +38,10 @@ fn what_the_application_computes_is_in_place_everywhere() {
             if node.view().status == Status::Normal {
                 let members = node.history().and_then(|history| history.record(node.view().group?));
                 let members = members.expect("a group in place is recorded").members.len();
-                assert_eq!(node.task().map(|task| task.content().to_vec()), Some(vec![members as u8]));
+                assert_eq!(
+                    node.task_in_place().map(|task| task.content().to_vec()),
+                    Some(vec![members as u8])
+                );
                 in_place += usize::from(members == 3);
             }
         }

@@ -108,7 +108,7 @@ fn members_bring_their_graphs_along_and_all_get_the_whole() {
     let on_disk =
         Kept::from_bytes(&one.kept().expect("there is something").to_bytes()).expect("it was written");
     assert_eq!(on_disk.past(), one.past());
-    assert_eq!(on_disk.task.as_ref(), one.task());
+    assert_eq!(on_disk.task.as_ref(), one.task_in_place());
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_is_on_disk_survives_the_life_and_nothing_else_does() {
     let before = group.past();
     group = group.reborn(Incarnation(2), SENT);
     assert_eq!(group.past(), before);
-    assert_eq!(group.task(), None);
+    assert_eq!(group.task_in_place(), None);
 }
 
 #[test]
