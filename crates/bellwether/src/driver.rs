@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::{Frame, Layer};
@@ -230,6 +230,7 @@ impl Driver {
                 let mut known = self.shared.known();
                 (known.view, known.aside) = (view, self.node.is_aside());
             }
+            Event::Recorded { group, .. } => self.on_recorded(group),
             Event::Announced(announced) => self.on_announced(now, announced),
             Event::Yield(to) => self.on_yield(now, to),
             Event::Refused { from, why } => {
@@ -239,6 +240,16 @@ impl Driver {
             Event::Reborn(incarnation) => tracing::info!(%incarnation, "this node begins a new life"),
             _ => {}
         }
+    }
+
+    /// Groups merge and part; each is worth a line, and whoever asks is told of all that are known.
+    fn on_recorded(&self, group: GroupId) {
+        let Some(groups) = self.node.history() else { return };
+        if let Some(record) = groups.record(group) {
+            let members: Vec<u32> = record.members.iter().map(|member| member.0).collect();
+            tracing::info!(%group, ?members, "the group of node {} is in place", record.coordinator);
+        }
+        self.shared.known().groups = groups.clone();
     }
 
     fn on_announced(&self, now: Time, announced: Announcement) {

@@ -16,6 +16,7 @@
 //! | be told when to stop, and finish first | [`Member::campaign`], [`Leadership::ended`] |
 //! | know who leads, now and from now on | [`Member::leader`], [`Member::observe`] |
 //! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
+//! | know with whom a member is in a group, and where that came from | [`Member::status`], [`Member::groups`] |
 //! | give leadership away | [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
 //! **What you may rely on**: every group of members that can reach each other has one announced leader, and every leadership
@@ -46,6 +47,6 @@ pub use member::Member;
 pub use tenure::Leadership;
 
 pub use bellwether_proto::{
-    canonical, detector, election, ident, io, leadership, link, message, node, promise, roster, time,
+    canonical, detector, election, group, ident, io, leadership, link, message, node, promise, roster, time,
 };
 pub use bellwether_proto::{trace, view, wire};

@@ -151,6 +151,12 @@ impl Member {
         self.shared.known().history.iter().cloned().collect()
     }
 
+    /// The groups that this member's group came from, and it itself, as far as they are remembered: see
+    /// [`History`](crate::group::History). Empty if the algorithm does not reorganize groups.
+    pub fn groups(&self) -> crate::group::History {
+        self.shared.known().groups.clone()
+    }
+
     /// Where peers reach this member; tells the port if the kernel chose it.
     pub fn local_addr(&self) -> SocketAddr {
         self.shared.transport.local_addr()

@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use bellwether_proto::election::Protocol;
+use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::view::View;
@@ -39,6 +40,8 @@ pub(crate) struct Known {
     pub(crate) aside: bool,
     pub(crate) counters: Counters,
     pub(crate) history: History,
+    /// The groups that there were, if the algorithm forms any.
+    pub(crate) groups: group::History,
 }
 
 impl Shared {
@@ -65,6 +68,7 @@ impl Shared {
                 aside: false,
                 counters: Counters::default(),
                 history,
+                groups: group::History::default(),
             }),
         }
     }
@@ -102,6 +106,7 @@ impl Shared {
             },
             leader: known.leader,
             view: known.view,
+            group: known.view.group.and_then(|group| known.groups.record(group)).cloned(),
             up_since: self.up_since,
         }
     }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
 use bellwether_proto::election::Protocol;
+use bellwether_proto::group::Record;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::view::View;
 
@@ -24,6 +25,9 @@ pub struct Status {
     pub leader: Option<Leader>,
     /// What the algorithm shows, settled or not.
     pub view: View,
+    /// The group that the member is in, with whom, and which groups that came from; `None` while it is in none, or if the
+    /// algorithm does not reorganize groups.
+    pub group: Option<Record>,
     /// Since when the member is up.
     pub up_since: SystemTime,
 }

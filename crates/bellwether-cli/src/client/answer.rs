@@ -14,6 +14,8 @@ pub(crate) struct Status {
     pub(crate) guarantee: String,
     pub(crate) standing: String,
     pub(crate) up_since_us: u64,
+    /// Of algorithms that reorganize groups, and of agents that know of them.
+    pub(crate) group: Option<Group>,
     #[serde(flatten)]
     pub(crate) leader: Leader,
 }
@@ -31,6 +33,17 @@ pub(crate) struct Leader {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct History {
     pub(crate) changes: Vec<Change>,
+    #[serde(default)]
+    pub(crate) groups: Vec<Group>,
+}
+
+/// A group, in `/v1/status` and `/v1/history`.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Group {
+    pub(crate) group: String,
+    pub(crate) coordinator: u32,
+    pub(crate) members: Vec<u32>,
+    pub(crate) parents: Vec<String>,
 }
 
 /// One of `/v1/history`, or an event of `/v1/watch`.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::answer::{Cause, Change, Leader};
+use super::answer::{Cause, Change, Group, Leader};
 use crate::duration::rough;
 
 /// `node 3 leads, epoch 7`
@@ -36,6 +36,25 @@ pub(crate) fn cause(cause: &Cause) -> String {
         _ => cause.text.clone(),
     }
 }
+
+/// `3.17.2 of 1, 2, 3, from 1.17.1, 3.17.1`
+pub(crate) fn group(group: &Group) -> String {
+    format!("{} of {}, from {}", group.group, ids(&group.members), parents(group))
+}
+
+/// `1, 2, 3`
+pub(crate) fn ids(ids: &[u32]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The groups that a group came from. The one that all come from is no group that ever was.
+pub(crate) fn parents(group: &Group) -> String {
+    let name = |parent: &String| if parent == ROOT { "the beginning".to_owned() } else { parent.clone() };
+    group.parents.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The number of the group that all others come from.
+const ROOT: &str = "0.0.0";
 
 /// `2026-03-01 12:30:00.250`, in UTC.
 pub(crate) fn date_and_time(rfc3339: &str) -> String {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Status;
 use crate::args::agent::HistoryArgs;
-use crate::client::answer::{Change, History};
+use crate::client::answer::{Change, Group, History};
 use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::{Column, table};
@@ -17,6 +17,14 @@ const COLUMNS: [Column; 6] = [
     Column::Number("epoch"),
     Column::Number("lasted"),
     Column::Text("why"),
+];
+
+/// Groups have no time: which came from which is what a merge tells.
+const GROUP_COLUMNS: [Column; 4] = [
+    Column::Whole("group"),
+    Column::Number("coordinator"),
+    Column::Text("members"),
+    Column::Text("came from"),
 ];
 
 pub(crate) fn run(args: &HistoryArgs, out: &Printer) -> Status {
@@ -38,7 +46,20 @@ fn ask(args: &HistoryArgs, out: &Printer) -> Result<(), Failure> {
     } else {
         out.line(table(&COLUMNS, rows(&all.changes)));
     }
+    if !all.groups.is_empty() {
+        out.line("");
+        out.line(table(&GROUP_COLUMNS, all.groups.iter().map(group_cells).collect()));
+    }
     Ok(())
+}
+
+fn group_cells(group: &Group) -> Vec<String> {
+    vec![
+        group.group.clone(),
+        group.coordinator.to_string(),
+        words::ids(&group.members),
+        words::parents(group),
+    ]
 }
 
 fn rows(changes: &[Change]) -> Vec<Vec<String>> {

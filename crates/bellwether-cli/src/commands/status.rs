@@ -36,6 +36,9 @@ fn print(status: &Answer, out: &Printer) {
     entry("mode", &status.mode);
     entry("", &status.guarantee);
     entry("standing", &status.standing);
+    if let Some(group) = &status.group {
+        entry("group", &words::group(group));
+    }
     entry("leader", &who(status.leader.leader));
     entry("epoch", &status.leader.epoch.map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()));
     let since = status.leader.since.as_deref().zip(status.leader.since_us);

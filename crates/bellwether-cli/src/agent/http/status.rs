@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
+use bellwether::group::Record;
 use bellwether::ident::NodeId;
 use bellwether::status::{Cause, Change, Leader, Link, Participant, Standing, Status};
 use serde_json::{Value, json};
@@ -26,7 +27,9 @@ pub(super) async fn members(State(api): State<Api>) -> Json<Value> {
 }
 
 pub(super) async fn history(State(api): State<Api>) -> Json<Value> {
-    Json(json!({"changes": api.member.history().iter().map(change_json).collect::<Vec<_>>()}))
+    let changes: Vec<Value> = api.member.history().iter().map(change_json).collect();
+    let groups: Vec<Value> = api.member.groups().records().iter().map(group_json).collect();
+    Json(json!({"changes": changes, "groups": groups}))
 }
 
 pub(super) fn status_json(status: &Status) -> Value {
@@ -43,6 +46,7 @@ pub(super) fn status_json(status: &Status) -> Value {
             "leader": status.view.leader.map(|id| id.0),
             "group": status.view.group.map(|group| group.to_string()),
         },
+        "group": status.group.as_ref().map(group_json),
         "up_since": rfc3339::format(status.up_since),
         "up_since_us": rfc3339::micros(status.up_since),
     });
@@ -51,6 +55,16 @@ pub(super) fn status_json(status: &Status) -> Value {
         fields.append(&mut leader);
     }
     json
+}
+
+fn group_json(record: &Record) -> Value {
+    json!({
+        "group": record.group.to_string(),
+        "coordinator": record.coordinator.0,
+        "generation": record.generation,
+        "members": record.members.iter().map(|member| member.0).collect::<Vec<_>>(),
+        "parents": record.parents.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
 }
 
 pub(super) fn leader_json(leader: Option<Leader>) -> Value {
