@@ -50,6 +50,7 @@ exhaustive:
 	target/release/bellwether check bully-fd --exhaustive --expiries 8
 	target/release/bellwether check lfa --exhaustive --expiries 6
 	target/release/bellwether check async-bully --exhaustive
+	target/release/bellwether check bully --exhaustive
 	target/release/bellwether check fjr --exhaustive
 
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.

@@ -10,6 +10,7 @@
 pub mod adft;
 mod any;
 pub mod async_bully;
+pub mod bully;
 pub mod bully_fd;
 pub mod calls;
 pub mod fjr;
@@ -17,6 +18,7 @@ pub mod lfa;
 pub mod lockstep;
 pub mod mmrt;
 mod raynal;
+pub mod souto_bully;
 pub mod stoller;
 
 use alloc::vec::{Drain, Vec};

@@ -7,7 +7,7 @@ use core::mem;
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
-use crate::group::{self, Attempted, Group, History, Kept, Task};
+use crate::group::{self, Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
@@ -237,6 +237,11 @@ impl<E: Election> Node<E> {
     /// The restricted operations that the node voted for without knowing the outcome.
     pub fn doubts(&self) -> &[Attempted] {
         self.group.as_ref().map_or(&[], Group::doubts)
+    }
+
+    /// Tells the task description in place at this node from others.
+    pub fn task(&self) -> Option<TaskDigest> {
+        self.task_in_place().map(Task::digest)
     }
 
     /// The algorithm's state.

@@ -5,6 +5,12 @@ use core::fmt;
 /// A property of a run that a checker can judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Property {
+    /// Garcia-Molina, section III: reorganizing or normal nodes never disagree on the coordinator, nor normal ones on the
+    /// task.
+    A1,
+    /// Garcia-Molina, section III: if nothing fails, one node is in the end normal and coordinates, and all are normal under
+    /// it.
+    A2,
     /// Stoller, section 3: nodes in normal operation never disagree on the leader.
     Sle1,
     /// Stoller, section 3: without failures for a time c, all are normal with a leader that is up, and stay so.
@@ -37,7 +43,9 @@ pub enum Property {
 
 impl Property {
     /// Every property.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
+        Self::A1,
+        Self::A2,
         Self::Sle1,
         Self::Sle2,
         Self::Ale1,
@@ -57,6 +65,8 @@ impl Property {
     /// The name used in files and reports.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::A1 => "A1",
+            Self::A2 => "A2",
             Self::Sle1 => "SLE1",
             Self::Sle2 => "SLE2",
             Self::Ale1 => "ALE1",

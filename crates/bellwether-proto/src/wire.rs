@@ -116,6 +116,8 @@ mod tag {
     pub(super) const MMRT: u8 = 20;
     pub(super) const FJR: u8 = 21;
     pub(super) const LOCKSTEP: u8 = 22;
+    pub(super) const BULLY: u8 = 23;
+    pub(super) const SOUTO_BULLY: u8 = 25;
 }
 
 /// The bytes of a frame on that channel.
@@ -155,6 +157,8 @@ fn append_election(bytes: Vec<u8>, msg: &AnyMsg) -> Vec<u8> {
         AnyMsg::Mmrt(msg) => append(bytes, msg),
         AnyMsg::Fjr(msg) => append(bytes, msg),
         AnyMsg::Lockstep(msg) => append(bytes, msg),
+        AnyMsg::Bully(msg) => append(bytes, msg),
+        AnyMsg::SoutoBully(msg) => append(bytes, msg),
     }
 }
 
@@ -167,6 +171,8 @@ fn election_tag(msg: &AnyMsg) -> u8 {
         AnyMsg::Mmrt(_) => tag::MMRT,
         AnyMsg::Fjr(_) => tag::FJR,
         AnyMsg::Lockstep(_) => tag::LOCKSTEP,
+        AnyMsg::Bully(_) => tag::BULLY,
+        AnyMsg::SoutoBully(_) => tag::SOUTO_BULLY,
     }
 }
 
@@ -227,6 +233,8 @@ fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
         tag::MMRT => take_msg(bytes, AnyMsg::Mmrt),
         tag::FJR => take_msg(bytes, AnyMsg::Fjr),
         tag::LOCKSTEP => take_msg(bytes, AnyMsg::Lockstep),
+        tag::BULLY => take_msg(bytes, AnyMsg::Bully),
+        tag::SOUTO_BULLY => take_msg(bytes, AnyMsg::SoutoBully),
         found => Err(WireError::Tag { found }),
     }
 }

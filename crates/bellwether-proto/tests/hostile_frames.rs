@@ -12,7 +12,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use bellwether_proto::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token, WatchNo};
+use bellwether_proto::election::bully::{self, Answer};
+use bellwether_proto::election::calls::CallNo;
 use bellwether_proto::election::mmrt::{QueryNo, RecFrom};
+use bellwether_proto::election::souto_bully;
 use bellwether_proto::election::stoller::{Membership, Msg};
 use bellwether_proto::election::{AnyMsg, Count, Counts, adft, fjr, lfa, lockstep, mmrt};
 use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
@@ -119,6 +122,21 @@ fn valid_frames() -> Vec<Vec<u8>> {
         AnyMsg::Lockstep(lockstep::Msg::Round(12)),
     ];
     frames.extend(raynal.map(|msg| with(Body::Election(msg))));
+    let call = CallNo::new(NodeId(3), Incarnation(300), 70_000);
+    let calls = [
+        bully::Msg::AreYouThere(call),
+        bully::Msg::AreYouNormalReply(call, Answer::No),
+        bully::Msg::Halt(call, t),
+        bully::Msg::NewCoordinator(call, t),
+        bully::Msg::NewCoordinatorReply(call, Answer::Yes),
+    ];
+    frames.extend(calls.map(|msg| with(Body::Election(AnyMsg::Bully(msg)))));
+    let souto = [
+        souto_bully::Msg::AreUThere(t),
+        souto_bully::Msg::Halt { election: t, answers: Some(t) },
+        souto_bully::Msg::NewLeader(t),
+    ];
+    frames.extend(souto.map(|msg| with(Body::Election(AnyMsg::SoutoBully(msg)))));
     frames.push(with(Body::Link(LinkMsg::Outlived { known: Incarnation(5) })));
     let (round, epoch, to) = (1 << 40, 70_000, NodeId(3));
     let leadership = [

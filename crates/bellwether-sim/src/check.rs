@@ -2,6 +2,8 @@
 //!
 //! | property | from | on a finite run | file |
 //! |---|---|---|---|
+//! | A1 | Garcia-Molina, section III | after every event, all up nodes that are reorganizing or normal name one coordinator, and the normal ones have one task | `a1.rs` |
+//! | A2 | Garcia-Molina, section III | within c_GM (2·c_GM unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under one of them, and stay so | `a2.rs` |
 //! | SLE1 | Stoller, section 3 | after every event, all up nodes in normal operation name one leader | `sle1.rs` |
 //! | SLE2 | Stoller, section 3 | within c_S (2·c_S unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under a leader that is up, and stay so | `sle2.rs` |
 //! | ALE1 | Stoller, section 5 | as SLE1, among the nodes of each group | `ale1.rs` |
@@ -13,8 +15,8 @@
 //! | FD-ACCURATE | Stoller, section 2, (2), and 6 | only a watched node is reported, and only if it was down, or seemed so, since the watch began | `fd_accurate.rs` |
 //! | FD-LATENCY | Stoller, section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
 //!
-//! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `while_stable.rs`), "for ever"
-//! (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
+//! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `after_fault.rs`,
+//! `while_stable.rs`), "for ever" (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
 //! (`agreement.rs`), what detectors owe (`obligations.rs`), covers by cliques (`clique_cover.rs`), and what can be said of
 //! one state by itself, for searches that see states and no traces (`views.rs`).
 //!
@@ -23,6 +25,9 @@
 //! A simulator knows that a message will be late when it is sent, and its trace says so. A trace of a live run can only
 //! tell when the message arrives: what was judged while it was under way is then taken back.
 
+mod a1;
+mod a2;
+mod after_fault;
 mod agreement;
 mod ale1;
 mod ale2;
@@ -87,9 +92,12 @@ impl Facts {
         bound + Span::micros(u64::try_from(extra.div_ceil(1_000_000)).unwrap_or(u64::MAX))
     }
 
-    /// The longest time that any property allows between the last disturbance and agreement.
-    pub fn slowest_bound(&self) -> Span {
-        self.stretched((sle2::c_s(self) * 2).max(while_stable::c_a(self)))
+    /// The longest time that any of these properties, or any of Stoller's, allows between the last disturbance and
+    /// agreement.
+    pub fn slowest_bound(&self, promised: impl Iterator<Item = Property>) -> Span {
+        let stoller = (sle2::c_s(self) * 2).max(while_stable::c_a(self));
+        let promised = promised.filter_map(|property| bound(property, self)).max();
+        self.stretched(promised.map_or(stoller, |promised| promised.max(stoller)))
     }
 
     /// τ_FD, stretched.
@@ -268,8 +276,10 @@ impl Verdict {
 
 fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
     match property {
+        Property::A1 => Box::new(a1::A1::new(facts)),
+        Property::A2 => Box::new(a2::new(facts)),
         Property::Sle1 => Box::new(sle1::new(facts)),
-        Property::Sle2 => Box::new(sle2::Sle2::new(facts)),
+        Property::Sle2 => Box::new(sle2::new(facts)),
         Property::Ale1 => Box::new(ale1::new(facts)),
         Property::Ale2 => Box::new(ale2::new(facts)),
         Property::Ale2Prime => Box::new(ale2_prime::new(facts)),

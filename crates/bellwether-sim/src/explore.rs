@@ -6,7 +6,8 @@
 //! - **Time.** Each node has a clock of its own, which stands still until its next deadline expires, and that may happen at
 //!   any time: any node may be any number of times faster than any other, and any message take any time. Distances
 //!   between the deadlines of one node are kept. What arrives between two deadlines of a node arrives right after the
-//!   first, or with [`Bounds::waits`] also right before the second; nobody is woken late.
+//!   first, or with [`Bounds::waits`] also right before the second; nobody is woken late. For algorithms that promise
+//!   nothing unless messages arrive within δ, time passes for all alike (`together.rs`).
 //! - **Messages.** Channels keep the order for algorithms that need it, and keep none for the others.
 //! - **Crashes** come between steps, and in the middle of one after anything that was written or sent. Recovery is from disk.
 //! - **Detectors** are replaced by one of the class that the algorithm assumes (`oracle.rs`).
@@ -30,6 +31,7 @@ mod state;
 mod step;
 mod system;
 mod table;
+mod together;
 mod turn;
 
 pub use bounds::{Bounds, Reached};

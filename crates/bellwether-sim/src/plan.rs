@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
 use crate::net::below;
-use crate::run::facts;
+use crate::run::slowest_bound;
 use crate::scenario::{Fault, Latency, Planned, Scenario};
 use menu::{MENU, MENU_SYNCHRONOUS, Pick};
 
@@ -300,7 +300,7 @@ impl<'a> Drawing<'a> {
         }
         last.extend(self.exactly_t_down());
         self.scenario.events.extend(last.into_iter().map(|fault| Planned { at, fault }));
-        let due = facts(&self.scenario).slowest_bound();
+        let due = slowest_bound(&self.scenario);
         self.scenario.until = at + self.slowest() + due + Span::secs(1);
         if self.needs(Assumption::QuietEnd) {
             let quiet = self.quiet();

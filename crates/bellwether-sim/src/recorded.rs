@@ -162,10 +162,14 @@ fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Prope
 
 fn needs_no_truth(property: Property) -> bool {
     match property {
-        Property::Sle1 | Property::Ale1 | Property::Epoch | Property::History | Property::RestrictedOnce => {
-            true
-        }
-        Property::Sle2
+        Property::A1
+        | Property::Sle1
+        | Property::Ale1
+        | Property::Epoch
+        | Property::History
+        | Property::RestrictedOnce => true,
+        Property::A2
+        | Property::Sle2
         | Property::Ale2
         | Property::Ale2Prime
         | Property::Omega

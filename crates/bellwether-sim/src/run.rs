@@ -3,7 +3,7 @@
 use bellwether_proto::election::{AnyElection, AnyMsg};
 use bellwether_proto::message::Frame;
 use bellwether_proto::promise::Property;
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 use bellwether_proto::wire::{self, Channel};
 
@@ -62,6 +62,13 @@ pub fn facts(scenario: &Scenario) -> Facts {
         },
         drift_ppm: largest_drift(scenario),
     }
+}
+
+/// The longest time that whatever the algorithm promises may take after the last fault.
+pub fn slowest_bound(scenario: &Scenario) -> Span {
+    let spec = scenario.protocol.spec();
+    let promised = spec.repaired.iter().chain(spec.printed).map(|promise| promise.property);
+    facts(scenario).slowest_bound(promised)
 }
 
 /// When a property that is judged in the scenario is broken first, if it is.

@@ -52,10 +52,21 @@ fn lockstep_keeps_its_promises() {
     keeps_its_promises(Protocol::Lockstep, &["OMEGA"]);
 }
 
+#[test]
+fn bully_keeps_its_promises() {
+    keeps_its_promises(Protocol::Bully, &["A1", "A2"]);
+}
+
+#[test]
+fn souto_bully_keeps_its_promises() {
+    keeps_its_promises(Protocol::SoutoBully, &["A1", "A2", "FD-COMPLETE", "FD-ACCURATE", "FD-LATENCY"]);
+}
+
 /// The plans are hard enough: as printed, the algorithms fail in some of them.
 #[test]
 fn the_plans_find_the_flaws_of_the_printed_algorithms() {
-    for (protocol, property) in [(Protocol::BullyFd, "SLE2"), (Protocol::AsyncBully, "ALE2'")] {
+    let flawed = [(Protocol::BullyFd, "SLE2"), (Protocol::AsyncBully, "ALE2'"), (Protocol::SoutoBully, "A1")];
+    for (protocol, property) in flawed {
         let broken = (1..=RUNS).find(|seed| {
             let report = run::run(&plan::draw(protocol, Variant::Printed, *seed));
             report.properties.iter().any(|judged| judged.name == property && !judged.holds)

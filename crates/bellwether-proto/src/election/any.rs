@@ -2,11 +2,13 @@
 
 use super::adft::{self, Adft};
 use super::async_bully::{self, AsyncBully};
+use super::bully::{self, Bully};
 use super::bully_fd::{self, BullyFd};
 use super::fjr::{self, Fjr};
 use super::lfa::{self, Lfa};
 use super::lockstep::{self, Lockstep};
 use super::mmrt::{self, Mmrt};
+use super::souto_bully::{self, SoutoBully};
 use super::{Action, Actions, Election, Input, Setup, Spec, stoller};
 use crate::canonical::Form;
 use crate::message::{Kind, Message};
@@ -30,12 +32,25 @@ pub enum Protocol {
     Fjr,
     /// Raynal, section 1.
     Lockstep,
+    /// Garcia-Molina, Appendix I.
+    Bully,
+    /// Souto, The Bully Election Algorithm.
+    SoutoBully,
 }
 
 impl Protocol {
     /// Every algorithm.
-    pub const ALL: [Self; 7] =
-        [Self::BullyFd, Self::AsyncBully, Self::Lfa, Self::Adft, Self::Mmrt, Self::Fjr, Self::Lockstep];
+    pub const ALL: [Self; 9] = [
+        Self::BullyFd,
+        Self::AsyncBully,
+        Self::Lfa,
+        Self::Adft,
+        Self::Mmrt,
+        Self::Fjr,
+        Self::Lockstep,
+        Self::Bully,
+        Self::SoutoBully,
+    ];
 
     /// What is to be known about it.
     pub const fn spec(self) -> &'static Spec {
@@ -47,6 +62,8 @@ impl Protocol {
             Self::Mmrt => &mmrt::SPEC,
             Self::Fjr => &fjr::SPEC,
             Self::Lockstep => &lockstep::SPEC,
+            Self::Bully => &bully::SPEC,
+            Self::SoutoBully => &souto_bully::SPEC,
         }
     }
 
@@ -78,6 +95,10 @@ pub enum AnyElection {
     Fjr(Fjr),
     /// Raynal, section 1.
     Lockstep(Lockstep),
+    /// Garcia-Molina, Appendix I.
+    Bully(Bully),
+    /// Souto, The Bully Election Algorithm.
+    SoutoBully(SoutoBully),
 }
 
 /// A message of any of the algorithms.
@@ -97,6 +118,10 @@ pub enum AnyMsg {
     Fjr(fjr::Msg),
     /// Of Raynal's section 1.
     Lockstep(lockstep::Msg),
+    /// Of Garcia-Molina's Appendix I.
+    Bully(bully::Msg),
+    /// Of Souto's Bully Election Algorithm.
+    SoutoBully(souto_bully::Msg),
 }
 
 /// Runs `$body` with `$inner` bound to what `$any` holds, whichever algorithm it is of.
@@ -110,6 +135,8 @@ macro_rules! whichever {
             Self::Mmrt($inner) => $body,
             Self::Fjr($inner) => $body,
             Self::Lockstep($inner) => $body,
+            Self::Bully($inner) => $body,
+            Self::SoutoBully($inner) => $body,
         }
     };
 }
@@ -136,6 +163,8 @@ impl Election for AnyElection {
             Protocol::Mmrt => Self::Mmrt(Mmrt::new(setup, tau_fd)),
             Protocol::Fjr => Self::Fjr(Fjr::new(setup, tau_fd)),
             Protocol::Lockstep => Self::Lockstep(Lockstep::new(setup, tau_fd)),
+            Protocol::Bully => Self::Bully(Bully::new(setup, tau_fd)),
+            Protocol::SoutoBully => Self::SoutoBully(SoutoBully::new(setup, tau_fd)),
         }
     }
 
@@ -148,6 +177,8 @@ impl Election for AnyElection {
             Self::Mmrt(election) => step!(Mmrt, election, now, input, out),
             Self::Fjr(election) => step!(Fjr, election, now, input, out),
             Self::Lockstep(election) => step!(Lockstep, election, now, input, out),
+            Self::Bully(election) => step!(Bully, election, now, input, out),
+            Self::SoutoBully(election) => step!(SoutoBully, election, now, input, out),
         }
     }
 
@@ -170,6 +201,8 @@ impl Election for AnyElection {
             (Self::Mmrt(election), Self::Mmrt(before)) => election.breach(before),
             (Self::Fjr(election), Self::Fjr(before)) => election.breach(before),
             (Self::Lockstep(election), Self::Lockstep(before)) => election.breach(before),
+            (Self::Bully(election), Self::Bully(before)) => election.breach(before),
+            (Self::SoutoBully(election), Self::SoutoBully(before)) => election.breach(before),
             _ => None,
         }
     }

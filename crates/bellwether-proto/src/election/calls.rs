@@ -4,8 +4,6 @@
 //! until when. An answer, the timeout, or evidence that the callee is gone ends it; STOP ends all. An answer that comes after
 //! that finds no call and is ignored.
 
-#![expect(dead_code, reason = "its users follow")]
-
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +21,11 @@ impl CallNo {
     /// The number n of that caller and life.
     pub fn new(caller: NodeId, life: Incarnation, n: u64) -> Self {
         Self(ElectionId { node: caller, incarnation: life, seq: n })
+    }
+
+    /// Who called.
+    pub fn caller(self) -> NodeId {
+        self.0.node
     }
 
     pub(super) fn canonical(self, form: &mut Form) {

@@ -10,7 +10,7 @@ use crate::election::{AnyElection, AnyMsg, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
-use crate::wire::tests::{Random, message_of};
+use crate::wire::tests::{PER_ALGORITHM, Random, message_of};
 
 const DELTA: Span = Span::millis(10);
 const TAU: Span = Span::millis(100);
@@ -387,7 +387,7 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
         let mut frame = random.frame();
         frame.from = NodeId(random.below(5) as u32);
         if matches!(frame.body, Body::Election(_)) {
-            frame.body = Body::Election(message_of(protocol, random.below(6), random.number()));
+            frame.body = Body::Election(message_of(protocol, random.below(PER_ALGORITHM), random.number()));
         }
         rig.now = rig.now + Span::micros(random.below(30_000));
         let input = if random.below(3) == 0 { Input::Deadline } else { Input::Frame(frame) };

@@ -9,9 +9,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
+use crate::election::calls::CallNo;
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{Count, Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
+use crate::election::{bully, souto_bully};
 use crate::group::{Ballot, Content, GroupMsg, History, OpId, Outcome, Past, Record, Task};
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
@@ -105,7 +107,7 @@ fn every_error_is_reached_and_readable() {
         assert_eq!(decode(CHANNEL, &bytes), Err(error));
         assert_eq!(error.to_string(), words);
     }
-    let elections = tag::BULLY_FD..=tag::LOCKSTEP;
+    let elections = (tag::BULLY_FD..=tag::BULLY).chain([tag::SOUTO_BULLY]);
     let layers = [(tag::DETECTOR, "detector message"), (tag::LEADERSHIP, "leadership message")];
     for (tag, part) in elections.map(|tag| (tag, "election message")).chain(layers) {
         assert_eq!(decode(CHANNEL, &with_body(tag, &[0xff])), Err(WireError::Malformed { part }));
@@ -199,7 +201,10 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-pub(crate) const MESSAGES: u64 = 25 + 6 * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 25 + PER_ALGORITHM * Protocol::ALL.len() as u64;
+
+/// As many messages as any algorithm has.
+pub(crate) const PER_ALGORITHM: u64 = 8;
 
 /// A message with every number `n`.
 pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
@@ -231,16 +236,16 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
         18..24 => Body::Group(group(which - 18, n)),
         24 => {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
-            Body::Join(message_of(protocol, n % 6, n), past(n))
+            Body::Join(message_of(protocol, n % PER_ALGORITHM, n), past(n))
         }
         which => {
-            let protocol = Protocol::ALL[((which - 25) / 6) as usize];
-            Body::Election(message_of(protocol, (which - 25) % 6, n))
+            let protocol = Protocol::ALL[((which - 25) / PER_ALGORITHM) as usize];
+            Body::Election(message_of(protocol, (which - 25) % PER_ALGORITHM, n))
         }
     }
 }
 
-/// A message of that algorithm with every number `n`: the first of six, and so on, some more than once.
+/// A message of that algorithm with every number `n`: the first of so many, and so on, some more than once.
 pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
     let id = NodeId(n as u32);
     let counts = Counts::of((0..n % 5).map(|_| Count { life: Incarnation(n), count: n }));
@@ -259,6 +264,37 @@ pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
             _ => fjr::Msg::Suspicion { count: n, silent: id },
         }),
         Protocol::Lockstep => AnyMsg::Lockstep(lockstep::Msg::Round(n)),
+        Protocol::Bully => AnyMsg::Bully(garcia_molina(which, n)),
+        Protocol::SoutoBully => AnyMsg::SoutoBully(souto(which, n)),
+    }
+}
+
+fn garcia_molina(which: u64, n: u64) -> bully::Msg {
+    use bully::Msg;
+    let (node, incarnation) = (NodeId(n as u32), Incarnation(n));
+    let (call, t) = (CallNo::new(node, incarnation, n), ElectionId { node, incarnation, seq: n });
+    let answer = if n.is_multiple_of(2) { bully::Answer::Yes } else { bully::Answer::No };
+    match which % 8 {
+        0 => Msg::AreYouThere(call),
+        1 => Msg::AreYouThereReply(call),
+        2 => Msg::AreYouNormal(call),
+        3 => Msg::AreYouNormalReply(call, answer),
+        4 => Msg::Halt(call, t),
+        5 => Msg::HaltReply(call),
+        6 => Msg::NewCoordinator(call, t),
+        _ => Msg::NewCoordinatorReply(call, answer),
+    }
+}
+
+fn souto(which: u64, n: u64) -> souto_bully::Msg {
+    use souto_bully::Msg;
+    let t = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
+    match which % 5 {
+        0 => Msg::AreUThere(t),
+        1 => Msg::Yes(t),
+        2 => Msg::Halt { election: t, answers: None },
+        3 => Msg::Halt { election: t, answers: Some(t) },
+        _ => Msg::NewLeader(t),
     }
 }
 
@@ -333,7 +369,7 @@ fn stoller(which: u64, n: u64) -> Msg {
         Msg::NormQ(t, n, Membership::Member),
         Msg::NotNorm(t, n),
     ];
-    all[which as usize]
+    all[which as usize % all.len()]
 }
 
 /// Splitmix64: small, and the same everywhere.

@@ -1,4 +1,4 @@
-//! Whether all who speak name the same leader, for SLE1 and ALE1, at a cost that does not grow with the cluster.
+//! Whether all who speak name the same leader, for SLE1, ALE1 and A1, at a cost that does not grow with the cluster.
 
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
@@ -9,11 +9,14 @@ use super::names::{Dispute, Names, follows};
 use super::views::Views;
 use super::{Checker, Facts, Verdict, Violation};
 
-/// Judges whether the nodes that are up and in normal operation, and have the same `K`, name the same leader.
+/// Judges whether the nodes that are up and in normal operation (or are to be taken at their word for another reason), and
+/// have the same `K`, name the same leader.
 ///
 /// After every event: a node's view changes once in a step, so no state in between is ever shown.
 pub(super) struct Agreement<K> {
     names: Names<K>,
+    /// Whether what a node that is up shows is to be taken at its word.
+    speaks: fn(&View) -> bool,
     /// Among whom there must be agreement, and how to say so.
     among: fn(&View) -> K,
     in_words: fn(K) -> String,
@@ -23,7 +26,16 @@ pub(super) struct Agreement<K> {
 
 impl<K: Copy + Ord> Agreement<K> {
     pub(super) fn new(facts: &Facts, among: fn(&View) -> K, in_words: fn(K) -> String) -> Self {
-        Self { names: Names::new(facts.nodes), among, in_words, judged: false, violation: None }
+        Self::of(facts, is_normal, among, in_words)
+    }
+
+    pub(super) fn of(
+        facts: &Facts,
+        speaks: fn(&View) -> bool,
+        among: fn(&View) -> K,
+        in_words: fn(K) -> String,
+    ) -> Self {
+        Self { names: Names::new(facts.nodes), speaks, among, in_words, judged: false, violation: None }
     }
 }
 
@@ -33,7 +45,7 @@ impl<K: Copy + Ord + Send> Checker for Agreement<K> {
             return;
         }
         let view = known.view(event.node);
-        let speaks = known.is_up(event.node) && speaks(&view);
+        let speaks = known.is_up(event.node) && (self.speaks)(&view);
         self.judged |= speaks;
         let among = (self.among)(&view);
         self.names.set(event.node, speaks.then_some((among, view.leader)));
@@ -56,6 +68,7 @@ impl<K: Copy + Ord + Send> Checker for Agreement<K> {
 /// The first dispute among nodes of one state: as [`Agreement`], for those who see states and no traces.
 pub(super) fn dispute<K: Copy + PartialEq>(
     views: &impl Views,
+    speaks: fn(&View) -> bool,
     among: fn(&View) -> K,
     in_words: fn(K) -> String,
 ) -> Option<String> {
@@ -71,8 +84,7 @@ pub(super) fn dispute<K: Copy + PartialEq>(
     None
 }
 
-/// Whether what a node that is up shows is to be taken at its word.
-fn speaks(view: &View) -> bool {
+pub(super) fn is_normal(view: &View) -> bool {
     view.status == Status::Normal
 }
 

@@ -6,7 +6,7 @@ use bellwether_proto::ident::GroupId;
 use bellwether_proto::view::View;
 
 use super::Facts;
-use super::agreement::{self, Agreement};
+use super::agreement::{self, Agreement, is_normal};
 use super::views::Views;
 
 pub(super) fn new(facts: &Facts) -> Agreement<Option<GroupId>> {
@@ -14,7 +14,7 @@ pub(super) fn new(facts: &Facts) -> Agreement<Option<GroupId>> {
 }
 
 pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    agreement::dispute(views, among, in_words)
+    agreement::dispute(views, is_normal, among, in_words)
 }
 
 fn among(view: &View) -> Option<GroupId> {

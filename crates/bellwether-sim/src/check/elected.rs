@@ -1,4 +1,4 @@
-//! What counts as elected: Stoller's ldrElected (3) and ldrsElected (6).
+//! What counts as elected: Stoller's ldrElected (3) and ldrsElected (6), and Garcia-Molina's second assertion.
 
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::view::{Status, View};
@@ -25,6 +25,22 @@ pub(super) fn leaders_elected(views: &impl Views) -> Standing {
         Ok(leader) => apart(id, view.group, leader, views.view(leader).group),
         Err(why) => Some(why),
     })
+}
+
+/// Assertion 2: every node is normal, and all have one leader, which is up.
+pub(super) fn one_leader_elected(views: &impl Views) -> Standing {
+    let mut first: Option<(NodeId, NodeId)> = None;
+    for (id, view) in views.up() {
+        match (led(views, id, &view), first) {
+            (Err(why), _) => return Standing::Fails(why),
+            (Ok(leader), None) => first = Some((id, leader)),
+            (Ok(leader), Some((other, its))) if its != leader => {
+                return Standing::Fails(format!("node {other} follows {its} and node {id} follows {leader}"));
+            }
+            (Ok(_), Some(_)) => {}
+        }
+    }
+    first.map_or(Standing::Open, |_| Standing::Holds)
 }
 
 fn every_up_node(views: &impl Views, fault: impl Fn(NodeId, &View) -> Option<String>) -> Standing {

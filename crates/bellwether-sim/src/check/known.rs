@@ -67,12 +67,6 @@ impl Known {
         self.node(id).and_then(|node| node.announced)
     }
 
-    /// The task description in place at a node.
-    #[expect(dead_code, reason = "its users follow")]
-    pub(super) fn task(&self, id: NodeId) -> Option<TaskDigest> {
-        self.node(id).and_then(|node| node.task)
-    }
-
     /// Whether the node was paused at any time from `from` on.
     pub(super) fn paused_since(&self, id: NodeId, from: Time) -> bool {
         self.node(id).is_some_and(|node| node.paused.was_so_since(from))
@@ -216,6 +210,10 @@ impl Views for Known {
 
     fn view(&self, id: NodeId) -> View {
         self.node(id).map_or(View::DOWN, |node| node.view)
+    }
+
+    fn task(&self, id: NodeId) -> Option<TaskDigest> {
+        self.node(id).and_then(|node| node.task)
     }
 
     fn connected(&self, a: NodeId, b: NodeId) -> bool {

@@ -4,7 +4,7 @@
 use bellwether_proto::view::View;
 
 use super::Facts;
-use super::agreement::{self, Agreement};
+use super::agreement::{self, Agreement, is_normal};
 use super::views::Views;
 
 pub(super) fn new(facts: &Facts) -> Agreement<()> {
@@ -12,7 +12,7 @@ pub(super) fn new(facts: &Facts) -> Agreement<()> {
 }
 
 pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    agreement::dispute(views, among, in_words)
+    agreement::dispute(views, is_normal, among, in_words)
 }
 
 fn among(_: &View) {}

@@ -6,6 +6,7 @@ mod agreement;
 mod detectors;
 mod elections;
 mod epoch;
+mod garcia_molina;
 mod group_history;
 mod judge;
 mod omega;

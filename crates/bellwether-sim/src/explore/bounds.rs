@@ -6,6 +6,7 @@ use bellwether_proto::election::{Protocol, Spec};
 use bellwether_proto::promise::Assumption;
 
 use super::oracle::Oracle;
+use super::together::Pace;
 
 /// What may befall a cluster in all, and how full its channels may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,8 @@ pub struct Bounds {
     /// How often deadlines expire, at all nodes together.
     pub expiries: u8,
     /// How often a node's clock runs on, to just before its next deadline, with nothing happening. Without it whatever
-    /// arrives between two deadlines of a node arrives right after the first.
+    /// arrives between two deadlines of a node arrives right after the first. Where time passes for all alike: how often it
+    /// stops halfway to the next instant at which something is due.
     pub waits: u8,
     /// How many messages are on their way from one node to another.
     pub in_flight: u8,
@@ -35,6 +37,8 @@ impl Bounds {
         let spec = protocol.spec();
         let loses = !needs(spec, Assumption::Reliable);
         let (expiries, in_flight) = match Oracle::for_algorithm(spec) {
+            // Time that passes for all alike leaves little choice.
+            Oracle::Silent if Pace::for_algorithm(spec) == Pace::Common => (12, 2),
             Oracle::Accurate => (4, 2),
             // What it finds out about whom makes many states, and none of it takes time.
             Oracle::Fallible => (2, 1),

@@ -11,6 +11,7 @@
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
+use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Event, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Layer};
@@ -22,6 +23,7 @@ use super::oracle::{self, Oracle};
 use super::state::{Host, Scratch, State, up};
 use super::system::System;
 use super::table::Table;
+use super::together::Pace;
 use crate::check::{self, Standing, Views};
 use crate::net::index;
 use crate::run::facts;
@@ -64,7 +66,8 @@ impl Goals {
 
 /// Whether it is judged by what becomes of a state.
 pub(super) fn is_goal(property: Property) -> bool {
-    matches!(property, Property::Sle2 | Property::Ale2Prime | Property::Ale2 | Property::Omega)
+    use Property::{A2, Ale2, Ale2Prime, Omega, Sle2};
+    matches!(property, A2 | Sle2 | Ale2Prime | Ale2 | Omega)
 }
 
 /// In how many microseconds a future will have settled for good.
@@ -267,17 +270,20 @@ struct Due<M> {
 impl<'a, E: Election> Calm<'a, E> {
     fn from(system: &'a System<E>, state: &State<E>) -> Self {
         let latency = system.scenario.network.base.latency.high;
+        let takes = |left: Span| if system.pace == Pace::Common { latency.min(left) } else { latency };
         let letters = state.letters.iter().map(|letter| Due {
-            at: Time::ZERO + latency,
+            at: Time::ZERO + takes(letter.left),
             from: usize::from(letter.from),
             to: usize::from(letter.to),
             frame: letter.content.frame.clone(),
         });
+        let mut letters: Vec<_> = letters.collect();
+        letters.sort_by_key(|letter| letter.at);
         let mut calm = Self {
             system,
             at: Time::ZERO,
             hosts: state.hosts.iter().map(|host| host.opened()).collect(),
-            letters: letters.collect(),
+            letters,
             latency,
             senders: 0,
         };
@@ -406,6 +412,10 @@ impl<E: Election> Views for Calm<'_, E> {
 
     fn view(&self, id: NodeId) -> View {
         self.hosts.get(index(id)).map_or(View::DOWN, Host::view)
+    }
+
+    fn task(&self, id: NodeId) -> Option<TaskDigest> {
+        self.hosts.get(index(id)).and_then(|host| host.task())
     }
 
     fn connected(&self, _: NodeId, _: NodeId) -> bool {

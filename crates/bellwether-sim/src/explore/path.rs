@@ -84,6 +84,7 @@ impl Teller {
             | Step::Lose { to, .. }
             | Step::Tell { to, .. }
             | Step::Lie { to, .. } => usize::from(to),
+            Step::Pass { .. } => return,
         };
         match step {
             Step::Recover { .. } => self.record(next, at, What::Recover),

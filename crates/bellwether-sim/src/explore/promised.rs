@@ -11,7 +11,7 @@ pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds
     let promises = protocol.spec().promises(variant).iter();
     let kept = promises.filter(|promise| {
         judgeable(promise.property)
-            && promise.under.iter().all(|assumption| keeps(protocol, nodes, bounds, *assumption))
+            && promise.under.iter().all(|assumption| keeps(nodes, bounds, *assumption))
     });
     kept.map(|promise| promise.property).collect()
 }
@@ -19,21 +19,23 @@ pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds
 /// Whether a search can judge it: in a state, or by what becomes of one. What detectors and the leadership layer owe
 /// takes a trace.
 pub fn judgeable(property: Property) -> bool {
-    let in_states = matches!(property, Property::Sle1 | Property::Ale1);
+    let in_states = matches!(property, Property::A1 | Property::Sle1 | Property::Ale1);
     in_states || is_goal(property) || property == Property::SingleSender
 }
 
 /// Whether all that a search looks at keeps an assumption. What need only hold from some time on holds in the calm that
 /// liveness is judged by; before it, messages take as long as they like.
-fn keeps(protocol: Protocol, nodes: u32, bounds: Bounds, assumption: Assumption) -> bool {
+fn keeps(nodes: u32, bounds: Bounds, assumption: Assumption) -> bool {
     match assumption {
         Assumption::Reliable => bounds.losses == 0,
         Assumption::NoDuplicates => bounds.duplicates == 0,
         Assumption::NoRecoveries => bounds.recoveries == 0,
         Assumption::FewCrashes => u32::from(bounds.crashes) <= (nodes - 1) / 2,
-        // Channels are as the algorithm needs them, and so is its detector.
-        Assumption::Fifo => protocol.spec().channels == bellwether_proto::election::Channels::InOrder,
-        Assumption::AccurateDetector | Assumption::ReportsCrashes | Assumption::ReportsUnreachable => true,
+        // Channels are as the promise needs them, and so is the detector.
+        Assumption::Fifo
+        | Assumption::AccurateDetector
+        | Assumption::ReportsCrashes
+        | Assumption::ReportsUnreachable => true,
         // Every node has a clock of its own until calm comes; no algorithm that needs more than that can be searched.
         Assumption::NoDrift => false,
         Assumption::BoundedDelay

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use bellwether_proto::canonical::{Form, Placed};
 use bellwether_proto::election::Election;
+use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Durable;
 use bellwether_proto::message::{Frame, Message};
 use bellwether_proto::node::Node;
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::view::View;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -54,6 +55,8 @@ pub(super) struct Letter<M> {
     pub(super) to: u8,
     /// For traces.
     pub(super) id: u32,
+    /// How long it may still take, where time passes for all alike.
+    pub(super) left: Span,
     pub(super) content: Arc<Content<M>>,
 }
 
@@ -87,6 +90,7 @@ impl<E: Election> State<E> {
         scratch.form.number(self.letters.len() as u64);
         for letter in &self.letters {
             scratch.form.append(&letter.content.form);
+            scratch.form.number(letter.left.as_micros());
         }
         scratch.digest()
     }
@@ -177,6 +181,10 @@ impl<E: Election> Host<E> {
         self.node.as_ref().map_or(View::DOWN, Node::view)
     }
 
+    pub(super) fn task(&self) -> Option<TaskDigest> {
+        self.node.as_ref().and_then(Node::task)
+    }
+
     /// Where it is in every table.
     pub(super) fn index(&self) -> usize {
         index(self.id)
@@ -200,8 +208,8 @@ impl<M: Message> Content<M> {
 
 impl<M> Clone for Letter<M> {
     fn clone(&self) -> Self {
-        let Self { from, to, id, content } = self;
-        Self { from: *from, to: *to, id: *id, content: Arc::clone(content) }
+        let Self { from, to, id, left, content } = self;
+        Self { from: *from, to: *to, id: *id, left: *left, content: Arc::clone(content) }
     }
 }
 
@@ -216,6 +224,10 @@ impl<E: Election> Views for State<E> {
 
     fn view(&self, id: NodeId) -> View {
         self.hosts.get(index(id)).map_or(View::DOWN, |host| host.view())
+    }
+
+    fn task(&self, id: NodeId) -> Option<TaskDigest> {
+        self.hosts.get(index(id)).and_then(|host| host.task())
     }
 
     /// A search loses messages, it does not cut links.

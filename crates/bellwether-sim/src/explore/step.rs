@@ -20,6 +20,8 @@ pub enum Step {
     Expire { node: u8, cut: u8 },
     /// The node's clock runs on to just before that.
     Wait { node: u8 },
+    /// Time passes for all nodes and messages until something is due, or half of that.
+    Pass { halfway: bool },
     /// The node crashes between two steps.
     Crash { node: u8 },
     /// The node comes back.
@@ -52,7 +54,7 @@ impl Step {
             | Self::Recover { cut, .. }
             | Self::Tell { cut, .. }
             | Self::Lie { cut, .. } => cut,
-            Self::Lose { .. } | Self::Wait { .. } | Self::Crash { .. } => 0,
+            Self::Lose { .. } | Self::Wait { .. } | Self::Pass { .. } | Self::Crash { .. } => 0,
         }
     }
 
@@ -68,6 +70,7 @@ impl Step {
             Self::Recover { node, cut } => (6, node, 0, 0, cut),
             Self::Tell { to, about, cut } => (7, to, about, 0, cut),
             Self::Lie { to, about, cut } => (8, to, about, 0, cut),
+            Self::Pass { halfway } => (9, u8::from(halfway), 0, 0, 0),
         };
         kind << 28 | u32::from(a) << 24 | u32::from(b) << 20 | u32::from(nth) << 10 | u32::from(cut)
     }
@@ -84,7 +87,8 @@ impl Step {
             5 => Self::Crash { node: a },
             6 => Self::Recover { node: a, cut },
             7 => Self::Tell { to: a, about: b, cut },
-            _ => Self::Lie { to: a, about: b, cut },
+            8 => Self::Lie { to: a, about: b, cut },
+            _ => Self::Pass { halfway: a == 1 },
         }
     }
 }
@@ -101,6 +105,8 @@ impl fmt::Display for Step {
             Self::Lose { from, to, .. } => write!(f, "{} -> {} is lost", id(from), id(to)),
             Self::Expire { node, .. } => write!(f, "{}'s deadline expires", id(node)),
             Self::Wait { node } => write!(f, "{} waits until just before its deadline", id(node)),
+            Self::Pass { halfway: false } => f.write_str("time passes until something is due"),
+            Self::Pass { halfway: true } => f.write_str("time passes, half of that until something is due"),
             Self::Crash { node } => write!(f, "{} crashes", id(node)),
             Self::Recover { node, .. } => write!(f, "{} recovers", id(node)),
             Self::Tell { to, about, .. } => {
@@ -128,6 +134,8 @@ mod tests {
             Step::Lose { from, to, nth },
             Step::Expire { node, cut },
             Step::Wait { node },
+            Step::Pass { halfway: false },
+            Step::Pass { halfway: true },
             Step::Crash { node },
             Step::Recover { node, cut },
             Step::Tell { to, about, cut },

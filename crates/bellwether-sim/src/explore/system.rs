@@ -8,6 +8,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
+use bellwether_proto::promise::{Assumption, Promise};
 use bellwether_proto::time::{Span, Time};
 
 use super::bounds::{Bounds, Reached};
@@ -15,6 +16,7 @@ use super::interned::{Interned, print_of};
 use super::oracle::{self, Oracle};
 use super::state::{Content, Host, Letter, State};
 use super::step::Step;
+use super::together::{self, Pace};
 use super::turn::{Deed, Turn, report, wake};
 use crate::blueprint::Blueprint;
 use crate::net::index;
@@ -33,13 +35,14 @@ pub struct System<E: Election> {
     pub(super) blueprint: Blueprint,
     pub(super) bounds: Bounds,
     pub(super) oracle: Oracle,
+    pub(super) pace: Pace,
     /// Whether messages of one channel arrive in the order of sending.
     in_order: bool,
     /// Whether anybody looks at the numbers of frames.
     numbered: bool,
     pub(super) reductions: Reductions,
     hosts: Interned<Host<E>>,
-    turns: Interned<Turn<E>>,
+    pub(super) turns: Interned<Turn<E>>,
 }
 
 /// What is left out because it makes no difference.
@@ -61,7 +64,7 @@ impl Reductions {
 /// A step that has been taken as far as the node is concerned; what the node asks for is still to be carried out.
 pub(super) struct Reaction<E: Election> {
     /// With what the step used up gone.
-    base: State<E>,
+    pub(super) base: State<E>,
     /// What the node made of it, if it was a node's step.
     pub(super) turn: Option<Arc<Turn<E>>>,
     /// The message that arrived or was lost.
@@ -94,14 +97,16 @@ impl<E: Election> System<E> {
         scenario.detector.kind = DetectorKind::Perfect;
         // When a report goes out is for the search to choose.
         scenario.detector.period = Span::ZERO;
-        let in_order = spec.channels == Channels::InOrder;
+        let kept_in_order = |promise: &Promise| promise.under.contains(&Assumption::Fifo);
+        let in_order = spec.channels == Channels::InOrder || spec.promises(variant).iter().any(kept_in_order);
         Self {
             blueprint: Blueprint::of(&scenario),
             scenario,
             bounds,
             oracle: Oracle::for_algorithm(spec),
+            pace: Pace::for_algorithm(spec),
             in_order,
-            numbered: in_order && variant == Variant::Repaired,
+            numbered: spec.channels == Channels::InOrder && variant == Variant::Repaired,
             reductions: Reductions::ALL,
             hosts: Interned::new(),
             turns: Interned::new(),
@@ -211,13 +216,19 @@ impl<E: Election> System<E> {
                 continue;
             }
             take(Step::Expire { node, cut: 0 }, reached);
-            if left.waits > 0 {
+            if left.waits > 0 && self.pace == Pace::EachItsOwn {
                 take(Step::Wait { node }, reached);
             }
             if left.crashes > 0 {
                 take(Step::Crash { node }, reached);
             }
             self.for_each_telling(state, at, |step| take(step, reached));
+        }
+        if self.pace == Pace::Common {
+            take(Step::Pass { halfway: false }, reached);
+            if left.waits > 0 {
+                take(Step::Pass { halfway: true }, reached);
+            }
         }
     }
 
@@ -236,6 +247,10 @@ impl<E: Election> System<E> {
 
     fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Step)) {
         let host = &state.hosts[to];
+        // To see to what it finds out makes a node see to all that is due: so that goes first.
+        if self.pace == Pace::Common && together::is_due(host) {
+            return;
+        }
         for (about, told) in host.told.iter().enumerate().filter(|(about, _)| *about != to) {
             let truth = oracle::truth(&self.blueprint.setup.roster, host, &state.hosts[about]);
             let (to, about) = (index_of(to), index_of(about));
@@ -260,7 +275,13 @@ impl<E: Election> System<E> {
                 spend(&mut base.left.losses)?;
                 self.lose(base, from, to, nth)
             }
-            Step::Expire { node, .. } => return self.expire(base, usize::from(node)),
+            Step::Expire { node, .. } => {
+                return match self.pace {
+                    Pace::EachItsOwn => self.expire(base, usize::from(node)),
+                    Pace::Common => self.expire_together(base, usize::from(node)),
+                };
+            }
+            Step::Pass { halfway } => return self.pass(base, halfway),
             Step::Wait { node } => {
                 spend(&mut base.left.waits)?;
                 self.wait(base, usize::from(node))
@@ -432,7 +453,12 @@ impl<E: Election> System<E> {
     }
 
     /// What a node has done, and has asked for.
-    fn turn(&self, before: Option<&Host<E>>, mut host: Host<E>, mut outbox: Outbox<E::Msg>) -> Turn<E> {
+    pub(super) fn turn(
+        &self,
+        before: Option<&Host<E>>,
+        mut host: Host<E>,
+        mut outbox: Outbox<E::Msg>,
+    ) -> Turn<E> {
         let mut deeds = Vec::new();
         for output in outbox.drain() {
             match output {
@@ -592,7 +618,11 @@ impl<E: Election> System<E> {
                 channel.start + state.letters[channel].partition_point(before)
             }
         };
-        state.letters.insert(place, Letter { from, to, id, content: Arc::clone(content) });
+        let left = match self.pace {
+            Pace::EachItsOwn => Span::ZERO,
+            Pace::Common => self.scenario.timing.delta,
+        };
+        state.letters.insert(place, Letter { from, to, id, left, content: Arc::clone(content) });
         Ok(())
     }
 
@@ -628,12 +658,12 @@ enum Copies {
 }
 
 impl<E: Election> Reaction<E> {
-    fn none(base: State<E>) -> Self {
+    pub(super) fn none(base: State<E>) -> Self {
         Self { base, turn: None, letter: None }
     }
 }
 
-fn spend(left: &mut u8) -> Result<(), Hindrance> {
+pub(super) fn spend(left: &mut u8) -> Result<(), Hindrance> {
     *left = left.checked_sub(1).ok_or(Hindrance::Impossible)?;
     Ok(())
 }

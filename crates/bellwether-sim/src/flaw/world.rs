@@ -2,7 +2,7 @@
 
 use bellwether_proto::time::{Span, Time};
 
-use crate::run::facts;
+use crate::run::slowest_bound;
 use crate::scenario::{Fault, Latency, Scenario, defaults};
 
 /// Settings that are not drawn. What is none is left as the plan has it.
@@ -47,7 +47,7 @@ impl Fixed {
         plan.timing.tau = self.tau.unwrap_or(plan.timing.tau);
         plan.detector.period = self.period.or(self.tau).unwrap_or(plan.detector.period);
         let last = plan.events.iter().map(|planned| planned.at).max().unwrap_or(Time::ZERO);
-        let due = last + facts(plan).slowest_bound() + Span::secs(1);
+        let due = last + slowest_bound(plan) + Span::secs(1);
         plan.until = self.until.unwrap_or(plan.until.max(due));
         plan.events.retain(|planned| planned.at < plan.until);
     }

@@ -28,7 +28,7 @@ pub fn promised(protocol: Protocol, variant: Variant) -> &'static [ModelKind] {
         (Protocol::Adft, Variant::Printed) => &[Synchronous, Gst, TSource], // Its channels lose nothing.
         (Protocol::Mmrt, _) => &[Mp],
         (Protocol::Lockstep, _) => &[Synchronous],
-        (Protocol::BullyFd | Protocol::AsyncBully, _) => &[],
+        (Protocol::BullyFd | Protocol::AsyncBully | Protocol::Bully | Protocol::SoutoBully, _) => &[],
     }
 }
 

@@ -3,7 +3,7 @@
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 
-use crate::run::facts;
+use crate::run::slowest_bound;
 use crate::scenario::{Fault, Planned, Scenario};
 
 /// A kind of message is taken out of a run by losing this many of it on every link, more than a short run has.
@@ -26,7 +26,7 @@ impl Blame {
     /// The scenario without it, long enough for every bound to fall due.
     pub(super) fn taken_out_of(&self, scenario: &Scenario) -> Scenario {
         let mut fine = scenario.clone();
-        fine.until = fine.until + facts(scenario).slowest_bound() * 2;
+        fine.until = fine.until + slowest_bound(scenario) * 2;
         match self {
             Self::Order => keep_order(&mut fine),
             Self::Loss => lose_nothing(&mut fine),

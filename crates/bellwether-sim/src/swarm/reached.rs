@@ -207,6 +207,7 @@ impl Mix {
     /// Whether a node shows when it holds an election, as opposed to naming somebody at all times.
     fn organises(&self) -> bool {
         self.promises(|property| match property {
+            Property::A1 | Property::A2 => true,
             Property::Sle1 | Property::Sle2 | Property::Ale1 | Property::Ale2 | Property::Ale2Prime => true,
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
             Property::History | Property::RestrictedOnce => false,

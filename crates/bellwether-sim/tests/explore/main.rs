@@ -57,6 +57,27 @@ fn every_algorithm_keeps_its_promises_within_small_bounds() {
     }
 }
 
+/// Time passes for all nodes alike, and messages arrive within δ, in any order.
+#[test]
+fn algorithms_for_synchronous_networks_keep_their_promises_within_small_bounds() {
+    let nothing_lost = Bounds { losses: 0, expiries: 6, ..ONE_FAULT_EACH };
+    let searches = [
+        (Protocol::Bully, 2, Bounds { crashes: 2, recoveries: 2, waits: 1, expiries: 12, ..nothing_lost }),
+        (Protocol::Bully, 3, Bounds { crashes: 1, recoveries: 0, ..nothing_lost }),
+        (Protocol::SoutoBully, 2, Bounds { waits: 1, in_flight: 3, ..nothing_lost }),
+        (Protocol::SoutoBully, 3, Bounds { crashes: 1, recoveries: 0, expiries: 3, ..nothing_lost }),
+    ];
+    for (protocol, nodes, bounds) in searches {
+        let judged = promised(protocol, Variant::Repaired, nodes, bounds);
+        assert_eq!(judged, [Property::A1, Property::A2], "{}", protocol.name());
+        let outcome = search(protocol, Variant::Repaired, nodes, bounds, &judged);
+        let (name, violations) = (protocol.name(), &outcome.violations);
+        assert!(violations.is_empty(), "{name} with {nodes} nodes, {bounds}: {violations:#?}");
+        assert_eq!(outcome.extent, Extent::All, "{name}");
+        assert!(outcome.states > 500, "{name}: {} states", outcome.states);
+    }
+}
+
 /// E-ST5: the answer that an organiser waits for died with a node that came back before anybody noticed.
 #[test]
 fn bully_fd_as_printed_waits_for_an_answer_that_died() {
@@ -114,6 +135,8 @@ fn what_counts_as_one_state_has_one_future() {
         (Protocol::Fjr, 2, two),
         (Protocol::Adft, 2, Bounds { losses: 0, ..two }),
         (Protocol::Mmrt, 2, Bounds { losses: 0, expiries: 2, ..two }),
+        (Protocol::Bully, 2, Bounds { losses: 0, waits: 1, ..two }),
+        (Protocol::SoutoBully, 2, Bounds { losses: 0, ..two }),
     ];
     for (protocol, nodes, bounds) in searches {
         let system: System<AnyElection> = System::new(protocol, Variant::Repaired, nodes, bounds);

@@ -2,6 +2,7 @@
 //! each breaks must notice, and without the bug the same run must pass.
 
 mod bug;
+mod garcia_molina;
 #[path = "../groups/gather.rs"]
 mod gather;
 
@@ -34,6 +35,8 @@ use bug::{Bug, Mutant, NoBug};
 fn every_checker_has_a_planted_bug_that_it_catches() {
     for property in Property::ALL {
         let planted: fn() = match property {
+            Property::A1 => garcia_molina::a1_notices_a_node_that_does_not_halt,
+            Property::A2 => garcia_molina::a2_notices_a_node_that_takes_no_coordinator,
             Property::Sle1 => sle1_notices_an_organiser_that_does_not_wait_for_the_stronger,
             Property::Sle2 => sle2_notices_a_follower_that_ignores_the_death_of_its_leader,
             Property::Ale1 => ale1_notices_a_follower_that_names_itself,
@@ -232,7 +235,7 @@ fn scenario(protocol: Protocol) -> Scenario {
     scenario
 }
 
-fn run<E: Election<Msg = Msg>, B: Bug>(
+fn run<E: Election, B: Bug<E::Msg>>(
     protocol: Protocol,
     properties: &[Property],
 ) -> (Vec<TraceEvent>, Vec<Finding>) {
@@ -248,7 +251,7 @@ fn run<E: Election<Msg = Msg>, B: Bug>(
     (trace.into_inner(), findings)
 }
 
-fn catches<E: Election<Msg = Msg>, B: Bug>(protocol: Protocol, property: Property) {
+fn catches<E: Election, B: Bug<E::Msg>>(protocol: Protocol, property: Property) {
     assert!(!broken(&run::<E, NoBug>(protocol, &[property]).1, property), "{property} without the bug");
     assert!(broken(&run::<E, B>(protocol, &[property]).1, property), "{property} does not notice");
 }

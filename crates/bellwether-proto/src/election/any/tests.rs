@@ -113,6 +113,8 @@ struct Walk {
     now: Time,
     /// Sender, receiver, message.
     mail: VecDeque<(NodeId, NodeId, AnyMsg)>,
+    /// Whose groups are about to be reorganized.
+    formed: Vec<usize>,
     random: u64,
 }
 
@@ -137,13 +139,18 @@ impl Walk {
             AnyElection::new(setup, Span::millis(50))
         };
         let nodes = members().map(node).collect();
-        let mut walk = Self { protocol, nodes, now: Time::ZERO, mail: VecDeque::new(), random: 1 };
+        let mut walk =
+            Self { protocol, nodes, now: Time::ZERO, mail: VecDeque::new(), formed: Vec::new(), random: 1 };
         (0..NODES as usize).for_each(|at| drop(walk.input(at, Input::Recovery)));
         walk
     }
 
     fn step(&mut self) -> Step {
         match self.below(8) {
+            0..4 if !self.formed.is_empty() => {
+                let at = self.formed.remove(0);
+                self.input(at, Input::Reorganized)
+            }
             0..4 if !self.mail.is_empty() => {
                 let (from, to, msg) = self.mail.pop_front().expect("there is some");
                 self.input(to.0 as usize - 1, Input::Message { from, msg })
@@ -170,6 +177,10 @@ impl Walk {
         self.nodes[at].handle(self.now, input.clone(), &mut out);
         for action in out.drain() {
             let (to, msg) = match action {
+                Action::Form(_) => {
+                    self.formed.push(at);
+                    continue;
+                }
                 Action::Send { to, msg } | Action::Join { to, msg } => (Vec::from([to]), msg),
                 Action::Broadcast(msg) => ((1..=NODES).map(NodeId).filter(|to| *to != me).collect(), msg),
                 _ => continue,

@@ -1,4 +1,4 @@
-//! One node of Raynal's protocols, driven by hand.
+//! One node of Raynal's protocols, or of others with timers of their own, driven by hand.
 
 use alloc::vec::Vec;
 
@@ -23,10 +23,20 @@ pub(in crate::election) struct Rig<E: Election> {
 impl<E: Election> Rig<E> {
     /// Node `me` of `size`, of which one may crash, coming up with `count` on its disk.
     pub(in crate::election) fn new(me: u32, size: u32, variant: Variant, count: u64) -> Self {
+        Self::in_order_of(Priority::LowestId, me, size, variant, count)
+    }
+
+    pub(in crate::election) fn in_order_of(
+        priority: Priority,
+        me: u32,
+        size: u32,
+        variant: Variant,
+        count: u64,
+    ) -> Self {
         let setup = Setup {
             protocol: Protocol::Fjr, // No algorithm looks at it.
             variant,
-            roster: Roster::new(id(me), (1..=size).map(id), Priority::LowestId),
+            roster: Roster::new(id(me), (1..=size).map(id), priority),
             incarnation: Incarnation(2),
             count,
             t: 1,
@@ -89,7 +99,7 @@ impl<E: Election> Rig<E> {
     /// The messages among what was done, with their receivers; everybody is 0.
     pub(in crate::election) fn sent(&self) -> Vec<(u32, E::Msg)> {
         let sent = self.did.iter().filter_map(|action| match action {
-            Action::Send { to, msg } => Some((to.0, msg.clone())),
+            Action::Send { to, msg } | Action::Join { to, msg } => Some((to.0, msg.clone())),
             Action::Broadcast(msg) => Some((0, msg.clone())),
             _ => None,
         });

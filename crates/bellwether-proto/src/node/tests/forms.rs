@@ -8,7 +8,7 @@ use crate::wire::tests::{MESSAGES, body};
 #[test]
 fn bodies_that_differ_have_forms_that_differ() {
     for protocol in Protocol::ALL {
-        let of_election = (0..6).flat_map(|which| (0..6).map(move |n| (which, n)));
+        let of_election = (0..PER_ALGORITHM).flat_map(|which| (0..6).map(move |n| (which, n)));
         let of_election = of_election.map(|(which, n)| Body::Election(message_of(protocol, which, n)));
         let of_others = (0..MESSAGES).flat_map(|which| (0..6).map(move |n| body(which, n)));
         let of_others = of_others.filter(|body| !matches!(body, Body::Election(_)));
@@ -85,7 +85,8 @@ fn what_happens_to_a_member_shows_in_the_form_of_its_leadership() {
 #[test]
 fn the_largest_counter_of_a_message_is_told() {
     for protocol in Protocol::ALL {
-        let told: Vec<_> = (0..6).map(|which| message_of(protocol, which, 7).largest_counter()).collect();
+        let told: Vec<_> =
+            (0..PER_ALGORITHM).map(|which| message_of(protocol, which, 7).largest_counter()).collect();
         assert!(told.iter().all(|counter| [0, 7].contains(counter)), "{}: {told:?}", protocol.name());
         let grow = matches!(protocol, Protocol::Adft | Protocol::Mmrt | Protocol::Fjr | Protocol::Lockstep);
         assert_eq!(told.contains(&7), grow, "{}: {told:?}", protocol.name());

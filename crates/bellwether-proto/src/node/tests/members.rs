@@ -92,7 +92,8 @@ fn anything(protocol: Protocol, random: &mut Random) -> Input<AnyMsg> {
             let mut frame = random.frame();
             frame.from = peer;
             if matches!(frame.body, Body::Election(_)) {
-                frame.body = Body::Election(message_of(protocol, random.below(6), random.number()));
+                frame.body =
+                    Body::Election(message_of(protocol, random.below(PER_ALGORITHM), random.number()));
             }
             Input::Frame(frame)
         }
