@@ -14,11 +14,14 @@ pub mod bully;
 pub mod bully_fd;
 pub mod calls;
 pub mod fjr;
+pub mod invitation;
+pub(crate) mod inviting;
 pub mod lfa;
 pub mod lockstep;
 pub mod mmrt;
 mod raynal;
 pub mod souto_bully;
+pub mod souto_invitation;
 pub mod stoller;
 
 use alloc::vec::{Drain, Vec};

@@ -21,6 +21,16 @@ pub enum Property {
     Ale2,
     /// Stoller, section 5: in a stable system, in bounded time, all are normal, led by one who is up in their group.
     Ale2Prime,
+    /// Garcia-Molina, assertion 3: those of one group that are reorganizing or normal name one coordinator, and those that
+    /// are normal have one task.
+    A3,
+    /// Garcia-Molina, assertion 4: in a stable system, in bounded time, all who can speak with each other are in one group.
+    A4,
+    /// Souto, assertion 4': in a stable system, in bounded time, all are normal, in the group of a coordinator that they can
+    /// reach, and there are no more groups than cliques needed to cover the network.
+    A4Prime,
+    /// Garcia-Molina, section IV.A: no group number is used twice: of a number there is one coordinator and one task.
+    GroupOnce,
     /// Raynal, section 1: after some time all nodes that are up name one leader, which is up, for ever.
     Omega,
     /// Raynal, section 8.3: after some time a single node sends messages of the algorithm, for ever.
@@ -43,7 +53,7 @@ pub enum Property {
 
 impl Property {
     /// Every property.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 20] = [
         Self::A1,
         Self::A2,
         Self::Sle1,
@@ -51,6 +61,10 @@ impl Property {
         Self::Ale1,
         Self::Ale2,
         Self::Ale2Prime,
+        Self::A3,
+        Self::A4,
+        Self::A4Prime,
+        Self::GroupOnce,
         Self::Omega,
         Self::SingleSender,
         Self::Settled,
@@ -72,6 +86,10 @@ impl Property {
             Self::Ale1 => "ALE1",
             Self::Ale2 => "ALE2",
             Self::Ale2Prime => "ALE2'",
+            Self::A3 => "A3",
+            Self::A4 => "A4",
+            Self::A4Prime => "A4'",
+            Self::GroupOnce => "GROUP-ONCE",
             Self::Omega => "OMEGA",
             Self::SingleSender => "SINGLE-SENDER",
             Self::Settled => "SETTLED",

@@ -118,6 +118,8 @@ mod tag {
     pub(super) const LOCKSTEP: u8 = 22;
     pub(super) const BULLY: u8 = 23;
     pub(super) const SOUTO_BULLY: u8 = 25;
+    pub(super) const INVITATION: u8 = 24;
+    pub(super) const SOUTO_INVITATION: u8 = 26;
 }
 
 /// The bytes of a frame on that channel.
@@ -159,6 +161,8 @@ fn append_election(bytes: Vec<u8>, msg: &AnyMsg) -> Vec<u8> {
         AnyMsg::Lockstep(msg) => append(bytes, msg),
         AnyMsg::Bully(msg) => append(bytes, msg),
         AnyMsg::SoutoBully(msg) => append(bytes, msg),
+        AnyMsg::Invitation(msg) => append(bytes, msg),
+        AnyMsg::SoutoInvitation(msg) => append(bytes, msg),
     }
 }
 
@@ -173,6 +177,8 @@ fn election_tag(msg: &AnyMsg) -> u8 {
         AnyMsg::Lockstep(_) => tag::LOCKSTEP,
         AnyMsg::Bully(_) => tag::BULLY,
         AnyMsg::SoutoBully(_) => tag::SOUTO_BULLY,
+        AnyMsg::Invitation(_) => tag::INVITATION,
+        AnyMsg::SoutoInvitation(_) => tag::SOUTO_INVITATION,
     }
 }
 
@@ -235,6 +241,8 @@ fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
         tag::LOCKSTEP => take_msg(bytes, AnyMsg::Lockstep),
         tag::BULLY => take_msg(bytes, AnyMsg::Bully),
         tag::SOUTO_BULLY => take_msg(bytes, AnyMsg::SoutoBully),
+        tag::INVITATION => take_msg(bytes, AnyMsg::Invitation),
+        tag::SOUTO_INVITATION => take_msg(bytes, AnyMsg::SoutoInvitation),
         found => Err(WireError::Tag { found }),
     }
 }

@@ -17,8 +17,10 @@ use bellwether_proto::election::calls::CallNo;
 use bellwether_proto::election::mmrt::{QueryNo, RecFrom};
 use bellwether_proto::election::souto_bully;
 use bellwether_proto::election::stoller::{Membership, Msg};
-use bellwether_proto::election::{AnyMsg, Count, Counts, adft, fjr, lfa, lockstep, mmrt};
-use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
+use bellwether_proto::election::{
+    AnyMsg, Count, Counts, adft, fjr, invitation, lfa, lockstep, mmrt, souto_invitation,
+};
+use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::leadership::LeadershipMsg;
 use bellwether_proto::link::LinkMsg;
 use bellwether_proto::message::{Body, Frame};
@@ -137,6 +139,13 @@ fn valid_frames() -> Vec<Vec<u8>> {
         souto_bully::Msg::NewLeader(t),
     ];
     frames.extend(souto.map(|msg| with(Body::Election(AnyMsg::SoutoBully(msg)))));
+    let group = GroupId(t);
+    let invitations = [
+        AnyMsg::Invitation(invitation::Msg::AreYouCoordinator { call, group, member: true }),
+        AnyMsg::Invitation(invitation::Msg::AcceptReply { call, taken: false }),
+        AnyMsg::SoutoInvitation(souto_invitation::Msg::Ready(group)),
+    ];
+    frames.extend(invitations.map(|msg| with(Body::Election(msg))));
     frames.push(with(Body::Link(LinkMsg::Outlived { known: Incarnation(5) })));
     let (round, epoch, to) = (1 << 40, 70_000, NodeId(3));
     let leadership = [

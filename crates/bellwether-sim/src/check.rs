@@ -4,6 +4,10 @@
 //! |---|---|---|---|
 //! | A1 | Garcia-Molina, section III | after every event, all up nodes that are reorganizing or normal name one coordinator, and the normal ones have one task | `a1.rs` |
 //! | A2 | Garcia-Molina, section III | within c_GM (2·c_GM unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under one of them, and stay so | `a2.rs` |
+//! | A3 | Garcia-Molina, section IV | after every event, all up nodes of a group that are reorganizing or normal name one coordinator, and the normal ones have one task | `a3.rs` |
+//! | A4 | Garcia-Molina, section IV | within c_G of becoming stable all up nodes that can speak with each other are normal in one group, led by one of them, and stay so | `a4.rs` |
+//! | A4' | Souto, "Solution (2/2)" | as ALE2, within c_G, and everybody's leader can be reached | `a4_prime.rs` |
+//! | GROUP-ONCE | Garcia-Molina, section IV.A | of each group number there are, in the whole run, one coordinator and one task, and a coordinator that has left it does not come back to it | `group_once.rs` |
 //! | SLE1 | Stoller, section 3 | after every event, all up nodes in normal operation name one leader | `sle1.rs` |
 //! | SLE2 | Stoller, section 3 | within c_S (2·c_S unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under a leader that is up, and stay so | `sle2.rs` |
 //! | ALE1 | Stoller, section 5 | as SLE1, among the nodes of each group | `ale1.rs` |
@@ -27,6 +31,9 @@
 
 mod a1;
 mod a2;
+mod a3;
+mod a4;
+mod a4_prime;
 mod after_fault;
 mod agreement;
 mod ale1;
@@ -38,6 +45,7 @@ mod epoch;
 mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
+mod group_once;
 mod history;
 mod known;
 mod last_quarter;
@@ -278,6 +286,10 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
     match property {
         Property::A1 => Box::new(a1::A1::new(facts)),
         Property::A2 => Box::new(a2::new(facts)),
+        Property::A3 => Box::new(a3::A3::new(facts)),
+        Property::A4 => Box::new(a4::new(facts)),
+        Property::A4Prime => Box::new(a4_prime::new(facts)),
+        Property::GroupOnce => Box::new(group_once::GroupOnce::default()),
         Property::Sle1 => Box::new(sle1::new(facts)),
         Property::Sle2 => Box::new(sle2::new(facts)),
         Property::Ale1 => Box::new(ale1::new(facts)),

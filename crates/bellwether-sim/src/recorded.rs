@@ -163,12 +163,16 @@ fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Prope
 fn needs_no_truth(property: Property) -> bool {
     match property {
         Property::A1
+        | Property::A3
+        | Property::GroupOnce
         | Property::Sle1
         | Property::Ale1
         | Property::Epoch
         | Property::History
         | Property::RestrictedOnce => true,
         Property::A2
+        | Property::A4
+        | Property::A4Prime
         | Property::Sle2
         | Property::Ale2
         | Property::Ale2Prime

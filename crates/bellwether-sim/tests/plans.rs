@@ -62,10 +62,26 @@ fn souto_bully_keeps_its_promises() {
     keeps_its_promises(Protocol::SoutoBully, &["A1", "A2", "FD-COMPLETE", "FD-ACCURATE", "FD-LATENCY"]);
 }
 
+#[test]
+fn invitation_keeps_its_promises() {
+    keeps_its_promises(Protocol::Invitation, &["A3", "A4'", "GROUP-ONCE"]);
+}
+
+#[test]
+fn souto_invitation_keeps_its_promises() {
+    keeps_its_promises(Protocol::SoutoInvitation, &["A3", "A4'", "GROUP-ONCE"]);
+}
+
 /// The plans are hard enough: as printed, the algorithms fail in some of them.
 #[test]
 fn the_plans_find_the_flaws_of_the_printed_algorithms() {
-    let flawed = [(Protocol::BullyFd, "SLE2"), (Protocol::AsyncBully, "ALE2'"), (Protocol::SoutoBully, "A1")];
+    let flawed = [
+        (Protocol::BullyFd, "SLE2"),
+        (Protocol::AsyncBully, "ALE2'"),
+        (Protocol::SoutoBully, "A1"),
+        (Protocol::Invitation, "A4"),
+        (Protocol::SoutoInvitation, "A4'"),
+    ];
     for (protocol, property) in flawed {
         let broken = (1..=RUNS).find(|seed| {
             let report = run::run(&plan::draw(protocol, Variant::Printed, *seed));

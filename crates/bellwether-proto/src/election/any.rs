@@ -5,10 +5,12 @@ use super::async_bully::{self, AsyncBully};
 use super::bully::{self, Bully};
 use super::bully_fd::{self, BullyFd};
 use super::fjr::{self, Fjr};
+use super::invitation::{self, Invitation};
 use super::lfa::{self, Lfa};
 use super::lockstep::{self, Lockstep};
 use super::mmrt::{self, Mmrt};
 use super::souto_bully::{self, SoutoBully};
+use super::souto_invitation::{self, SoutoInvitation};
 use super::{Action, Actions, Election, Input, Setup, Spec, stoller};
 use crate::canonical::Form;
 use crate::message::{Kind, Message};
@@ -36,11 +38,15 @@ pub enum Protocol {
     Bully,
     /// Souto, The Bully Election Algorithm.
     SoutoBully,
+    /// Garcia-Molina, Appendix II.
+    Invitation,
+    /// Souto, "The Invitation Algorithm".
+    SoutoInvitation,
 }
 
 impl Protocol {
     /// Every algorithm.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::BullyFd,
         Self::AsyncBully,
         Self::Lfa,
@@ -50,6 +56,8 @@ impl Protocol {
         Self::Lockstep,
         Self::Bully,
         Self::SoutoBully,
+        Self::Invitation,
+        Self::SoutoInvitation,
     ];
 
     /// What is to be known about it.
@@ -64,6 +72,8 @@ impl Protocol {
             Self::Lockstep => &lockstep::SPEC,
             Self::Bully => &bully::SPEC,
             Self::SoutoBully => &souto_bully::SPEC,
+            Self::Invitation => &invitation::SPEC,
+            Self::SoutoInvitation => &souto_invitation::SPEC,
         }
     }
 
@@ -99,6 +109,10 @@ pub enum AnyElection {
     Bully(Bully),
     /// Souto, The Bully Election Algorithm.
     SoutoBully(SoutoBully),
+    /// Garcia-Molina, Appendix II.
+    Invitation(Invitation),
+    /// Souto, "The Invitation Algorithm".
+    SoutoInvitation(SoutoInvitation),
 }
 
 /// A message of any of the algorithms.
@@ -122,6 +136,10 @@ pub enum AnyMsg {
     Bully(bully::Msg),
     /// Of Souto's Bully Election Algorithm.
     SoutoBully(souto_bully::Msg),
+    /// Of Garcia-Molina's Appendix II.
+    Invitation(invitation::Msg),
+    /// Of Souto's form of it.
+    SoutoInvitation(souto_invitation::Msg),
 }
 
 /// Runs `$body` with `$inner` bound to what `$any` holds, whichever algorithm it is of.
@@ -137,6 +155,8 @@ macro_rules! whichever {
             Self::Lockstep($inner) => $body,
             Self::Bully($inner) => $body,
             Self::SoutoBully($inner) => $body,
+            Self::Invitation($inner) => $body,
+            Self::SoutoInvitation($inner) => $body,
         }
     };
 }
@@ -165,6 +185,8 @@ impl Election for AnyElection {
             Protocol::Lockstep => Self::Lockstep(Lockstep::new(setup, tau_fd)),
             Protocol::Bully => Self::Bully(Bully::new(setup, tau_fd)),
             Protocol::SoutoBully => Self::SoutoBully(SoutoBully::new(setup, tau_fd)),
+            Protocol::Invitation => Self::Invitation(Invitation::new(setup, tau_fd)),
+            Protocol::SoutoInvitation => Self::SoutoInvitation(SoutoInvitation::new(setup, tau_fd)),
         }
     }
 
@@ -179,6 +201,8 @@ impl Election for AnyElection {
             Self::Lockstep(election) => step!(Lockstep, election, now, input, out),
             Self::Bully(election) => step!(Bully, election, now, input, out),
             Self::SoutoBully(election) => step!(SoutoBully, election, now, input, out),
+            Self::Invitation(election) => step!(Invitation, election, now, input, out),
+            Self::SoutoInvitation(election) => step!(SoutoInvitation, election, now, input, out),
         }
     }
 
@@ -203,6 +227,8 @@ impl Election for AnyElection {
             (Self::Lockstep(election), Self::Lockstep(before)) => election.breach(before),
             (Self::Bully(election), Self::Bully(before)) => election.breach(before),
             (Self::SoutoBully(election), Self::SoutoBully(before)) => election.breach(before),
+            (Self::Invitation(election), Self::Invitation(before)) => election.breach(before),
+            (Self::SoutoInvitation(election), Self::SoutoInvitation(before)) => election.breach(before),
             _ => None,
         }
     }

@@ -12,8 +12,9 @@ use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
 use crate::election::calls::CallNo;
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
-use crate::election::{Count, Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
-use crate::election::{bully, souto_bully};
+use crate::election::{
+    Count, Counts, Protocol, adft, bully, fjr, invitation, lfa, lockstep, mmrt, souto_bully, souto_invitation,
+};
 use crate::group::{Ballot, Content, GroupMsg, History, OpId, Outcome, Past, Record, Task};
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
@@ -107,7 +108,7 @@ fn every_error_is_reached_and_readable() {
         assert_eq!(decode(CHANNEL, &bytes), Err(error));
         assert_eq!(error.to_string(), words);
     }
-    let elections = (tag::BULLY_FD..=tag::BULLY).chain([tag::SOUTO_BULLY]);
+    let elections = tag::BULLY_FD..=tag::SOUTO_INVITATION;
     let layers = [(tag::DETECTOR, "detector message"), (tag::LEADERSHIP, "leadership message")];
     for (tag, part) in elections.map(|tag| (tag, "election message")).chain(layers) {
         assert_eq!(decode(CHANNEL, &with_body(tag, &[0xff])), Err(WireError::Malformed { part }));
@@ -266,6 +267,8 @@ pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
         Protocol::Lockstep => AnyMsg::Lockstep(lockstep::Msg::Round(n)),
         Protocol::Bully => AnyMsg::Bully(garcia_molina(which, n)),
         Protocol::SoutoBully => AnyMsg::SoutoBully(souto(which, n)),
+        Protocol::Invitation => AnyMsg::Invitation(invitation_msg(which, n)),
+        Protocol::SoutoInvitation => AnyMsg::SoutoInvitation(souto_invitation_msg(which, n)),
     }
 }
 
@@ -295,6 +298,36 @@ fn souto(which: u64, n: u64) -> souto_bully::Msg {
         2 => Msg::Halt { election: t, answers: None },
         3 => Msg::Halt { election: t, answers: Some(t) },
         _ => Msg::NewLeader(t),
+    }
+}
+
+fn invitation_msg(which: u64, n: u64) -> invitation::Msg {
+    let (node, incarnation, yes) = (NodeId(n as u32), Incarnation(n), n.is_multiple_of(2));
+    let call = CallNo::new(node, incarnation, n);
+    let group = GroupId(ElectionId { node, incarnation, seq: n });
+    match which {
+        0 => invitation::Msg::AreYouCoordinator { call, group, member: yes },
+        1 => invitation::Msg::AreYouCoordinatorReply { call, yes },
+        2 => invitation::Msg::AreYouThere { call, group },
+        3 => invitation::Msg::AreYouThereReply { call, yes },
+        4 => invitation::Msg::Invitation { group },
+        _ if yes => invitation::Msg::Accept { call, group },
+        _ => invitation::Msg::AcceptReply { call, taken: n.is_multiple_of(3) },
+    }
+}
+
+fn souto_invitation_msg(which: u64, n: u64) -> souto_invitation::Msg {
+    use souto_invitation::{Answer, Msg};
+    let group = GroupId(ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n });
+    match (which, n.is_multiple_of(2)) {
+        (0, true) => Msg::AreUThere(group),
+        (0, false) => Msg::AreUThereReply(group, Answer::Stranger),
+        (1, _) => Msg::AreULeader(group),
+        (2, _) => Msg::AreULeaderReply(group),
+        (3, _) => Msg::Invitation(group),
+        (4, _) => Msg::Accept(group),
+        (_, true) => Msg::Ready(group),
+        (_, false) => Msg::Ack(group),
     }
 }
 

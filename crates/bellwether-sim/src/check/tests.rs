@@ -8,12 +8,14 @@ mod elections;
 mod epoch;
 mod garcia_molina;
 mod group_history;
+mod groups;
 mod judge;
 mod omega;
 mod settled;
 mod single_sender;
 
 use bellwether_proto::election::Timing;
+use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::leadership::{Announcement, Cause};
@@ -146,6 +148,20 @@ impl Trace {
         let group = GroupId(ElectionId { node: NodeId(1), incarnation: Incarnation(1), seq: group });
         let view = View { status: Status::Normal, leader: Some(NodeId(leader)), group: Some(group) };
         self.node(node, Event::View(view))
+    }
+
+    /// The same, but not yet normal.
+    fn reorganizing(self, node: u32, leader: u32, group: u64) -> Self {
+        let mut trace = self.normal(node, leader, group);
+        if let Some(What::Node(Event::View(view))) = trace.events.last_mut().map(|event| &mut event.what) {
+            view.status = Status::Reorganizing;
+        }
+        trace
+    }
+
+    /// That task description is in place.
+    fn installed(self, node: u32, task: u64) -> Self {
+        self.node(node, Event::Installed(TaskDigest(task)))
     }
 
     fn electing(self, node: u32) -> Self {

@@ -8,7 +8,7 @@ use bellwether_proto::time::Span;
 use bellwether_proto::view::View;
 
 use super::elected::{Standing, leader_elected, leaders_elected, one_leader_elected};
-use super::{Facts, a1, a2, ale1, ale2, omega, sle1, sle2, while_stable};
+use super::{Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, omega, sle1, sle2, while_stable};
 
 /// What nodes show at one moment.
 pub(crate) trait Views {
@@ -32,6 +32,7 @@ pub(crate) trait Views {
 pub(crate) fn breach(property: Property, views: &impl Views) -> Option<String> {
     match property {
         Property::A1 => a1::dispute(views),
+        Property::A3 => a3::dispute(views),
         Property::Sle1 => sle1::dispute(views),
         Property::Ale1 => ale1::dispute(views),
         _ => None,
@@ -42,6 +43,8 @@ pub(crate) fn breach(property: Property, views: &impl Views) -> Option<String> {
 pub(crate) fn settled(property: Property, views: &impl Views) -> Option<Standing> {
     match property {
         Property::A2 => Some(one_leader_elected(views)),
+        Property::A4 => Some(a4::cliques_are_groups(views)),
+        Property::A4Prime => Some(a4_prime::elected_within_reach(views)),
         Property::Sle2 => Some(leader_elected(views)),
         Property::Ale2Prime => Some(leaders_elected(views)),
         Property::Ale2 => Some(ale2::elected_in_few_groups(views)),
@@ -54,6 +57,7 @@ pub(crate) fn settled(property: Property, views: &impl Views) -> Option<Standing
 pub(crate) fn bound(property: Property, facts: &Facts) -> Option<Span> {
     match property {
         Property::A2 => Some(a2::c_gm(facts) * 2),
+        Property::A4 | Property::A4Prime => Some(while_stable::c_g(facts)),
         Property::Sle2 => Some(sle2::c_s(facts) * 2),
         Property::Ale2Prime | Property::Ale2 => Some(while_stable::c_a(facts)),
         _ => None,

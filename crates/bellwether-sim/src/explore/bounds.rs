@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bellwether_proto::election::{Protocol, Spec};
-use bellwether_proto::promise::Assumption;
+use bellwether_proto::promise::{Assumption, Property};
 
 use super::oracle::Oracle;
 use super::together::Pace;
@@ -42,6 +42,8 @@ impl Bounds {
             Oracle::Accurate => (4, 2),
             // What it finds out about whom makes many states, and none of it takes time.
             Oracle::Fallible => (2, 1),
+            // Everybody asks everybody, all the time: more on their way are too many states.
+            Oracle::Silent if forms_groups(spec) => (3, 1),
             Oracle::Silent => (2, 2),
         };
         Self {
@@ -86,6 +88,10 @@ impl fmt::Display for Bounds {
 /// Whether an algorithm promises something only where that is so.
 fn needs(spec: &Spec, assumption: Assumption) -> bool {
     spec.repaired.iter().any(|promise| promise.under.contains(&assumption))
+}
+
+fn forms_groups(spec: &Spec) -> bool {
+    spec.repaired.iter().any(|promise| promise.property == Property::A3)
 }
 
 /// How often a step was not taken because of a bound. Faults are not counted: that they are few is the point of the bound.

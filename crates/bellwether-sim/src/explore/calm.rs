@@ -66,8 +66,8 @@ impl Goals {
 
 /// Whether it is judged by what becomes of a state.
 pub(super) fn is_goal(property: Property) -> bool {
-    use Property::{A2, Ale2, Ale2Prime, Omega, Sle2};
-    matches!(property, A2 | Sle2 | Ale2Prime | Ale2 | Omega)
+    use Property::{A2, A4, A4Prime, Ale2, Ale2Prime, Omega, Sle2};
+    matches!(property, A2 | A4 | A4Prime | Sle2 | Ale2Prime | Ale2 | Omega)
 }
 
 /// In how many microseconds a future will have settled for good.

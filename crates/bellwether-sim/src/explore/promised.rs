@@ -19,7 +19,7 @@ pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds
 /// Whether a search can judge it: in a state, or by what becomes of one. What detectors and the leadership layer owe
 /// takes a trace.
 pub fn judgeable(property: Property) -> bool {
-    let in_states = matches!(property, Property::A1 | Property::Sle1 | Property::Ale1);
+    let in_states = matches!(property, Property::A1 | Property::A3 | Property::Sle1 | Property::Ale1);
     in_states || is_goal(property) || property == Property::SingleSender
 }
 

@@ -29,6 +29,7 @@ pub fn promised(protocol: Protocol, variant: Variant) -> &'static [ModelKind] {
         (Protocol::Mmrt, _) => &[Mp],
         (Protocol::Lockstep, _) => &[Synchronous],
         (Protocol::BullyFd | Protocol::AsyncBully | Protocol::Bully | Protocol::SoutoBully, _) => &[],
+        (Protocol::Invitation | Protocol::SoutoInvitation, _) => &[],
     }
 }
 

@@ -208,6 +208,7 @@ impl Mix {
     fn organises(&self) -> bool {
         self.promises(|property| match property {
             Property::A1 | Property::A2 => true,
+            Property::A3 | Property::A4 | Property::A4Prime | Property::GroupOnce => true,
             Property::Sle1 | Property::Sle2 | Property::Ale1 | Property::Ale2 | Property::Ale2Prime => true,
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
             Property::History | Property::RestrictedOnce => false,
@@ -216,7 +217,8 @@ impl Mix {
     }
 
     fn forms_groups(&self) -> bool {
-        self.promises(|property| matches!(property, Property::Ale1 | Property::Ale2 | Property::Ale2Prime))
+        use Property::{A3, A4, A4Prime, Ale1, Ale2, Ale2Prime};
+        self.promises(|property| matches!(property, A3 | A4 | A4Prime | Ale1 | Ale2 | Ale2Prime))
     }
 
     fn watches(&self) -> bool {

@@ -45,6 +45,10 @@ fn every_algorithm_keeps_its_promises_within_small_bounds() {
         (Protocol::Fjr, 3, Bounds { crashes: 0, ..crash_only }),
         (Protocol::Adft, 3, crash_only),
         (Protocol::Mmrt, 2, Bounds { crashes: 0, expiries: 3, ..crash_only }),
+        (Protocol::Invitation, 3, Bounds { expiries: 2, in_flight: 1, ..ONE_FAULT_EACH }),
+        (Protocol::Invitation, 2, Bounds { expiries: 2, ..ONE_FAULT_EACH }),
+        (Protocol::SoutoInvitation, 3, Bounds { expiries: 2, in_flight: 1, ..ONE_FAULT_EACH }),
+        (Protocol::SoutoInvitation, 2, ONE_FAULT_EACH),
     ];
     for (protocol, nodes, bounds) in searches {
         let judged = promised(protocol, Variant::Repaired, nodes, bounds);
@@ -137,6 +141,8 @@ fn what_counts_as_one_state_has_one_future() {
         (Protocol::Mmrt, 2, Bounds { losses: 0, expiries: 2, ..two }),
         (Protocol::Bully, 2, Bounds { losses: 0, waits: 1, ..two }),
         (Protocol::SoutoBully, 2, Bounds { losses: 0, ..two }),
+        (Protocol::Invitation, 2, Bounds { losses: 0, expiries: 2, in_flight: 1, ..two }),
+        (Protocol::SoutoInvitation, 2, Bounds { losses: 0, expiries: 2, ..two }),
     ];
     for (protocol, nodes, bounds) in searches {
         let system: System<AnyElection> = System::new(protocol, Variant::Repaired, nodes, bounds);

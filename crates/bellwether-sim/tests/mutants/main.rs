@@ -5,7 +5,7 @@ mod bug;
 mod garcia_molina;
 #[path = "../groups/gather.rs"]
 mod gather;
-
+mod groups;
 mod leadership;
 mod reorganized;
 
@@ -37,6 +37,10 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
         let planted: fn() = match property {
             Property::A1 => garcia_molina::a1_notices_a_node_that_does_not_halt,
             Property::A2 => garcia_molina::a2_notices_a_node_that_takes_no_coordinator,
+            Property::A3 => groups::a3_notices_a_member_that_names_itself,
+            Property::A4 => groups::a4_notices_a_node_that_declines_every_invitation,
+            Property::A4Prime => groups::a4_prime_notices_a_node_that_declines_every_invitation,
+            Property::GroupOnce => groups::group_once_notices_numbers_that_are_used_again,
             Property::Sle1 => sle1_notices_an_organiser_that_does_not_wait_for_the_stronger,
             Property::Sle2 => sle2_notices_a_follower_that_ignores_the_death_of_its_leader,
             Property::Ale1 => ale1_notices_a_follower_that_names_itself,

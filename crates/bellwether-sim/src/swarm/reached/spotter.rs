@@ -235,6 +235,9 @@ impl Spotter {
     fn crashed(&mut self, at: Time, id: NodeId) {
         let node = &mut self.nodes[index(id)];
         let (leads, status, persisted) = (node.leads(id), node.view.status, node.persisted);
+        // Or invited: who takes part in another's election, whatever that is called.
+        let reorganized = status == Status::Reorganizing && node.view.leader != Some(id);
+        let halted = status == Status::Waiting || reorganized;
         node.up = false;
         node.view = View::DOWN;
         node.paused = None;
@@ -246,7 +249,7 @@ impl Spotter {
         for (situation, occurred) in [
             (Situation::LeaderCrashed, leads),
             (Situation::OrganiserCrashed, status == Status::Election),
-            (Situation::HaltedCrashed, status == Status::Waiting),
+            (Situation::HaltedCrashed, halted),
             (Situation::CrashAfterPersist, persisted == Some(at)),
             (Situation::AllDown, self.nodes.iter().all(|node| !node.up)),
         ] {

@@ -1,0 +1,328 @@
+//! One node, driven by hand. The roster's strongest is 1: which end of the ids that is, is a policy.
+
+use alloc::vec;
+
+use super::super::raynal::rig::{DELTA, Rig, TAU, id};
+use super::*;
+use crate::election::Variant;
+use crate::ident::{ElectionId, Incarnation};
+use crate::view::Status;
+
+const T: Span = Span::millis(20);
+/// τ + T, and T for the answer.
+const SILENCE: Span = Span::millis(120);
+
+/// Node `me` of `size`, alone in its first group, whose first Check has begun.
+fn alone(me: u32, size: u32, variant: Variant) -> Rig<Invitation> {
+    let mut rig = Rig::new(me, size, variant, 0);
+    assert_eq!(formed(&rig), Some((me, vec![])), "Recovery");
+    rig.input(Input::Reorganized);
+    rig
+}
+
+/// The same, a member of node 1's group, normal.
+fn member(me: u32, size: u32, variant: Variant) -> Rig<Invitation> {
+    let mut rig = alone(me, size, variant);
+    rig.message(1, Msg::Invitation { group: group(1, 7) });
+    if variant == Variant::Printed {
+        let call = accepted(&rig);
+        rig.message(1, Msg::AcceptReply { call, taken: true });
+    }
+    rig.input(Input::Reorganized);
+    assert_eq!(rig.leader(), Some(1));
+    rig
+}
+
+fn group(node: u32, seq: u64) -> GroupId {
+    GroupId(ElectionId { node: id(node), incarnation: Incarnation(2), seq })
+}
+
+/// The group that was formed: its leader and members.
+fn formed(rig: &Rig<Invitation>) -> Option<(u32, Vec<u32>)> {
+    rig.did.iter().find_map(|action| match action {
+        Action::Form(formation) => {
+            Some((formation.leader.0, formation.members.iter().map(|member| member.0).collect()))
+        }
+        _ => None,
+    })
+}
+
+/// The call of the Accept that was sent.
+fn accepted(rig: &Rig<Invitation>) -> CallNo {
+    let call = rig.did.iter().find_map(|action| match action {
+        Action::Join { msg: Msg::Accept { call, .. }, .. } => Some(*call),
+        _ => None,
+    });
+    call.expect("it has accepted")
+}
+
+/// Whom it asked whether they coordinate, and under which numbers.
+fn asked(rig: &Rig<Invitation>) -> Vec<(u32, CallNo)> {
+    let asked = rig.sent().into_iter().filter_map(|(to, msg)| match msg {
+        Msg::AreYouCoordinator { call, .. } => Some((to, call)),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// Answers the present Check: these coordinate, the others do not.
+fn answer(rig: &mut Rig<Invitation>, coordinators: &[u32]) {
+    for (j, call) in asked(rig) {
+        let yes = coordinators.contains(&j);
+        rig.message(j, Msg::AreYouCoordinatorReply { call, yes });
+    }
+}
+
+fn invited(rig: &Rig<Invitation>) -> Vec<u32> {
+    let invited = |(to, msg): (u32, Msg)| matches!(msg, Msg::Invitation { .. }).then_some(to);
+    rig.sent().into_iter().filter_map(invited).collect()
+}
+
+#[test]
+fn whoever_comes_up_is_a_group_of_its_own_and_looks_for_others() {
+    let mut rig = alone(2, 3, Variant::Repaired);
+    assert_eq!((rig.leader(), asked(&rig).len()), (Some(2), 2));
+    assert_eq!(rig.election.view().group, Some(group(2, 1)));
+    answer(&mut rig, &[]);
+    assert_eq!(invited(&rig), []);
+    rig.advance(TAU);
+    assert_eq!(asked(&rig).len(), 2, "and again every period");
+}
+
+#[test]
+fn the_strongest_merges_at_once_and_the_others_wait_two_periods_for_each_that_is_stronger() {
+    for variant in Variant::ALL {
+        let mut first = alone(1, 3, variant);
+        answer(&mut first, &[2, 3]);
+        assert_eq!(invited(&first), [2, 3]);
+        assert_eq!(first.election.view().group, Some(group(1, 2)), "a fresh number");
+
+        let mut third = alone(3, 3, variant);
+        answer(&mut third, &[1, 2]);
+        let due = third.now + TAU * 4;
+        while third.now + TAU < due {
+            third.advance(TAU);
+            answer(&mut third, &[1, 2]);
+            assert_eq!(invited(&third), [], "{variant:?}");
+        }
+        third.advance(TAU);
+        assert_eq!(invited(&third), [1, 2], "{variant:?}");
+    }
+}
+
+/// A Check that has not heard from everybody waits T, and not longer.
+#[test]
+fn a_check_does_not_wait_for_the_dead() {
+    let mut rig = alone(1, 3, Variant::Repaired);
+    let (_, call) = asked(&rig)[0];
+    rig.message(2, Msg::AreYouCoordinatorReply { call, yes: true });
+    assert_eq!(invited(&rig), []);
+    rig.advance(T);
+    assert_eq!(invited(&rig), [2]);
+}
+
+/// E-GM7: STOP cancels a merge that is put off.
+#[test]
+fn who_joins_another_group_does_not_merge_any_more() {
+    for variant in Variant::ALL {
+        let mut rig = alone(2, 3, variant);
+        answer(&mut rig, &[1]);
+        rig.message(1, Msg::Invitation { group: group(1, 5) });
+        assert_eq!(rig.election.inviter.merge_due(), Time::NEVER);
+        rig.advance(TAU * 2);
+        assert_eq!(invited(&rig), [], "{variant:?}");
+    }
+}
+
+/// E-GM7: what is invited is what the latest Check found. As printed it is what the first did.
+#[test]
+fn a_merge_that_was_put_off_goes_by_the_latest_check() {
+    for (variant, expected) in [(Variant::Repaired, vec![3]), (Variant::Printed, vec![1, 3])] {
+        let mut rig = alone(2, 3, variant);
+        answer(&mut rig, &[1, 3]);
+        rig.advance(TAU);
+        answer(&mut rig, &[3]);
+        if variant == Variant::Printed {
+            rig.advance(TAU);
+        }
+        assert_eq!(invited(&rig), expected, "{variant:?}: 1 coordinates no more");
+    }
+}
+
+/// C8: two that merge at once decline each other's invitations.
+#[test]
+fn who_merges_declines() {
+    let mut rig = alone(1, 2, Variant::Repaired);
+    answer(&mut rig, &[2]);
+    rig.message(2, Msg::Invitation { group: group(2, 9) });
+    assert_eq!((rig.did.len(), rig.election.view().status), (0, Status::Election));
+    rig.advance(DELTA * 4);
+    assert_eq!(formed(&rig), Some((1, vec![])));
+}
+
+#[test]
+fn a_group_is_who_has_accepted_in_time() {
+    let mut rig = alone(1, 4, Variant::Repaired);
+    answer(&mut rig, &[2, 3, 4]);
+    let number = rig.election.view().group.expect("it is in one");
+    let call = CallNo::new(id(3), Incarnation(2), 1);
+    rig.message(3, Msg::Accept { call, group: number });
+    assert_eq!(rig.sent(), [(3, Msg::AcceptReply { call, taken: true })]);
+    rig.message(2, Msg::Accept { call, group: group(1, 1) });
+    assert_eq!(rig.sent(), [(2, Msg::AcceptReply { call, taken: false })], "of a group that is over");
+    rig.advance(DELTA * 4);
+    assert_eq!(formed(&rig), Some((1, vec![3])));
+    assert_eq!(rig.election.view().status, Status::Reorganizing);
+    rig.message(4, Msg::Accept { call, group: number });
+    assert_eq!(rig.sent(), [(4, Msg::AcceptReply { call, taken: false })], "too late");
+    rig.input(Input::Reorganized);
+    assert_eq!(rig.leader(), Some(1));
+    let members = rig.sent().into_iter().filter_map(|(to, msg)| match msg {
+        Msg::AreYouCoordinator { member, .. } => Some((to, member)),
+        _ => None,
+    });
+    assert_eq!(members.collect::<Vec<_>>(), [(2, false), (3, true), (4, false)]);
+}
+
+#[test]
+fn a_coordinator_takes_its_members_along() {
+    let mut rig = alone(2, 4, Variant::Repaired);
+    answer(&mut rig, &[3]);
+    let number = rig.election.view().group.expect("it is in one");
+    rig.message(3, Msg::Accept { call: CallNo::new(id(3), Incarnation(2), 1), group: number });
+    rig.advance(DELTA * 4);
+    rig.input(Input::Reorganized);
+    rig.message(1, Msg::Invitation { group: group(1, 5) });
+    assert_eq!(invited(&rig), [3]);
+    let joins = rig.did.iter().filter(|action| matches!(action, Action::Join { to, .. } if *to == id(1)));
+    assert_eq!(joins.count(), 1);
+}
+
+/// E-GM5: repaired, it is reorganizing before it says that it accepts, so that it cannot miss Ready.
+#[test]
+fn who_accepts_waits_for_ready() {
+    let mut rig = alone(2, 2, Variant::Repaired);
+    rig.message(1, Msg::Invitation { group: group(1, 5) });
+    assert_eq!(formed(&rig), Some((1, vec![])));
+    let mut rig = alone(2, 2, Variant::Printed);
+    rig.message(1, Msg::Invitation { group: group(1, 5) });
+    assert_eq!((formed(&rig), rig.election.view().status), (None, Status::Waiting));
+    let call = accepted(&rig);
+    rig.message(1, Msg::AcceptReply { call, taken: false });
+    assert_eq!(formed(&rig), Some((1, vec![])), "E-GM6: as printed an answer is an answer");
+}
+
+#[test]
+fn who_is_not_taken_in_or_not_answered_recovers() {
+    let mut rig = alone(2, 2, Variant::Repaired);
+    rig.message(1, Msg::Invitation { group: group(1, 5) });
+    let call = accepted(&rig);
+    rig.message(1, Msg::AcceptReply { call, taken: false });
+    assert_eq!(formed(&rig), Some((2, vec![])));
+    for variant in Variant::ALL {
+        let mut rig = alone(2, 2, variant);
+        rig.message(1, Msg::Invitation { group: group(1, 5) });
+        rig.advance(T);
+        assert_eq!((formed(&rig), rig.election.view().group), (Some((2, vec![])), Some(group(2, 2))));
+    }
+}
+
+#[test]
+fn a_silent_coordinator_is_asked_and_without_a_good_answer_left() {
+    for (answer, leader) in [(Some(true), Some(1)), (Some(false), None), (None, None)] {
+        let mut rig = member(2, 2, Variant::Repaired);
+        rig.advance(SILENCE);
+        let [(1, Msg::AreYouThere { call, group: asked })] = rig.sent()[..] else { panic!("{:?}", rig.did) };
+        assert_eq!(asked, group(1, 7));
+        match answer {
+            Some(yes) => rig.message(1, Msg::AreYouThereReply { call, yes }),
+            None => rig.advance(T),
+        }
+        assert_eq!(rig.leader(), leader);
+        assert_eq!(formed(&rig).is_some(), leader.is_none());
+    }
+}
+
+#[test]
+fn a_coordinator_knows_its_members_by_their_group() {
+    let mut rig = alone(1, 3, Variant::Repaired);
+    answer(&mut rig, &[2]);
+    let number = rig.election.view().group.expect("it is in one");
+    let call = CallNo::new(id(2), Incarnation(2), 1);
+    rig.message(2, Msg::Accept { call, group: number });
+    for (j, asked, yes) in [(2, number, true), (3, number, false), (2, group(1, 1), false)] {
+        rig.message(j, Msg::AreYouThere { call, group: asked });
+        assert_eq!(rig.sent(), [(j, Msg::AreYouThereReply { call, yes })]);
+    }
+}
+
+/// E-GM10: a member that its coordinator does not count as one is not content to hear its voice, unless as printed.
+#[test]
+fn who_is_no_member_recovers_when_it_hears_so() {
+    let call = CallNo::new(id(1), Incarnation(2), 1);
+    for (heard, counted, left) in [(7, true, false), (7, false, true), (8, false, true), (6, false, false)] {
+        let msg = Msg::AreYouCoordinator { call, group: group(1, heard), member: counted };
+        let mut rig = member(2, 3, Variant::Repaired);
+        rig.message(1, msg);
+        assert_eq!(formed(&rig).is_some(), left, "{heard}, {counted}");
+        let mut printed = member(2, 3, Variant::Printed);
+        printed.message(1, msg);
+        assert_eq!(printed.leader(), Some(1), "{heard}, {counted}");
+    }
+}
+
+/// E-GM7: as printed anybody may.
+#[test]
+fn only_its_coordinator_takes_a_member_along() {
+    for (variant, follows) in [(Variant::Repaired, true), (Variant::Printed, false)] {
+        let mut rig = member(2, 3, variant);
+        rig.message(3, Msg::Invitation { group: group(3, 5) });
+        assert_eq!(rig.leader() == Some(1), follows);
+        let mut rig = member(2, 3, variant);
+        rig.message(1, Msg::Invitation { group: group(3, 5) });
+        assert_eq!(rig.leader(), None, "its coordinator follows 3, and so does it");
+    }
+}
+
+#[test]
+fn no_group_is_joined_twice_and_nobody_is_invited_by_itself_or_a_stranger() {
+    let mut rig = member(2, 3, Variant::Repaired);
+    for unwanted in [group(1, 7), group(2, 1), group(9, 1)] {
+        rig.message(1, Msg::Invitation { group: unwanted });
+        assert_eq!((rig.leader(), rig.did.len()), (Some(1), 0), "{unwanted}");
+    }
+}
+
+#[test]
+fn the_end_of_the_coordinator_is_the_end_of_the_group() {
+    for input in [Input::Gone(id(1)), Input::NewLife(id(1)), Input::Resigned { who: id(1), next: None }] {
+        let mut rig = member(2, 3, Variant::Repaired);
+        rig.input(Input::Gone(id(3)));
+        assert_eq!(rig.leader(), Some(1));
+        rig.input(input);
+        assert_eq!(formed(&rig), Some((2, vec![])));
+    }
+}
+
+#[test]
+fn whoever_is_gone_is_neither_asked_nor_counted() {
+    let mut rig = alone(1, 3, Variant::Repaired);
+    let (_, call) = asked(&rig)[0];
+    rig.message(2, Msg::AreYouCoordinatorReply { call, yes: true });
+    rig.input(Input::Gone(id(3)));
+    assert_eq!(invited(&rig), [2], "the Check is over");
+    let number = rig.election.view().group.expect("it is in one");
+    rig.message(2, Msg::Accept { call, group: number });
+    rig.input(Input::Gone(id(2)));
+    rig.advance(DELTA * 4);
+    assert_eq!(formed(&rig), Some((1, vec![])));
+}
+
+#[test]
+fn a_failed_reorganization_leaves_a_group_of_one() {
+    let mut rig = alone(1, 2, Variant::Repaired);
+    answer(&mut rig, &[2]);
+    rig.advance(DELTA * 4);
+    rig.input(Input::ReorganizationFailed(id(2)));
+    assert_eq!((formed(&rig), rig.election.view().group), (Some((1, vec![])), Some(group(1, 3))));
+}

@@ -1,0 +1,287 @@
+//! What Garcia-Molina's Invitation algorithm (1982, Appendix II) and Souto's form of it (2021) have in common: the state
+//! vector, and the rules by which groups come about, whatever the messages look like.
+//!
+//! A coordinator looks for others periodically (Check). The strongest that it finds, or it itself, is to merge their groups;
+//! who is weaker waits, the longer the weaker it is, and merges only if nobody else has done so by then. To merge is to
+//! found a group with a fresh number and to invite the others to it (Merge); whoever coordinates forwards the invitation to
+//! its members (Invitation) and all of them accept (Accept). Whoever finds its group gone founds one of its own (Recovery).
+
+use alloc::vec::Vec;
+use core::mem;
+
+use super::{Setup, Variant};
+use crate::canonical::Form;
+use crate::ident::{ElectionId, GroupId, NodeId};
+use crate::time::{Span, Time};
+use crate::view::{Status, View};
+
+/// By how many periods of Check a coordinator defers to each that is stronger. The paper (theorem A4) asks for two at least:
+/// the stronger then has looked around in any case, and has had a period to merge in.
+pub(crate) const PERIODS_PER_RANK: u64 = 2;
+
+/// How long a coordinator waits for Accept, in multiples of δ: an invitation, forwarded, and its answer take three, and one
+/// is to spare (E-GM8).
+pub(crate) const ACCEPT_WAIT: u64 = 4;
+
+/// The state vector S(i), less d, which is the group layer's.
+#[derive(Clone, Debug)]
+pub(super) struct Inviter {
+    pub(super) setup: Setup,
+    /// `S(i).s`
+    pub(super) stage: Stage,
+    /// `S(i).c`
+    pub(super) c: NodeId,
+    /// `S(i).g`
+    pub(super) g: GroupId,
+    /// `S(i).Up`: who has joined this coordinator; nobody at the others.
+    pub(super) up: Vec<NodeId>,
+    /// `S(i).counter`: the latest number of a group that this node has founded. The pair of a life and a counter within it is
+    /// never used twice, since the life is on disk.
+    latest: ElectionId,
+    /// When Check is due next; never at those who do not coordinate.
+    pub(super) check_due: Time,
+    /// `TempSet`: the coordinators that the present Check has found.
+    found: Vec<NodeId>,
+    /// The merge that is put off; one at most (E-GM7).
+    delayed: Option<Delayed>,
+}
+
+/// `S(i).s`, with its two elections told apart: one's own and another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// "Election": founds a group and waits for Accept until then.
+    Inviting { until: Time },
+    /// "Election": has been invited, and has not yet heard that it is in.
+    Joining,
+    /// "Reorganization"
+    Reorganization,
+    /// "Normal"
+    Normal,
+}
+
+#[derive(Clone, Debug)]
+struct Delayed {
+    since: Time,
+    due: Time,
+    with: Vec<NodeId>,
+}
+
+impl Inviter {
+    pub(super) fn new(setup: Setup) -> Self {
+        let me = setup.roster.me();
+        let latest = ElectionId { node: me, incarnation: setup.incarnation, seq: 0 };
+        Self {
+            stage: Stage::Joining,
+            c: me,
+            g: GroupId(latest),
+            up: Vec::new(),
+            latest,
+            check_due: Time::NEVER,
+            found: Vec::new(),
+            delayed: None,
+            setup,
+        }
+    }
+
+    pub(super) fn me(&self) -> NodeId {
+        self.setup.roster.me()
+    }
+
+    pub(super) fn repaired(&self) -> bool {
+        self.setup.variant == Variant::Repaired
+    }
+
+    /// AreYouCoordinator: whether this node can be invited together with its group.
+    pub(super) fn coordinates(&self) -> bool {
+        self.stage == Stage::Normal && self.c == self.me()
+    }
+
+    /// AreYouThere: whether this node coordinates that group and has that member.
+    pub(super) fn has_member(&self, group: GroupId, j: NodeId) -> bool {
+        self.c == self.me() && self.g == group && self.up.contains(&j)
+    }
+
+    /// CALL STOP, as far as it is about looking for others.
+    pub(super) fn stop(&mut self) {
+        self.check_due = Time::NEVER;
+        self.found.clear();
+        self.delayed = None;
+    }
+
+    /// Recovery(i): a group of this node alone.
+    pub(super) fn recover(&mut self) {
+        self.stop();
+        self.found_group();
+        self.stage = Stage::Reorganization;
+    }
+
+    /// The node is in normal operation. A coordinator looks for others at once.
+    pub(super) fn settle(&mut self, now: Time) {
+        self.stage = Stage::Normal;
+        if self.coordinates() {
+            self.check_due = now;
+        }
+    }
+
+    /// Check(i) begins.
+    pub(super) fn begin_check(&mut self, now: Time) {
+        self.found.clear();
+        self.check_due = now + self.setup.timing.tau;
+    }
+
+    /// The present Check has found a coordinator.
+    pub(super) fn find(&mut self, j: NodeId) {
+        insert(&mut self.found, j);
+    }
+
+    /// Check(i) ends: with whom to merge now, if that is not put off. What was found later replaces what was found before,
+    /// unless as printed.
+    pub(super) fn end_check(&mut self, now: Time) -> Option<Vec<NodeId>> {
+        let found = mem::take(&mut self.found);
+        if self.delayed.is_some() && !self.repaired() {
+            return None;
+        }
+        let since = self.delayed.take().map_or(now, |delayed| delayed.since);
+        let rank = |j: &NodeId| self.setup.roster.rank(*j);
+        let strongest = found.iter().filter_map(rank).min()?;
+        let due = since + self.deference(strongest);
+        if due <= now {
+            return Some(found);
+        }
+        self.delayed = Some(Delayed { since, due, with: found });
+        None
+    }
+
+    /// Who is weaker than the strongest lets it go first: "wait time proportional to p - i". Different for any two nodes, so
+    /// that they do not decline each other's invitations again and again (E-GM9).
+    fn deference(&self, strongest: usize) -> Span {
+        let gap = self.setup.roster.my_rank().saturating_sub(strongest);
+        self.setup.timing.tau * (PERIODS_PER_RANK * gap as u64)
+    }
+
+    /// When the merge that is put off is due.
+    pub(super) fn merge_due(&self) -> Time {
+        self.delayed.as_ref().map_or(Time::NEVER, |delayed| delayed.due)
+    }
+
+    /// With whom to merge, if it was put off until now.
+    pub(super) fn overdue_merge(&mut self, now: Time) -> Option<Vec<NodeId>> {
+        self.delayed.take_if(|delayed| delayed.due <= now).map(|delayed| delayed.with)
+    }
+
+    /// Merge(i, CoordinatorSet), up to the wait for Accept: whom to invite.
+    pub(super) fn merge(&mut self, now: Time, with: Vec<NodeId>) -> Vec<NodeId> {
+        self.stop();
+        let mut invited = with;
+        mem::take(&mut self.up).into_iter().for_each(|member| insert(&mut invited, member));
+        self.found_group();
+        self.stage = Stage::Inviting { until: now + self.setup.timing.delta * ACCEPT_WAIT };
+        invited
+    }
+
+    /// When the wait for Accept is over.
+    pub(super) fn invites_until(&self) -> Time {
+        match self.stage {
+            Stage::Inviting { until } => until,
+            Stage::Joining | Stage::Reorganization | Stage::Normal => Time::NEVER,
+        }
+    }
+
+    /// Invitation(i, j, gn), up to Accept: to whom it is to be forwarded, or `None` if it is declined. Repaired: only its own
+    /// coordinator takes a member along (E-GM7), and no group is joined twice.
+    pub(super) fn join(&mut self, sender: NodeId, group: GroupId) -> Option<Vec<NodeId>> {
+        let (me, j) = (self.me(), group.0.node);
+        if self.stage != Stage::Normal || j == me || self.setup.roster.rank(j).is_none() {
+            return None;
+        }
+        let poached = self.c != me && self.c != sender;
+        if self.repaired() && (poached || self.g == group) {
+            return None;
+        }
+        self.stop();
+        let members = mem::take(&mut self.up); // empty unless this node coordinated
+        (self.stage, self.c, self.g) = (Stage::Joining, j, group);
+        Some(members.into_iter().filter(|k| *k != j).collect())
+    }
+
+    /// Accept(i, j, gn): whether it was in time.
+    pub(super) fn accept(&mut self, j: NodeId, group: GroupId) -> bool {
+        let inviting = matches!(self.stage, Stage::Inviting { .. });
+        if !inviting || self.g != group {
+            return false;
+        }
+        insert(&mut self.up, j);
+        true
+    }
+
+    /// A peer that is gone is not waited for.
+    pub(super) fn strike_off(&mut self, j: NodeId) {
+        if matches!(self.stage, Stage::Inviting { .. }) {
+            self.up.retain(|k| *k != j);
+        }
+    }
+
+    pub(super) fn view(&self) -> View {
+        let (status, leader) = match self.stage {
+            Stage::Inviting { .. } => (Status::Election, None),
+            Stage::Joining => (Status::Waiting, None),
+            Stage::Reorganization => (Status::Reorganizing, Some(self.c)),
+            Stage::Normal => (Status::Normal, Some(self.c)),
+        };
+        View { status, leader, group: Some(self.g) }
+    }
+
+    pub(super) fn canonical(&self, now: Time, form: &mut Form) {
+        form.number(match self.stage {
+            Stage::Inviting { .. } => 0,
+            Stage::Joining => 1,
+            Stage::Reorganization => 2,
+            Stage::Normal => 3,
+        });
+        form.deadline(now, self.invites_until());
+        form.node(self.c);
+        form.election(self.g.0);
+        form.election_seq(self.latest);
+        nodes(form, &self.up);
+        form.deadline(now, self.check_due);
+        nodes(form, &self.found);
+        form.option(self.delayed.as_ref(), |form, delayed| {
+            form.deadline(now, delayed.due);
+            nodes(form, &delayed.with);
+        });
+    }
+
+    /// What must be true of every state.
+    pub(super) fn breach(&self) -> Option<&'static str> {
+        let (me, normal) = (self.me(), self.stage == Stage::Normal);
+        if self.g.0.node != self.c {
+            return Some("a group is its coordinator's who numbered it");
+        }
+        if self.c != me && !self.up.is_empty() {
+            return Some("only a coordinator has members");
+        }
+        if (self.delayed.is_some() || self.check_due != Time::NEVER) && !(normal && self.c == me) {
+            return Some("only a coordinator in normal operation looks for others");
+        }
+        None
+    }
+
+    /// A fresh number, and this node its coordinator.
+    fn found_group(&mut self) {
+        self.latest.seq += 1;
+        (self.g, self.c) = (GroupId(self.latest), self.me());
+        self.up.clear();
+    }
+}
+
+/// Sets are in order, so that states with the same sets are the same.
+fn insert(set: &mut Vec<NodeId>, node: NodeId) {
+    if let Err(at) = set.binary_search(&node) {
+        set.insert(at, node);
+    }
+}
+
+fn nodes(form: &mut Form, nodes: &[NodeId]) {
+    form.number(nodes.len() as u64);
+    nodes.iter().for_each(|node| form.node(*node));
+}

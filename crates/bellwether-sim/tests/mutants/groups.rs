@@ -1,0 +1,77 @@
+//! Bugs of algorithms that form groups by invitation.
+
+use bellwether_proto::election::invitation::{Invitation, Msg};
+use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
+use bellwether_proto::group::{GroupMsg, Task};
+use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
+use bellwether_proto::message::{Body, Frame};
+use bellwether_proto::promise::Property;
+use bellwether_proto::roster::Roster;
+use bellwether_proto::view::View;
+
+use super::bug::Bug;
+use super::{catches, leadership, scenario};
+
+/// Part a).
+#[test]
+pub(super) fn a3_notices_a_member_that_names_itself() {
+    struct Vain;
+    impl Bug<Msg> for Vain {
+        fn shows(me: NodeId, view: View) -> View {
+            View { leader: view.leader.map(|_| me), ..view }
+        }
+    }
+    catches::<Invitation, Vain>(Protocol::Invitation, Property::A3);
+}
+
+/// Part b): what arrives is not what was handed out.
+#[test]
+fn a3_notices_members_with_another_task_than_their_coordinator() {
+    let alter = |frame: Frame<AnyMsg>| match frame.body {
+        Body::Group(GroupMsg::Ready { group, task }) => {
+            let task = Task::new(task.made_by(), b"something else".to_vec()).expect("it is short");
+            Frame { body: Body::Group(GroupMsg::Ready { group, task }), ..frame }
+        }
+        _ => frame,
+    };
+    let scenario = scenario(Protocol::Invitation);
+    for property in [Property::A3, Property::GroupOnce] {
+        assert!(!leadership::breaks::<AnyElection>(&scenario, property, |_| {}), "without the bug");
+        let breaks = leadership::breaks::<AnyElection>(&scenario, property, |world| world.set_relay(alter));
+        assert!(breaks, "{property} does not notice");
+    }
+}
+
+/// It coordinates itself and is found by all, but never comes along.
+struct Unsociable;
+
+impl Bug<Msg> for Unsociable {
+    fn lets_in(roster: &Roster, input: &Input<Msg>) -> bool {
+        let invited = matches!(input, Input::Message { msg: Msg::Invitation { .. }, .. });
+        let found = matches!(input, Input::Message { msg: Msg::AreYouCoordinatorReply { .. }, .. });
+        roster.me() != NodeId(2) || !(invited || found)
+    }
+}
+
+#[test]
+pub(super) fn a4_notices_a_node_that_declines_every_invitation() {
+    catches::<Invitation, Unsociable>(Protocol::Invitation, Property::A4);
+}
+
+#[test]
+pub(super) fn a4_prime_notices_a_node_that_declines_every_invitation() {
+    catches::<Invitation, Unsociable>(Protocol::Invitation, Property::A4Prime);
+}
+
+/// A counter that is kept nowhere: every group of a node has the number of its first.
+#[test]
+pub(super) fn group_once_notices_numbers_that_are_used_again() {
+    struct Forgetful;
+    impl Bug<Msg> for Forgetful {
+        fn shows(_: NodeId, view: View) -> View {
+            let first = |GroupId(id): GroupId| GroupId(ElectionId { seq: 1, ..id });
+            View { group: view.group.map(first), ..view }
+        }
+    }
+    catches::<Invitation, Forgetful>(Protocol::Invitation, Property::GroupOnce);
+}
