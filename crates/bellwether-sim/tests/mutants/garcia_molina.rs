@@ -3,7 +3,7 @@
 use bellwether_proto::election::bully::{Answer, Bully, Msg};
 use bellwether_proto::election::souto_bully::{self, SoutoBully};
 use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol, Variant};
-use bellwether_proto::group::{GroupMsg, Task};
+use bellwether_proto::group::{Content, GroupMsg, Task};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::{Body, Frame};
 use bellwether_proto::promise::Property;
@@ -37,9 +37,10 @@ pub(super) fn a1_notices_a_node_that_does_not_halt() {
 #[test]
 fn a1_notices_members_with_another_task_than_their_coordinator() {
     let alter = |frame: Frame<AnyMsg>| match frame.body {
-        Body::Group(GroupMsg::Ready { group, task }) => {
-            let task = Task::new(task.made_by(), b"something else".to_vec()).expect("it is short");
-            Frame { body: Body::Group(GroupMsg::Ready { group, task }), ..frame }
+        Body::Group(GroupMsg::Ready { group, task, history }) => {
+            let task =
+                Task::new(task.made_by(), Content::new(b"something else".to_vec()).expect("it is short"));
+            Frame { body: Body::Group(GroupMsg::Ready { group, task, history }), ..frame }
         }
         _ => frame,
     };

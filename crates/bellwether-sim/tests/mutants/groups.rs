@@ -2,7 +2,7 @@
 
 use bellwether_proto::election::invitation::{Invitation, Msg};
 use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
-use bellwether_proto::group::{GroupMsg, Task};
+use bellwether_proto::group::{Content, GroupMsg, Task};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::message::{Body, Frame};
 use bellwether_proto::promise::Property;
@@ -28,9 +28,10 @@ pub(super) fn a3_notices_a_member_that_names_itself() {
 #[test]
 fn a3_notices_members_with_another_task_than_their_coordinator() {
     let alter = |frame: Frame<AnyMsg>| match frame.body {
-        Body::Group(GroupMsg::Ready { group, task }) => {
-            let task = Task::new(task.made_by(), b"something else".to_vec()).expect("it is short");
-            Frame { body: Body::Group(GroupMsg::Ready { group, task }), ..frame }
+        Body::Group(GroupMsg::Ready { group, task, history }) => {
+            let task =
+                Task::new(task.made_by(), Content::new(b"something else".to_vec()).expect("it is short"));
+            Frame { body: Body::Group(GroupMsg::Ready { group, task, history }), ..frame }
         }
         _ => frame,
     };
