@@ -42,6 +42,7 @@ bare:
 soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 10000
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only promised
+	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
 	$(MAKE) exhaustive
 
 # Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one.

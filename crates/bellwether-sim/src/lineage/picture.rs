@@ -130,7 +130,16 @@ fn row_places(lineage: &Lineage, order: &[(f64, GroupId)], top: f64, widest: f64
         x = left + width + GAP;
         after -= width + GAP;
     }
+    centre(&mut places, order);
     places
+}
+
+/// Those that were pushed aside were all pushed to the right: the row as a whole goes back, as far as there is room.
+fn centre(places: &mut [(GroupId, Place)], order: &[(f64, GroupId)]) {
+    let pushed = places.iter().zip(order).map(|((_, place), (wanted, _))| place.middle - wanted).sum::<f64>();
+    let room = places.first().map_or(0.0, |(_, first)| first.middle - first.width / 2.0 - MARGIN);
+    let back = (pushed / places.len() as f64).clamp(0.0, room.max(0.0));
+    places.iter_mut().for_each(|(_, place)| place.middle -= back);
 }
 
 fn span(lineage: &Lineage, row: &[GroupId]) -> f64 {

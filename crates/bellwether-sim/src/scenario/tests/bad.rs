@@ -221,6 +221,12 @@ const BAD: &[(&str, usize, &str)] = &[
         "there is no node 9, expected one from 1 to 6",
     ),
     (
+        "[[event]]\nat = \"1s\"\nperform = { node = 1, op = 7 }",
+        6,
+        "async-bully forms no groups that perform operations, expected an algorithm that does",
+    ),
+    ("[[event]]\nat = \"1s\"\nperform = { node = 1 }", 6, "missing key `op`"),
+    (
         "[[event]]\nat = \"1s\"\nnetwork = {}",
         6,
         "a change of the network that changes nothing, expected `latency`, `loss`, `duplicate` or `fifo`",
