@@ -53,6 +53,8 @@ exhaustive:
 	target/release/bellwether check async-bully --exhaustive
 	target/release/bellwether check bully --exhaustive
 	target/release/bellwether check fjr --exhaustive
+	target/release/bellwether check invitation --exhaustive
+	target/release/bellwether check souto-invitation --exhaustive
 
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.
 mutants:

@@ -139,6 +139,11 @@ fn async_bully_in_the_agent_keeps_its_promises() {
     plans_hold(Protocol::AsyncBully, plan::draw_in_agent, &["ALE1", "ALE2'", "EPOCH"]);
 }
 
+#[test]
+fn invitation_in_the_agent_keeps_its_promises() {
+    plans_hold(Protocol::Invitation, plan::draw_in_agent, &["A3", "A4'", "GROUP-ONCE", "EPOCH"]);
+}
+
 fn keeps_its_promises(protocol: Protocol, promised: &[&str]) {
     plans_hold(protocol, |protocol, seed| plan::draw(protocol, Variant::Repaired, seed), promised);
 }

@@ -177,7 +177,8 @@ async fn leadership_is_handed_to_nobody_who_stands_aside() {
 
 #[tokio::test]
 async fn any_survivor_leads_with_every_algorithm() {
-    for protocol in [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully] {
+    use Protocol::{Adft, AsyncBully, Fjr, Invitation, Lfa};
+    for protocol in [Fjr, Lfa, Adft, AsyncBully, Invitation] {
         let (_dir, configs) = loopback::configs(3).unwrap();
         let config = configs.into_iter().last().unwrap();
         let alone = Member::join(bellwether::Config { protocol, ..config }).await.unwrap();

@@ -39,6 +39,7 @@ pub(crate) use cluster::ClusterFile;
 pub(crate) use error::ConfigError;
 pub(crate) use flags::Overrides;
 pub(crate) use layers::Environment;
+pub(crate) use relations::gives_way;
 
 /// An agent, complete and valid.
 #[derive(Clone, Debug)]

@@ -23,7 +23,8 @@
 //! R1 who accepts is reorganizing before it says so (E-GM5); R2 the answers to Accept and Ready tell whether it was in time
 //! (E-GM6); R3 a member goes along with its own coordinator only, and a merge that is put off goes by the latest Check (E-GM7);
 //! R4 AreYouCoordinator tells members that they are: one that is none, or whose coordinator has founded another group,
-//! recovers (E-GM10); R5 no group is joined twice.
+//! recovers (E-GM10); R5 no group is joined twice; R6 of two coordinators the one with more members goes first, so that a group
+//! at work keeps its coordinator when others come up, and members that are in other groups by now are struck off; R7 nobody is waited for who has come already, or is gone.
 
 use alloc::vec::Vec;
 
@@ -49,7 +50,7 @@ pub const SPEC: Spec = Spec {
     assumes: "nothing for safety; for progress a stable network with delays within delta",
     guarantees: "one coordinator and one task per group; once the network is stable, no more groups than needed",
     messages: "2(N-1) per tau; a merge 5 per member (Invitation, Accept, Ready and answers)",
-    in_agent: InAgent::No("its place in the agent is being prepared"),
+    in_agent: InAgent::Yes,
     priority: Priority::HighestId,
     detector: None,
     peers: Peers::Listed,
@@ -87,8 +88,10 @@ pub enum Msg {
     AreYouCoordinatorReply {
         /// The call.
         call: CallNo,
-        /// ans
-        yes: bool,
+        /// ans: if it is yes, R6: of how many members. As printed nobody looks at the number.
+        yes: Option<u32>,
+        /// R6: whether the answerer is in the caller's group.
+        with_you: bool,
     },
     /// AreYouThere(i, gn, j, ans)
     AreYouThere {
@@ -115,6 +118,8 @@ pub enum Msg {
         call: CallNo,
         /// gn
         group: GroupId,
+        /// R7: to how many the caller has forwarded the invitation. As printed nobody looks at it.
+        brings: u32,
     },
     /// Its answer.
     AcceptReply {
@@ -165,14 +170,22 @@ impl Message for Msg {
                 form.election(group.0);
                 form.number(u64::from(*member));
             }
-            Self::AreYouThere { call, group } | Self::Accept { call, group } => {
+            Self::Accept { call, group, brings } => {
+                call.canonical(form);
+                form.election(group.0);
+                form.number(u64::from(*brings));
+            }
+            Self::AreYouThere { call, group } => {
                 call.canonical(form);
                 form.election(group.0);
             }
             Self::Invitation { group } => form.election(group.0),
-            Self::AreYouCoordinatorReply { call, yes }
-            | Self::AreYouThereReply { call, yes }
-            | Self::AcceptReply { call, taken: yes } => {
+            Self::AreYouCoordinatorReply { call, yes, with_you } => {
+                call.canonical(form);
+                form.number(u64::from(*with_you));
+                form.option(*yes, |form, members| form.number(u64::from(members)));
+            }
+            Self::AreYouThereReply { call, yes } | Self::AcceptReply { call, taken: yes } => {
                 call.canonical(form);
                 form.number(u64::from(*yes));
             }
@@ -187,6 +200,8 @@ pub struct Invitation {
     calls: Calls<Procedure>,
     /// When Timeout is called: "node i has not heard from its coordinator in some time". Never while it coordinates.
     silence_due: Time,
+    /// R7: who is known to be gone, and has not been heard since.
+    absent: Vec<NodeId>,
 }
 
 /// What was called of another node, and is to be answered within T.
@@ -202,15 +217,22 @@ impl Election for Invitation {
 
     fn new(setup: Setup, _tau_fd: Span) -> Self {
         let calls = Calls::new(setup.roster.me(), setup.incarnation);
-        Self { inviter: Inviter::new(setup), calls, silence_due: Time::NEVER }
+        Self { inviter: Inviter::new(setup), calls, silence_due: Time::NEVER, absent: Vec::new() }
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
         match input {
             Input::Recovery | Input::ReorganizationFailed(_) => self.recovery(out),
-            Input::Message { from, msg } => self.on_message(now, from, msg, out),
+            Input::Message { from, msg } => {
+                self.absent.retain(|peer| *peer != from);
+                self.on_message(now, from, msg, out);
+            }
             // What that life was asked will not be answered, and what it coordinated is over.
-            Input::NewLife(peer) | Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
+            Input::NewLife(peer) => self.gone(now, peer, out),
+            Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
+                if !self.absent.contains(&peer) {
+                    self.absent.push(peer);
+                }
                 self.gone(now, peer, out);
             }
             Input::Reorganized => self.on_reorganized(now),
@@ -235,6 +257,8 @@ impl Election for Invitation {
         self.inviter.canonical(now, form);
         self.calls.canonical(now, form, |procedure, form| form.number(*procedure as u64));
         form.deadline(now, self.silence_due);
+        form.number(self.absent.len() as u64);
+        self.absent.iter().for_each(|peer| form.node(*peer));
     }
 
     fn breach(&self, _before: &Self) -> Option<&'static str> {
@@ -250,13 +274,19 @@ impl Invitation {
     fn on_message(&mut self, now: Time, j: NodeId, msg: Msg, out: &mut Actions<Msg>) {
         match msg {
             Msg::AreYouCoordinator { call, group, member } => {
-                out.send(j, Msg::AreYouCoordinatorReply { call, yes: self.inviter.coordinates() });
+                let members = self.inviter.coordinates().then_some(self.inviter.up.len());
+                let yes = members.map(|members| u32::try_from(members).unwrap_or(u32::MAX));
+                let with_you = self.inviter.g == group;
+                out.send(j, Msg::AreYouCoordinatorReply { call, yes, with_you });
                 self.hear(now, j, group, member, out);
             }
-            Msg::AreYouCoordinatorReply { call, yes } => {
+            Msg::AreYouCoordinatorReply { call, yes, with_you } => {
                 if self.calls.answered(j, call).is_some() {
-                    if yes {
-                        self.inviter.find(j);
+                    if self.inviter.repaired() && !with_you {
+                        self.inviter.miss(j);
+                    }
+                    if let Some(members) = yes {
+                        self.inviter.find(j, Some(members as usize));
                     }
                     self.end_check(now, out);
                 }
@@ -271,9 +301,10 @@ impl Invitation {
                 None => {}
             },
             Msg::Invitation { group } => self.on_invitation(now, j, group, out),
-            Msg::Accept { call, group } => {
-                let taken = self.inviter.accept(j, group);
+            Msg::Accept { call, group, brings } => {
+                let taken = self.inviter.accept(j, group, brings);
                 out.send(j, Msg::AcceptReply { call, taken });
+                self.close_if_complete(out);
             }
             Msg::AcceptReply { call, taken } => {
                 if self.calls.answered(j, call).is_some() {
@@ -302,7 +333,11 @@ impl Invitation {
             let call = self.call(now, j, Procedure::AreYouCoordinator);
             let member = self.inviter.has_member(group, j);
             out.send(j, Msg::AreYouCoordinator { call, group, member });
+            if self.absent.contains(&j) {
+                self.calls.answered(j, call); // Its answer would be news, but is not waited for.
+            }
         }
+        self.end_check(now, out);
     }
 
     /// The rest of Check(i), when all have answered or may no longer.
@@ -329,6 +364,13 @@ impl Invitation {
         self.form(out);
     }
 
+    /// R7: who has come need not be waited for.
+    fn close_if_complete(&mut self, out: &mut Actions<Msg>) {
+        if self.inviter.repaired() && self.inviter.is_complete() {
+            self.close(out);
+        }
+    }
+
     /// Invitation(i, j, gn)
     fn on_invitation(&mut self, now: Time, sender: NodeId, group: GroupId, out: &mut Actions<Msg>) {
         let Some(members) = self.inviter.join(sender, group) else { return };
@@ -338,7 +380,8 @@ impl Invitation {
         out.send_each(&members, &Msg::Invitation { group });
         let j = group.0.node;
         let call = self.call(now, j, Procedure::Accept);
-        out.push(Action::Join { to: j, msg: Msg::Accept { call, group } });
+        let brings = u32::try_from(members.len()).unwrap_or(u32::MAX);
+        out.push(Action::Join { to: j, msg: Msg::Accept { call, group, brings } });
         if self.inviter.repaired() {
             self.reorganize(out); // R1
         }
@@ -393,6 +436,7 @@ impl Invitation {
             self.on_timeout(now, procedure, out);
         }
         self.inviter.strike_off(peer);
+        self.close_if_complete(out);
         if self.inviter.c == peer {
             self.recovery(out);
         }

@@ -2,20 +2,21 @@
 //! vector, and the rules by which groups come about, whatever the messages look like.
 //!
 //! A coordinator looks for others periodically (Check). The strongest that it finds, or it itself, is to merge their groups;
-//! who is weaker waits, the longer the weaker it is, and merges only if nobody else has done so by then. To merge is to
+//! who is weaker waits, the longer the more of them go first, and merges only if nobody else has done so by then. To merge is to
 //! found a group with a fresh number and to invite the others to it (Merge); whoever coordinates forwards the invitation to
 //! its members (Invitation) and all of them accept (Accept). Whoever finds its group gone founds one of its own (Recovery).
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::mem;
 
 use super::{Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, NodeId};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::view::{Status, View};
 
-/// By how many periods of Check a coordinator defers to each that is stronger. The paper (theorem A4) asks for two at least:
+/// By how many periods of Check a coordinator defers to each that goes first. The paper (theorem A4) asks for two at least:
 /// the stronger then has looked around in any case, and has had a period to merge in.
 pub(crate) const PERIODS_PER_RANK: u64 = 2;
 
@@ -40,8 +41,11 @@ pub(super) struct Inviter {
     latest: ElectionId,
     /// When Check is due next; never at those who do not coordinate.
     pub(super) check_due: Time,
-    /// `TempSet`: the coordinators that the present Check has found.
-    found: Vec<NodeId>,
+    /// `TempSet`: the coordinators that the present Check has found, and of how many members, as far as that is told.
+    found: Vec<(NodeId, Option<usize>)>,
+    /// Who was invited and has not accepted yet, and how many those who have said that they bring along.
+    awaited: Vec<NodeId>,
+    brought: u32,
     /// The merge that is put off; one at most (E-GM7).
     delayed: Option<Delayed>,
 }
@@ -78,6 +82,8 @@ impl Inviter {
             latest,
             check_due: Time::NEVER,
             found: Vec::new(),
+            awaited: Vec::new(),
+            brought: 0,
             delayed: None,
             setup,
         }
@@ -129,9 +135,26 @@ impl Inviter {
         self.check_due = now + self.setup.timing.tau;
     }
 
-    /// The present Check has found a coordinator.
-    pub(super) fn find(&mut self, j: NodeId) {
-        insert(&mut self.found, j);
+    /// The present Check has found a coordinator, of that many members.
+    pub(super) fn find(&mut self, j: NodeId, members: Option<usize>) {
+        if let Err(at) = self.found.binary_search_by_key(&j, |(j, _)| *j) {
+            self.found.insert(at, (j, members));
+        }
+    }
+
+    /// A peer says that it is not in the group that this node coordinates.
+    pub(super) fn miss(&mut self, j: NodeId) {
+        self.up.retain(|member| *member != j);
+    }
+
+    /// Who is to merge the two groups: the coordinator of the larger, so that a group at work is not taken over by whoever comes
+    /// up; of equal ones, and as printed in any case, the stronger.
+    fn goes_first(&self, j: NodeId, members: Option<usize>) -> bool {
+        let members = members.filter(|_| self.repaired()).unwrap_or(self.up.len());
+        match members.cmp(&self.up.len()) {
+            Ordering::Equal => self.setup.roster.stronger(j, self.me()),
+            unequal => unequal.is_gt(),
+        }
     }
 
     /// Check(i) ends: with whom to merge now, if that is not put off. What was found later replaces what was found before,
@@ -142,21 +165,22 @@ impl Inviter {
             return None;
         }
         let since = self.delayed.take().map_or(now, |delayed| delayed.since);
-        let rank = |j: &NodeId| self.setup.roster.rank(*j);
-        let strongest = found.iter().filter_map(rank).min()?;
-        let due = since + self.deference(strongest);
+        let strongest = found.iter().filter_map(|(j, _)| self.setup.roster.rank(*j)).min()?;
+        let precede = found.iter().filter(|(j, members)| self.goes_first(*j, *members)).count();
+        let ranks = if self.repaired() { precede as u64 } else { self.gap(strongest) };
+        let with: Vec<NodeId> = found.into_iter().map(|(j, _)| j).collect();
+        let due = since + self.setup.timing.tau * (PERIODS_PER_RANK * ranks);
         if due <= now {
-            return Some(found);
+            return Some(with);
         }
-        self.delayed = Some(Delayed { since, due, with: found });
+        self.delayed = Some(Delayed { since, due, with });
         None
     }
 
-    /// Who is weaker than the strongest lets it go first: "wait time proportional to p - i". Different for any two nodes, so
-    /// that they do not decline each other's invitations again and again (E-GM9).
-    fn deference(&self, strongest: usize) -> Span {
-        let gap = self.setup.roster.my_rank().saturating_sub(strongest);
-        self.setup.timing.tau * (PERIODS_PER_RANK * gap as u64)
+    /// "Wait time proportional to p - i". Different for any two nodes that find the same, so that they do not decline each
+    /// other's invitations again and again (E-GM9); and so it is if each waits for those that go first.
+    fn gap(&self, strongest: usize) -> u64 {
+        self.setup.roster.my_rank().saturating_sub(strongest) as u64
     }
 
     /// When the merge that is put off is due.
@@ -173,8 +197,11 @@ impl Inviter {
     pub(super) fn merge(&mut self, now: Time, with: Vec<NodeId>) -> Vec<NodeId> {
         self.stop();
         let mut invited = with;
-        mem::take(&mut self.up).into_iter().for_each(|member| insert(&mut invited, member));
+        for member in mem::take(&mut self.up) {
+            insert(&mut invited, member);
+        }
         self.found_group();
+        (self.awaited, self.brought) = (invited.clone(), 0);
         self.stage = Stage::Inviting { until: now + self.setup.timing.delta * ACCEPT_WAIT };
         invited
     }
@@ -204,20 +231,33 @@ impl Inviter {
         Some(members.into_iter().filter(|k| *k != j).collect())
     }
 
-    /// Accept(i, j, gn): whether it was in time.
-    pub(super) fn accept(&mut self, j: NodeId, group: GroupId) -> bool {
-        let inviting = matches!(self.stage, Stage::Inviting { .. });
-        if !inviting || self.g != group {
+    /// Accept(i, j, gn): whether it was in time. Its sender has forwarded the invitation to that many.
+    pub(super) fn accept(&mut self, j: NodeId, group: GroupId, brings: u32) -> bool {
+        if !self.is_inviting() || self.g != group {
             return false;
         }
-        insert(&mut self.up, j);
+        if insert(&mut self.up, j) {
+            let invited = self.awaited.iter().position(|k| *k == j).map(|at| self.awaited.remove(at));
+            let expected = self.brought.saturating_sub(u32::from(invited.is_none()));
+            self.brought = expected.saturating_add(brings);
+        }
         true
+    }
+
+    /// Whether all have accepted who can be expected to.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_inviting() && self.awaited.is_empty() && self.brought == 0
+    }
+
+    fn is_inviting(&self) -> bool {
+        matches!(self.stage, Stage::Inviting { .. })
     }
 
     /// A peer that is gone is not waited for.
     pub(super) fn strike_off(&mut self, j: NodeId) {
-        if matches!(self.stage, Stage::Inviting { .. }) {
+        if self.is_inviting() {
             self.up.retain(|k| *k != j);
+            self.awaited.retain(|k| *k != j);
         }
     }
 
@@ -244,9 +284,16 @@ impl Inviter {
         form.election_seq(self.latest);
         nodes(form, &self.up);
         form.deadline(now, self.check_due);
-        nodes(form, &self.found);
+        form.number(self.found.len() as u64);
+        for (j, members) in &self.found {
+            form.node(*j);
+            form.option(*members, |form, members| form.number(members as u64));
+        }
+        nodes(form, &self.awaited);
+        form.number(u64::from(self.brought));
         form.option(self.delayed.as_ref(), |form, delayed| {
             form.deadline(now, delayed.due);
+            form.number(delayed.due.since(delayed.since).as_micros());
             nodes(form, &delayed.with);
         });
     }
@@ -271,14 +318,17 @@ impl Inviter {
         self.latest.seq += 1;
         (self.g, self.c) = (GroupId(self.latest), self.me());
         self.up.clear();
+        self.awaited.clear();
     }
 }
 
-/// Sets are in order, so that states with the same sets are the same.
-fn insert(set: &mut Vec<NodeId>, node: NodeId) {
-    if let Err(at) = set.binary_search(&node) {
+/// Whether it was not there yet. Sets are in order, so that states with the same sets are the same.
+fn insert(set: &mut Vec<NodeId>, node: NodeId) -> bool {
+    let place = set.binary_search(&node);
+    if let Err(at) = place {
         set.insert(at, node);
     }
+    place.is_err()
 }
 
 fn nodes(form: &mut Form, nodes: &[NodeId]) {

@@ -15,7 +15,7 @@
 //! knows who is in its group: a member whose ACK does not come is none.
 //!
 //! The repaired variant adds (`docs/divergence.md` tells why each is needed): R1 ARE-U-THERE asks for the group, not for life
-//! alone (E-SO4); and, as in `invitation`, R3 a member goes along with its own leader only, and a merge that is put off goes by
+//! alone (E-SO5); and, as in `invitation`, R3 a member goes along with its own leader only, and a merge that is put off goes by
 //! what was found last; R5 no group is joined twice.
 
 use alloc::vec::Vec;
@@ -228,12 +228,12 @@ impl SoutoInvitation {
             }
             Msg::AreULeaderReply(group) => {
                 if self.answers_until != Time::NEVER && group == self.inviter.g {
-                    self.inviter.find(j);
+                    self.inviter.find(j, None);
                 }
             }
             Msg::Invitation(group) => self.on_invitation(now, j, group, out),
             Msg::Accept(group) => {
-                self.inviter.accept(j, group);
+                self.inviter.accept(j, group, 0);
             }
             Msg::Ready(group) => self.on_ready(now, j, group, out),
             Msg::Ack(group) => {

@@ -307,11 +307,11 @@ fn invitation_msg(which: u64, n: u64) -> invitation::Msg {
     let group = GroupId(ElectionId { node, incarnation, seq: n });
     match which {
         0 => invitation::Msg::AreYouCoordinator { call, group, member: yes },
-        1 => invitation::Msg::AreYouCoordinatorReply { call, yes },
+        1 => invitation::Msg::AreYouCoordinatorReply { call, yes: yes.then_some(n as u32), with_you: !yes },
         2 => invitation::Msg::AreYouThere { call, group },
         3 => invitation::Msg::AreYouThereReply { call, yes },
         4 => invitation::Msg::Invitation { group },
-        _ if yes => invitation::Msg::Accept { call, group },
+        _ if yes => invitation::Msg::Accept { call, group, brings: n as u32 },
         _ => invitation::Msg::AcceptReply { call, taken: n.is_multiple_of(3) },
     }
 }

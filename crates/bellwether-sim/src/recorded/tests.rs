@@ -77,7 +77,8 @@ fn a_message_was_sent_when_its_sender_says() {
 
 #[test]
 fn the_verdict_on_a_recorded_run_is_that_on_the_run() {
-    for protocol in [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully] {
+    use Protocol::{Adft, AsyncBully, Fjr, Invitation, Lfa};
+    for protocol in [Fjr, Lfa, Adft, AsyncBully, Invitation] {
         let scenario = scenario(protocol);
         let file = read(&lines(&recorded(&scenario)));
         let recorded = judge(from_ref(&file), Some(&file), &default_setup(protocol, 3)).unwrap();

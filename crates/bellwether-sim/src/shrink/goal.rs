@@ -44,6 +44,8 @@ pub enum Ends {
     Electing,
     /// Some node that is up waits for the outcome of another's election.
     Waiting,
+    /// Some node that is up waits for a group to be reorganized.
+    Reorganizing,
     /// All nodes that are up are in normal operation.
     Normal,
 }
@@ -179,13 +181,14 @@ impl Broken {
 
 impl Ends {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Electing, Self::Waiting, Self::Normal];
+    pub const ALL: [Self; 4] = [Self::Electing, Self::Waiting, Self::Reorganizing, Self::Normal];
 
     /// The status that files write for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Electing => "election",
             Self::Waiting => "waiting",
+            Self::Reorganizing => "reorganizing",
             Self::Normal => "normal",
         }
     }
@@ -193,7 +196,7 @@ impl Ends {
     fn fits(self, report: &Report) -> bool {
         let mut up = report.last.iter().filter(|node| node.up);
         match self {
-            Self::Electing | Self::Waiting => up.any(|node| node.status == self.name()),
+            Self::Electing | Self::Waiting | Self::Reorganizing => up.any(|node| node.status == self.name()),
             Self::Normal => up.all(|node| node.status == self.name()),
         }
     }

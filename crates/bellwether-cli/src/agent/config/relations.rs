@@ -16,9 +16,14 @@ const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 const HEARTBEAT_MIN: Duration = Duration::from_millis(1);
 
 /// Whether a leader of that algorithm can make way for another that it chooses. The others know one order, that of the
-/// ids, and follow it at once.
+/// ids.
 pub(super) fn hands_over(protocol: Protocol) -> bool {
     protocol == Protocol::Fjr
+}
+
+/// Whether a leader of that algorithm that is well gives way to a preferred node as soon as that is back.
+pub(crate) fn gives_way(protocol: Protocol) -> bool {
+    !matches!(protocol, Protocol::Fjr | Protocol::Invitation)
 }
 
 /// Notes every relation that does not hold.
@@ -58,7 +63,14 @@ fn preference(draft: &Draft, settings: &mut Settings) {
     if hands_over(draft.protocol) {
         return;
     }
-    if !draft.preempt {
+    if draft.preempt && !gives_way(draft.protocol) {
+        let problem = format!(
+            "preempt = true cannot be had with protocol = \"{name}\", whose leader does not give way: say preempt = false, \
+             or take \"fjr\""
+        );
+        settings.wrong("preempt", problem);
+    }
+    if !draft.preempt && gives_way(draft.protocol) {
         let key = if settings.given("preempt").is_some() { "preempt" } else { "protocol" };
         let problem = format!(
             "preempt = false cannot be had with protocol = \"{name}\", whose leader always gives way to the preferred \
@@ -66,7 +78,8 @@ fn preference(draft: &Draft, settings: &mut Settings) {
         );
         settings.wrong(key, problem);
     }
-    if draft.preempt && draft.preempt_delay.is_some_and(|delay| !delay.is_zero()) {
+    if draft.preempt && gives_way(draft.protocol) && draft.preempt_delay.is_some_and(|delay| !delay.is_zero())
+    {
         let problem = format!(
             "preempt_delay needs protocol = \"fjr\": with \"{name}\" a leader gives way to the preferred node at once"
         );

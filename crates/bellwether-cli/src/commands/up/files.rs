@@ -14,6 +14,7 @@ use bellwether::tls::{Authority, Validity};
 use bellwether_proto::election::Protocol;
 
 use super::place::Place;
+use crate::agent::config::gives_way;
 
 /// What the cluster is called.
 const CLUSTER: &str = "up";
@@ -102,8 +103,8 @@ fn config(plan: &Plan, node: &NodePlan) -> String {
         plan.cluster,
         node.id,
         plan.protocol.name(),
-        // The others follow the order of the ids at once, and want to be told so.
-        plan.protocol != Protocol::Fjr,
+        // Some follow the order of the ids at once, and want to be told so.
+        gives_way(plan.protocol),
         node.peer,
         node.api,
     );

@@ -68,8 +68,8 @@ fn asked(rig: &Rig<Invitation>) -> Vec<(u32, CallNo)> {
 /// Answers the present Check: these coordinate, the others do not.
 fn answer(rig: &mut Rig<Invitation>, coordinators: &[u32]) {
     for (j, call) in asked(rig) {
-        let yes = coordinators.contains(&j);
-        rig.message(j, Msg::AreYouCoordinatorReply { call, yes });
+        let yes = coordinators.contains(&j).then_some(0);
+        rig.message(j, Msg::AreYouCoordinatorReply { call, yes, with_you: false });
     }
 }
 
@@ -115,7 +115,7 @@ fn the_strongest_merges_at_once_and_the_others_wait_two_periods_for_each_that_is
 fn a_check_does_not_wait_for_the_dead() {
     let mut rig = alone(1, 3, Variant::Repaired);
     let (_, call) = asked(&rig)[0];
-    rig.message(2, Msg::AreYouCoordinatorReply { call, yes: true });
+    rig.message(2, Msg::AreYouCoordinatorReply { call, yes: Some(0), with_you: false });
     assert_eq!(invited(&rig), []);
     rig.advance(T);
     assert_eq!(invited(&rig), [2]);
@@ -166,14 +166,14 @@ fn a_group_is_who_has_accepted_in_time() {
     answer(&mut rig, &[2, 3, 4]);
     let number = rig.election.view().group.expect("it is in one");
     let call = CallNo::new(id(3), Incarnation(2), 1);
-    rig.message(3, Msg::Accept { call, group: number });
+    rig.message(3, Msg::Accept { call, group: number, brings: 0 });
     assert_eq!(rig.sent(), [(3, Msg::AcceptReply { call, taken: true })]);
-    rig.message(2, Msg::Accept { call, group: group(1, 1) });
+    rig.message(2, Msg::Accept { call, group: group(1, 1), brings: 0 });
     assert_eq!(rig.sent(), [(2, Msg::AcceptReply { call, taken: false })], "of a group that is over");
     rig.advance(DELTA * 4);
     assert_eq!(formed(&rig), Some((1, vec![3])));
     assert_eq!(rig.election.view().status, Status::Reorganizing);
-    rig.message(4, Msg::Accept { call, group: number });
+    rig.message(4, Msg::Accept { call, group: number, brings: 0 });
     assert_eq!(rig.sent(), [(4, Msg::AcceptReply { call, taken: false })], "too late");
     rig.input(Input::Reorganized);
     assert_eq!(rig.leader(), Some(1));
@@ -189,7 +189,7 @@ fn a_coordinator_takes_its_members_along() {
     let mut rig = alone(2, 4, Variant::Repaired);
     answer(&mut rig, &[3]);
     let number = rig.election.view().group.expect("it is in one");
-    rig.message(3, Msg::Accept { call: CallNo::new(id(3), Incarnation(2), 1), group: number });
+    rig.message(3, Msg::Accept { call: CallNo::new(id(3), Incarnation(2), 1), group: number, brings: 0 });
     rig.advance(DELTA * 4);
     rig.input(Input::Reorganized);
     rig.message(1, Msg::Invitation { group: group(1, 5) });
@@ -249,7 +249,7 @@ fn a_coordinator_knows_its_members_by_their_group() {
     answer(&mut rig, &[2]);
     let number = rig.election.view().group.expect("it is in one");
     let call = CallNo::new(id(2), Incarnation(2), 1);
-    rig.message(2, Msg::Accept { call, group: number });
+    rig.message(2, Msg::Accept { call, group: number, brings: 0 });
     for (j, asked, yes) in [(2, number, true), (3, number, false), (2, group(1, 1), false)] {
         rig.message(j, Msg::AreYouThere { call, group: asked });
         assert_eq!(rig.sent(), [(j, Msg::AreYouThereReply { call, yes })]);
@@ -308,14 +308,17 @@ fn the_end_of_the_coordinator_is_the_end_of_the_group() {
 fn whoever_is_gone_is_neither_asked_nor_counted() {
     let mut rig = alone(1, 3, Variant::Repaired);
     let (_, call) = asked(&rig)[0];
-    rig.message(2, Msg::AreYouCoordinatorReply { call, yes: true });
+    rig.message(2, Msg::AreYouCoordinatorReply { call, yes: Some(0), with_you: false });
     rig.input(Input::Gone(id(3)));
     assert_eq!(invited(&rig), [2], "the Check is over");
-    let number = rig.election.view().group.expect("it is in one");
-    rig.message(2, Msg::Accept { call, group: number });
     rig.input(Input::Gone(id(2)));
-    rig.advance(DELTA * 4);
-    assert_eq!(formed(&rig), Some((1, vec![])));
+    assert_eq!(formed(&rig), Some((1, vec![])), "and so is the wait for Accept");
+    rig.input(Input::Reorganized);
+    assert_eq!(asked(&rig).len(), 2, "they are asked all the same");
+    rig.advance(TAU);
+    assert_eq!(asked(&rig).len(), 2, "and the next Check does not wait for them");
+    rig.message(2, Msg::Invitation { group: group(2, 9) });
+    assert_eq!(rig.election.view().leader, Some(id(2)), "one that is back is back");
 }
 
 #[test]
@@ -325,4 +328,49 @@ fn a_failed_reorganization_leaves_a_group_of_one() {
     rig.advance(DELTA * 4);
     rig.input(Input::ReorganizationFailed(id(2)));
     assert_eq!((formed(&rig), rig.election.view().group), (Some((1, vec![])), Some(group(1, 3))));
+}
+
+/// R6: a group at work takes in whoever comes up, and not the other way round. As printed the stronger takes over.
+#[test]
+fn the_larger_group_goes_first() {
+    for (variant, waits) in [(Variant::Repaired, true), (Variant::Printed, false)] {
+        let mut strongest = alone(1, 3, variant);
+        for (j, call) in asked(&strongest) {
+            let yes = (j == 3).then_some(1);
+            strongest.message(j, Msg::AreYouCoordinatorReply { call, yes, with_you: false });
+        }
+        assert_eq!(invited(&strongest).is_empty(), waits, "{variant:?}");
+    }
+    let mut leads = alone(3, 4, Variant::Repaired);
+    answer(&mut leads, &[4]);
+    let number = leads.election.view().group.expect("it is in one");
+    leads.message(4, Msg::Accept { call: CallNo::new(id(4), Incarnation(2), 1), group: number, brings: 0 });
+    leads.advance(DELTA * 4);
+    leads.input(Input::Reorganized);
+    let mut left = leads.clone();
+    for (j, call) in asked(&leads) {
+        let yes = (j != 4).then_some(0);
+        leads.message(j, Msg::AreYouCoordinatorReply { call, yes, with_you: j == 4 });
+    }
+    assert_eq!(invited(&leads), [1, 2, 4]);
+    // It was stopped meanwhile, and its member has gone elsewhere.
+    answer(&mut left, &[1, 2]);
+    assert_eq!(invited(&left), [], "it is alone, and the weakest of those who are");
+}
+
+/// R7: with all who were invited and all whom they bring along, a group is complete. As printed it waits all the same.
+#[test]
+fn a_group_is_complete_when_all_have_come() {
+    for (variant, early) in [(Variant::Repaired, true), (Variant::Printed, false)] {
+        let mut rig = alone(1, 3, variant);
+        answer(&mut rig, &[2]);
+        let number = rig.election.view().group.expect("it is in one");
+        let call = CallNo::new(id(2), Incarnation(2), 1);
+        rig.message(2, Msg::Accept { call, group: number, brings: 1 });
+        assert_eq!(formed(&rig), None, "3 is to come");
+        rig.message(2, Msg::Accept { call, group: number, brings: 1 });
+        assert_eq!(formed(&rig), None, "that was the same again");
+        rig.message(3, Msg::Accept { call, group: number, brings: 0 });
+        assert_eq!(formed(&rig), early.then_some((1, vec![2, 3])), "{variant:?}");
+    }
 }

@@ -13,6 +13,7 @@ pub(in crate::election) const STEP: Span = Span::millis(7);
 /// The first timeout of the repaired variants.
 pub(in crate::election) const PATIENCE: Span = Span::millis(120);
 
+#[derive(Clone)]
 pub(in crate::election) struct Rig<E: Election> {
     pub(in crate::election) election: E,
     pub(in crate::election) now: Time,

@@ -85,7 +85,7 @@ fn a_leader_that_does_not_answer_is_left() {
     }
 }
 
-/// E-SO4: as printed, that it is alive is enough.
+/// E-SO5: as printed, that it is alive is enough.
 #[test]
 fn a_leader_of_another_group_is_left() {
     for (variant, leader) in [(Variant::Repaired, 2), (Variant::Printed, 1)] {

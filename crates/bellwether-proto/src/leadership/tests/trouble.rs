@@ -169,7 +169,7 @@ proptest! {
     /// While all that run are connected and in time, no two leaderships have the same number, whoever led.
     #[test]
     fn in_a_group_that_stays_connected_no_epoch_is_used_twice(
-        seed: u64, nodes in 2u32..6, events in 1usize..25, protocol in prop::sample::select(&IN_AGENT[..]),
+        seed: u64, nodes in 2u32..6, events in 1usize..25, protocol in prop::sample::select(&ONE_GROUP[..]),
     ) {
         let mut troubled = Troubled::new(protocol, nodes, seed);
         (0..events).for_each(|_| troubled.happen(Trouble::Orderly));

@@ -43,7 +43,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nprotocol = \"raft\"",
-        "agent.toml:3:12: `protocol`: found \"raft\", expected `async-bully`, `lfa`, `adft` or `fjr`",
+        "agent.toml:3:12: `protocol`: found \"raft\", expected `async-bully`, `lfa`, `adft`, `fjr` or `invitation`",
     ),
     (
         "node = 1",
@@ -183,6 +183,11 @@ const BAD: &[(&str, &str, &str)] = &[
         "node = 1",
         "node = 1\nprotocol = \"lfa\"",
         "agent.toml:3:12: preempt = false cannot be had with protocol = \"lfa\", whose leader always gives way to the preferred node: say preempt = true, or take \"fjr\"",
+    ),
+    (
+        "node = 1",
+        "node = 1\nprotocol = \"invitation\"\npreempt = true",
+        "agent.toml:4:11: preempt = true cannot be had with protocol = \"invitation\", whose leader does not give way: say preempt = false, or take \"fjr\"",
     ),
     (
         "node = 1",

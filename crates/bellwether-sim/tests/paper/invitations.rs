@@ -1,0 +1,169 @@
+//! H. Garcia-Molina, *Elections in a Distributed Computing System*, 1982, section IV and Appendix II, and P. F. Souto's slides
+//! of 2021: the claims about the Invitation algorithm. That it keeps its assertions is tested by plans (`plans.rs`).
+
+use std::path::Path;
+
+use bellwether_proto::canonical::Form;
+use bellwether_proto::election::souto_invitation::{Msg, SoutoInvitation};
+use bellwether_proto::election::{Action, Actions, AnyElection, Election, Input, Protocol, Setup, Variant};
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::view::{Status, View};
+use bellwether_sim::check::Judge;
+use bellwether_sim::environment::judged;
+use bellwether_sim::journal::Journal;
+use bellwether_sim::plan;
+use bellwether_sim::run::{self, facts};
+use bellwether_sim::scenario::Scenario;
+use bellwether_sim::world::World;
+
+/// E-GM4: "1" and "11", and "11" and "1", are the same digits. As pairs they are not.
+#[test]
+fn c7_numbers_of_nodes_1_and_11_do_not_meet() {
+    for protocol in [Protocol::Invitation, Protocol::SoutoInvitation] {
+        let mut scenario = Scenario::calm(protocol, 11, secs(20));
+        scenario.expect.holds = vec![Property::A3, Property::GroupOnce, Property::A4Prime];
+        let report = run::run(&scenario);
+        assert!(report.passed(&scenario), "{:?}", report.properties);
+    }
+}
+
+/// "Two new groups would form (with new group numbers): one group with nodes 3 and 4 and node 4 coordinating, and a second
+/// group with node 5 coordinating nodes 1, 2, and 5. Sometime later, one of the two coordinators invites the other one to
+/// join its group, so the system of five operating nodes ends up being in a single group with a single coordinator."
+#[test]
+fn c9_two_groups_form_and_then_one() {
+    let (scenario, mut world) = staged("s04-two-merge-at-once.toml");
+    assert_eq!(leaders(&mut world, secs(4)), [5, 5, 4, 4, 5]);
+    assert_eq!(groups(&world), 2);
+    assert_eq!(leaders(&mut world, scenario.until), [5; 5]);
+    assert_eq!(groups(&world), 1);
+}
+
+/// Souto's mirror of it: 3 leads 2, and 4 leads 5 and 6.
+#[test]
+fn c9_souto_s_two_groups_form_and_then_one() {
+    let (scenario, mut world) = staged("s05-souto-two-groups-merge.toml");
+    assert_eq!(leaders(&mut world, secs(4)), [3, 3, 4, 4, 4]);
+    assert_eq!(groups(&world), 2);
+    assert_eq!(leaders(&mut world, scenario.until), [3; 5]);
+    assert_eq!(groups(&world), 1);
+}
+
+/// Stoller's count, section 8, of the Invitation algorithm in a steady state: a question and an answer for each member. Souto's
+/// leaders are asked by their members as well, and only leaders answer ARE-U-LEADER.
+#[test]
+fn c10_a_period_costs_a_question_and_an_answer_for_each_member() {
+    for nodes in [2_u32, 3, 5, 8, 16] {
+        let others = u64::from(nodes - 1);
+        let per_period = |protocol| {
+            let sent = |until| run::run(&Scenario::calm(protocol, nodes, secs(until))).messages.protocol;
+            (sent(60) - sent(20)) as f64 / 400.0
+        };
+        let (gm, souto) = (per_period(Protocol::Invitation), per_period(Protocol::SoutoInvitation));
+        assert!((gm - (2 * others) as f64).abs() < 0.1, "{nodes} nodes: {gm}");
+        assert!((souto - (3 * others) as f64).abs() < 0.1, "{nodes} nodes: {souto}");
+    }
+}
+
+/// Stoller, Appendix A: "if no more failures occur, these groups will not change".
+#[test]
+fn c13_nothing_changes_for_a_hundred_periods() {
+    let files = ["path-of-invitations", "path-of-invitations-repaired", "path-of-souto-invitations"];
+    for file in files.map(|name| format!("s01-{name}.toml")) {
+        let (scenario, mut world) = staged(&file);
+        world.run_until(secs(10));
+        let then: Vec<_> = world.views().collect();
+        world.run_until(scenario.until);
+        assert_eq!(world.views().collect::<Vec<_>>(), then, "{file}");
+        assert_eq!(groups(&world), 2, "{file}");
+    }
+}
+
+/// "Is ACK really needed?" Without it, its leader takes everybody for a member that it has sent READY.
+#[test]
+fn c40_without_ack_a3_and_a4_prime_hold() {
+    let mut judged_runs = 0;
+    for seed in 1..=300 {
+        let scenario = plan::draw(Protocol::SoutoInvitation, Variant::Repaired, seed);
+        let properties = judged(&scenario);
+        let journal = Journal::new(Judge::new(facts(&scenario), &properties), None);
+        let mut world: World<'_, WithoutAck> = World::new(&scenario, journal);
+        world.run_until(scenario.until);
+        for finding in world.into_journal().verdicts(scenario.until) {
+            assert_eq!(finding.violation, None, "{} of {}", finding.property, scenario.name);
+            judged_runs += u32::from(finding.property == Property::A4Prime);
+        }
+    }
+    assert!(judged_runs > 200, "{judged_runs} runs had something to judge");
+}
+
+/// It never says ACK, and takes it for said when it says READY.
+#[derive(Clone)]
+struct WithoutAck(SoutoInvitation);
+
+impl Election for WithoutAck {
+    type Msg = Msg;
+
+    fn new(setup: Setup, tau_fd: Span) -> Self {
+        Self(SoutoInvitation::new(setup, tau_fd))
+    }
+
+    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        assert!(!matches!(input, Input::Message { msg: Msg::Ack(_), .. }), "nobody says it");
+        let mut actions = Actions::new();
+        self.0.handle(now, input, &mut actions);
+        for action in actions.drain() {
+            match action {
+                Action::Send { msg: Msg::Ack(_), .. } => {}
+                Action::Send { to, msg: Msg::Ready(group) } => {
+                    out.send(to, Msg::Ready(group));
+                    self.0.handle(now, Input::Message { from: to, msg: Msg::Ack(group) }, out);
+                }
+                action => out.push(action),
+            }
+        }
+    }
+
+    fn deadline(&self) -> Time {
+        self.0.deadline()
+    }
+
+    fn view(&self) -> View {
+        self.0.view()
+    }
+
+    fn canonical(&self, now: Time, form: &mut Form) {
+        self.0.canonical(now, form);
+    }
+}
+
+fn staged(file: &str) -> (Scenario, World<'static, AnyElection>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let scenario = Scenario::parse(file, &text).unwrap_or_else(|error| panic!("{error}"));
+    let world = run::world_unjudged(&scenario, None);
+    (scenario, world)
+}
+
+/// Whom each node that is up follows then; all are normal.
+fn leaders(world: &mut World<'_, AnyElection>, until: Time) -> Vec<u32> {
+    world.run_until(until);
+    let up = up(world).into_iter();
+    up.map(|view| view.normal_leader().expect("everybody is normal").0).collect()
+}
+
+fn groups(world: &World<'_, AnyElection>) -> usize {
+    let mut groups: Vec<_> = up(world).into_iter().map(|view| view.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups.len()
+}
+
+fn up(world: &World<'_, AnyElection>) -> Vec<View> {
+    world.views().map(|(_, view)| view).filter(|view| view.status != Status::Down).collect()
+}
+
+fn secs(s: u64) -> Time {
+    Time::ZERO + Span::secs(s)
+}
