@@ -16,16 +16,23 @@ pub(super) fn unknown(what: &str, name: &str, names: &[&str]) -> String {
 pub fn nearest<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
     let letters = word.chars().count();
     let slips = (1 + letters / 5).min(letters / 2);
-    let mut near: Vec<_> = words.iter().map(|known| (distance(word, known), *known)).collect();
-    near.retain(|(needed, _)| *needed <= slips);
+    // Of two that differ in capitals alone, the one that is written alike is meant.
+    let needed = |known: &&'a str| ((distance(word, known), edits(word, known)), *known);
+    let mut near: Vec<_> = words.iter().map(needed).collect();
+    near.retain(|((needed, _), _)| *needed <= slips);
     near.sort_unstable_by_key(|near| Reverse(*near));
     let (needed, nearest) = near.pop()?;
     near.pop().is_none_or(|(more, other)| more > needed || other == nearest).then_some(nearest)
 }
 
-/// How many letters must be put in, left out, changed or swapped with the next to come from one word to the other.
+/// How many letters must be put in, left out, changed or swapped with the next to come from one word to the other, capitals
+/// or not.
 pub fn distance(from: &str, to: &str) -> usize {
-    let [from, to] = [from, to].map(|word| word.to_lowercase().chars().collect::<Vec<_>>());
+    edits(&from.to_lowercase(), &to.to_lowercase())
+}
+
+fn edits(from: &str, to: &str) -> usize {
+    let [from, to] = [from, to].map(|word| word.chars().collect::<Vec<_>>());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
     for i in 1..=from.len() {
         let mut row = vec![i];
