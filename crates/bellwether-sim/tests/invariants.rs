@@ -20,6 +20,8 @@ const OTHERS: [Protocol; 2] = [Protocol::Invitation, Protocol::SoutoInvitation];
 const RAYNAL: [Protocol; 5] =
     [Protocol::Lfa, Protocol::Adft, Protocol::Mmrt, Protocol::Fjr, Protocol::Lockstep];
 
+const BULLIES: [Protocol; 2] = [Protocol::Bully, Protocol::SoutoBully];
+
 /// In every model, promised or not: invariants hold whatever the network does.
 #[test]
 fn every_step_keeps_the_invariants_in_every_model() {
@@ -36,7 +38,7 @@ fn every_step_keeps_the_invariants_in_every_model() {
 
 #[test]
 fn every_step_keeps_the_invariants_when_faults_rage() {
-    for protocol in RAYNAL.into_iter().chain(OTHERS) {
+    for protocol in RAYNAL.into_iter().chain(OTHERS).chain(BULLIES) {
         for variant in Variant::ALL {
             for seed in 1..=10 * RUNS {
                 play::<Sound>(&plan::draw(protocol, variant, seed));

@@ -1,9 +1,11 @@
 //! Paper conformance: one file per document, one test per claim of its ledger in `docs/papers`.
 
+mod garcia_molina_1982;
 mod invitations;
 mod ledger;
 mod modelled;
 mod papers;
 mod raynal_2007;
+mod souto_2021;
 mod stoller_1997;
 mod watching;

@@ -3,7 +3,16 @@
 use std::ops::RangeInclusive;
 
 /// Every paper that has a ledger.
-pub(super) const PAPERS: &[Paper] = &[STOLLER, RAYNAL];
+pub(super) const PAPERS: &[Paper] = &[GARCIA_MOLINA, STOLLER, SOUTO, RAYNAL];
+
+const GARCIA_MOLINA: Paper = Paper {
+    key: "garcia-molina-1982",
+    tests: "garcia_molina_1982.rs",
+    claims: 1..=6,
+    erratum: "E-GM",
+    errata: 1..=3,
+    scenarios: &["egm"],
+};
 
 const STOLLER: Paper = Paper {
     key: "stoller-1997",
@@ -12,6 +21,15 @@ const STOLLER: Paper = Paper {
     erratum: "E-ST",
     errata: 1..=14,
     scenarios: &["est", "s0", "s1", "c2", "c3"],
+};
+
+const SOUTO: Paper = Paper {
+    key: "souto-2021",
+    tests: "souto_2021.rs",
+    claims: 37..=41,
+    erratum: "E-SO",
+    errata: 1..=4,
+    scenarios: &["eso", "so9"],
 };
 
 const RAYNAL: Paper = Paper {
