@@ -12,7 +12,7 @@ use super::check::{Sizes, fault};
 use super::{protocol, seed};
 
 #[derive(Debug, clap::Args)]
-#[command(group(ArgGroup::new("what").args(["models", "scenario", "nodes"])))]
+#[command(group(ArgGroup::new("what").args(["models", "families", "scenario", "nodes"])))]
 #[command(group(ArgGroup::new("compared").args(["scenario", "nodes"])))]
 pub(crate) struct CompareArgs {
     /// Play FILE with every protocol; a line of the table for each
@@ -24,8 +24,11 @@ pub(crate) struct CompareArgs {
     /// Measure the eventual leader protocols in every network model instead; so does `compare` alone
     #[arg(long)]
     pub(crate) models: bool,
+    /// Count the messages that a leader's crash costs in Garcia-Molina's family and in Stoller's, at 4 to 64 nodes
+    #[arg(long)]
+    pub(crate) families: bool,
     /// Which protocols; by default those that the agent runs
-    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = protocol(), requires = "compared", conflicts_with = "models")]
+    #[arg(long, value_name = "P", value_delimiter = ',', value_parser = protocol(), requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) protocols: Option<Vec<Protocol>>,
     #[command(flatten)]
     pub(crate) figures: FiguresArgs,
@@ -33,16 +36,16 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
     /// The seed of the first run; the others follow it. By default the file's, or 1
-    #[arg(long, value_name = "S", value_parser = seed, allow_negative_numbers = true, requires = "compared", conflicts_with = "models")]
+    #[arg(long, value_name = "S", value_parser = seed, allow_negative_numbers = true, requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) seed: Option<u64>,
     /// How many runs at a time; by default one for each core. The outcome is the same
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024), requires = "compared", conflicts_with = "models")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024), requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) threads: Option<u16>,
     /// Draw it, for a slide
-    #[arg(long, value_name = "FILE.svg", requires = "compared", conflicts_with = "models")]
+    #[arg(long, value_name = "FILE.svg", requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) plot: Option<PathBuf>,
     /// Write the figures, one line for each row
-    #[arg(long, value_name = "FILE.csv", requires = "compared", conflicts_with = "models")]
+    #[arg(long, value_name = "FILE.csv", requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) csv: Option<PathBuf>,
     /// Write what is printed of models to FILE, too
     #[arg(long, value_name = "FILE", conflicts_with = "compared")]
@@ -64,21 +67,21 @@ pub(crate) struct FiguresArgs {
         default_value = "crash,recover",
         value_parser = fault(),
         hide_possible_values = true,
-        requires = "nodes", conflicts_with_all = ["scenario", "models"]
+        requires = "nodes", conflicts_with_all = ["scenario", "models", "families"]
     )]
     pub(crate) faults: Vec<FaultClass>,
     /// How long a message takes, one way: always the same, or from one to the other, evenly
-    #[arg(long, value_name = "TIME", default_value = "1ms..5ms", value_parser = latency, requires = "nodes", conflicts_with_all = ["scenario", "models"])]
+    #[arg(long, value_name = "TIME", default_value = "1ms..5ms", value_parser = latency, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) latency: Latency,
     /// The probability that a message is lost
-    #[arg(long, value_name = "P", default_value = "0", value_parser = loss, allow_negative_numbers = true, requires = "nodes", conflicts_with_all = ["scenario", "models"])]
+    #[arg(long, value_name = "P", default_value = "0", value_parser = loss, allow_negative_numbers = true, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) loss: f64,
     /// How often the leader shows that it is there
-    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = period, requires = "nodes", conflicts_with_all = ["scenario", "models"])]
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = period, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) period: Span,
     /// Run nodes as the agent does: connected, so that a process that dies is noticed at once, and announcing leadership
     /// once it has settled
-    #[arg(long, requires = "nodes", conflicts_with_all = ["scenario", "models"])]
+    #[arg(long, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) agent: bool,
 }
 

@@ -3,11 +3,13 @@
 //! | file | |
 //! |---|---|
 //! | `models.rs` | the eventual leader protocols in every network model |
+//! | `families.rs` | what a leader's crash costs in messages, in two families |
 //! | `request.rs` | what was typed becomes what is to be measured, or what is wrong with it |
 //! | `words.rs` | what was measured, in sentences |
 //! | `print.rs` | tables |
 //! | `files.rs` | CSV, and the plot |
 
+mod families;
 mod files;
 mod models;
 mod print;
@@ -29,6 +31,9 @@ use files::Files;
 use request::Request;
 
 pub(crate) fn run(args: &CompareArgs, out: &Printer) -> Status {
+    if args.families {
+        return families::run(args, out);
+    }
     if args.scenario.is_none() && args.nodes.is_none() {
         return models::run(args, out);
     }

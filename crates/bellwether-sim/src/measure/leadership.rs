@@ -28,6 +28,11 @@ impl Agreement {
         }
     }
 
+    /// Whom, and since when.
+    pub(super) fn agreed(&self) -> Option<(NodeId, Time)> {
+        self.agreed
+    }
+
     pub(super) fn since(&self) -> Option<Time> {
         self.agreed.map(|(_, since)| since)
     }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use bellwether_sim::measure::omega::{self, PROTOCOLS, Place, Row};
+use serde::Serialize;
 
 use crate::Status;
 use crate::args::compare::CompareArgs;
@@ -15,11 +16,27 @@ const RUNS: u32 = 5;
 pub(super) fn run(args: &CompareArgs, out: &Printer) -> Status {
     let runs = args.runs.unwrap_or(RUNS);
     let rows = measure(runs, out);
+    let told = told(args, out, &rows, || document(&rows, runs));
+    if told != Status::Done {
+        return told;
+    }
+    // A protocol that does not do what it promises is the answer no.
+    let kept = rows.iter().all(|row| !row.promised || row.converged == row.runs);
+    if kept { Status::Done } else { Status::No }
+}
+
+/// Prints rows, each as JSON or all as a document, and writes them to a file if one is named.
+pub(super) fn told<R: Serialize>(
+    args: &CompareArgs,
+    out: &Printer,
+    rows: &[R],
+    document: impl FnOnce() -> String,
+) -> Status {
     let text = if args.json {
         let lines = rows.iter().map(|row| serde_json::to_string(row).expect("a row is plain data"));
         lines.collect::<Vec<_>>().join("\n")
     } else {
-        document(&rows, runs)
+        document()
     };
     out.line(&text);
     if let Some(file) = &args.out
@@ -28,9 +45,7 @@ pub(super) fn run(args: &CompareArgs, out: &Printer) -> Status {
         out.error(format_args!("{}: {error}", file.display()));
         return Status::Failed;
     }
-    // A protocol that does not do what it promises is the answer no.
-    let kept = rows.iter().all(|row| !row.promised || row.converged == row.runs);
-    if kept { Status::Done } else { Status::No }
+    Status::Done
 }
 
 fn measure(runs: u32, out: &Printer) -> Vec<Row> {
