@@ -74,7 +74,7 @@ pub(super) fn write(home: &Path, id: u32, shape: &Shape, all: &BTreeMap<u32, Pla
 fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Place>) -> String {
     let mut config =
         format!("cluster = \"test\"\nnode = {id}\nprotocol = \"{}\"\ndata_dir = \"data\"\n", shape.protocol);
-    if shape.protocol != "fjr" {
+    if !["fjr", "invitation"].contains(&shape.protocol) {
         config.push_str("preempt = true\n");
     }
     let Place { listen, api, .. } = all[&id];

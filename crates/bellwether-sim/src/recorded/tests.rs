@@ -84,7 +84,7 @@ fn the_verdict_on_a_recorded_run_is_that_on_the_run() {
         let recorded = judge(from_ref(&file), Some(&file), &default_setup(protocol, 3)).unwrap();
         assert_eq!(broken(&recorded), [], "{protocol:?}");
         let mut promised = crate::environment::judged(&scenario);
-        promised.retain(|property| *property != Property::RestrictedOnce); // Nothing of that kind is performed.
+        promised.retain(|property| *property != Property::RestrictedOnce); // Nobody asked for such an operation.
         assert_eq!(judged(&recorded), promised, "{protocol:?}");
     }
 }

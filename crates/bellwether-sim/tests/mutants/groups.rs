@@ -29,8 +29,8 @@ pub(super) fn a3_notices_a_member_that_names_itself() {
 fn a3_notices_members_with_another_task_than_their_coordinator() {
     let alter = |frame: Frame<AnyMsg>| match frame.body {
         Body::Group(GroupMsg::Ready { group, task, history }) => {
-            let task =
-                Task::new(task.made_by(), Content::new(b"something else".to_vec()).expect("it is short"));
+            let content = Content::new(b"something else".to_vec()).expect("it is short");
+            let task = Task::new(task.made_by(), content);
             Frame { body: Body::Group(GroupMsg::Ready { group, task, history }), ..frame }
         }
         _ => frame,

@@ -67,12 +67,9 @@ impl Repository {
     fn read(paper: &Paper) -> Self {
         let tests =
             rust_files(&root().join("crates")).iter().flat_map(|file| tests_in(&read(file))).collect();
-        let of_the_paper = read(&root().join("crates/bellwether-sim/tests/paper").join(paper.tests));
-        Self {
-            tests,
-            of_the_paper: tests_in(&of_the_paper).into_iter().collect(),
-            scenarios: file_names(&root().join("scenarios")),
-        }
+        let folder = root().join("crates/bellwether-sim/tests/paper");
+        let of_the_paper = paper.tests.iter().flat_map(|file| tests_in(&read(&folder.join(file))));
+        Self { tests, of_the_paper: of_the_paper.collect(), scenarios: file_names(&root().join("scenarios")) }
     }
 }
 
@@ -136,7 +133,7 @@ fn check_tests_are_named(
     for test in &repository.of_the_paper {
         let ids = claims_of(test);
         if ids.is_empty() {
-            problems.push(format!("the test {test} in {} does not say which claim it is of", paper.tests));
+            problems.push(format!("the test {test} in {:?} does not say which claim it is of", paper.tests));
         }
         for id in ids {
             if !claims.iter().any(|claim| claim.id == id && claim.tests.contains(test)) {
@@ -256,7 +253,7 @@ fn divergence() -> String {
 
 const MADE_UP: Paper = Paper {
     key: "nobody-1900",
-    tests: "nobody_1900.rs",
+    tests: &["nobody_1900.rs"],
     claims: 7..=12,
     erratum: "E-NO",
     errata: 1..=3,

@@ -7,5 +7,6 @@ mod modelled;
 mod papers;
 mod raynal_2007;
 mod souto_2021;
+mod souto_invitations;
 mod stoller_1997;
 mod watching;

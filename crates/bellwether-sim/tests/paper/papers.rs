@@ -7,16 +7,16 @@ pub(super) const PAPERS: &[Paper] = &[GARCIA_MOLINA, STOLLER, SOUTO, RAYNAL];
 
 const GARCIA_MOLINA: Paper = Paper {
     key: "garcia-molina-1982",
-    tests: "garcia_molina_1982.rs",
-    claims: 1..=6,
+    tests: &["garcia_molina_1982.rs", "invitations.rs"],
+    claims: 1..=13,
     erratum: "E-GM",
-    errata: 1..=3,
+    errata: 1..=10,
     scenarios: &["egm"],
 };
 
 const STOLLER: Paper = Paper {
     key: "stoller-1997",
-    tests: "stoller_1997.rs",
+    tests: &["stoller_1997.rs"],
     claims: 14..=36,
     erratum: "E-ST",
     errata: 1..=14,
@@ -25,16 +25,16 @@ const STOLLER: Paper = Paper {
 
 const SOUTO: Paper = Paper {
     key: "souto-2021",
-    tests: "souto_2021.rs",
+    tests: &["souto_2021.rs", "souto_invitations.rs"],
     claims: 37..=41,
     erratum: "E-SO",
-    errata: 1..=4,
+    errata: 1..=5,
     scenarios: &["eso", "so9"],
 };
 
 const RAYNAL: Paper = Paper {
     key: "raynal-2007",
-    tests: "raynal_2007.rs",
+    tests: &["raynal_2007.rs"],
     claims: 42..=57,
     erratum: "E-RA",
     errata: 1..=8,
@@ -45,8 +45,8 @@ const RAYNAL: Paper = Paper {
 pub(super) struct Paper {
     /// The name of its ledger in `docs/papers`, without ending.
     pub(super) key: &'static str,
-    /// The file in this folder with a test for each claim.
-    pub(super) tests: &'static str,
+    /// The files in this folder with a test for each claim.
+    pub(super) tests: &'static [&'static str],
     /// The numbers of its claims. No two papers have one in common.
     pub(super) claims: RangeInclusive<u32>,
     /// How the names of its errata begin; a number follows.

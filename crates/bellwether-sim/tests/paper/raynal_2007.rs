@@ -11,7 +11,7 @@ use bellwether_proto::election::mmrt::Mmrt;
 use bellwether_proto::election::{Protocol, Setup, Variant, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::promise::Property;
+use bellwether_proto::promise::{Promise, Property};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::What;
 use bellwether_proto::view::View;
@@ -43,7 +43,8 @@ const MADE_FOR: [(Protocol, ModelKind); 4] = [
 /// messages.
 #[test]
 fn c42_without_an_assumption_leaders_change_for_ever() {
-    let own = Protocol::ALL.into_iter().filter(|protocol| protocol.spec().detector.is_none());
+    let eventual = |promise: &Promise| promise.property == Property::Omega;
+    let own = Protocol::ALL.into_iter().filter(|protocol| protocol.spec().repaired.iter().any(eventual));
     let by_detector = DetectorKind::ALL.into_iter().filter(|kind| *kind != DetectorKind::Perfect);
     let with_detector = [Protocol::AsyncBully, Protocol::BullyFd]
         .into_iter()
