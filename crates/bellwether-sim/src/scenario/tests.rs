@@ -173,6 +173,11 @@ fn every_action_is_understood() {
     assert_eq!(fault(drop_next), Fault::DropNext { from, to, kind: "Ack".to_owned() });
     let crash = "crash_before_send = { node = 1, kind = \"Halt\" }";
     assert_eq!(fault(crash), Fault::CrashBeforeSend { node: from, kind: "Halt".to_owned() });
+    let invitation = LEAST.replace("async-bully", "invitation");
+    let text = format!("{invitation}[[event]]\nat = \"1s\"\nperform = {{ node = 1, op = 7 }}\n");
+    let performs = parse(&text);
+    assert_eq!(performs.events[0].fault, Fault::Perform { node: from, op: OpId(7) });
+    assert_eq!(parse(&performs.to_toml()), performs);
     let network = "network = { loss = 1, fifo = false }";
     let changed = Fault::Network { latency: None, loss: Some(1.0), duplicate: None, fifo: Some(false) };
     assert_eq!(fault(network), changed);
