@@ -133,7 +133,10 @@ fn check_tests_are_named(
     for test in &repository.of_the_paper {
         let ids = claims_of(test);
         if ids.is_empty() {
-            problems.push(format!("the test {test} in {:?} does not say which claim it is of", paper.tests));
+            problems.push(format!(
+                "the test {test} in {} does not say which claim it is of",
+                paper.tests.join(" or ")
+            ));
         }
         for id in ids {
             if !claims.iter().any(|claim| claim.id == id && claim.tests.contains(test)) {
