@@ -37,6 +37,30 @@ fn falls_apart(protocol: &'static str, for_long: fn(&World)) {
     world.judge();
 }
 
+/// Each half is a group by itself. When they are one again, all know that it came from both, and so does whoever asks.
+pub(crate) fn each_half_is_a_group() {
+    let mut world = World::start_with("invitation", 5);
+    let halves: [&[u32]; 2] = [&[1, 2], &[3, 4, 5]];
+    world.cut(&World::between(&halves));
+    world.wait_for_links();
+    let led = halves.map(|half| world.wait_for_leader_of(half));
+    let groups = halves.map(|half| world.wait_for_group_of(half));
+    world.heal();
+    world.wait_for_links();
+    let one = world.wait_for_group_of(&[1, 2, 3, 4, 5]);
+    world.wait_for_one_after(&led);
+    for id in 1..=5 {
+        let came_from = world.ancestors(id, &one);
+        assert!(
+            groups.iter().all(|half| came_from.contains(half)),
+            "{one} came from {came_from:?}, not {groups:?}"
+        );
+        let (_, shown, _) = world.cluster.ask(id, &["history"]);
+        assert!(groups.iter().chain([&one]).all(|group| shown.contains(group)), "{shown}");
+    }
+    world.judge();
+}
+
 /// What it sends is lost, and with it every answer: it hears the others, but cannot keep a connection.
 pub(crate) fn a_leader_that_nobody_hears() {
     let mut world = World::start(5);

@@ -54,6 +54,7 @@ fn promised(protocol: &str) -> &'static [&'static str] {
         "fjr" | "lfa" => &["OMEGA", "SINGLE-SENDER", "SETTLED", "EPOCH"],
         "adft" => &["OMEGA", "SETTLED", "EPOCH"],
         "async-bully" => &["ALE1", "FD-ACCURATE", "EPOCH"],
+        "invitation" => &["A3", "GROUP-ONCE", "HISTORY", "EPOCH"],
         unknown => panic!("{unknown} is not for agents"),
     }
 }

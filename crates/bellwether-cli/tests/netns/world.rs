@@ -3,6 +3,7 @@
 use crate::cluster::{Befalls, Cluster, Shape, Views, agreed, http};
 use crate::network::{Faults, Network, Way};
 use crate::verdict::{self, RECORDING};
+use serde_json::json;
 
 /// Who leads, and since which epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +119,39 @@ impl World {
         let all = |views: &Views| led(views).filter(|_| views.values().all(Option::is_some));
         let what = format!("all agree, in an epoch above {before:?}");
         all(&self.cluster.wait_for(&what, |views| all(views).is_some_and(is_after))).unwrap()
+    }
+
+    /// Waits until these nodes are in a group of their own, and nobody else is in it: its number.
+    #[track_caller]
+    pub(crate) fn wait_for_group_of(&self, members: &[u32]) -> String {
+        let of = |views: &Views| {
+            let group = |id: &u32| views[id].as_ref().map(|view| &view["group"]);
+            let first = group(&members[0])?;
+            let same = members.iter().all(|id| group(id) == Some(first));
+            let number = first["group"].as_str().filter(|_| same && first["members"] == json!(members))?;
+            Some(number.to_owned())
+        };
+        let what = format!("{members:?} are a group");
+        of(&self.cluster.wait_for(&what, |views| of(views).is_some())).unwrap()
+    }
+
+    /// The groups that one came from, as a node remembers them.
+    #[track_caller]
+    pub(crate) fn ancestors(&self, id: u32, group: &str) -> Vec<String> {
+        let history = self.cluster.get(id, "/v1/history").json();
+        let groups = history["groups"].as_array().expect("there is a list");
+        let (mut found, mut next) = (Vec::new(), vec![group.to_owned()]);
+        while let Some(name) = next.pop() {
+            let parents = groups
+                .iter()
+                .filter(|group| group["group"] == name)
+                .filter_map(|group| group["parents"].as_array());
+            let parents = parents.flatten().filter_map(|parent| parent.as_str()).map(str::to_owned);
+            let new: Vec<String> = parents.filter(|parent| !found.contains(parent)).collect();
+            found.extend(new.clone());
+            next.extend(new);
+        }
+        found
     }
 
     /// Judges what the nodes recorded, when they have come to rest.
