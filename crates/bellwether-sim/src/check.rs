@@ -40,6 +40,7 @@ mod ale1;
 mod ale2;
 mod ale2_prime;
 mod clique_cover;
+mod coordination;
 mod elected;
 mod epoch;
 mod fd_accurate;
@@ -284,9 +285,9 @@ impl Verdict {
 
 fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
     match property {
-        Property::A1 => Box::new(a1::A1::new(facts)),
+        Property::A1 => Box::new(a1::new(facts)),
         Property::A2 => Box::new(a2::new(facts)),
-        Property::A3 => Box::new(a3::A3::new(facts)),
+        Property::A3 => Box::new(a3::new(facts)),
         Property::A4 => Box::new(a4::new(facts)),
         Property::A4Prime => Box::new(a4_prime::new(facts)),
         Property::GroupOnce => Box::new(group_once::GroupOnce::default()),
