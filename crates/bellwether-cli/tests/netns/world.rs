@@ -3,7 +3,6 @@
 use crate::cluster::{Befalls, Cluster, Shape, Views, agreed, http};
 use crate::network::{Faults, Network, Way};
 use crate::verdict::{self, RECORDING};
-use serde_json::json;
 
 /// Who leads, and since which epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,15 +120,16 @@ impl World {
         all(&self.cluster.wait_for(&what, |views| all(views).is_some_and(is_after))).unwrap()
     }
 
-    /// Waits until these nodes are in a group of their own, and nobody else is in it: its number.
+    /// Waits until these nodes are in one group, and nobody else is: its number. A coordinator whose members left keeps its
+    /// group, so that its record may name more.
     #[track_caller]
     pub(crate) fn wait_for_group_of(&self, members: &[u32]) -> String {
+        let number =
+            |views: &Views, id: u32| views[&id].as_ref()?["group"]["group"].as_str().map(str::to_owned);
         let of = |views: &Views| {
-            let group = |id: &u32| views[id].as_ref().map(|view| &view["group"]);
-            let first = group(&members[0])?;
-            let same = members.iter().all(|id| group(id) == Some(first));
-            let number = first["group"].as_str().filter(|_| same && first["members"] == json!(members))?;
-            Some(number.to_owned())
+            let group = number(views, members[0])?;
+            let together = |id| members.contains(&id) == (number(views, id).as_ref() == Some(&group));
+            (1..=self.nodes).all(together).then_some(group)
         };
         let what = format!("{members:?} are a group");
         of(&self.cluster.wait_for(&what, |views| of(views).is_some())).unwrap()
