@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 
-use bellwether_proto::election::Protocol;
+use bellwether_proto::election::{Protocol, Timing};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Layer;
 use bellwether_proto::time::{Span, Time};
@@ -34,13 +34,12 @@ pub const SIZES: [u32; 5] = [4, 8, 16, 32, 64];
 pub const LATENCY: Span = Span::micros(10);
 /// How long after one another survivors notice that the leader is gone, if not at once.
 pub const APART: Span = Span::millis(4);
-/// The assumed bound on delays; it must cover the last signs of life of the leader, which are held up for that.
-pub const DELTA: Span = Span::millis(400);
 
-const CRASH: Time = Time::from_micros(60_000_000);
-const LENGTH: Span = Span::secs(180);
+/// When the leader crashes, and how long a run is, in periods: time for every survivor to have its turn.
+const CRASH: u64 = 20;
+const LENGTH: u64 = 400;
 /// How many periods the cost of the time between crashes is counted in.
-const PERIODS: u64 = 20;
+const STEADY: u64 = 20;
 
 /// When the survivors notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +90,7 @@ pub struct Row {
 /// Counts the messages of an algorithm: with all at once, in order, in reverse, and in as many orders as are asked for.
 ///
 /// # Panics
-/// If the survivors of a crash do not agree within two minutes, though nothing is lost.
+/// If the survivors of a crash do not agree in time, though nothing is lost.
 pub fn measure(protocol: Protocol, asks: &[&str], nodes: u32, orders: u64) -> Row {
     let cost = |schedule| Cost::after_crash(protocol, asks, nodes, schedule);
     let (shuffled, at_once) = ((1..=orders).map(Schedule::Shuffled), cost(Schedule::AtOnce));
@@ -125,12 +124,13 @@ struct Cost {
 
 impl Cost {
     fn after_crash(protocol: Protocol, asks: &[&str], nodes: u32, schedule: Schedule) -> Self {
-        let (leader, _) = agreed(&calm(protocol, nodes), CRASH).expect("there is a leader to crash");
         let mut scenario = calm(protocol, nodes);
+        let crash = after(&scenario, CRASH);
+        let (leader, _) = agreed(&scenario, crash).expect("there is a leader to crash");
         hold_up_last_signs(&mut scenario, leader, schedule);
-        scenario.events.push(Planned { at: CRASH, fault: Fault::Crash(vec![leader]) });
+        scenario.events.push(Planned { at: crash, fault: Fault::Crash(vec![leader]) });
         let (_, since) = agreed(&scenario, scenario.until).expect("those that are left agree");
-        let (before, after) = (accounts(&scenario, CRASH), accounts(&scenario, since));
+        let (before, after) = (accounts(&scenario, crash), accounts(&scenario, since));
         let asking = |accounts: &Accounts| asks.iter().map(|kind| accounts.of_kind(kind)).sum::<u64>();
         Self {
             asking: asking(&after) - asking(&before),
@@ -139,12 +139,21 @@ impl Cost {
     }
 }
 
+/// δ covers the last signs of life of the leader, which are held up to order the survivors. The period is as long as N calls
+/// that time out, as the paper's count takes for granted: no survivor looks around twice before it is its turn.
 fn calm(protocol: Protocol, nodes: u32) -> Scenario {
-    let mut scenario = Scenario::calm(protocol, nodes, Time::ZERO + LENGTH);
+    let mut scenario = Scenario::calm(protocol, nodes, Time::ZERO);
+    let delta = APART * u64::from(nodes + 1);
     scenario.network.base.latency = Latency::constant(LATENCY);
-    scenario.timing.delta = DELTA;
-    scenario.timing.step = DELTA;
+    scenario.timing = Timing { delta, tau: delta * 2 * u64::from(nodes), step: delta };
+    scenario.detector.period = scenario.timing.tau;
+    scenario.until = after(&scenario, LENGTH);
     scenario
+}
+
+/// When that many periods are over.
+fn after(scenario: &Scenario, periods: u64) -> Time {
+    Time::ZERO + scenario.timing.tau * periods
 }
 
 /// Survivors notice in the order in which the leader's last signs of life reach them.
@@ -158,7 +167,7 @@ fn hold_up_last_signs(scenario: &mut Scenario, leader: NodeId, schedule: Schedul
         Schedule::StrongestFirst => survivors.reverse(),
         Schedule::Shuffled(seed) => shuffle(&mut survivors, seed),
     }
-    let at = Time::from_micros(CRASH.as_micros() / 2);
+    let at = after(scenario, CRASH / 2);
     for (place, survivor) in (1..).zip(survivors) {
         let latency = Latency::constant(LATENCY + APART * place);
         scenario.events.push(Planned { at, fault: Fault::Slow { from: leader, to: survivor, latency } });
@@ -179,8 +188,8 @@ fn steady(protocol: Protocol, nodes: u32) -> f64 {
         let accounts = accounts(&scenario, at);
         accounts.of_layer(Layer::Protocol) + accounts.of_layer(Layer::Detector)
     };
-    let more = sent(CRASH + scenario.timing.tau * PERIODS) - sent(CRASH);
-    more as f64 / PERIODS as f64
+    let more = sent(after(&scenario, CRASH + STEADY)) - sent(after(&scenario, CRASH));
+    more as f64 / STEADY as f64
 }
 
 /// Whom all name at that time, and since when.
