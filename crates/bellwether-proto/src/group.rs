@@ -40,6 +40,7 @@ use crate::io::Event;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 
+pub(crate) use formation::Said;
 pub use formation::{Formation, Past};
 pub use history::{History, Record, RecordDigest};
 pub use kept::Kept;
@@ -69,7 +70,7 @@ pub(crate) struct Group {
     /// d, once there is one in this life.
     task: Option<Task>,
     /// What those who joined last brought along.
-    pasts: BTreeMap<NodeId, Past>,
+    pasts: BTreeMap<NodeId, (Said, Past)>,
     restricted: Restricted,
     /// What is on disk, or about to be. Shared with the disk: it may be large, and seldom changes.
     kept: Arc<Kept>,
@@ -213,13 +214,17 @@ impl Group {
         self.phase = Phase::Apart;
     }
 
-    /// A peer that joins says where it comes from.
-    pub(crate) fn joined(&mut self, peer: NodeId, past: Past) {
-        if past.is_sound() && past != Past::default() {
-            self.pasts.insert(peer, past);
-        } else {
-            self.pasts.remove(&peer); // From nowhere, or from where nobody can come.
+    /// A peer that joins says where it comes from. What it said last counts, whatever came last: an Accept of long ago may still
+    /// arrive. And while a group is reorganized, who joins it is settled.
+    pub(crate) fn joined(&mut self, peer: NodeId, said: Said, past: Past) {
+        let settled = matches!(self.phase, Phase::Planning { .. } | Phase::Distributing { .. });
+        let known = self.pasts.get(&peer).is_some_and(|(known, _)| *known >= said);
+        if settled || known || self.memory == Memory::Nothing {
+            return;
         }
+        // Unless it comes from nowhere, or from where nobody can.
+        let past = if past.is_sound() { past } else { Past::default() };
+        self.pasts.insert(peer, (said, past));
     }
 
     /// What this node says when it joins another's group.
@@ -232,7 +237,7 @@ impl Group {
             GroupMsg::Ready { group, task, history } => self.on_ready(from, group, task, &history),
             GroupMsg::ReadyReply { call, in_place } => self.on_ready_reply(from, call, in_place),
             GroupMsg::Prepare(op, ballot) => self.on_prepare(now, from, op, ballot),
-            GroupMsg::PrepareReply { op, ballot, yes } => self.on_prepare_reply(from, op, ballot, yes),
+            GroupMsg::PrepareReply { op, ballot, yes } => self.on_prepare_reply(now, from, op, ballot, yes),
             GroupMsg::Decide { op, ballot, outcome } => self.on_decide(op, ballot, outcome),
             GroupMsg::Inquire(op, ballot) => self.on_inquire(from, op, ballot),
         }
@@ -316,8 +321,10 @@ impl Group {
         self.kept.canonical(form);
         self.restricted.canonical(now, form);
         form.number(self.pasts.len() as u64);
-        for (peer, past) in &self.pasts {
+        for (peer, ((life, seq), past)) in &self.pasts {
             form.node(*peer);
+            form.incarnation(*peer, *life);
+            form.frame_seq(*peer, *life, self.me, *seq);
             past.canonical(form);
         }
     }
@@ -358,7 +365,10 @@ impl Group {
     }
 
     fn past_of(&self, member: NodeId) -> Past {
-        if member == self.me { self.past() } else { self.pasts.get(&member).cloned().unwrap_or_default() }
+        if member == self.me {
+            return self.past();
+        }
+        self.pasts.get(&member).map(|(_, past)| past.clone()).unwrap_or_default()
     }
 
     /// The coordinator takes d for itself, and hands it out. What the group came from is on disk before anybody hears of it.

@@ -25,6 +25,7 @@ extern crate alloc;
 mod bounded;
 pub mod canonical;
 pub mod detector;
+mod digest;
 pub mod election;
 pub mod group;
 pub mod ident;

@@ -276,7 +276,7 @@ impl<E: Election> Node<E> {
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
-        let Frame { from, incarnation, rides, .. } = frame;
+        let Frame { from, incarnation, seq, rides, .. } = frame;
         match self.link.admit(&frame) {
             Ok(admitted) => self.admitted(now, from, admitted, out),
             Err(why) => {
@@ -307,7 +307,7 @@ impl<E: Election> Node<E> {
             Body::Election(msg) => self.elect(now, election::Input::Message { from, msg }, out),
             Body::Join(msg, past) => {
                 if let Some(group) = &mut self.group {
-                    group.joined(from, past);
+                    group.joined(from, (incarnation, seq), past);
                 }
                 self.elect(now, election::Input::Message { from, msg }, out);
             }

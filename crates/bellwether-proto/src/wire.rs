@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::detector::WatchNo;
+use crate::digest::fnv1a;
 use crate::election::AnyMsg;
 use crate::ident::{Incarnation, NodeId};
 use crate::message::{Body, Frame};
@@ -34,9 +35,7 @@ pub struct Channel {
 impl Channel {
     /// The first election of the cluster of that name.
     pub fn of_cluster(name: &str) -> Self {
-        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
-        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        Self { cluster: name.bytes().fold(0xcbf2_9ce4_8422_2325, hash), election: 0 }
+        Self { cluster: fnv1a(name.bytes()), election: 0 }
     }
 }
 

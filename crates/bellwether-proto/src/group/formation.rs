@@ -8,7 +8,7 @@ use super::history::History;
 use super::ledger::{Attempted, DOUBTS_MAX};
 use crate::bounded;
 use crate::canonical::Form;
-use crate::ident::{GroupId, NodeId};
+use crate::ident::{GroupId, Incarnation, NodeId};
 
 /// What an election tells the group layer: who leads, and at the leader, who follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,9 @@ impl Formation {
         self.members.iter().for_each(|member| form.node(*member));
     }
 }
+
+/// When a peer said something: in which of its lives, and with which of its frames.
+pub(crate) type Said = (Incarnation, u64);
 
 /// What a node that joins a group tells the coordinator of its past. It rides on the election's own message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded;
 use crate::canonical::Form;
+use crate::digest::fnv1a;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 
 /// No graph has more records.
@@ -239,9 +240,7 @@ impl Record {
         let members = self.members.iter().map(|member| u64::from(member.0));
         let parents = self.parents.iter().flat_map(|parent| id(*parent));
         let words = id(self.group).into_iter().chain(fields).chain(members).chain(parents);
-        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
-        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        RecordDigest(words.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, hash))
+        RecordDigest(fnv1a(words.flat_map(u64::to_le_bytes)))
     }
 
     /// Parents come before their children.

@@ -18,6 +18,7 @@ use super::history::History;
 use super::ledger::Ledger;
 use super::{Past, Task};
 use crate::canonical::Form;
+use crate::digest::fnv1a;
 use crate::ident::GroupId;
 
 /// What the group layer of a node keeps in safe storage.
@@ -50,9 +51,7 @@ impl Kept {
 
     /// A number that tells what was kept from what was kept before, for traces.
     pub fn digest(&self) -> u64 {
-        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
-        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        self.to_bytes().iter().fold(0xcbf2_9ce4_8422_2325, hash)
+        fnv1a(self.to_bytes())
     }
 
     /// Writes it in canonical form.

@@ -58,6 +58,8 @@ pub enum Outcome {
     Committed,
     /// It was not, by this attempt.
     Aborted,
+    /// Its number is done with: who decided it does not know any more.
+    Forgotten,
 }
 
 /// An operation and an attempt at it.
@@ -135,8 +137,19 @@ impl Ledger {
         }
         if self.commits.len() > COMMITS_MAX {
             let (OpId(smallest), _) = self.commits.remove(0);
-            self.floor = self.floor.max(smallest.saturating_add(1));
+            self.raise(smallest);
         }
+    }
+
+    /// How an operation in doubt ended will never be known: it is done with.
+    pub(super) fn give_up(&mut self, op: OpId) {
+        self.raise(op.0);
+    }
+
+    /// Every number up to this is done with. A doubt about one of them keeps nobody from anything.
+    fn raise(&mut self, to: u64) {
+        self.floor = self.floor.max(to.saturating_add(1));
+        self.doubts.retain(|(op, _)| op.0 >= self.floor);
     }
 
     /// The vote for that attempt is forgotten, if there was one.

@@ -84,7 +84,7 @@ impl GroupMsg {
             }
             Self::Decide { op, ballot, outcome } => {
                 attempt(form, *op, ballot);
-                form.number(u64::from(*outcome == Outcome::Committed));
+                form.number(*outcome as u64);
             }
         }
     }

@@ -24,7 +24,9 @@
 //! - "aborted", who has it on disk as committed by another ballot;
 //! - "aborted", the ballot's own coordinator, if it has not committed it and never will. It decides only while the attempt runs,
 //!   and an attempt ends with its group, and with its coordinator's life: the number of the group has the life in it. What it
-//!   has committed, it has on disk, unless that is so long ago that the number is done with: then it does not answer;
+//!   has committed, it has on disk, unless that is so long ago that the number is done with;
+//! - "forgotten", the ballot's own coordinator, once the number is done with. Then nobody can tell any more, and whoever asks
+//!   counts the number as done with, too;
 //! - a later Prepare of the same group is such an answer, too: its coordinator is done with the earlier attempt.
 
 use alloc::vec::Vec;
@@ -197,9 +199,15 @@ impl Group {
         self.steps.push(Step::Send(to, GroupMsg::PrepareReply { op, ballot, yes }));
     }
 
-    pub(super) fn on_prepare_reply(&mut self, from: NodeId, op: OpId, ballot: Ballot, yes: bool) {
+    /// A vote that comes when its time is up does not count: the majority that it would be part of may be gone. A machine that
+    /// was stopped may find the votes before it finds that it is late.
+    pub(super) fn on_prepare_reply(&mut self, now: Time, from: NodeId, op: OpId, ballot: Ballot, yes: bool) {
         let Some(at) = self.restricted.runs(op, ballot) else { return };
-        self.count(at, from, yes);
+        if self.restricted.running[at].due < now {
+            self.abort(at);
+        } else {
+            self.count(at, from, yes);
+        }
     }
 
     /// Counts a vote once, if it was asked for.
@@ -258,8 +266,9 @@ impl Group {
 
     /// Somebody who knows says how an attempt ended.
     pub(super) fn on_decide(&mut self, op: OpId, ballot: Ballot, outcome: Outcome) {
-        if self.restricted.runs(op, ballot).is_some() {
-            return; // Nobody but this node decides that.
+        let of_a_member = ballot.coordinator() == self.me || self.peers.contains(&ballot.coordinator());
+        if !of_a_member || self.restricted.runs(op, ballot).is_some() {
+            return; // Nobody decides that, or nobody but this node.
         }
         match (outcome, self.kept.ledger.standing(op)) {
             (Outcome::Committed, Standing::Free | Standing::InDoubt(_)) => {
@@ -270,7 +279,11 @@ impl Group {
             (Outcome::Aborted, Standing::InDoubt(voted)) if voted == ballot => {
                 self.amend(|kept| kept.ledger.abort(op, ballot));
             }
-            (Outcome::Committed | Outcome::Aborted, _) => {}
+            // Nobody will ever know; and whoever says so never votes for it again, nor does this node from now on.
+            (Outcome::Forgotten, Standing::InDoubt(voted)) if voted == ballot => {
+                self.amend(|kept| kept.ledger.give_up(op));
+            }
+            (Outcome::Committed | Outcome::Aborted | Outcome::Forgotten, _) => {}
         }
         self.stop_asking_if_sure();
     }
@@ -293,7 +306,10 @@ impl Group {
         let ledger = &self.kept.ledger;
         ledger.outcome(op, ballot).or_else(|| {
             let over = self.is_over(ballot) && self.restricted.runs(op, ballot).is_none();
-            (over && ledger.standing(op) != Standing::DoneWith).then_some(Outcome::Aborted)
+            match ledger.standing(op) {
+                Standing::DoneWith => (ballot.coordinator() == self.me).then_some(Outcome::Forgotten),
+                _ => over.then_some(Outcome::Aborted),
+            }
         })
     }
 
@@ -355,7 +371,7 @@ impl Group {
     /// What those who join are in doubt of, and this node can tell.
     pub(super) fn settle_doubts(&mut self) {
         let pasts = mem::take(&mut self.pasts);
-        for (member, past) in &pasts {
+        for (member, (_, past)) in &pasts {
             for (op, ballot) in &past.doubts {
                 self.on_inquire(*member, *op, *ballot);
             }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded;
 use crate::canonical::Form;
+use crate::digest::fnv1a;
 use crate::ident::ElectionId;
 
 /// No task description is longer than this: it travels in one frame.
@@ -60,9 +61,7 @@ impl Task {
     pub fn digest(&self) -> TaskDigest {
         let ElectionId { node, incarnation, seq } = self.made_by;
         let number = [u64::from(node.0), incarnation.0, seq].map(u64::to_le_bytes);
-        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
-        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        TaskDigest(number.as_flattened().iter().chain(self.content()).fold(0xcbf2_9ce4_8422_2325, hash))
+        TaskDigest(fnv1a(number.into_iter().flatten().chain(self.content().iter().copied())))
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {

@@ -8,6 +8,8 @@ use super::*;
 use crate::roster::Priority;
 
 const T: Span = Span::millis(20);
+/// When a peer said what it brings along.
+const SAID: Said = (Incarnation(1), 1);
 const SENT: Time = Time::from_micros(5_000);
 
 fn id(n: u32) -> NodeId {

@@ -355,7 +355,7 @@ fn group(which: u64, n: u64) -> GroupMsg {
     let call = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
     let content = vec![n as u8; (n % 9) as usize];
     let (op, ballot) = attempt(n);
-    let outcome = if n.is_multiple_of(2) { Outcome::Committed } else { Outcome::Aborted };
+    let outcome = [Outcome::Committed, Outcome::Aborted, Outcome::Forgotten][(n % 3) as usize];
     let all = [
         GroupMsg::Ready {
             group: (!n.is_multiple_of(2)).then_some(GroupId(call)),

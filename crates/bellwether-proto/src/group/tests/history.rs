@@ -91,7 +91,7 @@ fn members_bring_their_graphs_along_and_all_get_the_whole() {
     let (mut one, mut three) = (layer(1, Variant::Repaired), layer(3, Variant::Repaired));
     one.form(SENT, formation(1, 1, &[]));
     three.form(SENT, formation(3, 1, &[]));
-    three.joined(id(1), one.past());
+    three.joined(id(1), SAID, one.past());
     three.form(SENT, formation(3, 2, &[1, 2]));
     let ready = three.take_steps().into_iter().find_map(|step| match step {
         Step::Send(NodeId(1), msg @ GroupMsg::Ready { .. }) => Some(msg),
@@ -155,8 +155,8 @@ fn a_past_that_nobody_can_have_is_no_past() {
     assert!(!of(|records| records.swap(0, 3)).is_sound(), "out of order");
     assert!(!of(|records| records.truncate(3)).is_sound(), "the head is not in it");
     let mut group = layer(3, Variant::Repaired);
-    group.joined(id(1), of(|records| records[3].parents.clear()));
-    assert!(group.pasts.is_empty());
+    group.joined(id(1), SAID, of(|records| records[3].parents.clear()));
+    assert_eq!(group.past_of(id(1)), Past::default());
 }
 
 /// The largest numbers, in a group of 64 that each come from somewhere else, in a full graph.
@@ -208,4 +208,21 @@ fn the_longest_ready_and_the_longest_join_fit_into_a_frame() {
     assert!(bytes.len() <= Kept::LEN_MAX, "{} bytes", bytes.len());
     assert_eq!(Kept::from_bytes(&bytes), Some(kept));
     assert_eq!(Kept::from_bytes(&bytes[..bytes.len() - 1]), None);
+}
+
+/// An Accept of long ago may overtake nobody, but still arrive.
+#[test]
+fn what_a_member_said_last_of_its_past_counts_whatever_comes_last() {
+    let mut one = layer(1, Variant::Repaired);
+    let mut past = |seq| {
+        one.form(SENT, formation(1, seq, &[]));
+        one.past()
+    };
+    let (old, new) = (past(1), past(2));
+    let mut three = layer(3, Variant::Repaired);
+    three.joined(id(1), (Incarnation(1), 7), new);
+    three.joined(id(1), (Incarnation(1), 4), old);
+    three.form(SENT, formation(3, 1, &[1]));
+    let record = three.history().record(number(3, 1)).expect("it is recorded");
+    assert!(record.parents.contains(&number(1, 2)) && !record.parents.contains(&number(1, 1)), "{record:?}");
 }

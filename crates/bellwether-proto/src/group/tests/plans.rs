@@ -11,7 +11,7 @@ fn asked(members: &[u32]) -> (Group, PlanRequest) {
     group.ask_application(LONG);
     let mut member = layer(1, Variant::Repaired);
     member.form(SENT, formation(1, 5, &[]));
-    group.joined(id(1), member.past());
+    group.joined(id(1), SAID, member.past());
     group.take_steps();
     group.form(SENT, formation(3, 2, members));
     match &group.take_steps()[..] {

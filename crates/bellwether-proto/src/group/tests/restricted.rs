@@ -214,7 +214,31 @@ fn whoever_knows_what_was_committed_can_tell_how_every_attempt_ended() {
         );
     }
     crashed.take_steps();
-    assert_eq!(answer(&mut crashed, ballot(1, 1)), None, "it has forgotten, and does not presume");
+    let forgotten = Some(Outcome::Forgotten);
+    assert_eq!(answer(&mut crashed, ballot(1, 1)), forgotten, "and does not presume");
+}
+
+/// A coordinator that was stopped finds the votes of members that have long been in another group.
+#[test]
+fn votes_that_come_when_their_time_is_up_do_not_count() {
+    let mut leader = leader(&[1, 2]);
+    leader.perform(SENT, OP);
+    steps(&mut leader);
+    let yes = GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 1), yes: true };
+    leader.handle(SENT + T + Span::micros(1), id(1), yes.clone());
+    assert_eq!(steps(&mut leader), [("aborted", 0), ("Decide", 1), ("Decide", 2)]);
+    leader.handle(SENT + T + Span::micros(1), id(2), yes);
+    assert_eq!(steps(&mut leader), []);
+}
+
+#[test]
+fn what_nobody_can_tell_any_more_is_done_with_at_whoever_asks() {
+    let mut asker = member(1);
+    assert!(vote(&mut asker, OP, ballot(1, 1)));
+    asker.handle(SENT, id(3), decide(ballot(1, 1), Outcome::Forgotten));
+    asker.take_steps();
+    assert_eq!(asker.doubts(), [], "it asks no more");
+    assert!(!vote(&mut asker, OP, ballot(1, 2)), "and never votes for it again");
 }
 
 #[test]
@@ -224,7 +248,7 @@ fn a_coordinator_tells_those_who_join_what_it_knows() {
     leader.disband();
     leader.take_steps();
     let past = Past { doubts: alloc::vec![(OP, ballot(1, 1))], ..Past::default() };
-    leader.joined(id(1), past);
+    leader.joined(id(1), SAID, past);
     leader.form(SENT, formation(3, 2, &[1]));
     let told = leader.take_steps();
     let aborted = decide(ballot(1, 1), Outcome::Aborted);
