@@ -32,6 +32,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
+use crate::election::{Spec, Timing};
 use crate::ident::{Incarnation, NodeId};
 use crate::time::{Span, Time};
 
@@ -63,6 +64,15 @@ pub struct Terms {
     pub hands_over: bool,
     /// The largest epoch seen, as stable storage holds it.
     pub epoch: u64,
+}
+
+impl Terms {
+    /// How long a linked member may take to agree, by which algorithm they hold their elections. Most agree as soon as they
+    /// have heard of it, so a round trip is enough. Groups that reorganize merge first: a round of asking around, inviting and
+    /// handing out tasks. Whoever did not wait for that would announce each survivor of a silent leader by itself.
+    pub fn settle(spec: &Spec, timing: &Timing) -> Span {
+        if spec.reorganizes { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
+    }
 }
 
 /// Who leads, as settled.

@@ -543,10 +543,19 @@ impl<E: Election> Node<E> {
             // It begins another life because it did not run for too long.
             (election::Input::Recovery, Some(led)) => Cause::Silent(led),
             (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
+            (election::Input::Deadline, Some(led)) if self.group.is_some() && led == self.id() => {
+                Cause::Merged
+            }
             (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
             (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
             (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
             (election::Input::ReorganizationFailed(peer), Some(_)) => Cause::Silent(*peer),
+            // Where groups merge, a message is an invitation, and a leader's own deadline its turn to invite.
+            (election::Input::Message { .. } | election::Input::Reorganized, Some(_))
+                if self.group.is_some() =>
+            {
+                Cause::Merged
+            }
             (election::Input::Message { .. } | election::Input::Reorganized, Some(led)) => {
                 Cause::Outranked(led)
             }

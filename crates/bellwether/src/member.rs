@@ -396,7 +396,7 @@ fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) ->
     };
     let terms = Terms {
         period: timing.tau,
-        settle: timing.delta * 2,
+        settle: Terms::settle(spec, &timing),
         priority: config.priority,
         preempt: config.preempt.map(span),
         hands_over: spec.hands_over,

@@ -32,7 +32,7 @@ pub(crate) struct CompareArgs {
     pub(crate) protocols: Option<Vec<Protocol>>,
     #[command(flatten)]
     pub(crate) figures: FiguresArgs,
-    /// How many runs of each, at different moments and with different seeds; by default 100, of models 5
+    /// How many runs of each, at different moments and with different seeds; by default 100, of models 5, of families 20 orders
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
     /// The seed of the first run; the others follow it. By default the file's, or 1
@@ -47,7 +47,7 @@ pub(crate) struct CompareArgs {
     /// Write the figures, one line for each row
     #[arg(long, value_name = "FILE.csv", requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) csv: Option<PathBuf>,
-    /// Write what is printed of models to FILE, too
+    /// Write what is printed of models or families to FILE, too
     #[arg(long, value_name = "FILE", conflicts_with = "compared")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object for each row, one per line

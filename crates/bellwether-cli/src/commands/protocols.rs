@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ProtocolsArgs, out: &Printer) -> Status {
 
 fn print(spec: &Spec, out: &Printer) {
     let entry = |label, text: &str| hanging(&format!("  {label:<14}"), text);
-    out.line(format_args!("{:<16}{}", spec.name, spec.document));
+    out.line(format_args!("{:<16} {}", spec.name, spec.document));
     out.line(entry("guarantees", spec.guarantees));
     out.line(entry("assumes", spec.assumes));
     out.line(entry("costs", spec.messages));

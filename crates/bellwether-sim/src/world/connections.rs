@@ -87,7 +87,7 @@ impl Connections {
 pub(super) fn terms(setup: &Setup, epoch: u64) -> Terms {
     Terms {
         period: setup.timing.tau,
-        settle: setup.timing.delta * 2,
+        settle: Terms::settle(setup.protocol.spec(), &setup.timing),
         priority: 0,
         preempt: None,
         hands_over: setup.protocol.spec().hands_over,
