@@ -278,7 +278,7 @@ const BAD_HEADS: &[(&str, usize, &str)] = &[
     ("nodes = 3\nuntil = \"1s\"", 1, "missing key `protocol`"),
     ("protocol = \"async-bully\"\nuntil = \"1s\"", 1, "missing key `nodes`"),
     ("protocol = \"async-bully\"\nnodes = 3", 1, "missing key `until`"),
-    ("protocol = \"bulli\"\nnodes = 3\nuntil = \"1s\"", 1, "unknown protocol `bulli`, expected"),
+    ("protocol = \"paxos\"\nnodes = 3\nuntil = \"1s\"", 1, "unknown protocol `paxos`, expected"),
     (
         "protocol = \"async-bully\"\nnodes = 0\nuntil = \"1s\"",
         2,
