@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
+use bellwether_proto::election::{AnyElection, Election, Protocol};
 use bellwether_proto::group::OpId;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
@@ -118,19 +119,29 @@ fn step(what: &What) -> Option<&'static str> {
     }
 }
 
-/// Plans of the campaign. `make soak` has many more of elections that are not made for tests.
+/// Plans of the campaign of `make soak`, which has many more.
 #[test]
 fn many_plans_with_crashes_at_every_step_commit_nothing_twice() {
+    many_plans::<AnyElection>(Protocol::Invitation, 5_000);
+}
+
+/// The same with groups that form at once, so that more is tried in each.
+#[test]
+fn nor_do_they_in_groups_that_form_at_once() {
+    many_plans::<Gather>(STAND_IN, 1_000);
+}
+
+fn many_plans<E: Election>(protocol: Protocol, runs: u64) {
+    let half = |first: u64| (first..=runs).step_by(2).map(|seed| campaign::<E>(protocol, seed)).collect();
     let tallies = thread::scope(|scope| {
-        let halves =
-            [1, 2].map(|first| scope.spawn(move || (first..=5_000).step_by(2).map(campaign).collect()));
+        let halves = [1, 2].map(|first| scope.spawn(move || half(first)));
         let halves: [Vec<Tally>; 2] = halves.map(|half| half.join().expect("it passed"));
         halves.concat()
     });
-    let committed: usize = tallies.iter().map(|tally| tally.committed).sum();
-    let doubted = tallies.iter().filter(|tally| tally.doubted).count();
-    assert!(committed > 5_000, "{committed} operations were committed");
-    assert!(doubted > 500, "in {doubted} runs somebody was in doubt");
+    let committed = tallies.iter().map(|tally| tally.committed as u64).sum::<u64>();
+    let doubted = tallies.iter().filter(|tally| tally.doubted).count() as u64;
+    assert!(committed > runs, "{committed} operations were committed");
+    assert!(doubted > runs / 10, "in {doubted} runs somebody was in doubt");
 }
 
 #[derive(Clone, Copy)]
@@ -139,8 +150,8 @@ struct Tally {
     doubted: bool,
 }
 
-fn campaign(seed: u64) -> Tally {
-    let scenario = plan::restricted::draw(STAND_IN, seed);
+fn campaign<E: Election>(protocol: Protocol, seed: u64) -> Tally {
+    let scenario = plan::restricted::draw(protocol, seed);
     let mut ops = BTreeSet::new();
     let listen = |event: &TraceEvent| {
         if let What::Node(Event::Committed { op, .. }) = event.what {
@@ -148,7 +159,7 @@ fn campaign(seed: u64) -> Tally {
         }
     };
     let judge = Judge::new(facts(&scenario), &BOTH);
-    let mut world: World<'_, Gather> = World::new(&scenario, Journal::new(judge, Some(Box::new(listen))));
+    let mut world: World<'_, E> = World::new(&scenario, Journal::new(judge, Some(Box::new(listen))));
     world.run_until(scenario.until);
     let in_doubt = |id| world.node(id).is_some_and(|node| !node.doubts().is_empty());
     assert!(!scenario.ids().any(in_doubt), "in doubt for good, seed {seed}\n{}", scenario.to_toml());
