@@ -87,6 +87,36 @@ fn only_the_coordinator_of_a_majority_in_place_tries() {
     declines(busy, Unwilling::Busy);
 }
 
+/// Two halves may both be a group.
+#[test]
+fn half_of_all_is_no_majority() {
+    let of_four = |members: &[u32]| {
+        let roster = Roster::new(id(3), (1..=4).map(NodeId), Priority::HighestId);
+        let mut group = Group::new(&roster, Incarnation(1), Variant::Repaired, T);
+        group.form(SENT, formation(3, 1, members));
+        for member in members {
+            let call = group.latest;
+            group.handle(SENT, id(*member), GroupMsg::ReadyReply { call, in_place: true });
+        }
+        steps(&mut group);
+        group.perform(SENT, OP);
+        steps(&mut group)
+    };
+    assert_eq!(of_four(&[1]), [(Unwilling::NoMajority.name(), 0)]);
+    assert_eq!(of_four(&[1, 2]), [("Prepare", 1), ("Prepare", 2)]);
+}
+
+/// Somebody knows that another group has committed it.
+#[test]
+fn an_attempt_at_what_is_known_to_be_committed_ends() {
+    let mut leader = leader(&[1, 2]);
+    leader.perform(SENT, OP);
+    steps(&mut leader);
+    let elsewhere = Ballot { group: number(2, 1), attempt: 1 };
+    leader.handle(SENT, id(2), decide(elsewhere, Outcome::Committed));
+    assert!(steps(&mut leader).contains(&("aborted", 0)));
+}
+
 #[test]
 fn who_refuses_or_is_gone_or_silent_or_elsewhere_is_no_majority() {
     let running = || {
