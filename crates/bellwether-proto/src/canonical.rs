@@ -69,6 +69,12 @@ impl Form {
         self.number(u64::from(node.0));
     }
 
+    /// Several nodes, in this order.
+    pub fn nodes(&mut self, nodes: &[NodeId]) {
+        self.number(nodes.len() as u64);
+        nodes.iter().for_each(|node| self.node(*node));
+    }
+
     /// A short text, as plain content.
     pub fn text(&mut self, text: &str) {
         self.number(text.len() as u64);

@@ -19,6 +19,7 @@
 //! The calls of Ready go out all at once, not one after the other as in the paper's loop: nothing depends on their order, and
 //! the reorganization takes one round trip instead of one for each member.
 
+mod event;
 mod formation;
 pub mod history;
 mod kept;
@@ -36,10 +37,10 @@ use core::mem;
 use crate::canonical::Form;
 use crate::election::Variant;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use crate::io::Event;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 
+pub use event::GroupEvent;
 pub(crate) use formation::Said;
 pub use formation::{Formation, Past};
 pub use history::{History, Record, RecordDigest};
@@ -106,7 +107,7 @@ pub(crate) enum Step {
     /// What is kept must be on disk before anything that follows is sent.
     Persist,
     Send(NodeId, GroupMsg),
-    Event(Event),
+    Event(GroupEvent),
     /// The application is asked what the group is to do.
     Plan(PlanRequest),
     /// The election is to know that the reorganization is done,
@@ -153,29 +154,13 @@ impl Group {
     }
 
     /// The layer in another life of its node: all is lost that a crash takes.
-    pub(crate) fn reborn(self, life: Incarnation, now: Time) -> Self {
-        let Self { me, peers, variant, patience, planner, memory, kept, .. } = self;
-        let (latest, ask_at) = (ElectionId { node: me, incarnation: life, seq: 0 }, Time::NEVER);
-        let (phase, task, pasts, steps) = (Phase::Apart, None, BTreeMap::new(), Vec::new());
-        let restricted = Restricted::new(ask_at);
-        let empty = Arc::default();
-        let mut next = Self {
-            me,
-            peers,
-            variant,
-            patience,
-            planner,
-            memory,
-            latest,
-            phase,
-            task,
-            pasts,
-            restricted,
-            kept: empty,
-            steps,
-        };
-        next.recall(kept, now);
-        next
+    pub(crate) fn reborn(mut self, life: Incarnation, now: Time) -> Self {
+        self.latest = ElectionId { node: self.me, incarnation: life, seq: 0 };
+        (self.phase, self.task) = (Phase::Apart, None);
+        self.pasts.clear();
+        self.steps.clear();
+        self.recall(Arc::clone(&self.kept), now);
+        self
     }
 
     /// What is to be on disk; `None` if that is nothing.
@@ -309,8 +294,7 @@ impl Group {
                 form.number(2);
                 form.deadline(now, *due);
                 formation.canonical(form);
-                form.number(pending.len() as u64);
-                pending.iter().for_each(|peer| form.node(*peer));
+                form.nodes(pending);
             }
             Phase::InPlace(formation) => {
                 form.number(3);
@@ -418,9 +402,9 @@ impl Group {
 
     /// Tells observers of the new group, its members and its parents.
     fn announce_record(&mut self, record: &Record) {
-        let recorded = Event::Recorded { group: record.group, record: record.digest() };
-        let members = record.members.iter().map(|member| Event::Member(*member));
-        let parents = record.parents.iter().map(|parent| Event::Parent(*parent));
+        let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
+        let members = record.members.iter().map(|member| GroupEvent::Member(*member));
+        let parents = record.parents.iter().map(|parent| GroupEvent::Parent(*parent));
         self.steps.extend([recorded].into_iter().chain(members).chain(parents).map(Step::Event));
     }
 
@@ -444,7 +428,7 @@ impl Group {
                 }
             });
             if let Some(record) = record {
-                let recorded = Event::Recorded { group: record.group, record: record.digest() };
+                let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
                 self.steps.push(Step::Event(recorded));
             }
             self.phase = Phase::InPlace(formation);
@@ -491,7 +475,7 @@ impl Group {
                 kept.task = Some(task.clone());
             });
         }
-        self.steps.push(Step::Event(Event::Installed(task.digest())));
+        self.steps.push(Step::Event(GroupEvent::Installed(task.digest())));
         self.task = Some(task);
     }
 

@@ -3,8 +3,8 @@
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
-use crate::group::{Kept, OpId, Plan, PlanRequest, RecordDigest, TaskDigest, Unwilling};
-use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
+use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::leadership::Announcement;
 use crate::message::Frame;
 use crate::time::Time;
@@ -112,40 +112,8 @@ pub struct Durable {
 pub enum Event {
     /// The node's view changed to this.
     View(View),
-    /// The task description of a group is in place at the node.
-    Installed(TaskDigest),
-    /// The node keeps the record of its new group. At the coordinator its members and parents follow.
-    Recorded {
-        /// The group.
-        group: GroupId,
-        /// Tells its record from others.
-        record: RecordDigest,
-    },
-    /// A member of the group that the node recorded last.
-    Member(NodeId),
-    /// A group that the one that the node recorded last came from.
-    Parent(GroupId),
-    /// The node knows that a restricted operation was committed in that group.
-    Committed {
-        /// Which.
-        op: OpId,
-        /// The group whose coordinator decided so.
-        group: GroupId,
-    },
-    /// The node, a coordinator, has aborted its attempt at a restricted operation.
-    Aborted {
-        /// Which.
-        op: OpId,
-        /// Its group.
-        group: GroupId,
-    },
-    /// The node does not even try to perform an operation.
-    Declined {
-        /// Which.
-        op: OpId,
-        /// Why.
-        why: Unwilling,
-    },
+    /// Something about the groups that the node is in.
+    Group(GroupEvent),
     /// The leader that the reachable members have settled on changed to this.
     Announced(Announcement),
     /// The leader should have its work stopped, and then be told to hand over to that peer, which has priority.

@@ -502,7 +502,7 @@ impl<E: Election> Node<E> {
             match step {
                 group::Step::Send(to, msg) => self.post(now, to, Body::Group(msg), out),
                 group::Step::Persist => self.persist(out),
-                group::Step::Event(event) => out.push(Output::Event(event)),
+                group::Step::Event(event) => out.push(Output::Event(Event::Group(event))),
                 group::Step::Plan(request) => out.push(Output::Plan(request)),
                 group::Step::Reorganized => self.elect(now, election::Input::Reorganized, out),
                 group::Step::Failed(peer) => {

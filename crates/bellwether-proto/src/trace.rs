@@ -3,12 +3,13 @@
 //! One vocabulary for simulated and live runs. The binary form feeds the trace hash; the JSON line is for people and
 //! tools.
 
+mod groups;
 mod setup;
 
 use core::fmt;
 
-use crate::group::OpId;
-use crate::ident::{GroupId, Incarnation, NodeId};
+use crate::group::GroupEvent;
+use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event};
 use crate::leadership::Announcement;
 use crate::message::Kind;
@@ -162,13 +163,7 @@ impl What {
             Self::Slow(_) => "slow",
             Self::Node(event) => match event {
                 Event::View(_) => "state",
-                Event::Installed(_) => "task",
-                Event::Recorded { .. } => "recorded",
-                Event::Member(_) => "member",
-                Event::Parent(_) => "parent",
-                Event::Committed { .. } => "committed",
-                Event::Aborted { .. } => "aborted",
-                Event::Declined { .. } => "declined",
+                Event::Group(event) => groups::name(event),
                 Event::Announced(_) => "announce",
                 Event::Yield(_) => "yield",
                 Event::Reborn(_) => "reborn",
@@ -211,13 +206,7 @@ impl What {
                 Event::PlayAlive => (27, [0; 4]),
                 Event::Announced(announced) => (29, announced_binary(&announced)),
                 Event::Yield(to) => (30, [u64::from(to.0), 0, 0, 0]),
-                Event::Installed(digest) => (31, [digest.0, 0, 0, 0]),
-                Event::Recorded { group, record } => (32, group_binary(group, record.0)),
-                Event::Member(member) => (33, [u64::from(member.0), 0, 0, 0]),
-                Event::Parent(parent) => (34, group_binary(parent, 0)),
-                Event::Committed { op, group } => (35, group_binary(group, op.0)),
-                Event::Aborted { op, group } => (36, group_binary(group, op.0)),
-                Event::Declined { op, why } => (37, [op.0, why as u64, 0, 0]),
+                Event::Group(event) => groups::binary(event),
                 Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
             },
         }
@@ -238,7 +227,7 @@ impl What {
                 | Event::Unwatch(peer)
                 | Event::Down(peer)
                 | Event::Yield(peer)
-                | Event::Member(peer),
+                | Event::Group(GroupEvent::Member(peer)),
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
             _ => None,
@@ -249,20 +238,8 @@ impl What {
         match self {
             Self::Drop(_, reason) => Some(reason.name()),
             Self::Node(Event::Refused { why, .. }) => Some(why.name()),
-            Self::Node(Event::Declined { why, .. }) => Some(why.name()),
+            Self::Node(Event::Group(GroupEvent::Declined { why, .. })) => Some(why.name()),
             _ => None,
-        }
-    }
-
-    /// The group that it is about, and the operation.
-    fn about(&self) -> (Option<GroupId>, Option<OpId>) {
-        match *self {
-            Self::Node(Event::Committed { op, group } | Event::Aborted { op, group }) => {
-                (Some(group), Some(op))
-            }
-            Self::Node(Event::Declined { op, .. }) => (None, Some(op)),
-            Self::Node(Event::Recorded { group, .. } | Event::Parent(group)) => (Some(group), None),
-            _ => (None, None),
         }
     }
 }
@@ -271,10 +248,6 @@ impl MsgRef {
     fn binary(&self, last: u64) -> [u64; 4] {
         [self.id, u64::from(self.kind.id()), u64::from(self.from.0) << 32 | u64::from(self.to.0), last]
     }
-}
-
-fn group_binary(GroupId(id): GroupId, last: u64) -> [u64; 4] {
-    [u64::from(id.node.0), id.incarnation.0, id.seq, last]
 }
 
 /// Absent is 0; ids are shifted by one so that they never are.
@@ -332,18 +305,8 @@ impl fmt::Display for Json {
                 None => f.write_str(r#","group":null}"#)?,
             }
         }
-        let (group, op) = what.about();
-        if let Some(group) = group {
-            write!(f, r#","group":"{group}""#)?;
-        }
-        if let Some(op) = op {
-            write!(f, r#","op":{op}"#)?;
-        }
-        if let What::Node(Event::Recorded { record, .. }) = what {
-            write!(f, r#","record":"{record}""#)?;
-        }
-        if let What::Node(Event::Installed(digest)) = what {
-            write!(f, r#","task":"{digest}""#)?;
+        if let What::Node(Event::Group(event)) = what {
+            groups::write_json(event, f)?;
         }
         if let What::Node(Event::Announced(Announcement { leader, epoch, cause })) = what {
             let (leader, about, successor) = (Id(*leader), Id(cause.about()), Id(cause.successor()));
@@ -357,7 +320,7 @@ impl fmt::Display for Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ident::ElectionId;
+    use crate::ident::{ElectionId, GroupId};
     use crate::leadership::Cause;
     use crate::view::Status;
     use alloc::string::ToString;

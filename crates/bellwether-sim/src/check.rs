@@ -300,7 +300,7 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Settled => Box::new(omega::Omega::of_announcements(facts)),
         Property::Epoch => Box::new(epoch::Epoch::default()),
         Property::History => Box::new(history::History::default()),
-        Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::default()),
+        Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::new(facts)),
         Property::SingleSender => Box::new(single_sender::SingleSender::new(facts)),
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),

@@ -7,8 +7,8 @@ mod picture;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bellwether_proto::group::RecordDigest;
 use bellwether_proto::group::history::ROOT;
+use bellwether_proto::group::{GroupEvent, RecordDigest};
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::time::Time;
@@ -52,13 +52,17 @@ impl Lineage {
     pub fn observe(&mut self, event: &TraceEvent) {
         let What::Node(reported) = event.what else { return };
         match reported {
-            Event::Recorded { group, record } => {
+            Event::Group(GroupEvent::Recorded { group, record }) => {
                 let vertex = self.groups.entry(group).or_insert_with(|| Vertex::new(group, event.at));
                 vertex.records.push((event.node, record, event.at));
                 self.heads.insert(event.node, group);
             }
-            Event::Member(member) => self.last(event.node, |vertex| vertex.members.extend([member])),
-            Event::Parent(parent) => self.last(event.node, |vertex| vertex.parents.extend([parent])),
+            Event::Group(GroupEvent::Member(member)) => {
+                self.last(event.node, |vertex| vertex.members.extend([member]))
+            }
+            Event::Group(GroupEvent::Parent(parent)) => {
+                self.last(event.node, |vertex| vertex.parents.extend([parent]))
+            }
             _ => {}
         }
     }

@@ -168,9 +168,10 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Sle1
         | Property::Ale1
         | Property::Epoch
-        | Property::History
-        | Property::RestrictedOnce => true,
-        Property::A2
+        | Property::History => true,
+        // Nor would the votes of whoever is missing be counted.
+        Property::RestrictedOnce
+        | Property::A2
         | Property::A4
         | Property::A4Prime
         | Property::Sle2

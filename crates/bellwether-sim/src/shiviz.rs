@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::leadership::Announcement;
@@ -107,11 +108,18 @@ fn reported(event: &Event) -> Option<String> {
             let group = view.group.map_or(String::new(), |group| format!(", group {group}"));
             format!("is {}, leader {leader}{group}", view.status)
         }
-        Event::Installed(task) => format!("has task {task} in place"),
-        Event::Recorded { group, .. } => format!("records group {group}"),
-        Event::Committed { op, group } => format!("knows that operation {op} was committed in group {group}"),
-        Event::Aborted { op, group } => format!("aborts operation {op} in group {group}"),
-        Event::Declined { op, why } => format!("declines operation {op} ({})", why.name()),
+        Event::Group(GroupEvent::Installed(task)) => format!("has task {task} in place"),
+        Event::Group(GroupEvent::Recorded { group, .. }) => format!("records group {group}"),
+        Event::Group(GroupEvent::Voted { op, ballot }) => {
+            format!("votes for operation {op} in group {}", ballot.group)
+        }
+        Event::Group(GroupEvent::Committed { op, ballot }) => {
+            format!("knows that operation {op} was committed in group {}", ballot.group)
+        }
+        Event::Group(GroupEvent::Aborted { op, ballot }) => {
+            format!("aborts operation {op} in group {}", ballot.group)
+        }
+        Event::Group(GroupEvent::Declined { op, why }) => format!("declines operation {op} ({})", why.name()),
         Event::Announced(Announcement { leader, epoch, cause }) => {
             let leader = leader.map_or("nobody".to_owned(), |leader| leader.to_string());
             format!("announces {leader}, epoch {epoch}: {cause}")
@@ -122,7 +130,11 @@ fn reported(event: &Event) -> Option<String> {
         Event::PlayDead => "plays dead".to_owned(),
         Event::PlayAlive => "plays alive".to_owned(),
         Event::Refused { from, why } => format!("refuses a message of {from} ({})", why.name()),
-        Event::Member(_) | Event::Parent(_) | Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => {
+        Event::Group(GroupEvent::Member(_))
+        | Event::Group(GroupEvent::Parent(_))
+        | Event::Watch(_)
+        | Event::Unwatch(_)
+        | Event::UnwatchAll => {
             return None;
         }
     })

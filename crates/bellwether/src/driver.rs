@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
+use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::leadership::Announcement;
@@ -230,7 +231,7 @@ impl Driver {
                 let mut known = self.shared.known();
                 (known.view, known.aside) = (view, self.node.is_aside());
             }
-            Event::Recorded { group, .. } => self.on_recorded(group),
+            Event::Group(GroupEvent::Recorded { group, .. }) => self.on_recorded(group),
             Event::Announced(announced) => self.on_announced(now, announced),
             Event::Yield(to) => self.on_yield(now, to),
             Event::Refused { from, why } => {

@@ -196,7 +196,6 @@ impl Token {
             form.node(stamp.node);
             form.number(stamp.lag(self.round));
         }
-        form.number(self.absent.len() as u64);
-        self.absent.iter().for_each(|id| form.node(*id));
+        form.nodes(&self.absent);
     }
 }

@@ -29,7 +29,7 @@
 //! |---|---|---|
 //! | s | [`View::status`]; a halted node is `waiting`, one that organises `election`, and one that has come up is `down` until an election moves it | no: after a crash it reads Down whatever it was |
 //! | c | [`View::leader`] while s is Reorganization or Normal | no: means nothing in the other states |
-//! | d | the group layer's task | no: as c |
+//! | d | the group layer's task | no: as c. (The group layer keeps it for its own sake) |
 //! | h | the election that halted this node last | no: Recovery makes it undefined |
 //! | Up | who obeyed Halt | no: every election begins it anew |
 //! | counter of calls | a life and a number in that life | the life: an answer must not be taken for that to another life's call |
@@ -287,8 +287,7 @@ impl Election for Bully {
             }
         }
         form.option(self.h, |form, h| form.election(h));
-        form.number(self.up.len() as u64);
-        self.up.iter().for_each(|j| form.node(*j));
+        form.nodes(&self.up);
         form.election(self.election_id());
         self.calls.canonical(now, form, |call, form| form.number(*call as u64));
         form.deadline(now, self.timeout_at);

@@ -109,8 +109,7 @@ impl Election for BullyFd {
 
     fn canonical(&self, now: Time, form: &mut Form) {
         self.organiser.canonical(now, form);
-        form.number(self.down.len() as u64);
-        self.down.iter().for_each(|j| form.node(*j));
+        form.nodes(&self.down);
     }
 }
 

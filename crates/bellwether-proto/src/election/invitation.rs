@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::calls::{CallNo, Calls};
-use super::inviting::{Inviter, Stage};
+use super::inviting::{Inviter, REPAIRED, Stage};
 use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::group::{Formation, READY, READY_REPLY};
@@ -58,11 +58,7 @@ pub const SPEC: Spec = Spec {
     reorganizes: true,
     hands_over: false,
     kinds: KINDS,
-    repaired: &[
-        Promise { property: Property::A3, under: &[] },
-        Promise { property: Property::A4Prime, under: &[ClocksAgree] },
-        Promise { property: Property::GroupOnce, under: &[] },
-    ],
+    repaired: REPAIRED,
     // Theorems A3 and A4; A4' is what Souto makes of the latter.
     printed: &[
         Promise { property: Property::A3, under: &[Fifo, NoDuplicates] },
@@ -257,8 +253,7 @@ impl Election for Invitation {
         self.inviter.canonical(now, form);
         self.calls.canonical(now, form, |procedure, form| form.number(*procedure as u64));
         form.deadline(now, self.silence_due);
-        form.number(self.absent.len() as u64);
-        self.absent.iter().for_each(|peer| form.node(*peer));
+        form.nodes(&self.absent);
     }
 
     fn breach(&self, _before: &Self) -> Option<&'static str> {

@@ -13,6 +13,7 @@ use core::mem;
 use super::{Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, NodeId};
+use crate::promise::{Assumption, Promise, Property};
 use crate::time::Time;
 use crate::view::{Status, View};
 
@@ -23,6 +24,13 @@ pub(crate) const PERIODS_PER_RANK: u64 = 2;
 /// How long a coordinator waits for Accept, in multiples of δ: an invitation, forwarded, and its answer take three, and one
 /// is to spare (E-GM8).
 pub(crate) const ACCEPT_WAIT: u64 = 4;
+
+/// What both forms promise as repaired: with Souto's A4' in the place of the paper's A4, which nobody can keep (E-GM9).
+pub(super) const REPAIRED: &[Promise] = &[
+    Promise { property: Property::A3, under: &[] },
+    Promise { property: Property::A4Prime, under: &[Assumption::ClocksAgree] },
+    Promise { property: Property::GroupOnce, under: &[] },
+];
 
 /// The state vector S(i), less d, which is the group layer's.
 #[derive(Clone, Debug)]
@@ -282,19 +290,19 @@ impl Inviter {
         form.node(self.c);
         form.election(self.g.0);
         form.election_seq(self.latest);
-        nodes(form, &self.up);
+        form.nodes(&self.up);
         form.deadline(now, self.check_due);
         form.number(self.found.len() as u64);
         for (j, members) in &self.found {
             form.node(*j);
             form.option(*members, |form, members| form.number(members as u64));
         }
-        nodes(form, &self.awaited);
+        form.nodes(&self.awaited);
         form.number(u64::from(self.brought));
         form.option(self.delayed.as_ref(), |form, delayed| {
             form.deadline(now, delayed.due);
             form.number(delayed.due.since(delayed.since).as_micros());
-            nodes(form, &delayed.with);
+            form.nodes(&delayed.with);
         });
     }
 
@@ -329,9 +337,4 @@ fn insert(set: &mut Vec<NodeId>, node: NodeId) -> bool {
         set.insert(at, node);
     }
     place.is_err()
-}
-
-fn nodes(form: &mut Form, nodes: &[NodeId]) {
-    form.number(nodes.len() as u64);
-    nodes.iter().for_each(|node| form.node(*node));
 }

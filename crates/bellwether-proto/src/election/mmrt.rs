@@ -111,8 +111,7 @@ impl Message for Msg {
             }
             Self::Response(no, rec_from) => {
                 no.canonical(form);
-                form.number(rec_from.0.len() as u64);
-                rec_from.0.iter().for_each(|id| form.node(*id));
+                form.nodes(&rec_from.0);
             }
         }
     }

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::inviting::{ACCEPT_WAIT, Inviter, Stage};
+use super::inviting::{ACCEPT_WAIT, Inviter, REPAIRED, Stage};
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::ident::{GroupId, NodeId};
@@ -48,11 +48,7 @@ pub const SPEC: Spec = Spec {
     reorganizes: false,
     hands_over: false,
     kinds: KINDS,
-    repaired: &[
-        Promise { property: Property::A3, under: &[] },
-        Promise { property: Property::A4Prime, under: &[ClocksAgree] },
-        Promise { property: Property::GroupOnce, under: &[] },
-    ],
+    repaired: REPAIRED,
     printed: &[
         Promise { property: Property::A3, under: &[Fifo, NoDuplicates] },
         Promise { property: Property::A4Prime, under: &[Fifo, NoDuplicates, ClocksAgree] },
@@ -199,8 +195,7 @@ impl Election for SoutoInvitation {
         for due in [self.answers_until, self.ask_due, self.leader_due, self.acks_until] {
             form.deadline(now, due);
         }
-        form.number(self.unacknowledged.len() as u64);
-        self.unacknowledged.iter().for_each(|node| form.node(*node));
+        form.nodes(&self.unacknowledged);
     }
 
     fn breach(&self, _before: &Self) -> Option<&'static str> {

@@ -278,8 +278,7 @@ impl Organiser {
         form.number(self.stage as u64);
         form.node(self.ldr);
         form.election(self.elid);
-        form.number(self.acks.len() as u64);
-        self.acks.iter().for_each(|j| form.node(*j));
+        form.nodes(&self.acks);
         form.election_seq(ElectionId {
             node: self.me(),
             incarnation: self.setup.incarnation,

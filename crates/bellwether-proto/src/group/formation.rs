@@ -25,8 +25,7 @@ impl Formation {
     pub(super) fn canonical(&self, form: &mut Form) {
         form.option(self.group, |form, group| form.election(group.0));
         form.node(self.leader);
-        form.number(self.members.len() as u64);
-        self.members.iter().for_each(|member| form.node(*member));
+        form.nodes(&self.members);
     }
 }
 

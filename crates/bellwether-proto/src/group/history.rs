@@ -179,8 +179,7 @@ impl History {
             form.election(record.group.0);
             form.node(record.coordinator);
             form.number(record.generation);
-            form.number(record.members.len() as u64);
-            record.members.iter().for_each(|member| form.node(*member));
+            form.nodes(&record.members);
             form.number(record.parents.len() as u64);
             record.parents.iter().for_each(|parent| form.election(parent.0));
         }

@@ -33,10 +33,9 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::ledger::{Ballot, OpId, Outcome, Standing};
-use super::{Group, GroupMsg, Phase, Step};
+use super::{Group, GroupEvent, GroupMsg, Phase, Step};
 use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
-use crate::io::Event;
 use crate::time::Time;
 
 /// No coordinator runs more attempts at a time.
@@ -121,8 +120,7 @@ impl Restricted {
             attempt.ballot.canonical(form);
             form.deadline(now, attempt.due);
             for list in [&attempt.asked, &attempt.yes, &attempt.no] {
-                form.number(list.len() as u64);
-                list.iter().for_each(|node| form.node(*node));
+                form.nodes(list);
             }
         }
     }
@@ -137,7 +135,7 @@ impl Group {
     pub(crate) fn perform(&mut self, now: Time, op: OpId) {
         match self.may_perform(op) {
             Ok((group, members)) => self.prepare(now, op, group, members),
-            Err(why) => self.steps.push(Step::Event(Event::Declined { op, why })),
+            Err(why) => self.steps.push(Step::Event(GroupEvent::Declined { op, why })),
         }
     }
 
@@ -190,6 +188,7 @@ impl Group {
         let yes = in_group && free;
         if yes && ledger.standing(op) != Standing::InDoubt(ballot) {
             self.amend(|kept| kept.ledger.vote(op, ballot));
+            self.steps.push(Step::Event(GroupEvent::Voted { op, ballot }));
             self.restricted.ask_at = self.restricted.ask_at.min(now + self.patience * FIRST_INQUIRY);
         }
         self.vote(from, op, ballot, yes);
@@ -240,14 +239,14 @@ impl Group {
     fn commit(&mut self, at: usize) {
         let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
         self.amend(|kept| kept.ledger.commit(op, ballot));
-        self.steps.push(Step::Event(Event::Committed { op, group: ballot.group }));
+        self.steps.push(Step::Event(GroupEvent::Committed { op, ballot }));
         self.tell(op, ballot, Outcome::Committed, &asked);
     }
 
     /// Nothing need be written: what is not on disk as committed was aborted.
     fn abort(&mut self, at: usize) {
         let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
-        self.steps.push(Step::Event(Event::Aborted { op, group: ballot.group }));
+        self.steps.push(Step::Event(GroupEvent::Aborted { op, ballot }));
         self.tell(op, ballot, Outcome::Aborted, &asked);
     }
 
@@ -273,7 +272,7 @@ impl Group {
         match (outcome, self.kept.ledger.standing(op)) {
             (Outcome::Committed, Standing::Free | Standing::InDoubt(_)) => {
                 self.amend(|kept| kept.ledger.commit(op, ballot));
-                self.steps.push(Step::Event(Event::Committed { op, group: ballot.group }));
+                self.steps.push(Step::Event(GroupEvent::Committed { op, ballot }));
                 self.end_attempts_at(op);
             }
             (Outcome::Aborted, Standing::InDoubt(voted)) if voted == ballot => {

@@ -84,13 +84,7 @@ impl FdAccurate {
                 None => self.unasked(now, watcher, subject),
             },
             Event::View(_)
-            | Event::Installed(_)
-            | Event::Recorded { .. }
-            | Event::Member(_)
-            | Event::Parent(_)
-            | Event::Committed { .. }
-            | Event::Aborted { .. }
-            | Event::Declined { .. }
+            | Event::Group(_)
             | Event::Announced(_)
             | Event::Yield(_)
             | Event::Reborn(_)

@@ -7,6 +7,7 @@
 //!
 //! That a parent was recorded is looked at in the end: clocks of several machines differ.
 
+use bellwether_proto::group::GroupEvent;
 use bellwether_proto::group::history::ROOT;
 use bellwether_proto::io::Event;
 use bellwether_proto::time::Time;
@@ -49,7 +50,7 @@ impl History {
 impl Checker for History {
     fn observe(&mut self, _known: &Known, event: &TraceEvent) {
         self.lineage.observe(event);
-        let What::Node(Event::Recorded { group, record }) = event.what else { return };
+        let What::Node(Event::Group(GroupEvent::Recorded { group, record })) = event.what else { return };
         let (who, first, _) = self.lineage.groups()[&group].records[0];
         if first != record {
             let node = event.node;

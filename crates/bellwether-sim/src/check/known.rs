@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bellwether_proto::group::TaskDigest;
+use bellwether_proto::group::{GroupEvent, TaskDigest};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::roster::Priority;
@@ -166,18 +166,13 @@ impl Known {
             }
             Event::PlayDead => self.node_mut(id).playing_dead.set(true, now),
             Event::PlayAlive => self.node_mut(id).playing_dead.set(false, now),
-            Event::Installed(task) => self.node_mut(id).task = Some(task),
+            Event::Group(GroupEvent::Installed(task)) => self.node_mut(id).task = Some(task),
             Event::Announced(announced) => {
                 self.node_mut(id).announced = announced.leader;
                 self.version += 1;
             }
             Event::Yield(_)
-            | Event::Recorded { .. }
-            | Event::Member(_)
-            | Event::Parent(_)
-            | Event::Committed { .. }
-            | Event::Aborted { .. }
-            | Event::Declined { .. }
+            | Event::Group(_)
             | Event::Reborn(_)
             | Event::Watch(_)
             | Event::Unwatch(_)

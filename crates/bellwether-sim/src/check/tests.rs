@@ -15,7 +15,7 @@ mod settled;
 mod single_sender;
 
 use bellwether_proto::election::Timing;
-use bellwether_proto::group::TaskDigest;
+use bellwether_proto::group::{GroupEvent, TaskDigest};
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::leadership::{Announcement, Cause};
@@ -161,7 +161,7 @@ impl Trace {
 
     /// That task description is in place.
     fn installed(self, node: u32, task: u64) -> Self {
-        self.node(node, Event::Installed(TaskDigest(task)))
+        self.node(node, Event::Group(GroupEvent::Installed(TaskDigest(task))))
     }
 
     fn electing(self, node: u32) -> Self {

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bellwether_proto::group::{GroupEvent, OpId};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{self, Announcement};
@@ -121,9 +122,26 @@ pub(super) enum Note {
     Announced(Announcement),
     Suspected(NodeId),
     Yielded(NodeId),
+    /// A restricted operation, and what became of it.
+    Operation(OpId, &'static str),
     Reborn(Incarnation),
     PlaysDead,
     PlaysAlive,
+}
+
+impl Note {
+    fn of_operation(event: GroupEvent) -> Option<Self> {
+        match event {
+            GroupEvent::Committed { op, .. } => Some(Self::Operation(op, "committed")),
+            GroupEvent::Aborted { op, .. } => Some(Self::Operation(op, "aborted")),
+            GroupEvent::Declined { op, why } => Some(Self::Operation(op, why.name())),
+            GroupEvent::Voted { .. }
+            | GroupEvent::Installed(_)
+            | GroupEvent::Recorded { .. }
+            | GroupEvent::Member(_)
+            | GroupEvent::Parent(_) => None,
+        }
+    }
 }
 
 /// What happened to one direction of a link.
@@ -303,17 +321,11 @@ impl Telling {
             Event::PlayDead => return self.aside(at, node, Note::PlaysDead),
             Event::PlayAlive => return self.aside(at, node, Note::PlaysAlive),
             Event::Refused { why, .. } => return self.refused(why),
-            // That it is in place shows in the status.
-            Event::Recorded { .. }
-            | Event::Member(_)
-            | Event::Parent(_)
-            | Event::Committed { .. }
-            | Event::Aborted { .. }
-            | Event::Declined { .. }
-            | Event::Installed(_)
-            | Event::Watch(_)
-            | Event::Unwatch(_)
-            | Event::UnwatchAll => return,
+            Event::Group(event) => match Note::of_operation(event) {
+                Some(note) => note,
+                None => return, // That a task is in place shows in the status.
+            },
+            Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
         };
         self.step.changed = true;
         self.history.lanes[lane(node)].notes.push((at, note));

@@ -55,6 +55,7 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
         }
         Note::Suspected(peer) => format!("DownSig {peer}"),
         Note::Yielded(peer) => format!("yields to {peer}"),
+        Note::Operation(op, outcome) => format!("operation {op}: {outcome}"),
         Note::Reborn(incarnation) => format!("reborn, life {incarnation}"),
         Note::PlaysDead => "plays dead".to_owned(),
         Note::PlaysAlive => return None,

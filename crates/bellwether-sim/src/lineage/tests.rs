@@ -1,5 +1,6 @@
 //! The graph of a trace, and its pictures.
 
+use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::{ElectionId, Incarnation};
 
 use super::*;
@@ -10,9 +11,9 @@ fn number(node: u32, seq: u64) -> GroupId {
 
 /// What a coordinator reports of its new group.
 fn formed(at: u64, group: GroupId, members: &[u32], parents: &[GroupId]) -> Vec<TraceEvent> {
-    let recorded = Event::Recorded { group, record: RecordDigest(at) };
-    let members = members.iter().map(|member| Event::Member(NodeId(*member)));
-    let parents = parents.iter().map(|parent| Event::Parent(*parent));
+    let recorded = Event::Group(GroupEvent::Recorded { group, record: RecordDigest(at) });
+    let members = members.iter().map(|member| Event::Group(GroupEvent::Member(NodeId(*member))));
+    let parents = parents.iter().map(|parent| Event::Group(GroupEvent::Parent(*parent)));
     let events = [recorded].into_iter().chain(members).chain(parents);
     let event = |what| TraceEvent {
         at: Time::from_micros(at * 1_000),

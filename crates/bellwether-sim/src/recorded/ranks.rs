@@ -66,13 +66,7 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             // Whoever sends what is refused need not be anybody.
             Event::Refused { .. }
             | Event::Reborn(_)
-            | Event::Installed(_)
-            | Event::Recorded { .. }
-            | Event::Member(_)
-            | Event::Parent(_)
-            | Event::Committed { .. }
-            | Event::Aborted { .. }
-            | Event::Declined { .. }
+            | Event::Group(_)
             | Event::UnwatchAll
             | Event::PlayDead
             | Event::PlayAlive => {}

@@ -2,7 +2,9 @@
 
 use bellwether_proto::detector::{self, DetectorKind};
 use bellwether_proto::election::{Protocol, Timing, Variant};
-use bellwether_proto::group::{self as groups, OpId, RecordDigest, TaskDigest, Unwilling};
+use bellwether_proto::group::{
+    self as groups, Ballot, GroupEvent, OpId, RecordDigest, TaskDigest, Unwilling,
+};
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{self, Announcement, Cause};
@@ -44,6 +46,7 @@ struct Raw {
     record: Option<String>,
     group: Option<String>,
     op: Option<u64>,
+    attempt: Option<u64>,
     setup: Option<RawSetup>,
 }
 
@@ -130,15 +133,17 @@ impl Raw {
     fn reported(&self) -> Result<Event, String> {
         Ok(match self.ev.as_str() {
             "state" => Event::View(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
-            "task" => Event::Installed(self.task()?),
-            "recorded" => Event::Recorded { group: self.group()?, record: self.record()? },
-            "member" => Event::Member(self.peer()?),
-            "parent" => Event::Parent(self.group()?),
-            "committed" => Event::Committed { op: self.op()?, group: self.group()? },
-            "aborted" => Event::Aborted { op: self.op()?, group: self.group()? },
-            "declined" => {
-                Event::Declined { op: self.op()?, why: self.reason(&Unwilling::ALL, Unwilling::name)? }
-            }
+            "task" => Event::Group(GroupEvent::Installed(self.task()?)),
+            "recorded" => Event::Group(GroupEvent::Recorded { group: self.group()?, record: self.record()? }),
+            "member" => Event::Group(GroupEvent::Member(self.peer()?)),
+            "parent" => Event::Group(GroupEvent::Parent(self.group()?)),
+            "voted" => Event::Group(GroupEvent::Voted { op: self.op()?, ballot: self.ballot()? }),
+            "committed" => Event::Group(GroupEvent::Committed { op: self.op()?, ballot: self.ballot()? }),
+            "aborted" => Event::Group(GroupEvent::Aborted { op: self.op()?, ballot: self.ballot()? }),
+            "declined" => Event::Group(GroupEvent::Declined {
+                op: self.op()?,
+                why: self.reason(&Unwilling::ALL, Unwilling::name)?,
+            }),
             "announce" => Event::Announced(self.announced()?),
             "yield" => Event::Yield(self.peer()?),
             "reborn" => Event::Reborn(Incarnation(self.inc)),
@@ -170,6 +175,11 @@ impl Raw {
 
     fn group(&self) -> Result<GroupId, String> {
         group(self.group.as_ref().ok_or_else(|| self.without("group"))?)
+    }
+
+    fn ballot(&self) -> Result<Ballot, String> {
+        let attempt = self.attempt.ok_or_else(|| self.without("attempt"))?;
+        Ok(Ballot { group: self.group()?, attempt })
     }
 
     fn op(&self) -> Result<OpId, String> {

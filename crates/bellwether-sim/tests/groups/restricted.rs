@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
 use bellwether_proto::election::{AnyElection, Election, Protocol};
-use bellwether_proto::group::OpId;
+use bellwether_proto::group::{GroupEvent, OpId};
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::promise::Property;
@@ -26,9 +26,9 @@ const BOTH: [Property; 2] = [Property::History, Property::RestrictedOnce];
 fn commits(events: &[TraceEvent]) -> BTreeMap<OpId, (BTreeSet<GroupId>, BTreeSet<NodeId>)> {
     let mut commits: BTreeMap<OpId, (BTreeSet<GroupId>, BTreeSet<NodeId>)> = BTreeMap::new();
     for event in events {
-        if let What::Node(Event::Committed { op, group }) = event.what {
+        if let What::Node(Event::Group(GroupEvent::Committed { op, ballot })) = event.what {
             let (groups, nodes) = commits.entry(op).or_default();
-            groups.insert(group);
+            groups.insert(ballot.group);
             nodes.insert(event.node);
         }
     }
@@ -114,7 +114,7 @@ fn a_crash_at_any_step_of_a_commit_leaves_one_outcome() {
 fn step(what: &What) -> Option<&'static str> {
     match what {
         What::Send(msg) => Some(msg.kind.name()),
-        What::Persist(_) | What::Node(Event::Committed { .. }) => Some(what.name()),
+        What::Persist(_) | What::Node(Event::Group(GroupEvent::Committed { .. })) => Some(what.name()),
         _ => None,
     }
 }
@@ -154,7 +154,7 @@ fn campaign<E: Election>(protocol: Protocol, seed: u64) -> Tally {
     let scenario = plan::restricted::draw(protocol, seed);
     let mut ops = BTreeSet::new();
     let listen = |event: &TraceEvent| {
-        if let What::Node(Event::Committed { op, .. }) = event.what {
+        if let What::Node(Event::Group(GroupEvent::Committed { op, .. })) = event.what {
             ops.insert(op);
         }
     };

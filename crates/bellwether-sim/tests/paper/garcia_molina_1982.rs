@@ -15,20 +15,14 @@ use bellwether_sim::plan;
 use bellwether_sim::run::{self, slowest_bound};
 use bellwether_sim::scenario::{Expect, Fault, Latency, Planned, Scenario};
 
+use crate::overtaking;
+
 const PLANS: u64 = 300;
 
 /// Theorems A1 and A2, without assumption 7: messages may overtake each other, as repaired.
 #[test]
 fn c1_c2_the_assertions_hold_even_if_messages_overtake_each_other() {
-    let mut plans = 0;
-    for seed in 1..=PLANS {
-        let mut plan = plan::draw_within(Protocol::Bully, Variant::Repaired, &plan::Limits::default(), seed);
-        plan.network.base.fifo = false;
-        let report = run::run(&plan);
-        plans += usize::from(judged(&plan).contains(&Property::A1));
-        assert!(report.passed(&plan), "plan {seed}: {:?}\n{}", report.properties, plan.to_toml());
-    }
-    assert!(plans as u64 > PLANS / 2, "{plans}");
+    overtaking::keeps_a1(Protocol::Bully, PLANS);
 }
 
 /// "The node with the highest identification number forces the nodes with smaller identification numbers into accepting it":

@@ -4,6 +4,7 @@ mod garcia_molina_1982;
 mod invitations;
 mod ledger;
 mod modelled;
+mod overtaking;
 mod papers;
 mod raynal_2007;
 mod souto_2021;

@@ -4,17 +4,16 @@
 //! `bellwether-proto`; the ledger names those tests too.
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{MsgRef, TraceEvent, What};
 use bellwether_proto::view::Status;
-use bellwether_sim::environment::judged;
-use bellwether_sim::plan;
 use bellwether_sim::run::{self, slowest_bound};
 use bellwether_sim::scenario::{Fault, Latency, Planned, Scenario};
+
+use crate::overtaking;
 
 const PLANS: u64 = 300;
 /// T
@@ -23,16 +22,7 @@ const T: Span = Span::millis(10);
 /// Assertions 1 and 2, as repaired, and even if messages overtake each other.
 #[test]
 fn c37_the_assertions_hold_even_if_messages_overtake_each_other() {
-    let mut plans = 0;
-    for seed in 1..=PLANS {
-        let mut plan =
-            plan::draw_within(Protocol::SoutoBully, Variant::Repaired, &plan::Limits::default(), seed);
-        plan.network.base.fifo = false;
-        let report = run::run(&plan);
-        plans += usize::from(judged(&plan).contains(&Property::A1));
-        assert!(report.passed(&plan), "plan {seed}: {:?}\n{}", report.properties, plan.to_toml());
-    }
-    assert!(plans as u64 > PLANS / 2, "{plans}");
+    overtaking::keeps_a1(Protocol::SoutoBully, PLANS);
 }
 
 /// "Node i begins phase 2, if it does not receive any response to its probe within 2T […] T time units later, node i sends a

@@ -64,7 +64,7 @@ fn a_majority_commits_and_the_decision_is_on_disk_before_it_is_told() {
 fn a_vote_is_on_disk_before_it_is_sent() {
     let mut member = member(1);
     member.handle(SENT, id(3), GroupMsg::Prepare(OP, ballot(1, 1)));
-    assert_eq!(steps(&mut member), [("persist", 0), ("PrepareReply", 3)]);
+    assert_eq!(steps(&mut member), [("persist", 0), ("voted", 0), ("PrepareReply", 3)]);
     member.handle(SENT, id(3), GroupMsg::Prepare(OP, ballot(1, 1)));
     assert_eq!(steps(&mut member), [("PrepareReply", 3)], "again, and it is on disk");
 }

@@ -1,7 +1,7 @@
 //! HISTORY and RESTRICTED-ONCE: what coordinators record of their groups, and what nodes know of operations.
 
 use bellwether_proto::group::history::ROOT;
-use bellwether_proto::group::{OpId, RecordDigest};
+use bellwether_proto::group::{Ballot, GroupEvent, OpId, RecordDigest};
 use bellwether_proto::promise::Property;
 
 use super::*;
@@ -12,19 +12,23 @@ fn number(node: u32, seq: u64) -> GroupId {
 
 impl Trace {
     fn records(self, node: u32, group: GroupId, digest: u64) -> Self {
-        self.node(node, Event::Recorded { group, record: RecordDigest(digest) })
+        self.node(node, Event::Group(GroupEvent::Recorded { group, record: RecordDigest(digest) }))
     }
 
     /// The coordinator of the group records it, and says who is in it and where they come from.
     fn forms(self, group: GroupId, members: &[u32], parents: &[GroupId]) -> Self {
         let GroupId(ElectionId { node: NodeId(node), seq, .. }) = group;
-        let members = members.iter().map(|member| Event::Member(NodeId(*member)));
-        let parents = parents.iter().map(|parent| Event::Parent(*parent));
+        let members = members.iter().map(|member| Event::Group(GroupEvent::Member(NodeId(*member))));
+        let parents = parents.iter().map(|parent| Event::Group(GroupEvent::Parent(*parent)));
         members.chain(parents).fold(self.records(node, group, seq), |trace, event| trace.node(node, event))
     }
 
-    fn committed(self, node: u32, op: u64, group: GroupId) -> Self {
-        self.node(node, Event::Committed { op: OpId(op), group })
+    fn voted(self, node: u32, op: u64, ballot: Ballot) -> Self {
+        self.node(node, Event::Group(GroupEvent::Voted { op: OpId(op), ballot }))
+    }
+
+    fn committed(self, node: u32, op: u64, ballot: Ballot) -> Self {
+        self.node(node, Event::Group(GroupEvent::Committed { op: OpId(op), ballot }))
     }
 }
 
@@ -82,15 +86,37 @@ fn a_cycle_breaks_it() {
     assert_eq!(what(&trace, Property::History), "group 1.1.2 came from itself");
 }
 
+fn restricted(trace: &Trace) -> Found {
+    trace.found(Property::RestrictedOnce, 100)
+}
+
+/// An attempt in the group of both.
+fn ballot(attempt: u64) -> Ballot {
+    Ballot { group: number(2, 2), attempt }
+}
+
 #[test]
-fn an_operation_may_be_known_everywhere_but_from_one_group() {
-    let restricted = |trace: &Trace| trace.found(Property::RestrictedOnce, 100);
+fn an_operation_may_be_known_everywhere_but_from_one_attempt() {
     assert_eq!(restricted(&merged()), Vacuous);
-    let once = merged().at(20).committed(2, 7, number(2, 2)).at(21).committed(1, 7, number(2, 2));
+    let once = merged().at(20).voted(1, 7, ballot(1)).committed(2, 7, ballot(1)).at(21);
+    let once = once.committed(1, 7, ballot(1));
     assert_eq!(restricted(&once), Holds);
-    assert_eq!(restricted(&once.clone().at(30).committed(1, 8, number(1, 1))), Holds, "another operation");
-    let twice = once.at(30).crash(1).at(31).recover(1).committed(1, 7, number(1, 1));
+    let another = once.clone().at(30).voted(1, 8, ballot(2)).committed(2, 8, ballot(2));
+    assert_eq!(restricted(&another), Holds, "another operation");
+    let again = once.clone().at(30).voted(1, 7, ballot(2)).committed(2, 7, ballot(2));
+    assert_eq!(restricted(&again), Violated(30), "in the same group");
+    let elsewhere = Ballot { group: number(1, 1), attempt: 1 };
+    let twice = once.at(30).crash(1).at(31).recover(1).committed(1, 7, elsewhere);
     assert_eq!(restricted(&twice), Violated(31));
-    let words = "operation 7 is committed in group 1.1.1 (1) and in 2.1.2 (2)";
+    let words =
+        "operation 7 is committed by attempt 1 in group 1.1.1 (1) and by attempt 1 in group 2.1.2 (2)";
     assert_eq!(what(&twice, Property::RestrictedOnce), words);
+}
+
+#[test]
+fn an_operation_needs_the_votes_of_a_majority_for_that_attempt() {
+    let trace = merged().at(20).voted(1, 7, ballot(1)).at(22).committed(2, 7, ballot(2));
+    assert_eq!(restricted(&trace), Violated(22));
+    let words = "operation 7 is committed by attempt 2 in group 2.1.2 with 1 of 2 votes";
+    assert_eq!(what(&trace, Property::RestrictedOnce), words);
 }

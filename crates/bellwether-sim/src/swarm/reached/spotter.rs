@@ -165,13 +165,7 @@ impl Spotter {
             Event::Refused { why: Refusal::StaleIncarnation, .. } => {
                 self.reached.add(Situation::OldLifeRefused);
             }
-            Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Installed(_) => {}
-            Event::Recorded { .. }
-            | Event::Member(_)
-            | Event::Parent(_)
-            | Event::Committed { .. }
-            | Event::Aborted { .. }
-            | Event::Declined { .. } => {}
+            Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Group(_) => {}
         }
     }
 
