@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::detector::WatchNo;
 use crate::election::AnyMsg;
 use crate::ident::{Incarnation, NodeId};
+use crate::link::history::{Carried, HistoryMsg, Standing};
 use crate::message::{Body, Frame};
 
 /// The version of the format that this code writes and reads.
@@ -101,6 +102,18 @@ struct Header {
     tag: u8,
 }
 
+/// What an end of a link says, and the number of the election message that follows; 0 if none does.
+#[derive(Serialize, Deserialize)]
+struct OnLink {
+    to: Incarnation,
+    seen: u64,
+    no: u64,
+    echo: u64,
+    taken: u64,
+    standing: Standing,
+    nth: u64,
+}
+
 /// One tag for each layer and algorithm. Never reuse one.
 mod tag {
     pub(super) const LINK: u8 = 0;
@@ -109,6 +122,8 @@ mod tag {
     pub(super) const GROUP: u8 = 3;
     /// An election message with a past: the election's own tag follows.
     pub(super) const JOIN: u8 = 4;
+    /// A link with a history: what it carries follows, with the election's own tag.
+    pub(super) const HISTORY: u8 = 5;
     pub(super) const BULLY_FD: u8 = 16;
     pub(super) const ASYNC_BULLY: u8 = 17;
     pub(super) const LFA: u8 = 18;
@@ -116,6 +131,10 @@ mod tag {
     pub(super) const MMRT: u8 = 20;
     pub(super) const FJR: u8 = 21;
     pub(super) const LOCKSTEP: u8 = 22;
+    pub(super) const GAMMA: u8 = 27;
+    pub(super) const PHI: u8 = 28;
+    pub(super) const PSI: u8 = 29;
+    pub(super) const FB_OMEGA: u8 = 30;
 }
 
 /// The bytes of a frame on that channel.
@@ -130,6 +149,7 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         tag: match &frame.body {
             Body::Link(_) => tag::LINK,
             Body::Detector(_) => tag::DETECTOR,
+            Body::History(_) => tag::HISTORY,
             Body::Election(msg) => election_tag(msg),
             Body::Join(..) => tag::JOIN,
             Body::Group(_) => tag::GROUP,
@@ -142,8 +162,19 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Detector(msg) => append(bytes, msg),
         Body::Leadership(msg) => append(bytes, msg),
         Body::Group(msg) => append(bytes, msg),
+        Body::History(msg) => append_history(bytes, msg),
         Body::Election(msg) => append_election(bytes, msg),
         Body::Join(msg, past) => append_election(append(append(bytes, past), &election_tag(msg)), msg),
+    }
+}
+
+fn append_history(bytes: Vec<u8>, msg: &HistoryMsg<AnyMsg>) -> Vec<u8> {
+    let HistoryMsg { to, seen, no, echo, taken, standing, ref carries } = *msg;
+    let nth = carries.as_ref().map_or(0, |carried| carried.nth);
+    let bytes = append(bytes, &OnLink { to, seen, no, echo, taken, standing, nth });
+    match carries {
+        Some(Carried { msg, .. }) => append_election(append(bytes, &election_tag(msg)), msg),
+        None => bytes,
     }
 }
 
@@ -155,6 +186,8 @@ fn append_election(bytes: Vec<u8>, msg: &AnyMsg) -> Vec<u8> {
         AnyMsg::Mmrt(msg) => append(bytes, msg),
         AnyMsg::Fjr(msg) => append(bytes, msg),
         AnyMsg::Lockstep(msg) => append(bytes, msg),
+        AnyMsg::Gamma(msg) => append(bytes, msg),
+        AnyMsg::Phi(msg) | AnyMsg::Psi(msg) | AnyMsg::FbOmega(msg) => append(bytes, msg),
     }
 }
 
@@ -167,6 +200,10 @@ fn election_tag(msg: &AnyMsg) -> u8 {
         AnyMsg::Mmrt(_) => tag::MMRT,
         AnyMsg::Fjr(_) => tag::FJR,
         AnyMsg::Lockstep(_) => tag::LOCKSTEP,
+        AnyMsg::Gamma(_) => tag::GAMMA,
+        AnyMsg::Phi(_) => tag::PHI,
+        AnyMsg::Psi(_) => tag::PSI,
+        AnyMsg::FbOmega(_) => tag::FB_OMEGA,
     }
 }
 
@@ -207,6 +244,7 @@ fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> 
         tag::LEADERSHIP => take(bytes, "leadership message").map(|(msg, rest)| (Body::Leadership(msg), rest)),
         tag::GROUP => take(bytes, "group message").map(|(msg, rest)| (Body::Group(msg), rest)),
         tag::JOIN => take_join(bytes),
+        tag::HISTORY => take_history(bytes),
         tag => take_election(tag, bytes).map(|(msg, rest)| (Body::Election(msg), rest)),
     }
 }
@@ -218,6 +256,19 @@ fn take_join(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
     Ok((Body::Join(msg, past), rest))
 }
 
+fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
+    let (OnLink { to, seen, no, echo, taken, standing, nth }, rest) = take(bytes, "link message")?;
+    let (carries, rest) = match nth {
+        0 => (None, rest),
+        nth => {
+            let (tag, rest) = take(rest, "election's tag")?;
+            let (msg, rest) = take_election(tag, rest)?;
+            (Some(Carried { nth, msg }), rest)
+        }
+    };
+    Ok((Body::History(HistoryMsg { to, seen, no, echo, taken, standing, carries }), rest))
+}
+
 fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
     match tag {
         tag::BULLY_FD => take_msg(bytes, AnyMsg::BullyFd),
@@ -227,6 +278,10 @@ fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
         tag::MMRT => take_msg(bytes, AnyMsg::Mmrt),
         tag::FJR => take_msg(bytes, AnyMsg::Fjr),
         tag::LOCKSTEP => take_msg(bytes, AnyMsg::Lockstep),
+        tag::GAMMA => take_msg(bytes, AnyMsg::Gamma),
+        tag::PHI => take_msg(bytes, AnyMsg::Phi),
+        tag::PSI => take_msg(bytes, AnyMsg::Psi),
+        tag::FB_OMEGA => take_msg(bytes, AnyMsg::FbOmega),
         found => Err(WireError::Tag { found }),
     }
 }

@@ -118,7 +118,10 @@ fn reported(event: &Event) -> Option<String> {
         Event::PlayDead => "plays dead".to_owned(),
         Event::PlayAlive => "plays alive".to_owned(),
         Event::Refused { from, why } => format!("refuses a message of {from} ({})", why.name()),
-        Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return None,
+        Event::Link(turn) if turn.is_up() => format!("link to {} up", turn.peer),
+        Event::Link(turn) => format!("link to {} down", turn.peer),
+        Event::Members(members) => format!("installs a view of {}", members.count()),
+        Event::Pending(_) | Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return None,
     })
 }
 

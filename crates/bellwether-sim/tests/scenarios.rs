@@ -78,7 +78,9 @@ fn the_steady_state_repeats_in_canonical_form() {
         let forms: Vec<Form> = [20_050, 20_250, 20_300, 20_450].map(&mut form_at).into();
         let timed: Vec<_> = forms.iter().cloned().map(Form::timed).collect();
         assert_eq!(timed[0], timed[1], "{}: two periods later", protocol.name());
-        assert_ne!(timed[0], timed[2], "{}: at another phase", protocol.name());
+        // With `gamma` nobody says anything any more.
+        let phases = protocol != Protocol::Gamma;
+        assert_eq!(timed[0] != timed[2], phases, "{}: at another phase", protocol.name());
         assert_eq!(forms[0].clone().untimed(), forms[3].clone().untimed(), "{}: untimed", protocol.name());
     }
 }

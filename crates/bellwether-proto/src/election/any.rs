@@ -3,11 +3,15 @@
 use super::adft::{self, Adft};
 use super::async_bully::{self, AsyncBully};
 use super::bully_fd::{self, BullyFd};
+use super::fb_omega::{self, FbOmega};
 use super::fjr::{self, Fjr};
+use super::gamma::{self, Gamma};
 use super::lfa::{self, Lfa};
 use super::lockstep::{self, Lockstep};
 use super::mmrt::{self, Mmrt};
-use super::{Action, Actions, Election, Input, Setup, Spec, stoller};
+use super::phi::{self, Phi};
+use super::psi::{self, Psi};
+use super::{Action, Actions, Election, Input, Setup, Spec, franceschetti, stoller};
 use crate::canonical::Form;
 use crate::message::{Kind, Message};
 use crate::time::{Span, Time};
@@ -30,12 +34,31 @@ pub enum Protocol {
     Fjr,
     /// Raynal, section 1.
     Lockstep,
+    /// Franceschetti and Bruck, section 3.1.
+    Gamma,
+    /// Franceschetti and Bruck, section 3.2.
+    Phi,
+    /// Franceschetti and Bruck, section 3.3.
+    Psi,
+    /// Franceschetti and Bruck, Fig. 2.
+    FbOmega,
 }
 
 impl Protocol {
     /// Every algorithm.
-    pub const ALL: [Self; 7] =
-        [Self::BullyFd, Self::AsyncBully, Self::Lfa, Self::Adft, Self::Mmrt, Self::Fjr, Self::Lockstep];
+    pub const ALL: [Self; 11] = [
+        Self::BullyFd,
+        Self::AsyncBully,
+        Self::Lfa,
+        Self::Adft,
+        Self::Mmrt,
+        Self::Fjr,
+        Self::Lockstep,
+        Self::Gamma,
+        Self::Phi,
+        Self::Psi,
+        Self::FbOmega,
+    ];
 
     /// What is to be known about it.
     pub const fn spec(self) -> &'static Spec {
@@ -47,6 +70,10 @@ impl Protocol {
             Self::Mmrt => &mmrt::SPEC,
             Self::Fjr => &fjr::SPEC,
             Self::Lockstep => &lockstep::SPEC,
+            Self::Gamma => &gamma::SPEC,
+            Self::Phi => &phi::SPEC,
+            Self::Psi => &psi::SPEC,
+            Self::FbOmega => &fb_omega::SPEC,
         }
     }
 
@@ -78,6 +105,14 @@ pub enum AnyElection {
     Fjr(Fjr),
     /// Raynal, section 1.
     Lockstep(Lockstep),
+    /// Franceschetti and Bruck, section 3.1.
+    Gamma(Gamma),
+    /// Franceschetti and Bruck, section 3.2.
+    Phi(Phi),
+    /// Franceschetti and Bruck, section 3.3.
+    Psi(Psi),
+    /// Franceschetti and Bruck, Fig. 2.
+    FbOmega(FbOmega),
 }
 
 /// A message of any of the algorithms.
@@ -97,6 +132,14 @@ pub enum AnyMsg {
     Fjr(fjr::Msg),
     /// Of Raynal's section 1.
     Lockstep(lockstep::Msg),
+    /// Of Franceschetti and Bruck's section 3.1.
+    Gamma(gamma::Msg),
+    /// Of Franceschetti and Bruck's section 3.2.
+    Phi(franceschetti::Msg),
+    /// Of Franceschetti and Bruck's section 3.3.
+    Psi(franceschetti::Msg),
+    /// Of Franceschetti and Bruck's Fig. 2.
+    FbOmega(franceschetti::Msg),
 }
 
 /// Runs `$body` with `$inner` bound to what `$any` holds, whichever algorithm it is of.
@@ -110,6 +153,10 @@ macro_rules! whichever {
             Self::Mmrt($inner) => $body,
             Self::Fjr($inner) => $body,
             Self::Lockstep($inner) => $body,
+            Self::Gamma($inner) => $body,
+            Self::Phi($inner) => $body,
+            Self::Psi($inner) => $body,
+            Self::FbOmega($inner) => $body,
         }
     };
 }
@@ -136,6 +183,10 @@ impl Election for AnyElection {
             Protocol::Mmrt => Self::Mmrt(Mmrt::new(setup, tau_fd)),
             Protocol::Fjr => Self::Fjr(Fjr::new(setup, tau_fd)),
             Protocol::Lockstep => Self::Lockstep(Lockstep::new(setup, tau_fd)),
+            Protocol::Gamma => Self::Gamma(Gamma::new(setup, tau_fd)),
+            Protocol::Phi => Self::Phi(Phi::new(setup, tau_fd)),
+            Protocol::Psi => Self::Psi(Psi::new(setup, tau_fd)),
+            Protocol::FbOmega => Self::FbOmega(FbOmega::new(setup, tau_fd)),
         }
     }
 
@@ -148,6 +199,10 @@ impl Election for AnyElection {
             Self::Mmrt(election) => step!(Mmrt, election, now, input, out),
             Self::Fjr(election) => step!(Fjr, election, now, input, out),
             Self::Lockstep(election) => step!(Lockstep, election, now, input, out),
+            Self::Gamma(election) => step!(Gamma, election, now, input, out),
+            Self::Phi(election) => step!(Phi, election, now, input, out),
+            Self::Psi(election) => step!(Psi, election, now, input, out),
+            Self::FbOmega(election) => step!(FbOmega, election, now, input, out),
         }
     }
 
@@ -170,6 +225,9 @@ impl Election for AnyElection {
             (Self::Mmrt(election), Self::Mmrt(before)) => election.breach(before),
             (Self::Fjr(election), Self::Fjr(before)) => election.breach(before),
             (Self::Lockstep(election), Self::Lockstep(before)) => election.breach(before),
+            (Self::Phi(election), Self::Phi(before)) => election.breach(before),
+            (Self::Psi(election), Self::Psi(before)) => election.breach(before),
+            (Self::FbOmega(election), Self::FbOmega(before)) => election.breach(before),
             _ => None,
         }
     }
@@ -207,6 +265,7 @@ fn forward<E: Election>(
         Input::HandOver(node) => Input::HandOver(node),
         Input::Reorganized => Input::Reorganized,
         Input::ReorganizationFailed(node) => Input::ReorganizationFailed(node),
+        Input::Link { peer, up } => Input::Link { peer, up },
         Input::Deadline => Input::Deadline,
         Input::Message { from, msg } => match unwrap(msg) {
             Some(msg) => Input::Message { from, msg },
@@ -223,6 +282,9 @@ fn forward<E: Election>(
             Action::Disband => Action::Disband,
             Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
             Action::Persist { count } => Action::Persist { count },
+            Action::Stand(standing) => Action::Stand(standing),
+            Action::Install(members) => Action::Install(members),
+            Action::Remember(pending) => Action::Remember(pending),
             Action::BeginLife => Action::BeginLife,
             Action::Start(node) => Action::Start(node),
             Action::Stop(node) => Action::Stop(node),

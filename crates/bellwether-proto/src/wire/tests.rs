@@ -9,14 +9,16 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
+use crate::election::franceschetti::{About, Change};
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
-use crate::election::{Count, Counts, Protocol, adft, fjr, lfa, lockstep, mmrt};
+use crate::election::{Count, Counts, Protocol, adft, fjr, franceschetti, gamma, lfa, lockstep, mmrt};
 use crate::group::{GroupMsg, Past, Task};
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
 use crate::time::Span;
+use crate::view::Members;
 
 const CHANNEL: Channel = Channel { cluster: 0xfeed, election: 3 };
 
@@ -199,7 +201,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-pub(crate) const MESSAGES: u64 = 21 + 6 * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 22 + 6 * Protocol::ALL.len() as u64;
 
 /// A message with every number `n`.
 pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
@@ -233,9 +235,10 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
             Body::Join(message_of(protocol, n % 6, n), past(n))
         }
+        21 => Body::History(on_link(n)),
         which => {
-            let protocol = Protocol::ALL[((which - 21) / 6) as usize];
-            Body::Election(message_of(protocol, (which - 21) % 6, n))
+            let protocol = Protocol::ALL[((which - 22) / 6) as usize];
+            Body::Election(message_of(protocol, (which - 22) % 6, n))
         }
     }
 }
@@ -259,6 +262,13 @@ pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
             _ => fjr::Msg::Suspicion { count: n, silent: id },
         }),
         Protocol::Lockstep => AnyMsg::Lockstep(lockstep::Msg::Round(n)),
+        Protocol::Gamma => {
+            let all = [gamma::Msg::Candidate, gamma::Msg::Accept, gamma::Msg::Leader];
+            AnyMsg::Gamma(all[(which % 3) as usize])
+        }
+        Protocol::Phi => AnyMsg::Phi(franceschetti(which, n)),
+        Protocol::Psi => AnyMsg::Psi(franceschetti(which, n)),
+        Protocol::FbOmega => AnyMsg::FbOmega(franceschetti(which, n)),
     }
 }
 
@@ -295,9 +305,40 @@ fn group(which: u64, n: u64) -> GroupMsg {
     all[which as usize].clone()
 }
 
+fn on_link(n: u64) -> HistoryMsg<AnyMsg> {
+    let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
+    let view = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
+    HistoryMsg {
+        to: Incarnation(n),
+        seen: n,
+        no: n,
+        echo: n,
+        taken: n,
+        standing: Standing {
+            view: (!n.is_multiple_of(3)).then_some(GroupId(view)),
+            dead: n.is_multiple_of(2),
+        },
+        carries: (n > 0).then(|| Carried { nth: n, msg: message_of(protocol, n % 6, n) }),
+    }
+}
+
 fn past(n: u64) -> Past {
     let head = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
     Past { head: (!n.is_multiple_of(2)).then_some(GroupId(head)) }
+}
+
+fn franceschetti(which: u64, n: u64) -> franceschetti::Msg {
+    let view = GroupId(ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n });
+    let change = if n.is_multiple_of(2) { Change::Down } else { Change::Up };
+    let about = About { view, change, node: NodeId(n as u32) };
+    let members = Members(u128::from(n) << 60);
+    let all = [
+        franceschetti::Msg::Cand(about),
+        franceschetti::Msg::Accept(about),
+        franceschetti::Msg::Cancel(about),
+        franceschetti::Msg::View { id: view, parent: view, members },
+    ];
+    all[(which % 4) as usize]
 }
 
 fn stoller(which: u64, n: u64) -> Msg {

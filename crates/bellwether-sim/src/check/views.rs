@@ -7,7 +7,7 @@ use bellwether_proto::time::Span;
 use bellwether_proto::view::View;
 
 use super::elected::{Standing, leader_elected, leaders_elected};
-use super::{Facts, ale1, ale2, omega, sle1, sle2, while_stable};
+use super::{Facts, ale1, ale2, omega, one_leader_per_view, sle1, sle2, while_stable};
 
 /// What nodes show at one moment.
 pub(crate) trait Views {
@@ -29,6 +29,7 @@ pub(crate) fn breach(property: Property, views: &impl Views) -> Option<String> {
     match property {
         Property::Sle1 => sle1::dispute(views),
         Property::Ale1 => ale1::dispute(views),
+        Property::OneLeaderPerView => one_leader_per_view::dispute(views),
         _ => None,
     }
 }

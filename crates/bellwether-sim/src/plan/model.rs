@@ -29,6 +29,7 @@ pub fn promised(protocol: Protocol, variant: Variant) -> &'static [ModelKind] {
         (Protocol::Mmrt, _) => &[Mp],
         (Protocol::Lockstep, _) => &[Synchronous],
         (Protocol::BullyFd | Protocol::AsyncBully, _) => &[],
+        (Protocol::Gamma | Protocol::Phi | Protocol::Psi | Protocol::FbOmega, _) => &[],
     }
 }
 

@@ -4,13 +4,13 @@ use bellwether_proto::detector::{self, DetectorKind};
 use bellwether_proto::election::{Protocol, Timing, Variant};
 use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use bellwether_proto::io::{Durable, Event, Refusal};
+use bellwether_proto::io::{Durable, Event, Refusal, Turn};
 use bellwether_proto::leadership::{self, Announcement, Cause};
 use bellwether_proto::link;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
-use bellwether_proto::view::{Status, View};
+use bellwether_proto::view::{Members, Status, View};
 use serde::Deserialize;
 
 use super::Setup;
@@ -41,6 +41,10 @@ struct Raw {
     cause: Option<String>,
     successor: Option<u32>,
     task: Option<String>,
+    life: Option<u64>,
+    seen: Option<u64>,
+    members: Option<String>,
+    pending: Option<bool>,
     setup: Option<RawSetup>,
 }
 
@@ -129,6 +133,9 @@ impl Raw {
             "state" => Event::View(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
             "task" => Event::Installed(self.task()?),
             "announce" => Event::Announced(self.announced()?),
+            "link-up" | "link-down" => Event::Link(self.turn()?),
+            "members" => Event::Members(self.members()?),
+            "pending" => Event::Pending(self.pending.ok_or_else(|| self.without("pending"))?),
             "yield" => Event::Yield(self.peer()?),
             "reborn" => Event::Reborn(Incarnation(self.inc)),
             "watch" => Event::Watch(self.peer()?),
@@ -149,6 +156,20 @@ impl Raw {
         number
             .map(TaskDigest)
             .map_err(|_| format!("found the task {digest:?}, expected 16 hexadecimal digits"))
+    }
+
+    fn turn(&self) -> Result<Turn, String> {
+        Ok(Turn {
+            peer: self.peer()?,
+            life: Incarnation(self.life.ok_or_else(|| self.without("life"))?),
+            seen: self.seen.ok_or_else(|| self.without("seen"))?,
+        })
+    }
+
+    fn members(&self) -> Result<Members, String> {
+        let bits = self.members.as_ref().ok_or_else(|| self.without("members"))?;
+        let number = u128::from_str_radix(bits, 16);
+        number.map(Members).map_err(|_| format!("found the members {bits:?}, expected hexadecimal digits"))
     }
 
     fn announced(&self) -> Result<Announcement, String> {
