@@ -208,6 +208,7 @@ impl Repaired {
                     _ => self.news(now, peer),
                 };
                 self.links[j] = Link::Up { peer, news };
+                self.forget_outdated();
             }
             None => {
                 self.links[j] = Link::Down;
@@ -236,8 +237,10 @@ impl Repaired {
         let said = |about: &About| Some((about.change, self.setup.roster.rank(about.node)?, s));
         match msg {
             Msg::Cand(about) => {
-                if let Some(said) = said(&about).filter(|_| self.dead || !self.beats(self.view, about.view)) {
+                if let Some(said) = said(&about).filter(|_| !self.is_outdated(s, about.view)) {
                     self.proposals.insert(said, about.view);
+                    // Who proposes it again has forgotten that it was accepted.
+                    self.accepts.remove(&said);
                 }
             }
             Msg::Accept(about) => {
@@ -391,13 +394,12 @@ impl Repaired {
         self.candidacies.clear();
         self.accepted.clear();
         self.accepts.clear();
-        // Others may have been told earlier, and have proposed something in the new view.
-        self.proposals.retain(|_, view| *view == id);
         for j in 0..self.links.len() {
             if let Link::Up { peer, .. } = self.links[j] {
                 self.links[j] = Link::Up { peer, news: self.news(now, peer) };
             }
         }
+        self.forget_outdated();
         self.keep(out);
         out.push(Action::Install(members));
     }
@@ -539,6 +541,20 @@ impl Repaired {
     fn keep(&mut self, out: &mut Actions<Msg>) {
         self.setup.count = self.view.0.seq.saturating_add(1);
         out.push(Action::Persist { count: self.setup.count });
+    }
+
+    /// Who has come to a later view since has forgotten what it proposed in an earlier one. Others may have been told of a view
+    /// before this node, and have proposed something in it; and who is in another is not told of this one.
+    fn forget_outdated(&mut self) {
+        let outdated = self.proposals.iter().filter(|((_, _, s), view)| self.is_outdated(*s, **view));
+        let outdated: Vec<Said> = outdated.map(|(said, _)| *said).collect();
+        for said in outdated {
+            self.proposals.remove(&said);
+        }
+    }
+
+    fn is_outdated(&self, s: usize, view: GroupId) -> bool {
+        self.links[s].standing().and_then(|peer| peer.view).is_some_and(|now| self.beats(now, view))
     }
 
     fn forget(&mut self, which: impl Fn(&Said) -> bool) {
