@@ -46,7 +46,7 @@ pub const SPEC: Spec = Spec {
 };
 
 const PROMISES: &[Promise] = &[
-    Promise { property: Property::Sle1, under: &[NoCrashes] },
+    Promise { property: Property::Sle1, under: &[Reliable, NoCrashes] },
     Promise { property: Property::Omega, under: &[Reliable, NoCrashes, QuietEnd] },
 ];
 

@@ -9,7 +9,6 @@
 use super::franceschetti::{ACCEPT_DOWN, CAND_DOWN, Engine, Level, Msg, VIEW};
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
-use crate::promise::Assumption::{BoundedDelay, FewCrashes, NoPauses, NoRecoveries, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
@@ -34,10 +33,6 @@ pub const SPEC: Spec = Spec {
         Promise { property: Property::ViewAgree, under: &[] },
         Promise { property: Property::OneLeaderPerView, under: &[] },
         Promise { property: Property::OneViewOrDead, under: &[] },
-        Promise {
-            property: Property::Omega,
-            under: &[Reliable, BoundedDelay, NoPauses, NoRecoveries, FewCrashes, QuietEnd],
-        },
     ],
     // "Led by a unique leader" at any given instant (section 1).
     printed: &[Promise { property: Property::Sle1, under: &[] }],
