@@ -1,5 +1,6 @@
 //! What travels between nodes.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use crate::canonical::Form;
@@ -46,7 +47,7 @@ pub enum Body<M> {
     /// Between the link layers.
     Link(LinkMsg),
     /// Between the ends of a link with a history, and what it carries for the election.
-    History(HistoryMsg<M>),
+    History(Box<HistoryMsg<M>>),
     /// Between the failure detectors.
     Detector(DetectorMsg),
     /// Between the election algorithms.

@@ -264,7 +264,7 @@ impl<E: Election> Node<E> {
         match frame.body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             Body::History(msg) => {
-                self.relink(now, out, |history| history.handle(now, from, incarnation, msg));
+                self.relink(now, out, |history| history.handle(now, from, incarnation, *msg));
             }
             Body::Detector(msg) => {
                 if let Some(rank) = rank {

@@ -7,6 +7,7 @@
 //! Everything after the version is in postcard's format (variable-length integers). The decoder never panics, looks
 //! at no more than [`FRAME_MAX`] bytes, allocates nothing ahead of what it has read, and refuses what is left over.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -266,7 +267,8 @@ fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
             (Some(Carried { nth, msg }), rest)
         }
     };
-    Ok((Body::History(HistoryMsg { to, seen, no, echo, taken, standing, carries }), rest))
+    let msg = HistoryMsg { to, seen, no, echo, taken, standing, carries };
+    Ok((Body::History(Box::new(msg)), rest))
 }
 
 fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {

@@ -1,5 +1,7 @@
 //! What links with a history tell the election, and what it sends over them.
 
+use alloc::boxed::Box;
+
 use super::Node;
 use crate::election::{self, Election};
 use crate::io::{Event, Outbox, Output, Turn};
@@ -19,7 +21,7 @@ impl<E: Election> Node<E> {
         act(history);
         for step in history.take_steps() {
             match step {
-                Step::Send(to, msg) => self.post(now, to, Body::History(msg), out),
+                Step::Send(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
                 Step::Turned { peer, life, seen, standing } => {
                     let turn = Turn { peer, life, seen };
                     out.push(Output::Event(Event::Link(turn)));

@@ -235,7 +235,7 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
             Body::Join(message_of(protocol, n % 6, n), past(n))
         }
-        21 => Body::History(on_link(n)),
+        21 => Body::History(Box::new(on_link(n))),
         which => {
             let protocol = Protocol::ALL[((which - 22) / 6) as usize];
             Body::Election(message_of(protocol, (which - 22) % 6, n))

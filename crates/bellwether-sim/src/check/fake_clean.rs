@@ -54,11 +54,12 @@ impl FakeClean {
 
     fn turned(&mut self, node: NodeId, turn: Turn) {
         let node = self.nodes.entry(node).or_default();
+        // One that comes up was down until then, even if it had never been up.
+        node.missed.insert(turn.peer);
         if turn.is_up() {
             node.linked.insert(turn.peer);
         } else {
             node.linked.remove(&turn.peer);
-            node.missed.insert(turn.peer);
         }
     }
 

@@ -5,7 +5,7 @@ use bellwether_proto::election::franceschetti::{About, Msg};
 use bellwether_proto::election::{AnyElection, AnyMsg, Election, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event};
-use bellwether_proto::link::history::HistoryMsg;
+use bellwether_proto::link::history::Carried;
 use bellwether_proto::message::{Body, Frame};
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
@@ -160,8 +160,8 @@ fn tampering_is_caught(keep: impl Fn(&TraceEvent) -> bool) {
 /// Runs `fb-omega` with and without somebody who alters what nodes tell each other.
 fn relaying_is_caught(property: Property, mut alter: impl FnMut(Msg) -> Msg + 'static) {
     let relay = move |mut frame: Frame<AnyMsg>| {
-        if let Body::History(HistoryMsg { carries: Some(carried), .. }) = &mut frame.body
-            && let AnyMsg::FbOmega(msg) = &mut carried.msg
+        if let Body::History(msg) = &mut frame.body
+            && let Some(Carried { msg: AnyMsg::FbOmega(msg), .. }) = &mut msg.carries
         {
             *msg = alter(*msg);
         }
