@@ -56,7 +56,7 @@ pub(crate) enum Command {
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArgs),
     /// Find the known flaws of the papers, shrink them, and try the repairs
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted, and nothing was wrong by then"))]
     Flaws(flaws::FlawsArgs),
     /// List the algorithms: what each assumes, guarantees and costs
     #[command(after_help = EXIT_CODES)]
@@ -95,6 +95,9 @@ pub(crate) struct SimArgs {
     /// Draw what matters in a single FILE as a space-time diagram; whatever property it breaks is marked
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) diagram: Option<PathBuf>,
+    /// Draw which groups there were in a single FILE and which came from which; or write that for Graphviz
+    #[arg(long, value_name = "FILE.svg|FILE.dot")]
+    pub(crate) history: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,28 @@
 //! Signals that ask the process to end.
 
+use std::process::exit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// What a process that was interrupted ends with, as shells have it: 128 and the number of the signal.
+const INTERRUPTED: i32 = 130;
+
+/// Set when the process is asked to end. Whoever asks twice cannot wait for what was found.
+pub(crate) fn stop_when_asked() -> Result<Arc<AtomicBool>, String> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    #[allow(clippy::exit, reason = "the second Ctrl-C is meant so")]
+    when_asked_to_end(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            exit(INTERRUPTED);
+        }
+    })?;
+    Ok(stop)
+}
 
 /// Calls `then` whenever the process is asked to end: by Ctrl-C, a kill, or its terminal's end. Signals are caught before
 /// this returns, so that none ends the process half-way.

@@ -50,6 +50,11 @@ pub trait Election: Clone {
     /// failure detector declares.
     fn new(setup: Setup, tau_fd: Span) -> Self;
 
+    /// Whether what it forms is reorganized. Only an algorithm that is none of [`Protocol`] need say so itself.
+    fn reorganizes(protocol: Protocol) -> bool {
+        protocol.spec().reorganizes
+    }
+
     /// Takes one input. The state changes, and `out` receives what is to be done.
     fn handle(&mut self, now: Time, input: Input<Self::Msg>, out: &mut Actions<Self::Msg>);
 

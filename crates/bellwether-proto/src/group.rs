@@ -12,42 +12,77 @@
 //! Which group, who leads it and who joined is the election's business; d, Ready and its answers are this layer's. One that is
 //! told of nothing does nothing: algorithms whose paper has no reorganization send no message more.
 //!
+//! Above that there are three services, each in its file: the application may compute d (`plan.rs`), every group knows the groups
+//! it came from (`history.rs`), and some operations are for one group alone (`restricted.rs`). What a crash must not take
+//! is in `kept.rs`, and on disk before any message tells of it.
+//!
 //! The calls of Ready go out all at once, not one after the other as in the paper's loop: nothing depends on their order, and
 //! the reorganization takes one round trip instead of one for each member.
 
 mod formation;
+pub mod history;
+mod kept;
+mod ledger;
 mod message;
+mod plan;
+mod restricted;
 mod task;
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
 
 use crate::canonical::Form;
 use crate::election::Variant;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use crate::io::Event;
+use crate::roster::Roster;
 use crate::time::{Span, Time};
 
 pub use formation::{Formation, Past};
-pub use message::{GroupMsg, READY, READY_REPLY};
-pub use task::{TASK_MAX, Task, TaskDigest, TaskTooLong};
+pub use history::{History, Record, RecordDigest};
+pub use kept::Kept;
+pub use ledger::{Attempted, Ballot, COMMITS_MAX, DOUBTS_MAX, Ledger, OpId, Outcome};
+pub use message::{GroupMsg, READY, READY_REPLY, RESTRICTED_KINDS};
+pub use plan::{Plan, PlanMember, PlanRequest};
+pub use restricted::Unwilling;
+pub use task::{Content, TASK_MAX, Task, TaskDigest, TaskTooLong};
+
+use restricted::Restricted;
 
 /// The group layer of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     me: NodeId,
+    /// Everybody else.
+    peers: Vec<NodeId>,
     variant: Variant,
     /// T: how long the answer to a call may take.
     patience: Span,
+    /// How long the application may take to say what a group is to do; `None` if it has no say.
+    planner: Option<Span>,
+    memory: Memory,
     /// The number of this node's latest reorganization.
     latest: ElectionId,
     phase: Phase,
     /// d, once there is one in this life.
     task: Option<Task>,
-    past: Past,
     /// What those who joined last brought along.
     pasts: BTreeMap<NodeId, Past>,
+    restricted: Restricted,
+    /// What is on disk, or about to be. Shared with the disk: it may be large, and seldom changes.
+    kept: Arc<Kept>,
     steps: Vec<Step>,
+}
+
+/// Whether past groups are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    Groups,
+    /// Exhaustive search does without: with the history in it no state would ever come back, and nothing that an election
+    /// does depends on it.
+    Nothing,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +91,8 @@ enum Phase {
     Apart,
     /// A member, waiting for Ready.
     Awaiting(Formation),
+    /// The coordinator, waiting for the application; if that has failed, until the election is to hear of it.
+    Planning { formation: Formation, asked: Time, due: Time },
     /// The coordinator, waiting for answers to Ready.
     Distributing { formation: Formation, pending: Vec<NodeId>, due: Time },
     /// The task is in place.
@@ -65,32 +102,104 @@ enum Phase {
 /// What the layer asks of its node.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
+    /// What is kept must be on disk before anything that follows is sent.
+    Persist,
     Send(NodeId, GroupMsg),
-    /// A task description is in place at this node.
-    Installed(TaskDigest),
+    Event(Event),
+    /// The application is asked what the group is to do.
+    Plan(PlanRequest),
     /// The election is to know that the reorganization is done,
     Reorganized,
-    /// or has failed for want of this peer's answer.
+    /// or has failed for want of this peer's answer, or of this node's own application's.
     Failed(NodeId),
 }
 
 impl Group {
-    pub(crate) fn new(me: NodeId, life: Incarnation, variant: Variant, patience: Span) -> Self {
+    pub(crate) fn new(roster: &Roster, life: Incarnation, variant: Variant, patience: Span) -> Self {
+        let me = roster.me();
         Self {
             me,
+            peers: roster.members().iter().copied().filter(|member| *member != me).collect(),
             variant,
             patience,
+            planner: None,
+            memory: Memory::Groups,
             latest: ElectionId { node: me, incarnation: life, seq: 0 },
             phase: Phase::Apart,
             task: None,
-            past: Past::default(),
             pasts: BTreeMap::new(),
+            restricted: Restricted::new(Time::NEVER),
+            kept: Arc::default(),
             steps: Vec::new(),
         }
     }
 
+    /// The layer of a node whose disk holds this.
+    pub(crate) fn recall(&mut self, kept: Arc<Kept>, now: Time) {
+        let ask_at = if kept.ledger.doubts().is_empty() { Time::NEVER } else { now };
+        self.restricted = Restricted::new(ask_at);
+        self.kept = kept;
+    }
+
+    /// From now on the application has a say in what groups do, if it answers within that time.
+    pub(crate) fn ask_application(&mut self, planner: Span) {
+        self.planner = Some(planner);
+    }
+
+    /// Remembers no groups.
+    pub(crate) fn forget_groups(&mut self) {
+        self.memory = Memory::Nothing;
+    }
+
+    /// The layer in another life of its node: all is lost that a crash takes.
+    pub(crate) fn reborn(self, life: Incarnation, now: Time) -> Self {
+        let Self { me, peers, variant, patience, planner, memory, kept, .. } = self;
+        let (latest, ask_at) = (ElectionId { node: me, incarnation: life, seq: 0 }, Time::NEVER);
+        let (phase, task, pasts, steps) = (Phase::Apart, None, BTreeMap::new(), Vec::new());
+        let restricted = Restricted::new(ask_at);
+        let empty = Arc::default();
+        let mut next = Self {
+            me,
+            peers,
+            variant,
+            patience,
+            planner,
+            memory,
+            latest,
+            phase,
+            task,
+            pasts,
+            restricted,
+            kept: empty,
+            steps,
+        };
+        next.recall(kept, now);
+        next
+    }
+
+    /// What is to be on disk; `None` if that is nothing.
+    pub(crate) fn kept(&self) -> Option<Arc<Kept>> {
+        (*self.kept != Kept::default()).then(|| Arc::clone(&self.kept))
+    }
+
+    /// The groups that there were, as far as this node knows.
+    pub(crate) fn history(&self) -> &History {
+        &self.kept.history
+    }
+
+    /// What the node voted for without knowing the outcome.
+    pub(crate) fn doubts(&self) -> &[Attempted] {
+        self.kept.ledger.doubts()
+    }
+
+    /// What the group that the node is in works on.
+    pub(crate) fn task_in_place(&self) -> Option<&Task> {
+        self.task.as_ref().filter(|_| matches!(self.phase, Phase::InPlace(_)))
+    }
+
     /// An election formed a group. Its coordinator hands out what it is to do; the others wait for it.
     pub(crate) fn form(&mut self, now: Time, formation: Formation) {
+        self.abort_all();
         if formation.leader == self.me {
             self.organise(now, formation);
         } else {
@@ -100,34 +209,58 @@ impl Group {
 
     /// The node left its group, or what it was forming: CALL STOP.
     pub(crate) fn disband(&mut self) {
+        self.abort_all();
         self.phase = Phase::Apart;
     }
 
     /// A peer that joins says where it comes from.
     pub(crate) fn joined(&mut self, peer: NodeId, past: Past) {
-        self.pasts.insert(peer, past);
+        if past.is_sound() && past != Past::default() {
+            self.pasts.insert(peer, past);
+        } else {
+            self.pasts.remove(&peer); // From nowhere, or from where nobody can come.
+        }
     }
 
     /// What this node says when it joins another's group.
     pub(crate) fn past(&self) -> Past {
-        self.past.clone()
+        self.kept.past()
     }
 
-    pub(crate) fn handle(&mut self, from: NodeId, msg: GroupMsg) {
+    pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: GroupMsg) {
         match msg {
-            GroupMsg::Ready { group, task } => self.on_ready(from, group, task),
+            GroupMsg::Ready { group, task, history } => self.on_ready(from, group, task, &history),
             GroupMsg::ReadyReply { call, in_place } => self.on_ready_reply(from, call, in_place),
+            GroupMsg::Prepare(op, ballot) => self.on_prepare(now, from, op, ballot),
+            GroupMsg::PrepareReply { op, ballot, yes } => self.on_prepare_reply(from, op, ballot, yes),
+            GroupMsg::Decide { op, ballot, outcome } => self.on_decide(op, ballot, outcome),
+            GroupMsg::Inquire(op, ballot) => self.on_inquire(from, op, ballot),
+        }
+    }
+
+    /// The application says what the group is to do, or that it has failed to.
+    pub(crate) fn planned(&mut self, now: Time, no: ElectionId, plan: Plan) {
+        let Phase::Planning { formation, asked, due } = &mut self.phase else { return };
+        if no != self.latest {
+            return; // That is about a group that is no more.
+        }
+        match plan {
+            Some(content) => {
+                let formation = formation.clone();
+                self.distribute(now, formation, content);
+            }
+            None => *due = (*due).min(*asked + self.patience),
         }
     }
 
     /// A call whose answer is overdue has failed.
     pub(crate) fn wake(&mut self, now: Time) {
-        if let Phase::Distributing { pending, due, .. } = &self.phase
-            && *due <= now
-        {
-            let peer = pending[0];
-            self.fail(peer);
+        match &self.phase {
+            Phase::Distributing { pending, due, .. } if *due <= now => self.fail(pending[0]),
+            Phase::Planning { due, .. } if *due <= now => self.fail(self.me),
+            _ => {}
         }
+        self.wake_restricted(now);
     }
 
     /// A peer is gone: if its answer is awaited, that is as good as a timeout.
@@ -137,13 +270,15 @@ impl Group {
         {
             self.fail(peer);
         }
+        self.gone_restricted(peer);
     }
 
     pub(crate) fn deadline(&self) -> Time {
-        match self.phase {
-            Phase::Distributing { due, .. } => due,
+        let reorganization = match self.phase {
+            Phase::Distributing { due, .. } | Phase::Planning { due, .. } => due,
             Phase::Apart | Phase::Awaiting(_) | Phase::InPlace(_) => Time::NEVER,
-        }
+        };
+        reorganization.min(self.restricted.deadline())
     }
 
     /// What is to be done, in order.
@@ -153,15 +288,21 @@ impl Group {
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
         form.reorganization(self.latest);
-        form.deadline(now, self.deadline());
         match &self.phase {
             Phase::Apart => form.number(0),
             Phase::Awaiting(formation) => {
                 form.number(1);
                 formation.canonical(form);
             }
-            Phase::Distributing { formation, pending, .. } => {
+            Phase::Planning { formation, asked, due } => {
+                form.number(4);
+                formation.canonical(form);
+                form.deadline(now, *asked + self.patience);
+                form.deadline(now, *due);
+            }
+            Phase::Distributing { formation, pending, due } => {
                 form.number(2);
+                form.deadline(now, *due);
                 formation.canonical(form);
                 form.number(pending.len() as u64);
                 pending.iter().for_each(|peer| form.node(*peer));
@@ -172,7 +313,8 @@ impl Group {
             }
         }
         form.option(self.task.as_ref(), |form, task| task.canonical(form));
-        self.past.canonical(form);
+        self.kept.canonical(form);
+        self.restricted.canonical(now, form);
         form.number(self.pasts.len() as u64);
         for (peer, past) in &self.pasts {
             form.node(*peer);
@@ -180,33 +322,102 @@ impl Group {
         }
     }
 
-    /// "The reorganization of the system occurs here": the coordinator computes d, takes it for itself, and hands it out.
+    /// "The reorganization of the system occurs here": the coordinator computes d, or has the application do so.
     fn organise(&mut self, now: Time, formation: Formation) {
         self.latest.seq += 1;
-        let task = self.compute(&formation);
+        match self.planner {
+            None => {
+                let content = self.roll(&formation);
+                self.distribute(now, formation, content);
+            }
+            Some(patience) => {
+                let members = self.roll_call(&formation);
+                let members = members.iter().map(|member| PlanMember::new(*member, &self.past_of(*member)));
+                let request =
+                    PlanRequest { no: self.latest, group: formation.group, members: members.collect() };
+                self.steps.push(Step::Plan(request));
+                self.phase =
+                    Phase::Planning { formation, asked: now, due: now + patience.max(self.patience) };
+            }
+        }
+    }
+
+    /// Unless the application has a say, the task is to be the members of the group.
+    fn roll(&self, formation: &Formation) -> Content {
+        let members = self.roll_call(formation);
+        let content = members.iter().flat_map(|member| member.0.to_le_bytes()).collect();
+        Content::new(content).expect("a roster is shorter than the longest description")
+    }
+
+    fn roll_call(&self, formation: &Formation) -> Vec<NodeId> {
+        let mut members = formation.members.clone();
+        members.push(self.me);
+        members.sort_unstable();
+        members.dedup();
+        members
+    }
+
+    fn past_of(&self, member: NodeId) -> Past {
+        if member == self.me { self.past() } else { self.pasts.get(&member).cloned().unwrap_or_default() }
+    }
+
+    /// The coordinator takes d for itself, and hands it out. What the group came from is on disk before anybody hears of it.
+    fn distribute(&mut self, now: Time, formation: Formation, content: Content) {
+        let task = Task::new(self.latest, content);
+        let record = self.record(&formation);
+        self.install(task.clone(), record.as_ref().map(|(record, _)| record.group), |kept| {
+            if let Some((record, pasts)) = &record {
+                pasts.iter().for_each(|past| kept.history.unite(past));
+                kept.history.add(record.clone());
+            }
+        });
+        if let Some((record, _)) = &record {
+            self.announce_record(record);
+        }
         for member in &formation.members {
-            let ready = GroupMsg::Ready { group: formation.group, task: task.clone() };
+            let history = if record.is_some() { self.kept.history.clone() } else { History::default() };
+            let ready = GroupMsg::Ready { group: formation.group, task: task.clone(), history };
             self.steps.push(Step::Send(*member, ready));
         }
-        self.install(task);
+        self.settle_doubts();
         let pending = formation.members.clone();
         self.phase = Phase::Distributing { formation, pending, due: now + self.patience };
         self.finish_if_all_answered();
     }
 
-    /// Unless the application has a say, the task is to be the members of the group.
-    fn compute(&self, formation: &Formation) -> Task {
-        let mut members = formation.members.clone();
-        members.push(self.me);
-        members.sort_unstable();
-        let content = members.iter().flat_map(|member| member.0.to_le_bytes()).collect();
-        Task::new(self.latest, content).expect("a roster is shorter than the longest description")
+    /// The new group, and what its members know of those before; `None` if groups have no number, or are not remembered.
+    fn record(&self, formation: &Formation) -> Option<(Record, Vec<History>)> {
+        let group = formation.group.filter(|_| self.memory == Memory::Groups)?;
+        let members = self.roll_call(formation);
+        if members.len() > history::MEMBERS_MAX {
+            return None;
+        }
+        let pasts: Vec<Past> = members.iter().map(|member| self.past_of(*member)).collect();
+        let mut known = History::default();
+        pasts.iter().for_each(|past| known.unite(&past.history));
+        let mut parents: Vec<GroupId> = pasts.iter().map(|past| past.head.unwrap_or(history::ROOT)).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        let generation = known.generation_after(&parents);
+        if parents.len() > history::PARENTS_MAX {
+            parents = alloc::vec![history::ROOT]; // Too many to keep.
+        }
+        let record = Record { group, coordinator: self.me, generation, members, parents };
+        Some((record, pasts.into_iter().map(|past| past.history).collect()))
+    }
+
+    /// Tells observers of the new group, its members and its parents.
+    fn announce_record(&mut self, record: &Record) {
+        let recorded = Event::Recorded { group: record.group, record: record.digest() };
+        let members = record.members.iter().map(|member| Event::Member(*member));
+        let parents = record.parents.iter().map(|parent| Event::Parent(*parent));
+        self.steps.extend([recorded].into_iter().chain(members).chain(parents).map(Step::Event));
     }
 
     /// Ready(i, j, gn, x)
-    fn on_ready(&mut self, from: NodeId, group: Option<GroupId>, task: Task) {
+    fn on_ready(&mut self, from: NodeId, group: Option<GroupId>, task: Task, history: &History) {
         let call = task.made_by();
-        if call.node != from || !task.is_short_enough() {
+        if call.node != from || !history.is_sound() {
             return; // No coordinator says that.
         }
         if let Phase::Awaiting(formation) = &self.phase
@@ -214,7 +425,18 @@ impl Group {
             && formation.group == group
         {
             let formation = formation.clone();
-            self.install(task);
+            let record = group.and_then(|group| history.record(group)).cloned();
+            let record = record.filter(|_| self.memory == Memory::Groups);
+            self.install(task, record.as_ref().map(|record| record.group), |kept| {
+                if let Some(record) = &record {
+                    kept.history.unite(history);
+                    kept.history.add(record.clone());
+                }
+            });
+            if let Some(record) = record {
+                let recorded = Event::Recorded { group: record.group, record: record.digest() };
+                self.steps.push(Step::Event(recorded));
+            }
             self.phase = Phase::InPlace(formation);
             self.steps.push(Step::Reorganized);
         }
@@ -250,9 +472,23 @@ impl Group {
         self.steps.push(Step::Failed(peer));
     }
 
-    fn install(&mut self, task: Task) {
-        self.steps.push(Step::Installed(task.digest()));
+    /// d := x, on disk if it belongs to a group that is remembered.
+    fn install(&mut self, task: Task, head: Option<GroupId>, remember: impl FnOnce(&mut Kept)) {
+        if head.is_some() {
+            self.amend(|kept| {
+                remember(kept);
+                kept.head = head;
+                kept.task = Some(task.clone());
+            });
+        }
+        self.steps.push(Step::Event(Event::Installed(task.digest())));
         self.task = Some(task);
+    }
+
+    /// Changes what is kept, and has it on disk before anything that follows is sent.
+    fn amend(&mut self, change: impl FnOnce(&mut Kept)) {
+        change(Arc::make_mut(&mut self.kept));
+        self.steps.push(Step::Persist);
     }
 }
 

@@ -1,9 +1,10 @@
 //! What goes into a node and what comes out of it.
 
+use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
-use crate::group::TaskDigest;
-use crate::ident::{Incarnation, NodeId};
+use crate::group::{Kept, OpId, Plan, PlanRequest, RecordDigest, TaskDigest, Unwilling};
+use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::leadership::Announcement;
 use crate::message::Frame;
 use crate::time::Time;
@@ -51,6 +52,15 @@ pub enum Input<M> {
         /// To whom.
         to: NodeId,
     },
+    /// The application answers [`Output::Plan`].
+    Planned {
+        /// Which question it answers.
+        no: ElectionId,
+        /// What the group is to do; `None` if the application has failed to say.
+        plan: Plan,
+    },
+    /// Perform a restricted operation, if this node coordinates a group that holds a majority.
+    Perform(OpId),
     /// The simulator tells the truth about a peer. Only the `perfect` detector listens.
     Oracle {
         /// Of whom.
@@ -75,12 +85,15 @@ pub enum Output<M> {
     },
     /// Send a frame to everybody that can be reached, known to this node or not. Each copy may be lost.
     Broadcast(Frame<M>),
+    /// Ask the application what a group is to do, and answer with [`Input::Planned`]. Only of a node that was told that there
+    /// is one; see [`Node::with_planner`](crate::node::Node::with_planner).
+    Plan(PlanRequest),
     /// Something happened that an observer may want to know.
     Event(Event),
 }
 
 /// What a node keeps on stable storage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Durable {
     /// The latest life of the node.
     pub incarnation: Incarnation,
@@ -91,6 +104,8 @@ pub struct Durable {
     /// The largest epoch of a leadership that the node has seen; 0 without the leadership layer. A node that forgets it
     /// may announce an epoch that its own group has seen before.
     pub epoch: u64,
+    /// What the group layer keeps; `None` without groups. A node that forgets it may vote for one operation in two groups.
+    pub group: Option<Arc<Kept>>,
 }
 
 /// What an observer of one node may want to know. The raw material of traces, and so of the checkers.
@@ -100,6 +115,38 @@ pub enum Event {
     View(View),
     /// The task description of a group is in place at the node.
     Installed(TaskDigest),
+    /// The node keeps the record of its new group. At the coordinator its members and parents follow.
+    Recorded {
+        /// The group.
+        group: GroupId,
+        /// Tells its record from others.
+        record: RecordDigest,
+    },
+    /// A member of the group that the node recorded last.
+    Member(NodeId),
+    /// A group that the one that the node recorded last came from.
+    Parent(GroupId),
+    /// The node knows that a restricted operation was committed in that group.
+    Committed {
+        /// Which.
+        op: OpId,
+        /// The group whose coordinator decided so.
+        group: GroupId,
+    },
+    /// The node, a coordinator, has aborted its attempt at a restricted operation.
+    Aborted {
+        /// Which.
+        op: OpId,
+        /// Its group.
+        group: GroupId,
+    },
+    /// The node does not even try to perform an operation.
+    Declined {
+        /// Which.
+        op: OpId,
+        /// Why.
+        why: Unwilling,
+    },
     /// The leader that the reachable members have settled on changed to this.
     Announced(Announcement),
     /// The leader should have its work stopped, and then be told to hand over to that peer, which has priority.

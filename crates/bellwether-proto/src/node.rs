@@ -2,20 +2,21 @@
 
 mod linked;
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
 
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
-use crate::group::{self, Group};
+use crate::group::{self, Attempted, Group, History, Kept, Task};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
-use crate::link::history::History;
+use crate::link::history::Histories;
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Message};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
 /// A node in one election, as a function of its state, the time, and what arrives.
@@ -24,6 +25,7 @@ use crate::view::{Status, View};
 /// a frame or for [`Node::deadline`], whichever is first; a deadline that has passed goes before frames that keep coming.
 ///
 /// - If `Persist` fails, stop the node: what follows it must not be sent.
+/// - Give [`Node::with_kept`] what stable storage holds, if the algorithm forms groups.
 /// - `Send` may name a peer that the driver has no address of; that frame is lost. `Broadcast` goes to all others.
 /// - `now` may begin anywhere and must not run backwards. (`lockstep`, for the laboratory, needs clocks that agree.)
 /// - An algorithm with [`Peers::Listed`](crate::election::Peers) is given a roster of all members, the same everywhere; one
@@ -60,6 +62,7 @@ use crate::view::{Status, View};
 ///             Output::Persist(_durable) => { /* write and sync before going on */ }
 ///             Output::Send { to, .. } => assert_eq!(to, NodeId(2)), // here: lost
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
+///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -75,7 +78,7 @@ pub struct Node<E: Election> {
     detector_config: DetectorConfig,
     link: Link,
     /// The ups and downs of links, if the algorithm is told of them.
-    history: Option<History<E::Msg>>,
+    history: Option<Histories<E::Msg>>,
     detector: Detector,
     election: E,
     /// What reorganizes the groups that the election forms, if its paper has that.
@@ -106,16 +109,15 @@ impl<E: Election> Node<E> {
         Self {
             link: Link::new(roster, spec.peers, guard),
             history: (spec.channels == Channels::WithHistory)
-                .then(|| History::new(roster, setup.incarnation, setup.timing)),
+                .then(|| Histories::new(roster, setup.incarnation, setup.timing)),
             detector: match spec.detector {
                 Some(_) => Detector::new(detector, roster.clone(), setup.incarnation, now),
                 None => Detector::idle(detector, roster.clone(), setup.incarnation, now),
             },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
-            group: spec
-                .reorganizes
-                .then(|| Group::new(roster.me(), setup.incarnation, setup.variant, setup.timing.delta * 2)),
+            group: E::reorganizes(setup.protocol)
+                .then(|| Group::new(roster, setup.incarnation, setup.variant, setup.timing.delta * 2)),
             leadership: None,
             aside: None,
             life_is_over: false,
@@ -132,6 +134,31 @@ impl<E: Election> Node<E> {
         self
     }
 
+    /// The same node, on a machine whose disk holds this of its group layer.
+    pub fn with_kept(mut self, kept: Option<Arc<Kept>>, now: Time) -> Self {
+        if let (Some(group), Some(kept)) = (&mut self.group, kept) {
+            group.recall(kept, now);
+        }
+        self
+    }
+
+    /// The same node, with an application that says what groups are to do: it is asked with [`Output::Plan`], and if it has not
+    /// answered within that time (T, at least), the reorganization has failed.
+    pub fn with_planner(mut self, patience: Span) -> Self {
+        if let Some(group) = &mut self.group {
+            group.ask_application(patience);
+        }
+        self
+    }
+
+    /// The same node, which remembers no groups: for exhaustive search, whose states would otherwise never come back.
+    pub fn without_history(mut self) -> Self {
+        if let Some(group) = &mut self.group {
+            group.forget_groups();
+        }
+        self
+    }
+
     /// Takes one input at `now`, which must not run backwards. What is to be done is appended to `out`.
     pub fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Outbox<E::Msg>) {
         let overslept = self.has_overslept(now);
@@ -145,6 +172,8 @@ impl<E: Election> Node<E> {
             Input::StandAside { until } => self.stand_aside(now, until, out),
             Input::Stand => self.stand(now, out),
             Input::HandOver { to } => self.hand_over(now, to, out),
+            Input::Planned { no, plan } => self.regroup(now, out, |group| group.planned(now, no, plan)),
+            Input::Perform(op) => self.regroup(now, out, |group| group.perform(now, op)),
             Input::Oracle { peer, alive } => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     self.detector.oracle(now, rank, alive.is_some());
@@ -166,7 +195,7 @@ impl<E: Election> Node<E> {
     /// When there is something to do for the election, what watches for it, and what follows it.
     fn electing(&self) -> Time {
         let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
-        let history = self.history.as_ref().map_or(Time::NEVER, History::deadline);
+        let history = self.history.as_ref().map_or(Time::NEVER, Histories::deadline);
         self.detector.deadline().min(self.election.deadline()).min(group).min(history)
     }
 
@@ -203,6 +232,21 @@ impl<E: Election> Node<E> {
     /// What the node shows of itself.
     pub fn view(&self) -> View {
         self.shown
+    }
+
+    /// The groups that there were, as far as the node knows; `None` if the algorithm forms none.
+    pub fn history(&self) -> Option<&History> {
+        self.group.as_ref().map(Group::history)
+    }
+
+    /// What the node's group works on, once that is in place.
+    pub fn task_in_place(&self) -> Option<&Task> {
+        self.group.as_ref().and_then(Group::task_in_place)
+    }
+
+    /// The restricted operations that the node voted for without knowing the outcome.
+    pub fn doubts(&self) -> &[Attempted] {
+        self.group.as_ref().map_or(&[], Group::doubts)
     }
 
     /// The algorithm's state.
@@ -279,7 +323,7 @@ impl<E: Election> Node<E> {
                 }
                 self.elect(now, election::Input::Message { from, msg }, out);
             }
-            Body::Group(msg) => self.regroup(now, out, |group| group.handle(from, msg)),
+            Body::Group(msg) => self.regroup(now, out, |group| group.handle(now, from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
         }
     }
@@ -385,6 +429,7 @@ impl<E: Election> Node<E> {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next);
         (self.shown, self.leadership, self.link) = (before.shown, before.leadership, before.link);
+        self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, out);
     }
@@ -475,7 +520,9 @@ impl<E: Election> Node<E> {
         for step in group.take_steps() {
             match step {
                 group::Step::Send(to, msg) => self.post(now, to, Body::Group(msg), out),
-                group::Step::Installed(task) => out.push(Output::Event(Event::Installed(task))),
+                group::Step::Persist => self.persist(out),
+                group::Step::Event(event) => out.push(Output::Event(event)),
+                group::Step::Plan(request) => out.push(Output::Plan(request)),
                 group::Step::Reorganized => self.elect(now, election::Input::Reorganized, out),
                 group::Step::Failed(peer) => {
                     self.elect(now, election::Input::ReorganizationFailed(peer), out);
@@ -653,7 +700,8 @@ impl<E: Election> Node<E> {
     fn persist(&self, out: &mut Outbox<E::Msg>) {
         let Setup { incarnation, count, .. } = self.setup;
         let epoch = self.leadership.as_ref().map_or(0, Leadership::epoch_to_keep);
-        out.push(Output::Persist(Durable { incarnation, count, epoch }));
+        let group = self.group.as_ref().and_then(Group::kept);
+        out.push(Output::Persist(Durable { incarnation, count, epoch, group }));
     }
 }
 

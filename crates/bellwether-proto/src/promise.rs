@@ -23,6 +23,10 @@ pub enum Property {
     Settled,
     /// Every leadership that is announced has an epoch above all that its leader had seen.
     Epoch,
+    /// Garcia-Molina, section IV.B: the graph of groups has no cycles and one root, and one record for each number.
+    History,
+    /// Garcia-Molina, section IV.B: no restricted operation is committed in two groups.
+    RestrictedOnce,
     /// Stoller, section 2, (1): a watched node that is down is reported.
     FdComplete,
     /// Stoller, section 2, (2), and section 6: only a node that was down, or seemed so, is reported.
@@ -43,7 +47,7 @@ pub enum Property {
 
 impl Property {
     /// Every property.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Sle1,
         Self::Sle2,
         Self::Ale1,
@@ -53,6 +57,8 @@ impl Property {
         Self::SingleSender,
         Self::Settled,
         Self::Epoch,
+        Self::History,
+        Self::RestrictedOnce,
         Self::FdComplete,
         Self::FdAccurate,
         Self::FdLatency,
@@ -75,6 +81,8 @@ impl Property {
             Self::SingleSender => "SINGLE-SENDER",
             Self::Settled => "SETTLED",
             Self::Epoch => "EPOCH",
+            Self::History => "HISTORY",
+            Self::RestrictedOnce => "RESTRICTED-ONCE",
             Self::FdComplete => "FD-COMPLETE",
             Self::FdAccurate => "FD-ACCURATE",
             Self::FdLatency => "FD-LATENCY",

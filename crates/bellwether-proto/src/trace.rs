@@ -7,7 +7,8 @@ mod setup;
 
 use core::fmt;
 
-use crate::ident::{Incarnation, NodeId};
+use crate::group::OpId;
+use crate::ident::{GroupId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Turn};
 use crate::leadership::Announcement;
 use crate::message::Kind;
@@ -44,7 +45,7 @@ pub enum What {
     /// The node's deadline was reached and something followed from it.
     Deadline,
     /// The node wrote to stable storage.
-    Persist(Durable),
+    Persist(Written),
     /// Something the node itself reports.
     Node(Event),
     /// The node crashed.
@@ -61,6 +62,27 @@ pub enum What {
     Mend(NodeId),
     /// Messages from the node to the peer now take longer, or again as long as before.
     Slow(NodeId),
+}
+
+/// What a node wrote to stable storage: [`Durable`], with a number for what may be long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The latest life of the node.
+    pub incarnation: Incarnation,
+    /// How often it has been suspected.
+    pub count: u64,
+    /// The largest epoch that it has seen.
+    pub epoch: u64,
+    /// Tells apart what its group layer keeps; 0 if that is nothing.
+    pub group: u64,
+}
+
+impl From<&Durable> for Written {
+    fn from(durable: &Durable) -> Self {
+        let Durable { incarnation, count, epoch, group } = durable;
+        let group = group.as_ref().map_or(0, |kept| kept.digest());
+        Self { incarnation: *incarnation, count: *count, epoch: *epoch, group }
+    }
 }
 
 /// A message in a trace.
@@ -141,6 +163,12 @@ impl What {
             Self::Node(event) => match event {
                 Event::View(_) => "state",
                 Event::Installed(_) => "task",
+                Event::Recorded { .. } => "recorded",
+                Event::Member(_) => "member",
+                Event::Parent(_) => "parent",
+                Event::Committed { .. } => "committed",
+                Event::Aborted { .. } => "aborted",
+                Event::Declined { .. } => "declined",
                 Event::Announced(_) => "announce",
                 Event::Yield(_) => "yield",
                 Event::Reborn(_) => "reborn",
@@ -165,7 +193,9 @@ impl What {
             Self::Recv(msg, sent) => (2, msg.binary(sent.as_micros())),
             Self::Drop(msg, reason) => (3, msg.binary(reason as u64)),
             Self::Deadline => (4, [0; 4]),
-            Self::Persist(durable) => (5, [durable.incarnation.0, durable.count, durable.epoch, 0]),
+            Self::Persist(written) => {
+                (5, [written.incarnation.0, written.count, written.epoch, written.group])
+            }
             Self::Crash => (6, [0; 4]),
             Self::Recover => (7, [0; 4]),
             Self::Pause => (8, [0; 4]),
@@ -186,9 +216,15 @@ impl What {
                 Event::Announced(announced) => (29, announced_binary(&announced)),
                 Event::Yield(to) => (30, [u64::from(to.0), 0, 0, 0]),
                 Event::Installed(digest) => (31, [digest.0, 0, 0, 0]),
-                Event::Link(Turn { peer, life, seen }) => (32, [u64::from(peer.0), life.0, seen, 0]),
-                Event::Members(Members(bits)) => (33, [bits as u64, (bits >> 64) as u64, 0, 0]),
-                Event::Pending(pending) => (34, [u64::from(pending), 0, 0, 0]),
+                Event::Recorded { group, record } => (32, group_binary(group, record.0)),
+                Event::Member(member) => (33, [u64::from(member.0), 0, 0, 0]),
+                Event::Parent(parent) => (34, group_binary(parent, 0)),
+                Event::Committed { op, group } => (35, group_binary(group, op.0)),
+                Event::Aborted { op, group } => (36, group_binary(group, op.0)),
+                Event::Declined { op, why } => (37, [op.0, why as u64, 0, 0]),
+                Event::Link(Turn { peer, life, seen }) => (40, [u64::from(peer.0), life.0, seen, 0]),
+                Event::Members(Members(bits)) => (41, [bits as u64, (bits >> 64) as u64, 0, 0]),
+                Event::Pending(pending) => (42, [u64::from(pending), 0, 0, 0]),
                 Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
             },
         }
@@ -205,7 +241,11 @@ impl What {
         match *self {
             Self::Cut(peer) | Self::Mend(peer) | Self::Slow(peer) => Some(peer),
             Self::Node(
-                Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer),
+                Event::Watch(peer)
+                | Event::Unwatch(peer)
+                | Event::Down(peer)
+                | Event::Yield(peer)
+                | Event::Member(peer),
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
             Self::Node(Event::Link(turn)) => Some(turn.peer),
@@ -217,7 +257,20 @@ impl What {
         match self {
             Self::Drop(_, reason) => Some(reason.name()),
             Self::Node(Event::Refused { why, .. }) => Some(why.name()),
+            Self::Node(Event::Declined { why, .. }) => Some(why.name()),
             _ => None,
+        }
+    }
+
+    /// The group that it is about, and the operation.
+    fn about(&self) -> (Option<GroupId>, Option<OpId>) {
+        match *self {
+            Self::Node(Event::Committed { op, group } | Event::Aborted { op, group }) => {
+                (Some(group), Some(op))
+            }
+            Self::Node(Event::Declined { op, .. }) => (None, Some(op)),
+            Self::Node(Event::Recorded { group, .. } | Event::Parent(group)) => (Some(group), None),
+            _ => (None, None),
         }
     }
 }
@@ -226,6 +279,10 @@ impl MsgRef {
     fn binary(&self, last: u64) -> [u64; 4] {
         [self.id, u64::from(self.kind.id()), u64::from(self.from.0) << 32 | u64::from(self.to.0), last]
     }
+}
+
+fn group_binary(GroupId(id): GroupId, last: u64) -> [u64; 4] {
+    [u64::from(id.node.0), id.incarnation.0, id.seq, last]
 }
 
 /// Absent is 0; ids are shifted by one so that they never are.
@@ -292,6 +349,16 @@ impl fmt::Display for Json {
         if let What::Node(Event::Pending(pending)) = what {
             write!(f, r#","pending":{pending}"#)?;
         }
+        let (group, op) = what.about();
+        if let Some(group) = group {
+            write!(f, r#","group":"{group}""#)?;
+        }
+        if let Some(op) = op {
+            write!(f, r#","op":{op}"#)?;
+        }
+        if let What::Node(Event::Recorded { record, .. }) = what {
+            write!(f, r#","record":"{record}""#)?;
+        }
         if let What::Node(Event::Installed(digest)) = what {
             write!(f, r#","task":"{digest}""#)?;
         }
@@ -307,7 +374,7 @@ impl fmt::Display for Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ident::{ElectionId, GroupId};
+    use crate::ident::ElectionId;
     use crate::leadership::Cause;
     use crate::view::Status;
     use alloc::string::ToString;

@@ -20,7 +20,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use bellwether_proto::election::{AnyElection, Protocol, Variant};
-use bellwether_sim::explore::{Bounds, Flow, Limits, System, explore};
+use bellwether_sim::explore::{Bounds, Flow, INSTANTS_MAX, Limits, System, explore};
 use stateright::{Checker, Model};
 
 use model::Judged;
@@ -86,7 +86,7 @@ fn measured(protocol: Protocol, who: &str) -> Measured {
 
 fn ours(protocol: Protocol) {
     let threads = NonZeroUsize::new(THREADS).expect("more than none");
-    let limits = Limits { states_max: u64::MAX, threads };
+    let limits = Limits { states_max: u64::MAX, instants_max: INSTANTS_MAX, threads };
     let system = system(protocol);
     let began = Instant::now();
     let outcome = explore(&system, &[], limits, |_| Flow::GoOn);

@@ -41,7 +41,7 @@ impl Blueprint {
     }
 
     /// The node that comes up on a machine whose disk holds this, in its next life.
-    pub(crate) fn node<E: Election>(&self, id: NodeId, disk: Durable, now: Time) -> Node<E> {
+    pub(crate) fn node<E: Election>(&self, id: NodeId, disk: &Durable, now: Time) -> Node<E> {
         let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
         let roster = match self.setup.protocol.spec().peers {
             Peers::Listed => self.setup.roster.seen_by(id),
@@ -50,6 +50,6 @@ impl Blueprint {
         let candidate = self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&id));
         let choices = Choices { candidate, ..self.setup.choices };
         let setup = Setup { roster, incarnation, count: disk.count, choices, ..self.setup.clone() };
-        Node::new(setup, self.detector, now)
+        Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now)
     }
 }

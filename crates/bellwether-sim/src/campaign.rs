@@ -28,6 +28,8 @@ pub enum Place {
         /// Whether nodes are run as an agent runs them.
         agent: bool,
     },
+    /// Restricted operations, with crashes at every step of their commits.
+    Restricted,
     /// A network that keeps a model's promise, and nothing more.
     Model(ModelKind),
 }
@@ -44,13 +46,16 @@ impl Campaign {
             let places = [Place::Agent, Place::Promised { agent: true }];
             places.into_iter().filter(move |_| runs_there).map(move |place| repaired(protocol, place))
         };
+        let restricted = move |protocol: Protocol| {
+            protocol.spec().reorganizes.then(|| repaired(protocol, Place::Restricted))
+        };
         let in_models = |protocol| {
             Variant::ALL.into_iter().flat_map(move |variant| {
                 let models = plan::model::promised(protocol, variant).iter();
                 models.map(move |model| Self { protocol, variant, place: Place::Model(*model) })
             })
         };
-        let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(in_models(p));
+        let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(restricted(p)).chain(in_models(p));
         Protocol::ALL.into_iter().flat_map(all).collect()
     }
 
@@ -63,6 +68,7 @@ impl Campaign {
                 let limits = Limits { agent, ..Limits::default() };
                 plan::draw_within(self.protocol, self.variant, &limits, seed)
             }
+            Place::Restricted => plan::restricted::draw(self.protocol, seed),
             Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
         }
     }
@@ -75,6 +81,7 @@ impl Campaign {
             Place::Agent => format!("{protocol}-agent"),
             Place::Promised { agent: false } => format!("promised-{protocol}"),
             Place::Promised { agent: true } => format!("promised-{protocol}-agent"),
+            Place::Restricted => format!("restricted-{protocol}"),
             Place::Model(model) => format!("{protocol}-{}-{}", self.variant.name(), model.name()),
         }
     }

@@ -39,6 +39,7 @@ mod fake_clean;
 mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
+mod history;
 mod known;
 mod last_quarter;
 mod link_history;
@@ -47,6 +48,7 @@ mod obligations;
 mod omega;
 mod one_leader_per_view;
 mod one_view_or_dead;
+mod restricted_once;
 mod single_sender;
 mod sle1;
 mod sle2;
@@ -284,6 +286,8 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Omega => Box::new(omega::Omega::of_elections(facts)),
         Property::Settled => Box::new(omega::Omega::of_announcements(facts)),
         Property::Epoch => Box::new(epoch::Epoch::default()),
+        Property::History => Box::new(history::History::default()),
+        Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::default()),
         Property::SingleSender => Box::new(single_sender::SingleSender::new(facts)),
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),

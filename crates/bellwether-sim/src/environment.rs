@@ -37,6 +37,12 @@ pub fn promised(scenario: &Scenario, property: Property, waived: &[Assumption]) 
         })
 }
 
+/// Whether a property is promised in any world at all by what the scenario runs.
+pub fn promises_ever(scenario: &Scenario, property: Property) -> bool {
+    let promises = promises(scenario.protocol, scenario.variant, scenario.agent);
+    promises.iter().any(|promise| promise.property == property)
+}
+
 /// What an algorithm and its detector promise, and the leadership layer if there is one.
 pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
     let mut promises = of_algorithm(protocol, variant, agent);
@@ -51,6 +57,11 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
 
 fn of_algorithm(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
     let mut promises = protocol.spec().promises(variant).to_vec();
+    // What the group layer promises, whatever the election above it does. As printed, groups may have no numbers.
+    if protocol.spec().reorganizes && variant == Variant::Repaired {
+        promises.push(Promise { property: Property::History, under: &[] });
+        promises.push(Promise { property: Property::RestrictedOnce, under: &[] });
+    }
     if agent {
         // That all announce the same leader in the end is promised where it is of the elections.
         let omega = promises.iter().filter(|promise| promise.property == Property::Omega);
@@ -211,6 +222,7 @@ fn loses_messages(fault: &Fault) -> bool {
         | Fault::Mend(_)
         | Fault::Heal
         | Fault::Slow { .. }
-        | Fault::CrashBeforeSend { .. } => false,
+        | Fault::CrashBeforeSend { .. }
+        | Fault::Perform { .. } => false,
     }
 }

@@ -33,6 +33,7 @@ mod table;
 mod turn;
 
 pub use bounds::{Bounds, Reached};
+pub use calm::INSTANTS_MAX;
 pub use oracle::may_lie;
 pub use path::{Story, story};
 pub use promised::{judgeable, promised};

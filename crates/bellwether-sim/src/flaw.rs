@@ -112,9 +112,9 @@ impl Hunt {
         Some(Found { seed, runs: seed - self.seed + 1, scenario: self.draw(Variant::Printed, seed) })
     }
 
-    /// The shortest scenario that shows what a plan shows.
-    pub fn shrink(&self, found: &Found, effort: &Effort) -> Option<Shrunk> {
-        shrink_to(&found.scenario, &self.goal, effort)
+    /// The shortest scenario that shows what a plan shows; the shortest so far once `stop` is set.
+    pub fn shrink(&self, found: &Found, effort: &Effort, stop: &AtomicBool) -> Option<Shrunk> {
+        shrink_to(&found.scenario, &self.goal, effort, stop)
     }
 
     /// Searches the repaired algorithm in the same places.

@@ -18,6 +18,7 @@ pub mod environment;
 pub mod explore;
 pub mod flaw;
 pub mod journal;
+pub mod lineage;
 pub mod measure;
 mod model;
 mod net;

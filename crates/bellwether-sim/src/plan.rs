@@ -8,6 +8,7 @@
 pub mod limits;
 mod menu;
 pub mod model;
+pub mod restricted;
 
 use std::collections::BTreeSet;
 

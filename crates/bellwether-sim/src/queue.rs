@@ -10,6 +10,9 @@ use bellwether_proto::time::Time;
 const DEADLINE: u64 = 1 << 63;
 /// That of news: what a connection carried arrives before the news of its end.
 const NEWS: u64 = 1 << 62;
+/// That of applications' answers.
+const ANSWER: u64 = 1 << 61;
+const CLASSES: u64 = DEADLINE | NEWS | ANSWER;
 
 /// Pending deliveries and deadlines.
 #[derive(Debug, Default)]
@@ -25,6 +28,8 @@ pub(crate) enum Due {
     Delivery(usize),
     /// The news in that slot.
     News(usize),
+    /// The application's answer in that slot.
+    Answer(usize),
     /// The host of that index wanted to be woken.
     Deadline(usize),
 }
@@ -36,6 +41,10 @@ impl Queue {
 
     pub(crate) fn tell(&mut self, at: Time, slot: usize) {
         self.push(at, NEWS, slot);
+    }
+
+    pub(crate) fn answer(&mut self, at: Time, slot: usize) {
+        self.push(at, ANSWER, slot);
     }
 
     pub(crate) fn deadline(&mut self, at: Time, host: usize) {
@@ -50,9 +59,10 @@ impl Queue {
     pub(crate) fn pop(&mut self) -> Option<(Time, Due)> {
         let Reverse((at, place, item)) = self.heap.pop()?;
         let item = item as usize;
-        let due = match place & (DEADLINE | NEWS) {
+        let due = match place & CLASSES {
             0 => Due::Delivery(item),
             NEWS => Due::News(item),
+            ANSWER => Due::Answer(item),
             _ => Due::Deadline(item),
         };
         Some((at, due))
@@ -69,7 +79,7 @@ impl Queue {
     }
 
     fn pending(&self, class: u64) -> Vec<(Time, usize)> {
-        let of_class = |Reverse((_, place, _)): &&Reverse<_>| place & (DEADLINE | NEWS) == class;
+        let of_class = |Reverse((_, place, _)): &&Reverse<_>| place & CLASSES == class;
         let mut pending: Vec<_> = self.heap.iter().filter(of_class).collect();
         pending.sort_unstable_by_key(|Reverse(entry)| *entry);
         pending.into_iter().map(|Reverse((at, _, slot))| (*at, *slot as usize)).collect()

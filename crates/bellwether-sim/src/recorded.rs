@@ -34,6 +34,9 @@ use ranks::Ranks;
 /// How far a machine's clock may be off, in parts per million. A quartz is better.
 const DRIFT_PPM: u32 = 200;
 
+/// Why a property that could have been judged was not.
+const NO_OCCASION: &str = "the run had no occasion to keep or to break it";
+
 /// A recorded run, and the verdict on it.
 #[derive(Clone, Debug)]
 pub struct Recorded {
@@ -49,8 +52,8 @@ pub struct Recorded {
     pub ended: Time,
     /// The verdicts, and how many events there were up to each violation.
     pub findings: Vec<(Finding, usize)>,
-    /// What is promised and was not judged, and what that would need.
-    pub left_out: Vec<(Property, String)>,
+    /// What is promised and was not judged, and why.
+    pub not_judged: Vec<(Property, String)>,
 }
 
 /// Judges what the nodes recorded, and what befell them if that is known.
@@ -70,8 +73,11 @@ pub fn judge(traces: &[TraceFile], truth: Option<&TraceFile>, setup: &Setup) -> 
     events.iter_mut().for_each(|event| ranks.apply(event));
     let events = lives::complete(events);
     let kept = Kept::new(&events, ranks.len(), setup);
-    let (properties, left_out) = choose(setup, truth.is_some(), &kept);
+    let (properties, mut not_judged) = choose(setup, truth.is_some(), &kept);
     let findings = findings(&events, setup, &properties, &ranks);
+    let judged = |property: &Property| findings.iter().any(|(finding, _)| finding.property == *property);
+    let vacuous = properties.into_iter().filter(|property| !judged(property));
+    not_judged.extend(vacuous.map(|property| (property, NO_OCCASION.to_owned())));
     Ok(Recorded {
         protocol: setup.protocol,
         variant: setup.variant,
@@ -79,7 +85,7 @@ pub fn judge(traces: &[TraceFile], truth: Option<&TraceFile>, setup: &Setup) -> 
         events: events.len(),
         ended: ended(&events),
         findings,
-        left_out,
+        not_judged,
     })
 }
 
@@ -141,11 +147,11 @@ fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Prope
         let missing: Vec<_> =
             promise.under.iter().filter(|assumption| !kept.keeps(**assumption)).map(|a| a.name()).collect();
         if !truth && !needs_no_truth(promise.property) {
-            left_out.push((promise.property, "the truth about what befell the nodes".to_owned()));
+            left_out.push((promise.property, "it needs the truth about what befell the nodes".to_owned()));
         } else if missing.is_empty() {
             judged.push(promise.property);
         } else {
-            left_out.push((promise.property, missing.join(", ")));
+            left_out.push((promise.property, format!("it needs {}", missing.join(", "))));
         }
     }
     judged.sort_unstable();
@@ -156,7 +162,9 @@ fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Prope
 
 fn needs_no_truth(property: Property) -> bool {
     match property {
-        Property::Sle1 | Property::Ale1 | Property::Epoch => true,
+        Property::Sle1 | Property::Ale1 | Property::Epoch | Property::History | Property::RestrictedOnce => {
+            true
+        }
         Property::Sle2
         | Property::Ale2
         | Property::Ale2Prime

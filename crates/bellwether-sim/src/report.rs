@@ -9,7 +9,8 @@ use bellwether_proto::time::Time;
 use bellwether_proto::view::View;
 use serde::Serialize;
 
-use crate::check::Finding;
+use crate::check::{Finding, Violation};
+use crate::environment::promises_ever;
 use crate::journal::Accounts;
 use crate::scenario::Scenario;
 
@@ -198,15 +199,25 @@ fn expectations(
             None => format!("node {node} announces nobody, not epoch {epoch}"),
         })
     });
+    // A file may be run with another algorithm than it was written for.
+    let foreign = |property: &Property| match promises_ever(scenario, *property) {
+        true => String::new(),
+        false => format!("; {} never promises {property}", scenario.protocol.name()),
+    };
+    let nothing = |property| format!("{property} had nothing to judge in this run{}", foreign(property));
     let holds = expect.holds.iter().filter_map(|property| match verdict(property) {
-        None => Some(format!("{property} had nothing to judge in this run")),
+        None => Some(nothing(property)),
         Some(finding) => {
-            finding.violation.as_ref().map(|violation| format!("{property}: {}", violation.what))
+            let broken =
+                |violation: &Violation| format!("{property}: {}{}", violation.what, foreign(property));
+            finding.violation.as_ref().map(broken)
         }
     });
     let violates = expect.violates.iter().filter_map(|property| match verdict(property) {
-        None => Some(format!("{property} had nothing to judge in this run")),
-        Some(finding) if finding.violation.is_none() => Some(format!("{property} holds")),
+        None => Some(nothing(property)),
+        Some(finding) if finding.violation.is_none() => {
+            Some(format!("{property} holds{}", foreign(property)))
+        }
         Some(_) => None,
     });
     let messages = expect.messages.iter().filter_map(|(what, bound)| {

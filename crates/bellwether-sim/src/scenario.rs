@@ -15,12 +15,13 @@ use std::collections::BTreeMap;
 
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
+use bellwether_proto::group::OpId;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 
 pub use model::{Model, ModelKey, ModelKind};
-pub use parse::{Overrides, ScenarioError, Wrong, one_of};
+pub use parse::{Overrides, ScenarioError, Wrong, distance, nearest, one_of};
 
 /// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
 pub const NODES_MAX: u32 = 4_000;
@@ -229,6 +230,13 @@ pub enum Fault {
         node: NodeId,
         /// Which kind.
         kind: String,
+    },
+    /// `perform`: the node, if it is up, is asked to perform a restricted operation.
+    Perform {
+        /// Who.
+        node: NodeId,
+        /// The number of the operation.
+        op: OpId,
     },
     /// `network`: changes the rule of every link without a rule of its own.
     Network {

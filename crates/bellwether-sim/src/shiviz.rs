@@ -108,6 +108,10 @@ fn reported(event: &Event) -> Option<String> {
             format!("is {}, leader {leader}{group}", view.status)
         }
         Event::Installed(task) => format!("has task {task} in place"),
+        Event::Recorded { group, .. } => format!("records group {group}"),
+        Event::Committed { op, group } => format!("knows that operation {op} was committed in group {group}"),
+        Event::Aborted { op, group } => format!("aborts operation {op} in group {group}"),
+        Event::Declined { op, why } => format!("declines operation {op} ({})", why.name()),
         Event::Announced(Announcement { leader, epoch, cause }) => {
             let leader = leader.map_or("nobody".to_owned(), |leader| leader.to_string());
             format!("announces {leader}, epoch {epoch}: {cause}")
@@ -121,7 +125,10 @@ fn reported(event: &Event) -> Option<String> {
         Event::Link(turn) if turn.is_up() => format!("link to {} up", turn.peer),
         Event::Link(turn) => format!("link to {} down", turn.peer),
         Event::Members(members) => format!("installs a view of {}", members.count()),
-        Event::Pending(_) | Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return None,
+        Event::Pending(_) => return None,
+        Event::Member(_) | Event::Parent(_) | Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => {
+            return None;
+        }
     })
 }
 

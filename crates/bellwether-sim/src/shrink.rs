@@ -29,6 +29,7 @@ mod times;
 mod trials;
 
 use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
 
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
@@ -69,7 +70,7 @@ pub struct Shrunk {
     pub story: String,
     /// How many candidates were played.
     pub runs: u64,
-    /// Whether nothing smaller was found before the effort was used up.
+    /// Whether it went on until nothing smaller was found: it was not stopped, and the effort was not used up.
     pub finished: bool,
 }
 
@@ -86,22 +87,25 @@ impl Shrunk {
     }
 }
 
-/// Shrinks a scenario that breaks a property which is promised in its world; none if it does not.
-pub fn shrink(scenario: &Scenario, property: Property, effort: &Effort) -> Option<Shrunk> {
-    shrink_to(scenario, &Goal::property(property), effort)
+/// Shrinks a scenario that breaks a property which is promised in its world; none if it does not. Once `stop` is set it
+/// ends with the smallest that it has found by then.
+pub fn shrink(scenario: &Scenario, property: Property, effort: &Effort, stop: &AtomicBool) -> Option<Shrunk> {
+    shrink_to(scenario, &Goal::property(property), effort, stop)
 }
 
 /// As [`shrink`], of whatever the goal asks for.
-pub fn shrink_to(scenario: &Scenario, goal: &Goal, effort: &Effort) -> Option<Shrunk> {
+pub fn shrink_to(scenario: &Scenario, goal: &Goal, effort: &Effort, stop: &AtomicBool) -> Option<Shrunk> {
     let mut best = plain(scenario, goal);
-    let mut trials = Trials::new(goal.clone(), &best, *effort);
+    let mut trials = Trials::new(goal.clone(), &best, *effort, stop);
     if !trials.will_do(&best) {
         return None;
     }
     loop {
         let before = Size::of(&best);
         for pass in PASSES {
-            pass(&mut best, &mut trials);
+            if !trials.is_over() {
+                pass(&mut best, &mut trials);
+            }
         }
         if Size::of(&best) == before || trials.is_over() {
             break;
@@ -113,7 +117,7 @@ pub fn shrink_to(scenario: &Scenario, goal: &Goal, effort: &Effort) -> Option<Sh
 }
 
 /// Replaces the scenario by smaller ones as long as it finds any.
-type Pass = fn(&mut Scenario, &mut Trials);
+type Pass = fn(&mut Scenario, &mut Trials<'_>);
 
 /// In the order in which they save most: a run that ends early and has few events is quick to judge.
 const PASSES: [Pass; 9] = [

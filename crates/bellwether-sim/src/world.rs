@@ -4,6 +4,7 @@
 //! events in the order of the file, deliveries, deadlines (each in order of creation). Nodes start at time 0, after
 //! the scenario's events of that instant, so that a file can lay out the network before anybody speaks.
 
+mod application;
 mod connections;
 mod hooks;
 
@@ -18,12 +19,13 @@ use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Kind};
 use bellwether_proto::node::Node;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::View;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use slab::Slab;
 
+use application::Application;
 use connections::{Connections, News};
 use hooks::Disks;
 pub use hooks::Relay;
@@ -61,6 +63,7 @@ pub struct World<'a, E: Election> {
     journal: Journal<'a>,
     relay: Option<Relay<'a, E::Msg>>,
     disks: Option<Disks<'a>>,
+    application: Option<Application<'a>>,
     outbox: Outbox<E::Msg>,
 }
 
@@ -85,6 +88,8 @@ struct Host<E: Election> {
     wakes: u32,
     /// Crash instead of sending a message of this kind.
     trap: Option<String>,
+    /// Crash instead of writing or sending anything after so much more.
+    fuse: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -122,6 +127,7 @@ impl<'a, E: Election> World<'a, E> {
             journal,
             relay: None,
             disks: None,
+            application: None,
             outbox: Outbox::new(),
         }
     }
@@ -134,6 +140,11 @@ impl<'a, E: Election> World<'a, E> {
     /// Has disks keep `keep` of what is written to them: a planted fault.
     pub fn set_disks(&mut self, keep: impl FnMut(Durable) -> Durable + 'a) {
         self.disks = Some(Disks(Box::new(keep)));
+    }
+
+    /// Has the node crash when it has written and sent so much more, whatever it is about to do next.
+    pub fn crash_after(&mut self, id: NodeId, effects: u64) {
+        self.hosts[index(id)].fuse = Some(effects);
     }
 
     /// The time.
@@ -194,6 +205,7 @@ impl<'a, E: Election> World<'a, E> {
             match due {
                 Due::Delivery(slot) => self.deliver(slot),
                 Due::News(slot) => self.break_news(slot),
+                Due::Answer(slot) => self.answer(slot),
                 Due::Deadline(at) => self.wake(at),
             }
         }
@@ -229,6 +241,7 @@ impl<'a, E: Election> World<'a, E> {
             }
             Fault::DropNext { from, to, kind } => self.net.drop_next(index(*from), index(*to), kind),
             Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
+            Fault::Perform { node, op } => self.perform(index(*node), *op),
             Fault::Network { latency, loss, duplicate, fifo } => self.net.change_base(|rule| {
                 rule.latency = latency.unwrap_or(rule.latency);
                 rule.loss = loss.unwrap_or(rule.loss);
@@ -253,6 +266,7 @@ impl<'a, E: Election> World<'a, E> {
             host.inbox.iter().for_each(|message| message.frame.canonical(host.id, &mut form));
             form.incarnation(host.id, host.disk.incarnation);
             form.suspicions(host.disk.count);
+            form.option(host.disk.group.as_deref(), |form, kept| kept.canonical(form));
             let now = host.clock.reads(self.now);
             form.option(host.node.as_ref(), |form, node| node.canonical(now, form));
         }
@@ -293,7 +307,11 @@ impl<'a, E: Election> World<'a, E> {
     fn boot(&mut self, at: usize) {
         let now = self.now;
         let host = &mut self.hosts[at];
-        let node = self.blueprint.node(host.id, host.disk, host.clock.reads(now));
+        let node = self.blueprint.node(host.id, &host.disk, host.clock.reads(now));
+        let node = match &self.application {
+            Some(application) => node.with_planner(application.patience),
+            None => node,
+        };
         host.node = Some(match self.connections {
             Some(_) => {
                 let terms = connections::terms(&self.blueprint.setup, host.disk.epoch);
@@ -320,7 +338,7 @@ impl<'a, E: Election> World<'a, E> {
         let (was_up, was_fresh, was_paused) = (host.node.is_some(), host.fresh, host.paused);
         host.fresh = false;
         host.paused = false;
-        host.trap = None;
+        (host.trap, host.fuse) = (None, None);
         host.wake = Time::NEVER;
         host.news.clear();
         if was_up || was_paused {
@@ -450,14 +468,20 @@ impl<'a, E: Election> World<'a, E> {
         if !self.outbox.is_empty() {
             let mut outbox = std::mem::take(&mut self.outbox);
             for output in outbox.drain() {
+                if !matches!(output, Output::Event(_)) && self.burns_down(at) {
+                    self.crash(at);
+                    break;
+                }
                 match output {
                     Output::Persist(durable) => {
+                        let written = Written::from(&durable);
                         self.hosts[at].disk = match &mut self.disks {
                             Some(Disks(keep)) => keep(durable),
                             None => durable,
                         };
-                        self.record(at, What::Persist(durable));
+                        self.record(at, What::Persist(written));
                     }
+                    Output::Plan(request) => self.ask(at, &request),
                     Output::Event(event) => {
                         self.views_changed |= matches!(event, Event::View(_));
                         self.record(at, What::Node(event));
@@ -483,6 +507,14 @@ impl<'a, E: Election> World<'a, E> {
             self.outbox = outbox;
         }
         self.schedule_wake(at);
+    }
+
+    /// Whether the node is to crash before it does anything more.
+    fn burns_down(&mut self, at: usize) -> bool {
+        let fuse = &mut self.hosts[at].fuse;
+        let left = fuse.map(|left| left.checked_sub(1));
+        *fuse = left.flatten();
+        left == Some(None)
     }
 
     fn springs_trap(&self, at: usize, kind: Kind) -> bool {
@@ -637,6 +669,7 @@ impl<E: Election> Host<E> {
             woken: Time::ZERO,
             wakes: 0,
             trap: None,
+            fuse: None,
         }
     }
 }

@@ -209,7 +209,7 @@ fn classes_of(plan: &Scenario) -> BTreeSet<FaultClass> {
         Fault::Slow { .. } => Some(FaultClass::Delay),
         Fault::DropNext { .. } => Some(FaultClass::Loss),
         Fault::Network { fifo: Some(false), .. } => Some(FaultClass::Delay),
-        Fault::Network { .. } | Fault::Heal => None,
+        Fault::Network { .. } | Fault::Heal | Fault::Perform { .. } => None,
     };
     network.chain(plan.events.iter().filter_map(|planned| of(&planned.fault))).collect()
 }

@@ -1,11 +1,16 @@
 //! Whatever a plan breaks, its shrunk form breaks too, and is as small as shrinking can make it.
 
+use std::sync::atomic::AtomicBool;
+
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::environment::promised;
 use bellwether_sim::scenario::{Expect, Scenario};
 use bellwether_sim::shrink::{Effort, Size, shrink};
 use bellwether_sim::{plan, run};
+
+/// Nobody stops it.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 #[test]
 fn what_async_bully_breaks_as_printed() {
@@ -27,7 +32,7 @@ fn shrinks(protocol: Protocol, property: Property, seeds: u64, events_max: usize
         }
         found += 1;
         let effort = Effort { threads: 2, ..Effort::default() };
-        let shrunk = shrink(&plan, property, &effort).expect("it breaks the property");
+        let shrunk = shrink(&plan, property, &effort, &NEVER).expect("it breaks the property");
         let small = &shrunk.scenario;
         let (file, context) = (shrunk.file(&["A test."]), format!("seed {seed}:\n{}", small.to_toml()));
         assert!(shrunk.finished, "{context}");
@@ -38,9 +43,9 @@ fn shrinks(protocol: Protocol, property: Property, seeds: u64, events_max: usize
         assert!(run::run(small).passed(small), "it breaks what it says it does: {context}");
         let unaware = Scenario { expect: Expect::default(), ..small.clone() };
         assert!(!run::run(&unaware).passed(&unaware), "it fails if that is not expected: {context}");
-        let again = shrink(small, property, &effort).expect("it breaks the property");
+        let again = shrink(small, property, &effort, &NEVER).expect("it breaks the property");
         assert_eq!(again.scenario, *small, "nothing is left to shrink: {context}");
-        let alone = shrink(&plan, property, &Effort { threads: 1, ..effort });
+        let alone = shrink(&plan, property, &Effort { threads: 1, ..effort }, &NEVER);
         assert_eq!(alone, Some(shrunk), "the number of threads does not matter: seed {seed}");
     }
     assert!(found >= 2, "{seeds} plans broke {property} {found} times");

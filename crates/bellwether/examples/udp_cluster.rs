@@ -119,7 +119,7 @@ impl Host {
                         }
                     }
                     Output::Event(Event::View(view)) => drop(tell.send((self.id, view))),
-                    Output::Event(_) => {}
+                    Output::Plan(_) | Output::Event(_) => {}
                 }
             }
             let wait = node.deadline().map_or(Span::secs(1), |deadline| deadline.since(now()));
@@ -166,6 +166,6 @@ fn durable(text: &str) -> Option<Durable> {
     Some(Durable {
         incarnation: Incarnation(incarnation.parse().ok()?),
         count: count.parse().ok()?,
-        epoch: 0,
+        ..Durable::default()
     })
 }

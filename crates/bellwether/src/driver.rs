@@ -19,7 +19,7 @@ use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::node::Node;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::What;
+use bellwether_proto::trace::{What, Written};
 use bellwether_proto::wire::{self, Channel};
 use tokio::sync::mpsc;
 
@@ -171,6 +171,7 @@ impl Driver {
                 Output::Persist(durable) => self.persist(durable).await?,
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
+                Output::Plan(_) => {} // Only a node that was told of an application asks.
                 Output::Event(event) => self.on_event(now, event),
             }
         }
@@ -182,7 +183,7 @@ impl Driver {
     /// What follows must not be sent if this fails: the node would have forgotten it after a crash. What went before is on
     /// its way while the disk works.
     async fn persist(&mut self, durable: Durable) -> Result<(), Ended> {
-        self.record(What::Persist(durable));
+        self.record(What::Persist(Written::from(&durable)));
         self.shared.transport.set_incarnation(durable.incarnation);
         self.shared.known().incarnation = durable.incarnation;
         // Others see what has happened while this waits, so it is in the trace by then.

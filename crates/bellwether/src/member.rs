@@ -397,7 +397,9 @@ fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) ->
         hands_over: spec.hands_over,
         epoch: kept.epoch,
     };
-    Node::new(setup, DetectorConfig::new(DETECTOR, timing), now).with_leadership(terms, now)
+    Node::new(setup, DetectorConfig::new(DETECTOR, timing), now)
+        .with_kept(kept.group.clone(), now)
+        .with_leadership(terms, now)
 }
 
 /// The papers' parameters: the first timeout is τ + 2δ.

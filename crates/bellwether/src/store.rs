@@ -76,7 +76,10 @@ pub(crate) enum Fault {
     )]
     Newer { found: u32 },
     /// Written by an earlier version of this program.
-    #[error("is of format {found}, which this build no longer reads; it reads format {}", format::VERSION)]
+    #[error(
+        "is of format {found}, which this build no longer reads; it reads format {} and later",
+        format::OLDEST
+    )]
     Older { found: u32 },
 }
 

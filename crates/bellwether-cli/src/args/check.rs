@@ -104,10 +104,10 @@ pub(crate) struct BoundsArgs {
     /// How many messages are on their way from one node to another
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) in_flight: Option<u8>,
-    /// Stop after so many states, and say so
+    /// Judge the first N states and look for no others; if there are any, say so, and exit with 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) states_max: Option<u64>,
-    /// Judge these properties, whether or not they are promised within the bounds
+    /// Judge these properties, each once, whether or not they are promised within the bounds
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = searchable(), hide_possible_values = true)]
     pub(crate) judge: Option<Vec<Property>>,
 }

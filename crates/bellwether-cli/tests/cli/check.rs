@@ -49,11 +49,32 @@ fn a_run_that_keeps_the_promises_is_judged_so() {
         json!({
             "mode": "trace", "files": [trace], "torn": [], "protocol": "fjr", "variant": "repaired", "nodes": 3,
             "events": text.lines().count(), "wall_ms": null, "violations": [],
-            "properties": [holds("OMEGA"), holds("SINGLE-SENDER")], "reached": {},
+            "properties": [holds("OMEGA"), holds("SINGLE-SENDER")], "not_judged": [], "reached": {},
         })
     );
     let shown = check(&["--trace", &trace, "--truth", &trace, "--protocol", "fjr", "--nodes", "3"]).done();
     assert!(shown.contains("OMEGA            holds\n"), "{shown}");
+    assert!(shown.contains("  2 hold\n"), "{shown}");
+}
+
+/// Whoever goes down in the end leaves nothing of "in the end" to judge.
+#[test]
+fn what_was_not_judged_is_counted_and_says_why() {
+    let scratch = Scratch::new("check-not-judged");
+    let file = scratch.file("end.toml", CRASH.replace("\"4s\", recover = [1]", "\"19s\", crash = [2]"));
+    let trace = scratch.path("run.jsonl");
+    bellwether(&["sim", &file, "--trace", &trace]).done();
+    let args = ["--trace", &trace, "--truth", &trace, "--protocol", "fjr", "--nodes", "3"];
+    let (code, value) = check_json(&args);
+    assert_eq!((code, &value["properties"]), (0, &json!([])));
+    let names: Vec<_> = value["not_judged"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["OMEGA", "SINGLE-SENDER"]);
+    let why = value["not_judged"][0]["why"].as_str().unwrap();
+    assert!(why.starts_with("it needs "), "{why}");
+    let shown = check(&args).done();
+    assert!(shown.contains("  2 not judged\n"), "{shown}");
+    let said = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(&format!("OMEGA not judged: {why}")), "{shown}");
 }
 
 #[test]

@@ -19,7 +19,12 @@ const BAD: &[(&str, &str, &str)] = &[
     ("[[event]]\nat = \"0s\"\ncrash = [3]", "6:10", "there is no node 3, expected one from 1 to 2"),
     ("[[event]]\nat = \"0s\"\nkill = [1]", "6:1", "unknown key `kill`, expected"),
     ("[expect]\nholds = [\"ALE9\"]", "5:10", "unknown property `ALE9`, expected"),
-    ("[expect]\nmessages = { Hallt = 1 }", "5:14", "unknown kind of message `Hallt`, expected"),
+    ("[expect]\nmessages = { Hallt = 1 }", "5:14", "unknown kind of message `Hallt`, did you mean `Halt`?"),
+    ("[expect]\nmessages = { Peace = 1 }", "5:14", "unknown kind of message `Peace`, expected"),
+    ("[expect]\nholds = [\"omega\"]", "5:10", "unknown property `omega`, did you mean `OMEGA`?"),
+    ("[[event]]\nat = \"0s\"\ncrahs = [1]", "6:1", "unknown key `crahs`, did you mean `crash`?"),
+    ("[netwrok]\nloss = 0.1", "4:2", "unknown key `netwrok`, did you mean `network`?"),
+    ("variant = \"repared\"", "4:11", "unknown variant `repared`, did you mean `repaired`?"),
 ];
 
 #[test]
@@ -31,6 +36,9 @@ fn a_bad_scenario_is_located_and_explained_in_one_line() {
     }
     let file = scratch.file("bad.toml", LEAST.replace("async-bully", "raft"));
     assert_says(&["sim", &file], 2, &format!("error: {file}:1:12: "), "unknown protocol `raft`, expected ");
+    let file = scratch.file("bad.toml", LEAST.replace("async-bully", "async-buly"));
+    let meant = "unknown protocol `async-buly`, did you mean `async-bully`?";
+    assert_says(&["sim", &file], 2, &format!("error: {file}:1:12: "), meant);
     let file = scratch.file("bad.toml", [LEAST.as_bytes(), b"# \xff"].concat());
     assert_says(
         &["sim", &file],

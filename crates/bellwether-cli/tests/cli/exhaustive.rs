@@ -25,7 +25,13 @@ fn it_says_what_it_covered() {
 fn a_search_that_was_cut_short_says_so_and_fails() {
     let outcome = exhaustive(&["lfa", "--states-max", "100"]);
     assert_eq!(outcome.code, 3);
-    assert!(outcome.out.starts_with("lfa repaired: only the first "), "{}", outcome.out);
+    assert!(outcome.out.starts_with("lfa repaired: only the first 100 states, "), "{}", outcome.out);
+}
+
+#[test]
+fn what_is_named_twice_is_judged_once() {
+    let text = exhaustive(&["lfa", "--nodes", "2", "--judge", "OMEGA,SINGLE-SENDER,OMEGA"]).done();
+    assert!(text.contains("judged           OMEGA, SINGLE-SENDER\n"), "{text}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::harness::{Outcome, Scratch, bellwether, report, root};
+use crate::interrupt::interrupted_when;
 
 /// One that is found at once.
 const SMALL: &str = r#"
@@ -64,7 +65,8 @@ fn a_flaw_is_found_shrunk_written_and_verified() {
     let scratch = Scratch::new("flaws-found");
     let (dir, out) = (folder(&scratch, SMALL), scratch.path("out"));
     let said = bellwether(&["flaws", "--dir", &dir, "--out", &out]).done();
-    assert!(said.contains("E-X1") && said.contains("clean in 200"), "{said}");
+    assert!(said.contains("E-X1") && said.contains("clean in 1"), "{said}");
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
     let scenario = fs::read_to_string(format!("{out}/flaws/E-X1.toml")).unwrap();
     assert!(scenario.contains("drop_next = { from = 1, to = 2, kind = \"Halt\" }"), "{scenario}");
     assert!(fs::read_to_string(format!("{out}/flaws.md")).unwrap().contains("one Halt is lost"));
@@ -73,6 +75,24 @@ fn a_flaw_is_found_shrunk_written_and_verified() {
     let stale = bellwether(&["flaws", "--dir", &dir, "--verify", &out]);
     assert_eq!(stale.code, 1);
     assert!(stale.err.contains("E-X1.toml is not what would be written today"), "{}", stale.err);
+}
+
+/// What was found is kept, and the command that is told goes on with the rest.
+#[test]
+fn who_interrupts_a_hunt_learns_how_to_go_on() {
+    let scratch = Scratch::new("flaws-interrupted");
+    let (dir, out) = (folder(&scratch, SMALL), scratch.path("out"));
+    let endless = SMALL.replace("E-X1", "E-X2").replace("ALE2'", "ALE1").replace("= 200", "= 1000000");
+    scratch.file("flaws/E-X2.toml", endless);
+    let written = format!("{out}/flaws/E-X1.svg");
+    let outcome =
+        interrupted_when(&["flaws", "--dir", &dir, "--out", &out], |_| fs::exists(&written).unwrap());
+    assert_eq!((outcome.code, outcome.err.as_str()), (130, ""), "{}", outcome.out);
+    assert!(outcome.out.contains("\nE-X1     async-bully  ALE2' "), "{}", outcome.out);
+    let go_on = format!("Interrupted. To go on:\n  bellwether flaws E-X2 --dir {dir} --out {out}\n");
+    assert!(outcome.out.ends_with(&go_on), "{}", outcome.out);
+    bellwether(&["sim", &format!("{out}/flaws/E-X1.toml")]).done();
+    assert!(!fs::exists(format!("{out}/flaws.md")).unwrap(), "half a table is none");
 }
 
 /// Whatever the number of threads, it is the same plan and the same scenario.
@@ -98,6 +118,16 @@ fn a_flaw_that_is_not_there_is_not_found() {
     let missed = bellwether(&["flaws", "--dir", &dir]);
     assert_eq!(missed.code, 1);
     assert!(missed.out.contains("NOT FOUND"), "{}", missed.out);
+}
+
+#[test]
+fn a_mark_that_is_not_true_any_more_is_told() {
+    let scratch = Scratch::new("flaws-stale");
+    let marked = SMALL.replace("story ", "unrepaired = \"it is hard\"\nstory ");
+    let outcome = bellwether(&["flaws", "--dir", &folder(&scratch, &marked)]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""), "{}", outcome.out);
+    let words = "E-X1: `unrepaired` says that the repaired algorithm breaks it too, but it breaks";
+    assert!(outcome.out.contains(words), "{}", outcome.out);
 }
 
 #[test]
@@ -133,7 +163,10 @@ fn what_cannot_be_is_told_before_any_work() {
         let Outcome { code: found, err, .. } = bellwether(&[&["flaws"], args].concat());
         assert_eq!((found, err.contains(what)), (code, true), "{err}");
     };
-    refused(&["E-ST99"], 2, "no flaw E-ST99");
+    refused(&["E-ST99"], 2, "no flaw E-ST99, expected one of E-RA1, E-RA2, ");
+    refused(&["E-ST99", "--verify", "docs"], 2, "no flaw E-ST99, expected one of ");
+    refused(&["--verify", "nope"], 2, "--verify nope: no flaws were written there");
+    refused(&["--verify", "nope"], 2, "to verify one of E-RA1, E-RA2, ");
     refused(&["--dir", "nowhere"], 2, "nowhere: there is no such folder");
     refused(&["--dir", "crates"], 2, "there is no flaw here");
     refused(&["E-ST5", "--out", "README.md"], 3, "cannot write README.md");

@@ -6,6 +6,7 @@ mod errors;
 mod exhaustive;
 mod flaws;
 mod harness;
+mod interrupt;
 mod json;
 mod outputs;
 mod search;

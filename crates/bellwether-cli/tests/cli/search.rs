@@ -1,20 +1,12 @@
 //! `check PROTOCOL`: what is searched for, found, kept and said.
 
 use std::fs;
-use std::io::Read;
-use std::process::{Child, Stdio};
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use crate::harness::{Outcome, Scratch, bellwether, command};
-
-/// Far longer than it takes, however busy the machine.
-const DEADLINE: Duration = Duration::from_secs(60);
+use crate::harness::{Outcome, Scratch, bellwether};
+use crate::interrupt::{has_worked_for, interrupted_when};
 
 fn check(args: &[&str]) -> Outcome {
     bellwether(&[&["check"], args].concat())
@@ -64,6 +56,12 @@ fn the_flaw_of_the_printed_algorithm_is_found_and_replays() {
     assert_eq!(violation["property"], "ALE2'");
     let (seed, steps) = (violation["seed"].as_u64().unwrap(), violation["steps"].as_u64().unwrap());
     assert!((1..=100).contains(&seed) && steps > 0 && steps < found["events"].as_u64().unwrap());
+    let shrunk = &violation["shrunk"];
+    assert_eq!(
+        (&shrunk["nodes"], &shrunk["events"], &shrunk["finished"]),
+        (&json!(2), &json!(1), &json!(true))
+    );
+    assert!(shrunk["from_events"].as_u64() > Some(1), "{shrunk}");
     assert!(found["reached"]["Halt received"].as_u64().unwrap() > 0, "{found}");
 
     // What is kept is the run that was found: `sim` agrees that it breaks what it says.
@@ -103,6 +101,7 @@ fn a_violation_is_shown_with_the_way_back_to_it() {
         "FAILED  async-bully printed   100 ",
         "\nALE2'            BROKEN in ",
         "\nasync-bully printed breaks ALE2' at ",
+        "\n  shrunk         to 2 nodes, 1 event, from ",
         "\n  again          bellwether check async-bully --variant printed --seed ",
     ] {
         assert!(outcome.out.contains(words), "{words:?} is not in\n{}", outcome.out);
@@ -227,6 +226,22 @@ fn who_interrupts_a_search_learns_what_was_found_and_how_to_go_on() {
     assert!(next > 7 + 80, "plans were played before it was interrupted");
 }
 
+/// One plan of many nodes, which is soon played and takes long to shrink.
+#[test]
+fn who_interrupts_shrinking_gets_the_shortest_so_far() {
+    let scratch = Scratch::new("shrinking-interrupted");
+    let dir = scratch.path("found");
+    let plan = ["async-bully", "--variant", "printed", "--nodes", "48", "--seed", "21", "--runs", "1"];
+    let args = [&plan[..], &["--threads", "1", "--out", &dir]].concat();
+    let outcome = interrupted(&args);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""), "{}", outcome.out);
+    let said = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("; that was cut short: the command below shrinks it to the end "), "{said}");
+    assert!(said.contains(&format!("again bellwether check {} written", plan.join(" "))), "{said}");
+    assert!(!said.contains("Interrupted"), "every plan has been played: {said}");
+    bellwether(&["sim", &format!("{dir}/async-bully-printed-ale2-prime-21.toml")]).done();
+}
+
 #[test]
 fn an_interrupted_search_that_found_nothing_is_no_answer() {
     let outcome = interrupted(&["--all", "--runs", "1000000000", "--faults", "crash", "--json"]);
@@ -237,44 +252,7 @@ fn an_interrupted_search_that_found_nothing_is_no_answer() {
     assert!(go_on.starts_with("bellwether check bully-fd --faults crash --seed "), "{go_on}");
 }
 
-/// Begins a search without end, interrupts it once it has had time to find something, and waits for what it says.
+/// Interrupts a search once it has had time to find something.
 fn interrupted(args: &[&str]) -> Outcome {
-    let mut child = command(&[&["check"], args].concat())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command runs");
-    busy_for(&child, Duration::from_millis(1_500));
-    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).expect("it is running");
-    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let (tell, told) = mpsc::channel();
-    thread::spawn(move || {
-        let (mut said, mut complained) = (String::new(), String::new());
-        out.read_to_string(&mut said).expect("it prints text");
-        err.read_to_string(&mut complained).expect("it prints text");
-        let _ = tell.send((said, complained));
-    });
-    let Ok((out, err)) = told.recv_timeout(DEADLINE) else {
-        child.kill().expect("it is ours");
-        panic!("it does not end");
-    };
-    let code = child.wait().expect("it is ours").code().expect("it ends by itself");
-    Outcome { code, out, err }
-}
-
-/// Waits until the process has worked for so long, by its own account.
-fn busy_for(child: &Child, long: Duration) {
-    // The fields 14 and 15, counted from 1, in hundredths of a second.
-    let stat = format!("/proc/{}/stat", child.id());
-    let (_silent, news) = mpsc::channel::<()>();
-    loop {
-        let text = fs::read_to_string(&stat).expect("it is running");
-        let (_, after) = text.rsplit_once(')').expect("the name is in parentheses");
-        let ticks: u64 =
-            after.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum();
-        if Duration::from_millis(ticks * 10) >= long {
-            return;
-        }
-        let _ = news.recv_timeout(Duration::from_millis(20));
-    }
+    interrupted_when(&[&["check"], args].concat(), has_worked_for(Duration::from_millis(1_500)))
 }

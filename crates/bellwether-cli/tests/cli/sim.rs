@@ -43,6 +43,21 @@ fn options_override_the_file() {
     assert!(names.contains(&&"SLE1".into()), "judged by what it promises: {names:?}");
 }
 
+/// A file may be run with an algorithm that knows nothing of what it expects.
+#[test]
+fn what_another_algorithm_never_promises_is_said_to_be_so() {
+    let file = "scenarios/est06a-lost-halt-printed.toml";
+    let outcome = bellwether(&["sim", file, "--protocol", "fjr"]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
+    for words in [
+        "\nALE2'            holds; only [expect] names it, fjr never promises it\n",
+        "\nexpect violates  NOT met: ALE2' holds; fjr never promises ALE2'\n",
+    ] {
+        assert!(outcome.out.contains(words), "{}", outcome.out);
+    }
+    assert!(!bellwether(&["sim", file]).done().contains("never promises"));
+}
+
 #[test]
 fn where_leadership_is_announced_the_table_shows_it_and_the_json_stays_as_it_is() {
     let file = "scenarios/agent-crash.toml";

@@ -4,6 +4,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::history::History;
+use super::ledger::{Attempted, DOUBTS_MAX};
+use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{GroupId, NodeId};
 
@@ -32,10 +35,26 @@ impl Formation {
 pub struct Past {
     /// The last group whose task was in place at that node.
     pub head: Option<GroupId>,
+    /// The groups that it came from.
+    pub history: History,
+    /// The restricted operations that it voted for without knowing the outcome: nobody joins as if nothing were pending.
+    #[serde(deserialize_with = "bounded::list::<DOUBTS_MAX, _, _>")]
+    pub doubts: Vec<Attempted>,
 }
 
 impl Past {
+    /// Whether a past that somebody sent is one that a node could have.
+    pub(super) fn is_sound(&self) -> bool {
+        self.history.is_sound() && self.head.is_none_or(|head| self.history.record(head).is_some())
+    }
+
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.option(self.head, |form, group| form.election(group.0));
+        self.history.canonical(form);
+        form.number(self.doubts.len() as u64);
+        for (op, ballot) in &self.doubts {
+            form.number(op.0);
+            ballot.canonical(form);
+        }
     }
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Task;
+use super::history::History;
+use super::ledger::{Ballot, OpId, Outcome};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId};
 use crate::message::Kind;
@@ -16,6 +18,8 @@ pub enum GroupMsg {
         group: Option<GroupId>,
         /// The task description, x.
         task: Task,
+        /// Where the group comes from, itself included; empty if the algorithm does not number groups.
+        history: History,
     },
     /// The answer to Ready.
     ReadyReply {
@@ -24,6 +28,28 @@ pub enum GroupMsg {
         /// Whether the task is in place. The papers' answers do not tell (E-GM3), and printed variants do not look.
         in_place: bool,
     },
+    /// The first phase of a commit: "would you perform this with me?"
+    Prepare(OpId, Ballot),
+    /// The vote.
+    PrepareReply {
+        /// On what.
+        op: OpId,
+        /// In which attempt.
+        ballot: Ballot,
+        /// A yes is on disk before it is sent.
+        yes: bool,
+    },
+    /// The second phase, or the answer to Inquire: how an attempt ended.
+    Decide {
+        /// At what.
+        op: OpId,
+        /// Which attempt.
+        ballot: Ballot,
+        /// How.
+        outcome: Outcome,
+    },
+    /// A voter in doubt asks whoever may know.
+    Inquire(OpId, Ballot),
 }
 
 impl GroupMsg {
@@ -32,25 +58,52 @@ impl GroupMsg {
         match self {
             Self::Ready { .. } => READY,
             Self::ReadyReply { .. } => READY_REPLY,
+            Self::Prepare(..) => PREPARE,
+            Self::PrepareReply { .. } => PREPARE_REPLY,
+            Self::Decide { .. } => DECIDE,
+            Self::Inquire(..) => INQUIRE,
         }
     }
 
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.number(u64::from(self.kind().id()));
         match self {
-            Self::Ready { group, task } => {
+            Self::Ready { group, task, history } => {
                 form.option(*group, |form, group| form.election(group.0));
                 task.canonical(form);
+                history.canonical(form);
             }
             Self::ReadyReply { call, in_place } => {
                 form.reorganization(*call);
                 form.number(u64::from(*in_place));
             }
+            Self::Prepare(op, ballot) | Self::Inquire(op, ballot) => attempt(form, *op, ballot),
+            Self::PrepareReply { op, ballot, yes } => {
+                attempt(form, *op, ballot);
+                form.number(u64::from(*yes));
+            }
+            Self::Decide { op, ballot, outcome } => {
+                attempt(form, *op, ballot);
+                form.number(u64::from(*outcome == Outcome::Committed));
+            }
         }
     }
+}
+
+fn attempt(form: &mut Form, op: OpId, ballot: &Ballot) {
+    form.number(op.0);
+    ballot.canonical(form);
 }
 
 /// The kind of Ready. Algorithms that are reorganized have it among their own.
 pub const READY: Kind = Kind::protocol("Ready");
 /// The kind of its answers.
 pub const READY_REPLY: Kind = Kind::protocol("ReadyReply");
+
+const PREPARE: Kind = Kind::protocol("Prepare");
+const PREPARE_REPLY: Kind = Kind::protocol("PrepareReply");
+const DECIDE: Kind = Kind::protocol("Decide");
+const INQUIRE: Kind = Kind::protocol("Inquire");
+
+/// The kinds of the messages by which restricted operations are committed. No algorithm sends them by itself.
+pub const RESTRICTED_KINDS: &[Kind] = &[PREPARE, PREPARE_REPLY, DECIDE, INQUIRE];

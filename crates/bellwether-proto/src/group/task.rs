@@ -5,11 +5,31 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::ElectionId;
 
 /// No task description is longer than this: it travels in one frame.
 pub const TASK_MAX: usize = 16 * 1024;
+
+/// What is to be done. What it means is the application's business. Never longer than [`TASK_MAX`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content(#[serde(deserialize_with = "bounded::list::<TASK_MAX, _, _>")] Vec<u8>);
+
+impl Content {
+    /// Those bytes, as what a group is to do.
+    ///
+    /// # Errors
+    /// If there are more than [`TASK_MAX`].
+    pub fn new(bytes: Vec<u8>) -> Result<Self, TaskTooLong> {
+        if bytes.len() <= TASK_MAX { Ok(Self(bytes)) } else { Err(TaskTooLong { len: bytes.len() }) }
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 /// What a group works on, as its coordinator computed it, the same for all members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,18 +37,13 @@ pub struct Task {
     /// Which of its coordinator's reorganizations made it. No two descriptions are taken for one another, though their
     /// content be the same.
     made_by: ElectionId,
-    /// What is to be done. What it means is the application's business.
-    content: Vec<u8>,
+    content: Content,
 }
 
 impl Task {
     /// The description that a reorganization arrived at.
-    ///
-    /// # Errors
-    /// If its content is longer than [`TASK_MAX`].
-    pub fn new(made_by: ElectionId, content: Vec<u8>) -> Result<Self, TaskTooLong> {
-        let task = Self { made_by, content };
-        if task.is_short_enough() { Ok(task) } else { Err(TaskTooLong { len: task.content.len() }) }
+    pub fn new(made_by: ElectionId, content: Content) -> Self {
+        Self { made_by, content }
     }
 
     /// Which of its coordinator's reorganizations made it.
@@ -38,7 +53,7 @@ impl Task {
 
     /// What is to be done.
     pub fn content(&self) -> &[u8] {
-        &self.content
+        self.content.as_bytes()
     }
 
     /// A number that tells descriptions apart in traces.
@@ -47,18 +62,13 @@ impl Task {
         let number = [u64::from(node.0), incarnation.0, seq].map(u64::to_le_bytes);
         // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
         let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        TaskDigest(number.as_flattened().iter().chain(&self.content).fold(0xcbf2_9ce4_8422_2325, hash))
-    }
-
-    /// What a peer sends is decoded whatever its length.
-    pub(super) fn is_short_enough(&self) -> bool {
-        self.content.len() <= TASK_MAX
+        TaskDigest(number.as_flattened().iter().chain(self.content()).fold(0xcbf2_9ce4_8422_2325, hash))
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {
         form.reorganization(self.made_by);
-        form.number(self.content.len() as u64);
-        self.content.iter().for_each(|byte| form.number(u64::from(*byte)));
+        form.number(self.content().len() as u64);
+        self.content().iter().for_each(|byte| form.number(u64::from(*byte)));
     }
 }
 

@@ -1,6 +1,11 @@
 //! One node's group layer, told of formations and answers.
 
+mod history;
+mod plans;
+mod restricted;
+
 use super::*;
+use crate::roster::Priority;
 
 const T: Span = Span::millis(20);
 const SENT: Time = Time::from_micros(5_000);
@@ -13,8 +18,10 @@ fn number(node: u32, seq: u64) -> GroupId {
     GroupId(ElectionId { node: id(node), incarnation: Incarnation(1), seq })
 }
 
+/// One of three.
 fn layer(me: u32, variant: Variant) -> Group {
-    Group::new(id(me), Incarnation(1), variant, T)
+    let roster = Roster::new(id(me), (1..=3).map(NodeId), Priority::HighestId);
+    Group::new(&roster, Incarnation(1), variant, T)
 }
 
 fn formation(leader: u32, seq: u64, members: &[u32]) -> Formation {
@@ -36,7 +43,17 @@ fn steps(group: &mut Group) -> Vec<(&'static str, u32)> {
         Step::Send(to, GroupMsg::Ready { .. }) => ("Ready", to.0),
         Step::Send(to, GroupMsg::ReadyReply { in_place: true, .. }) => ("in place", to.0),
         Step::Send(to, GroupMsg::ReadyReply { in_place: false, .. }) => ("not in place", to.0),
-        Step::Installed(_) => ("installed", 0),
+        Step::Send(to, msg) => (msg.kind().name(), to.0),
+        Step::Persist => ("persist", 0),
+        Step::Event(Event::Installed(_)) => ("installed", 0),
+        Step::Event(Event::Recorded { .. }) => ("recorded", 0),
+        Step::Event(Event::Member(member)) => ("member", member.0),
+        Step::Event(Event::Parent(parent)) => ("parent", parent.0.node.0),
+        Step::Event(Event::Committed { .. }) => ("committed", 0),
+        Step::Event(Event::Aborted { .. }) => ("aborted", 0),
+        Step::Event(Event::Declined { why, .. }) => (why.name(), 0),
+        Step::Event(event) => panic!("{event:?} is not of this layer"),
+        Step::Plan(request) => ("plan", request.members.len() as u32),
         Step::Reorganized => ("reorganized", 0),
         Step::Failed(peer) => ("failed", peer.0),
     };
@@ -46,34 +63,37 @@ fn steps(group: &mut Group) -> Vec<(&'static str, u32)> {
 #[test]
 fn who_is_alone_is_reorganized_at_once() {
     let (mut group, _) = coordinator(Variant::Repaired, &[]);
-    assert_eq!(steps(&mut group), [("installed", 0), ("reorganized", 0)]);
+    let recorded = [("persist", 0), ("installed", 0), ("recorded", 0), ("member", 3), ("parent", 0)];
+    assert_eq!(steps(&mut group), [&recorded[..], &[("reorganized", 0)]].concat());
     assert_eq!(group.deadline(), Time::NEVER);
 }
 
 #[test]
 fn a_group_is_reorganized_when_all_have_the_task_in_place() {
     let (mut group, task) = coordinator(Variant::Repaired, &[1, 2]);
-    assert_eq!(steps(&mut group), [("Ready", 1), ("Ready", 2), ("installed", 0)]);
+    let before = steps(&mut group);
+    assert_eq!(before[..2], [("persist", 0), ("installed", 0)], "on disk before it is sent");
+    assert_eq!(before[before.len() - 2..], [("Ready", 1), ("Ready", 2)]);
     let reply = GroupMsg::ReadyReply { call: task.made_by(), in_place: true };
-    group.handle(id(1), reply.clone());
-    group.handle(id(1), reply.clone());
-    group.handle(id(4), reply.clone());
+    group.handle(SENT, id(1), reply.clone());
+    group.handle(SENT, id(1), reply.clone());
+    group.handle(SENT, id(4), reply.clone());
     assert_eq!(steps(&mut group), [], "one of two has answered, more than once, and a stranger");
-    group.handle(id(2), reply);
+    group.handle(SENT, id(2), reply);
     assert_eq!(steps(&mut group), [("reorganized", 0)]);
 }
 
 #[test]
 fn a_member_that_does_not_answer_in_time_ends_the_reorganization() {
     let (mut group, task) = coordinator(Variant::Repaired, &[1, 2]);
-    group.handle(id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
+    group.handle(SENT, id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
     steps(&mut group);
     assert_eq!(group.deadline(), SENT + T);
     group.wake(SENT + Span::millis(19));
     assert_eq!(steps(&mut group), []);
     group.wake(SENT + T);
     assert_eq!(steps(&mut group), [("failed", 2)]);
-    group.handle(id(2), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
+    group.handle(SENT, id(2), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
     assert_eq!(steps(&mut group), [], "an answer that comes after the timeout is ignored");
 }
 
@@ -93,7 +113,7 @@ fn a_refusal_counts_as_an_answer_only_as_printed() {
     for (variant, outcome) in [(Variant::Printed, ("reorganized", 0)), (Variant::Repaired, ("failed", 1))] {
         let (mut group, task) = coordinator(variant, &[1]);
         steps(&mut group);
-        group.handle(id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: false });
+        group.handle(SENT, id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: false });
         assert_eq!(steps(&mut group), [outcome]);
     }
 }
@@ -103,28 +123,32 @@ fn an_answer_to_an_earlier_reorganization_is_none_to_this() {
     let (mut group, task) = coordinator(Variant::Repaired, &[1]);
     group.form(SENT, formation(3, 2, &[1]));
     steps(&mut group);
-    group.handle(id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
+    group.handle(SENT, id(1), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
     assert_eq!(steps(&mut group), []);
 }
 
 #[test]
 fn a_member_takes_the_task_of_its_own_group_from_its_coordinator_once() {
     let (_, task) = coordinator(Variant::Repaired, &[1]);
-    let ready = |seq| GroupMsg::Ready { group: Some(number(3, seq)), task: task.clone() };
+    let ready = |seq| GroupMsg::Ready {
+        group: Some(number(3, seq)),
+        task: task.clone(),
+        history: History::default(),
+    };
     let mut member = layer(1, Variant::Repaired);
-    member.handle(id(3), ready(1));
+    member.handle(SENT, id(3), ready(1));
     assert_eq!(steps(&mut member), [("not in place", 3)], "it is in no group yet");
     member.form(SENT, formation(3, 1, &[]));
-    member.handle(id(2), ready(1));
+    member.handle(SENT, id(2), ready(1));
     assert_eq!(steps(&mut member), [], "that is no word of node 2");
-    member.handle(id(3), ready(2));
+    member.handle(SENT, id(3), ready(2));
     assert_eq!(steps(&mut member), [("not in place", 3)], "of another group");
-    member.handle(id(3), ready(1));
+    member.handle(SENT, id(3), ready(1));
     assert_eq!(steps(&mut member), [("installed", 0), ("reorganized", 0), ("in place", 3)]);
-    member.handle(id(3), ready(1));
+    member.handle(SENT, id(3), ready(1));
     assert_eq!(steps(&mut member), [("in place", 3)], "again");
     member.disband();
-    member.handle(id(3), ready(1));
+    member.handle(SENT, id(3), ready(1));
     assert_eq!(steps(&mut member), [("not in place", 3)], "it has left");
 }
 
@@ -139,8 +163,7 @@ fn no_two_tasks_are_taken_for_one_another() {
 
 #[test]
 fn a_task_that_is_too_long_is_its_authors_error() {
-    let made_by = ElectionId { node: id(3), incarnation: Incarnation(1), seq: 1 };
-    assert!(Task::new(made_by, alloc::vec![0; TASK_MAX]).is_ok());
-    let error = Task::new(made_by, alloc::vec![0; TASK_MAX + 1]);
+    assert!(Content::new(alloc::vec![0; TASK_MAX]).is_ok());
+    let error = Content::new(alloc::vec![0; TASK_MAX + 1]);
     assert_eq!(error, Err(TaskTooLong { len: TASK_MAX + 1 }));
 }

@@ -175,7 +175,7 @@ impl Cluster {
                     self.contended.insert(id);
                 }
                 Output::Persist(durable) => drop(self.disks.insert(id, durable)),
-                Output::Event(_) => {}
+                Output::Plan(_) | Output::Event(_) => {}
             }
         }
     }

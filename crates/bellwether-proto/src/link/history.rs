@@ -66,7 +66,7 @@ impl Pace {
 
 /// The links of one node.
 #[derive(Clone, Debug)]
-pub(crate) struct History<M> {
+pub(crate) struct Histories<M> {
     roster: Roster,
     life: Incarnation,
     pace: Pace,
@@ -94,7 +94,7 @@ pub(crate) enum Step<M> {
     Deliver(NodeId, M),
 }
 
-impl<M: Clone> History<M> {
+impl<M: Clone> Histories<M> {
     pub(crate) fn new(roster: &Roster, life: Incarnation, timing: Timing) -> Self {
         Self {
             roster: roster.clone(),

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::Node;
 use crate::election::{self, Election};
 use crate::io::{Event, Outbox, Output, Turn};
-use crate::link::history::{History, Step};
+use crate::link::history::{Histories, Step};
 use crate::message::Body;
 use crate::time::Time;
 
@@ -15,7 +15,7 @@ impl<E: Election> Node<E> {
         &mut self,
         now: Time,
         out: &mut Outbox<E::Msg>,
-        act: impl FnOnce(&mut History<E::Msg>),
+        act: impl FnOnce(&mut Histories<E::Msg>),
     ) {
         let Some(history) = &mut self.history else { return };
         act(history);

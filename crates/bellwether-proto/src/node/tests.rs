@@ -23,7 +23,7 @@ fn persist_is_the_first_output_of_start() {
             let outputs = rig.input(Input::Start);
             assert_eq!(
                 outputs[0],
-                Output::Persist(Durable { incarnation: Incarnation(7), count: 5, epoch: 0 })
+                Output::Persist(Durable { incarnation: Incarnation(7), count: 5, epoch: 0, group: None })
             );
             let lives = outputs.iter().filter_map(|output| match output {
                 Output::Persist(durable) => Some(durable.incarnation),
@@ -115,7 +115,7 @@ fn outlived_moves_above_and_persists_before_anything_is_sent() {
     let outputs = rig.receive(2, 1, 1, outlived(41));
     let reborn = Incarnation(42);
     assert_eq!(outputs[0], Output::Event(Event::Reborn(reborn)));
-    assert_eq!(outputs[1], Output::Persist(Durable { incarnation: reborn, count: 5, epoch: 0 }));
+    assert_eq!(outputs[1], Output::Persist(Durable { incarnation: reborn, count: 5, epoch: 0, group: None }));
     assert_eq!(rig.node.incarnation(), reborn);
     for output in &outputs[2..] {
         if let Output::Send { frame, .. } = output {
@@ -401,7 +401,7 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
                 Output::Broadcast(frame) => {
                     assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
                 }
-                Output::Event(_) => {}
+                Output::Plan(_) | Output::Event(_) => {}
             }
         }
         rig.form();

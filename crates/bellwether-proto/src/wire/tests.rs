@@ -13,7 +13,7 @@ use crate::election::franceschetti::{About, Change};
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{Count, Counts, Protocol, adft, fjr, franceschetti, gamma, lfa, lockstep, mmrt};
-use crate::group::{GroupMsg, Past, Task};
+use crate::group::{Ballot, Content, GroupMsg, History, OpId, Outcome, Past, Record, Task};
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
@@ -201,7 +201,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-pub(crate) const MESSAGES: u64 = 22 + 6 * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 26 + 6 * Protocol::ALL.len() as u64;
 
 /// A message with every number `n`.
 pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
@@ -230,15 +230,15 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
         11..18 => Body::Leadership(leadership(which - 11, n)),
-        18..20 => Body::Group(group(which - 18, n)),
-        20 => {
+        18..24 => Body::Group(group(which - 18, n)),
+        24 => {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
             Body::Join(message_of(protocol, n % 6, n), past(n))
         }
-        21 => Body::History(Box::new(on_link(n))),
+        25 => Body::History(Box::new(on_link(n))),
         which => {
-            let protocol = Protocol::ALL[((which - 22) / 6) as usize];
-            Body::Election(message_of(protocol, (which - 22) % 6, n))
+            let protocol = Protocol::ALL[((which - 26) / 6) as usize];
+            Body::Election(message_of(protocol, (which - 26) % 6, n))
         }
     }
 }
@@ -295,12 +295,19 @@ fn leadership(which: u64, n: u64) -> LeadershipMsg {
 fn group(which: u64, n: u64) -> GroupMsg {
     let call = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
     let content = vec![n as u8; (n % 9) as usize];
+    let (op, ballot) = attempt(n);
+    let outcome = if n.is_multiple_of(2) { Outcome::Committed } else { Outcome::Aborted };
     let all = [
         GroupMsg::Ready {
             group: (!n.is_multiple_of(2)).then_some(GroupId(call)),
-            task: Task::new(call, content).expect("it is short"),
+            task: Task::new(call, Content::new(content).expect("it is short")),
+            history: history(n),
         },
         GroupMsg::ReadyReply { call, in_place: n.is_multiple_of(2) },
+        GroupMsg::Prepare(op, ballot),
+        GroupMsg::PrepareReply { op, ballot, yes: n.is_multiple_of(2) },
+        GroupMsg::Decide { op, ballot, outcome },
+        GroupMsg::Inquire(op, ballot),
     ];
     all[which as usize].clone()
 }
@@ -322,9 +329,25 @@ fn on_link(n: u64) -> HistoryMsg<AnyMsg> {
     }
 }
 
+fn attempt(n: u64) -> (OpId, Ballot) {
+    let id = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
+    (OpId(n), Ballot { group: GroupId(id), attempt: n })
+}
+
+/// A graph of a group or none, whose content is of any kind.
+fn history(n: u64) -> History {
+    let (_, Ballot { group, .. }) = attempt(n);
+    let id = NodeId(n as u32);
+    let members = vec![id; (n % 4) as usize];
+    let parents = vec![group; (n % 3) as usize];
+    let record = Record { group, coordinator: id, generation: n, members, parents };
+    History::of((n % 2 > 0).then_some(record))
+}
+
 fn past(n: u64) -> Past {
-    let head = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
-    Past { head: (!n.is_multiple_of(2)).then_some(GroupId(head)) }
+    let (op, ballot) = attempt(n);
+    let head = (!n.is_multiple_of(2)).then_some(ballot.group);
+    Past { head, history: history(n), doubts: vec![(op, ballot); (n % 3) as usize] }
 }
 
 fn franceschetti(which: u64, n: u64) -> franceschetti::Msg {

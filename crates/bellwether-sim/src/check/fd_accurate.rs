@@ -85,6 +85,12 @@ impl FdAccurate {
             },
             Event::View(_)
             | Event::Installed(_)
+            | Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. }
             | Event::Announced(_)
             | Event::Yield(_)
             | Event::Reborn(_)

@@ -181,6 +181,12 @@ impl Known {
             Event::Link(_) | Event::Pending(_) => self.version += 1,
             Event::Members(_)
             | Event::Yield(_)
+            | Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. }
             | Event::Reborn(_)
             | Event::Watch(_)
             | Event::Unwatch(_)

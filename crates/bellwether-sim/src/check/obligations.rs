@@ -129,6 +129,12 @@ impl Obligations {
             Event::UnwatchAll => self.disarm_all(watcher),
             Event::View(_)
             | Event::Installed(_)
+            | Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. }
             | Event::Announced(_)
             | Event::Yield(_)
             | Event::Reborn(_)

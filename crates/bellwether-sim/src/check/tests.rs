@@ -6,6 +6,7 @@ mod agreement;
 mod detectors;
 mod elections;
 mod epoch;
+mod group_history;
 mod judge;
 mod omega;
 mod settled;

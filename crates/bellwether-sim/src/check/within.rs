@@ -109,6 +109,11 @@ impl Within {
     fn violation(&self, at: Time, why: &str) -> Violation {
         let Self { after, bound, .. } = self;
         let lasted = at.since(self.since.unwrap_or(Time::ZERO));
-        Violation { at, what: format!("{why}, {lasted} after {after}, where {bound} are allowed") }
+        let what = if lasted == *bound {
+            format!("{why}: not settled within {bound} after {after}")
+        } else {
+            format!("{why}, {lasted} after {after}: not settled from {bound} on")
+        };
+        Violation { at, what }
     }
 }

@@ -304,8 +304,19 @@ impl Telling {
             Event::PlayAlive => return self.aside(at, node, Note::PlaysAlive),
             Event::Refused { why, .. } => return self.refused(why),
             // That it is in place shows in the status.
-            Event::Installed(_) | Event::Members(_) | Event::Pending(_) => return,
-            Event::Link(_) | Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
+            Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. }
+            | Event::Installed(_)
+            | Event::Members(_)
+            | Event::Pending(_)
+            | Event::Link(_)
+            | Event::Watch(_)
+            | Event::Unwatch(_)
+            | Event::UnwatchAll => return,
         };
         self.step.changed = true;
         self.history.lanes[lane(node)].notes.push((at, note));

@@ -72,7 +72,7 @@ impl Aftermath {
             | Fault::Partition(_)
             | Fault::Slow { .. }
             | Fault::DropNext { .. } => self.broken_links = true,
-            Fault::Mend(_) => {}
+            Fault::Mend(_) | Fault::Perform { .. } => {}
             Fault::Network { loss, .. } => self.loss = loss.unwrap_or(self.loss),
         }
     }

@@ -26,8 +26,8 @@ use crate::check::{self, Standing, Views};
 use crate::net::index;
 use crate::run::facts;
 
-/// A future that has not come round after so many instants is not going to.
-const INSTANTS_MAX: usize = 50_000;
+/// A future that has not come round after so many instants is left undecided: hundreds of times what it takes.
+pub const INSTANTS_MAX: usize = 50_000;
 
 /// What must come to be so, and how soon.
 #[derive(Debug)]
@@ -36,16 +36,18 @@ pub(super) struct Goals {
     /// Of those, who may send what in the end is not seen in a state.
     single_sender: bool,
     bound: Span,
+    instants_max: usize,
 }
 
 impl Goals {
-    pub(super) fn new<E: Election>(system: &System<E>, judged: &[Property]) -> Self {
+    pub(super) fn new<E: Election>(system: &System<E>, judged: &[Property], instants_max: usize) -> Self {
         let facts = facts(&system.scenario);
         let bounds = judged.iter().filter_map(|property| check::bound(*property, &facts));
         Self {
             properties: judged.iter().copied().filter(|property| is_goal(*property)).collect(),
             single_sender: judged.contains(&Property::SingleSender),
-            bound: bounds.min().unwrap_or(Span::micros(u64::from(NEVER - 1))),
+            bound: bounds.min().unwrap_or(Span::micros(u64::from(LATEST))),
+            instants_max,
         }
     }
 
@@ -69,7 +71,11 @@ pub(super) fn is_goal(property: Property) -> bool {
 pub(super) type Settles = u32;
 
 /// It never does.
-pub(super) const NEVER: Settles = u32::MAX;
+const NEVER: Settles = u32::MAX;
+/// Nobody knows: it was not followed to its end.
+const UNDECIDED: Settles = NEVER - 1;
+/// As late as can be told.
+const LATEST: Settles = UNDECIDED - 1;
 
 /// What is known of futures, by the fingerprint of any moment of theirs.
 pub(super) type Known = Table<Settles>;
@@ -99,8 +105,8 @@ pub(super) fn settles<E: Election>(
             break if is_settled(&past[round..], senders, goals) { Rest::Round(round) } else { Rest::Fails };
         }
         past.push(moment);
-        if past.len() > INSTANTS_MAX {
-            break Rest::Fails;
+        if past.len() > goals.instants_max {
+            return UNDECIDED; // The futures that run into this one are followed for themselves.
         }
         if !calm.pass() {
             let last = past.len() - 1;
@@ -115,25 +121,49 @@ pub(super) fn settles<E: Election>(
     remaining(settled_at, Time::ZERO)
 }
 
-/// Whether that is too long, or never.
-pub(super) fn is_too_late(settles: Settles, goals: &Goals) -> bool {
-    settles == NEVER || Span::micros(u64::from(settles)) > goals.bound
+/// Whether a future settles in time.
+pub(super) enum InTime {
+    /// After so long.
+    Yes(Span),
+    /// Too late, or never.
+    No,
+    /// It was not followed to its end.
+    Unknown,
+}
+
+pub(super) fn standing(settles: Settles, goals: &Goals) -> InTime {
+    let took = Span::micros(u64::from(settles));
+    match settles {
+        NEVER => InTime::No,
+        UNDECIDED => InTime::Unknown,
+        _ if took > goals.bound => InTime::No,
+        _ => InTime::Yes(took),
+    }
+}
+
+/// Goals that a future misses.
+pub(super) struct Missed {
+    /// Which, and how.
+    pub(super) found: Vec<(Property, String)>,
+    /// Whether there may be more, because it was not followed to its end.
+    pub(super) undecided: bool,
 }
 
 /// Which goals the future of a state misses, and how. Slow: it looks at each by itself, and for a failure alone.
-pub(super) fn missed<E: Election>(
-    system: &System<E>,
-    state: &State<E>,
-    goals: &Goals,
-) -> Vec<(Property, String)> {
+pub(super) fn missed<E: Election>(system: &System<E>, state: &State<E>, goals: &Goals) -> Missed {
     let single = goals.single_sender.then_some(Property::SingleSender);
-    let mut missed = Vec::new();
+    let mut missed = Missed { found: Vec::new(), undecided: false };
     for property in goals.properties.iter().copied().chain(single) {
-        let alone = Goals::new(system, &[property]);
+        let alone = Goals::new(system, &[property], goals.instants_max);
         let (known, mut learnt, mut scratch) = (Known::new(), Known::new(), Scratch::default());
         let settles = settles(system, state, &alone, &known, &mut learnt, &mut scratch);
-        if is_too_late(settles, &alone) {
-            missed.push((property, in_words(system, state, property, settles, alone.bound)));
+        match standing(settles, &alone) {
+            InTime::Yes(_) => {}
+            InTime::No => {
+                let words = in_words(system, state, property, settles, alone.bound);
+                missed.found.push((property, words));
+            }
+            InTime::Unknown => missed.undecided = true,
         }
     }
     missed
@@ -148,7 +178,7 @@ fn in_words<E: Election>(
 ) -> String {
     if settles != NEVER {
         let took = Span::micros(u64::from(settles));
-        return format!("with nothing happening any more it takes {took}, where {bound} are allowed");
+        return format!("with nothing happening any more it takes {took} to settle, and not {bound} at most");
     }
     if property == Property::SingleSender {
         return "with nothing happening any more several nodes go on sending for ever".to_owned();
@@ -212,9 +242,8 @@ fn settled_at(past: &[Moment], rest: &Rest) -> Option<Time> {
 }
 
 fn remaining(settled_at: Option<Time>, at: Time) -> Settles {
-    settled_at.map_or(NEVER, |settled| {
-        u32::try_from(settled.since(at).as_micros()).unwrap_or(NEVER - 1).min(NEVER - 1)
-    })
+    settled_at
+        .map_or(NEVER, |settled| u32::try_from(settled.since(at).as_micros()).unwrap_or(LATEST).min(LATEST))
 }
 
 /// A cluster that is left alone.
@@ -302,6 +331,7 @@ impl<'a, E: Election> Calm<'a, E> {
                 Output::Broadcast(frame) => (0..self.hosts.len())
                     .filter(|to| *to != at)
                     .for_each(|to| self.send(at, to, frame.clone())),
+                Output::Plan(_) => {}
                 Output::Event(event) => {
                     let plays_dead = match event {
                         Event::PlayDead => true,

@@ -6,7 +6,7 @@ use bellwether_proto::io::Event;
 use bellwether_proto::message::Message;
 use bellwether_proto::node::Node;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::{Status, View};
 
 use super::state::{Letter, State};
@@ -54,7 +54,7 @@ impl Teller {
     fn beginning<E: Election>(&mut self, state: &State<E>) {
         for host in &state.hosts {
             self.record(state, host.index(), What::Recover);
-            self.record(state, host.index(), What::Persist(host.disk));
+            self.record(state, host.index(), What::Persist(Written::from(&host.disk)));
             self.record(state, host.index(), What::Node(Event::View(host.view())));
         }
         for letter in &state.letters {
@@ -117,7 +117,7 @@ impl Teller {
 
     fn deed<E: Election>(&mut self, state: &State<E>, at: usize, deed: &Deed<E::Msg>, id: &mut u32) {
         match deed {
-            Deed::Persist(durable) => self.record(state, at, What::Persist(*durable)),
+            Deed::Persist(durable) => self.record(state, at, What::Persist(Written::from(durable))),
             Deed::Event(event) => {
                 self.record(state, at, What::Node(*event));
                 self.line.extend(in_words(state.hosts[at].id, *event));

@@ -12,7 +12,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
 
 use super::bounds::Reached;
-use super::calm::{self, Goals, Known};
+use super::calm::{self, Goals, INSTANTS_MAX, Known};
 use super::log::Log;
 use super::state::{Scratch, State};
 use super::step::Step;
@@ -26,8 +26,10 @@ const BATCH: usize = 1 << 13;
 /// When to stop short of the end.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// No more states than this, give or take a batch.
+    /// No more states than this. All of them are judged.
     pub states_max: u64,
+    /// A future that has not come round after so many instants is left undecided: [`INSTANTS_MAX`], or less.
+    pub instants_max: usize,
     /// How many threads.
     pub threads: NonZeroUsize,
 }
@@ -82,6 +84,8 @@ pub struct Outcome {
     pub reached: Reached,
     /// The longest that a state took to settle when left alone.
     pub slowest: Span,
+    /// Of how many states nobody knows whether they settle when left alone: it was not seen in so many instants.
+    pub undecided: u64,
     /// One counterexample for each thing that was broken, shortest first.
     pub violations: Vec<Counterexample>,
     /// The memory for what must be remembered of every state, and of every moment of a future.
@@ -129,7 +133,7 @@ where
     E: Election<Msg: Send + Sync> + Send + Sync,
 {
     let mut search = Search::new(system, judged, limits);
-    while !search.frontier.is_empty() && search.extent == Extent::All {
+    while !search.frontier.is_empty() && matches!(search.extent, Extent::All | Extent::StatesMax) {
         search.level(&mut watch);
     }
     search.finish()
@@ -143,7 +147,8 @@ pub fn flaws<E: Election>(
     state: &State<E>,
 ) -> Vec<(Property, String)> {
     let breaches = judged.iter().filter_map(|property| Some((*property, check::breach(*property, state)?)));
-    breaches.chain(calm::missed(system, state, &Goals::new(system, judged))).collect()
+    let goals = Goals::new(system, judged, INSTANTS_MAX);
+    breaches.chain(calm::missed(system, state, &goals).found).collect()
 }
 
 struct Search<'a, E: Election> {
@@ -170,6 +175,7 @@ struct Part<E: Election> {
     transitions: u64,
     reached: Reached,
     slowest: Span,
+    undecided: u64,
 }
 
 struct Fresh<E: Election> {
@@ -198,7 +204,7 @@ where
         Self {
             system,
             judged: judged.to_vec(),
-            goals: Goals::new(system, judged),
+            goals: Goals::new(system, judged, limits.instants_max),
             limits,
             seen,
             log: Log::with_first(),
@@ -212,6 +218,7 @@ where
                 extent: Extent::All,
                 reached: Reached::default(),
                 slowest: Span::ZERO,
+                undecided: 0,
                 violations: Vec::new(),
                 bytes: 0,
             },
@@ -238,15 +245,11 @@ where
                 self.extent = Extent::Stopped;
                 return;
             }
-            if self.outcome.states > self.limits.states_max {
-                self.extent = Extent::StatesMax;
-                return;
-            }
         }
         drop(frontier);
         self.system.forget_unused();
         self.frontier = std::mem::take(&mut self.next);
-        if !self.findings.is_empty() {
+        if !self.findings.is_empty() && self.extent == Extent::All {
             self.extent = Extent::UpToViolation;
         } else if !self.frontier.is_empty() {
             self.outcome.depth += 1;
@@ -276,10 +279,13 @@ where
             transitions: 0,
             reached: Reached::default(),
             slowest: Span::ZERO,
+            undecided: 0,
         };
+        // When there may be no more states, those that are there are still judged.
+        let expands = self.extent == Extent::All;
         let mut scratch = Scratch::default();
         for (state, number) in states {
-            if self.judge(state, *number, &mut part, &mut scratch) {
+            if self.judge(state, *number, &mut part, &mut scratch) && expands {
                 self.expand(state, *number, &mut part, &mut scratch);
             }
         }
@@ -300,12 +306,14 @@ where
         if !self.goals.is_empty() {
             let settles =
                 calm::settles(self.system, state, &self.goals, &self.known, &mut part.learnt, scratch);
-            if calm::is_too_late(settles, &self.goals) {
-                for (property, what) in calm::missed(self.system, state, &self.goals) {
-                    find(property, what);
+            match calm::standing(settles, &self.goals) {
+                calm::InTime::Yes(took) => part.slowest = part.slowest.max(took),
+                calm::InTime::No => {
+                    let missed = calm::missed(self.system, state, &self.goals);
+                    missed.found.into_iter().for_each(|(property, what)| find(property, what));
+                    part.undecided += u64::from(missed.undecided);
                 }
-            } else {
-                part.slowest = part.slowest.max(Span::micros(u64::from(settles)));
+                calm::InTime::Unknown => part.undecided += 1,
             }
         }
         part.found.len() == found_before
@@ -328,13 +336,19 @@ where
     }
 
     fn take_in(&mut self, part: Part<E>) {
-        let Part { fresh, found, learnt, transitions, reached, slowest } = part;
+        let Part { fresh, found, learnt, transitions, reached, slowest, undecided } = part;
         self.outcome.transitions += transitions;
         self.outcome.reached.add(reached);
         self.outcome.slowest = self.outcome.slowest.max(slowest);
+        self.outcome.undecided += undecided;
         self.known.absorb(learnt);
         for Fresh { print, parent, step, state } in fresh {
-            if self.seen.insert(print, ()) {
+            if self.outcome.states == self.limits.states_max {
+                if !self.seen.contains(print) {
+                    self.extent = Extent::StatesMax;
+                    break;
+                }
+            } else if self.seen.insert(print, ()) {
                 self.outcome.states += 1;
                 let number = self.log.add(parent, step);
                 self.next.push((state, number));

@@ -157,14 +157,15 @@ impl<E: Election> Host<E> {
     /// The same machine, about to change: what was written down is void.
     pub(super) fn opened(&self) -> Self {
         let Self { id, disk, clock, node, plays_dead, told, .. } = self;
-        let (node, told, form) = (node.clone(), told.clone(), Form::new());
-        Self { id: *id, disk: *disk, clock: *clock, node, plays_dead: *plays_dead, told, form, print: 0 }
+        let (disk, node, told, form) = (disk.clone(), node.clone(), told.clone(), Form::new());
+        Self { id: *id, disk, clock: *clock, node, plays_dead: *plays_dead, told, form, print: 0 }
     }
 
     /// Writes the machine down as it is when its clock shows `now`.
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {
         form.incarnation(self.id, self.disk.incarnation);
         form.suspicions(self.disk.count);
+        form.option(self.disk.group.as_deref(), |form, kept| kept.canonical(form));
         form.option(self.node.as_ref(), |form, node| node.canonical(now, form));
         form.number(u64::from(self.plays_dead));
         for (told, id) in self.told.iter().zip((1..).map(NodeId)) {

@@ -290,7 +290,7 @@ impl<E: Election> System<E> {
 
     fn crash_idle(&self, mut base: State<E>, at: usize) -> Option<Reaction<E>> {
         base.hosts[at].node.as_ref()?;
-        let disk = base.hosts[at].disk;
+        let disk = base.hosts[at].disk.clone();
         self.crash(&mut base, at, disk);
         Some(Reaction::none(base))
     }
@@ -353,7 +353,7 @@ impl<E: Election> System<E> {
         if before.node.is_some() {
             return None;
         }
-        let mut host = self.booted(before.id, before.disk);
+        let mut host = self.booted(before.id, before.disk.clone());
         if self.oracle == Oracle::Accurate {
             self.announce(&mut base, &host);
         }
@@ -419,7 +419,8 @@ impl<E: Election> System<E> {
             Oracle::Fallible => vec![None; self.scenario.nodes as usize],
             Oracle::Silent | Oracle::Accurate => Vec::new(),
         };
-        let node = self.blueprint.node(id, disk, Time::ZERO);
+        // With the groups of the past in them, states would never come back, and no election depends on them.
+        let node = self.blueprint.node(id, &disk, Time::ZERO).without_history();
         Host { node: Some(node), told, ..Host::down(id, disk) }
     }
 
@@ -436,7 +437,7 @@ impl<E: Election> System<E> {
         for output in outbox.drain() {
             match output {
                 Output::Persist(durable) => {
-                    host.disk = durable;
+                    host.disk = durable.clone();
                     deeds.push(Deed::Persist(durable));
                 }
                 Output::Send { to, frame } => deeds.push(self.letter(to, frame)),
@@ -444,6 +445,7 @@ impl<E: Election> System<E> {
                     let others = self.scenario.ids().filter(|id| *id != host.id);
                     deeds.extend(others.map(|to| self.letter(to, frame.clone())));
                 }
+                Output::Plan(_) => {} // No application takes part.
                 Output::Event(event) => {
                     match event {
                         Event::PlayDead => host.plays_dead = true,
@@ -492,11 +494,11 @@ impl<E: Election> System<E> {
         let done = turn.done_before(cut);
         self.carry_out(&mut state, at, done)?;
         let written = done.iter().rev().find_map(|deed| match deed {
-            Deed::Persist(durable) => Some(*durable),
+            Deed::Persist(durable) => Some(durable.clone()),
             Deed::Send { .. } | Deed::Event(_) => None,
         });
         state.left.crashes -= 1;
-        let disk = written.unwrap_or(state.hosts[at].disk);
+        let disk = written.unwrap_or_else(|| state.hosts[at].disk.clone());
         self.crash(&mut state, at, disk);
         Ok(state)
     }

@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::{Evidence, Fixed, Flaw, Hunt};
 use crate::plan::limits::{NODES_MAX, NODES_MIN};
 use crate::plan::{Allowed, FaultClass, Limits};
-use crate::scenario::parse::cluster::{is_kind, named, positive, within};
+use crate::scenario::parse::cluster::{is_kind, named, positive, unknown_kind, within};
 use crate::scenario::parse::values::{
     Content, Delay, Duration, Entries, Limit, List, Probability, Table, Whole,
 };
@@ -260,9 +260,7 @@ fn messages(given: &Entries<Limit>) -> Result<Vec<(String, Bound)>, Wrong> {
         if is_kind(name.get_ref()) {
             return Ok((name.get_ref().clone(), limit.get_ref().0));
         }
-        let message =
-            format!("unknown kind of message `{}`, expected one that some algorithm has", name.get_ref());
-        Err(Wrong::at(name.span(), message))
+        Err(unknown_kind(name, "one that some algorithm has"))
     };
     given.0.iter().map(bound).collect()
 }

@@ -70,6 +70,12 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             | Event::Installed(_)
             | Event::Members(_)
             | Event::Pending(_)
+            | Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. }
             | Event::UnwatchAll
             | Event::PlayDead
             | Event::PlayAlive => {}

@@ -92,8 +92,8 @@ fn without_the_truth_little_can_be_said() {
     let recorded = judge(&[file], None, &default_setup(Protocol::AsyncBully, 3)).unwrap();
     assert_eq!(judged(&recorded), [Property::Ale1]);
     assert_eq!(
-        recorded.left_out[0],
-        (Property::Ale2Prime, "the truth about what befell the nodes".to_owned())
+        recorded.not_judged[0],
+        (Property::Ale2Prime, "it needs the truth about what befell the nodes".to_owned())
     );
 }
 

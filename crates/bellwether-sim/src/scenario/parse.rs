@@ -13,6 +13,7 @@ mod error;
 mod events;
 mod expect;
 mod model;
+mod near;
 mod raw;
 pub(crate) mod values;
 mod world;
@@ -29,6 +30,7 @@ use raw::RawScenario;
 use values::Whole;
 
 pub use error::{ScenarioError, Wrong, one_of};
+pub use near::{distance, nearest};
 
 /// What a command line may put in place of what a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -143,6 +143,7 @@ impl Fault {
             Self::CrashBeforeSend { node, kind } => {
                 ("crash_before_send", format!("{{ node = {node}, kind = {} }}", string(kind)))
             }
+            Self::Perform { node, op } => ("perform", format!("{{ node = {node}, op = {op} }}")),
             Self::Network { latency, loss, duplicate, fifo } => {
                 ("network", table(rule_entries(*latency, *loss, *duplicate, *fifo)))
             }

@@ -9,7 +9,7 @@ use crate::scenario::{Fault, Planned, Scenario};
 const PAIRS_OF: usize = 16;
 
 /// Leaves out events as long as that will do: halves first, then ever smaller parts, then any two.
-pub(super) fn fewer(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn fewer(best: &mut Scenario, trials: &mut Trials<'_>) {
     in_parts(best, trials);
     while best.events.len() <= PAIRS_OF
         && let Some(smaller) = trials.smaller(best, without_pairs(best))
@@ -19,7 +19,7 @@ pub(super) fn fewer(best: &mut Scenario, trials: &mut Trials) {
 }
 
 /// Delta debugging. A part that could not be left out is tried again in smaller parts.
-pub(super) fn in_parts(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn in_parts(best: &mut Scenario, trials: &mut Trials<'_>) {
     let mut part = best.events.len().div_ceil(2).max(1);
     loop {
         let before = best.events.len();
@@ -27,7 +27,7 @@ pub(super) fn in_parts(best: &mut Scenario, trials: &mut Trials) {
         while at < best.events.len() && !trials.is_over() {
             let starts: Vec<_> = (at..best.events.len()).step_by(part).collect();
             let candidates = starts.iter().map(|start| without(best, *start, part));
-            let Some(smaller) = trials.first(candidates.collect::<Vec<_>>()) else { break };
+            let Some(smaller) = trials.first(candidates) else { break };
             at = first_difference(best, &smaller);
             *best = smaller;
         }
@@ -40,7 +40,7 @@ pub(super) fn in_parts(best: &mut Scenario, trials: &mut Trials) {
 }
 
 /// Names less in an event, or has less happen, and joins what happens at once.
-pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
     let candidates = |best: &Scenario| {
         let joined = (1..best.events.len()).filter_map(|at| joined(best, at));
         let weaker = (0..best.events.len()).flat_map(|at| {
@@ -141,7 +141,7 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
                 Fault::Network { latency, loss, duplicate, fifo: None },
             ]
         }
-        Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } => Vec::new(),
+        Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } | Fault::Perform { .. } => Vec::new(),
     }
 }
 

@@ -15,7 +15,7 @@ const LOSSES_MAX: usize = 2_000;
 const SEEDS: u64 = 32;
 
 /// Replaces losses by chance by events that name the message, and keeps the few that matter.
-pub(super) fn name(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn name(best: &mut Scenario, trials: &mut Trials<'_>) {
     if !loses(best) {
         return;
     }
@@ -27,7 +27,7 @@ pub(super) fn name(best: &mut Scenario, trials: &mut Trials) {
 }
 
 /// The scenario itself, and the same without random delays under several seeds, each with its losses named.
-fn candidates(scenario: &Scenario) -> Vec<Scenario> {
+fn candidates(scenario: &Scenario) -> impl Iterator<Item = Scenario> {
     let constant = |seed: u64| {
         let mut constant = Scenario { seed, ..scenario.clone() };
         let base = &mut constant.network.base;
@@ -36,7 +36,7 @@ fn candidates(scenario: &Scenario) -> Vec<Scenario> {
     };
     let same = std::iter::once(scenario.clone());
     let named = same.chain((1..=SEEDS).map(constant)).filter_map(|scenario| with_names(&scenario));
-    named.flat_map(|named| [healed(&named), named]).collect()
+    named.flat_map(|named| [healed(&named), named])
 }
 
 /// What is still waiting to be lost is forgotten in the end: some promises ask for that.

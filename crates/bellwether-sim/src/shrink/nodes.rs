@@ -10,7 +10,7 @@ use crate::scenario::{Fault, Planned, Scenario};
 const EVENTS_MAX: usize = 8;
 
 /// Leaves out nodes, and spares those that stay.
-pub(super) fn fewer(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn fewer(best: &mut Scenario, trials: &mut Trials<'_>) {
     let candidates = |best: &Scenario| {
         let gone = best.ids().filter(|_| best.nodes > 1).map(|id| without(best, id));
         gone.chain(best.ids().map(|id| sparing(best, id))).collect::<Vec<_>>()
@@ -21,7 +21,7 @@ pub(super) fn fewer(best: &mut Scenario, trials: &mut Trials) {
 }
 
 /// Leaves out a node and has an event happen at another time: with fewer nodes, less time passes before it matters.
-pub(super) fn fewer_and_sooner(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn fewer_and_sooner(best: &mut Scenario, trials: &mut Trials<'_>) {
     let candidates = |best: &Scenario| {
         let fewer = best.ids().filter(|_| best.nodes > 1).map(|id| without(best, id));
         let moved = |fewer: Scenario| {
@@ -104,6 +104,7 @@ fn about(fault: &Fault, moved: &impl Fn(NodeId) -> Option<NodeId>) -> Option<Fau
         Fault::CrashBeforeSend { node, kind } => {
             Fault::CrashBeforeSend { node: moved(*node)?, kind: kind.clone() }
         }
+        Fault::Perform { node, op } => Fault::Perform { node: moved(*node)?, op: *op },
         Fault::Heal | Fault::Network { .. } => fault.clone(),
     })
 }

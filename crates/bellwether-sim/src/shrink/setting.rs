@@ -10,7 +10,7 @@ use crate::scenario::{Fault, Latency, LinkRule, Parameters, Scenario, defaults};
 const SEEDS: u64 = 32;
 
 /// Takes back what differs from the defaults, all of it or one thing at a time.
-pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
     let changes: [fn(&mut Scenario); 19] = [
         everything,
         |s| s.network.links.clear(),

@@ -84,7 +84,7 @@ fn named(fault: &Fault) -> u64 {
         Fault::CutOneWay(pairs) | Fault::Mend(pairs) => pairs.len() as u64,
         Fault::Heal | Fault::DropNext { .. } => 1,
         Fault::Partition(blocks) => 3 + blocks.iter().map(|block| 1 + block.len() as u64).sum::<u64>(),
-        Fault::Slow { .. } | Fault::CrashBeforeSend { .. } => 2,
+        Fault::Slow { .. } | Fault::CrashBeforeSend { .. } | Fault::Perform { .. } => 2,
         Fault::Network { latency, loss, duplicate, fifo } => {
             let fields = [latency.is_some(), loss.is_some(), duplicate.is_some(), fifo.is_some()];
             fields.into_iter().map(u64::from).sum()

@@ -1,5 +1,7 @@
 //! What each pass does to a scenario that shows something for certain.
 
+use std::sync::atomic::Ordering;
+
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
@@ -8,6 +10,9 @@ use bellwether_proto::time::{Span, Time};
 
 use super::*;
 use crate::scenario::{Bound, Fault, Latency, Planned, Relation};
+
+/// Nobody stops it.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 #[test]
 fn what_is_not_to_blame_goes() {
@@ -39,7 +44,8 @@ fn losses_by_chance_become_losses_by_name() {
     let calm = Fault::Network { latency: None, loss: Some(0.0), duplicate: None, fifo: None };
     scenario.events.push(planned(2_000_000, calm));
     let found = (1..=50).map(|seed| Scenario { seed, ..scenario.clone() });
-    let found: Vec<_> = found.filter_map(|plan| shrink(&plan, Property::Ale2Prime, &effort())).collect();
+    let found: Vec<_> =
+        found.filter_map(|plan| shrink(&plan, Property::Ale2Prime, &effort(), &NEVER)).collect();
     assert!(found.len() >= 20, "a third of all messages lost is enough for most seeds: {}", found.len());
     for shrunk in found {
         assert!(shrunk.scenario.network.base.loss == 0.0, "{}", shrunk.scenario.to_toml());
@@ -51,13 +57,13 @@ fn losses_by_chance_become_losses_by_name() {
 #[test]
 fn what_is_not_promised_is_no_violation() {
     let mut scenario = lost_halt(2, 2);
-    assert!(shrink(&scenario, Property::Ale2Prime, &effort()).is_some());
+    assert!(shrink(&scenario, Property::Ale2Prime, &effort(), &NEVER).is_some());
     scenario.network.base.fifo = false;
     scenario.expect.violates = vec![Property::Ale2Prime];
     assert!(run::run(&scenario).properties.iter().any(|judged| judged.name == "ALE2'" && !judged.holds));
-    assert_eq!(shrink(&scenario, Property::Ale2Prime, &effort()), None);
+    assert_eq!(shrink(&scenario, Property::Ale2Prime, &effort(), &NEVER), None);
     let waived = Goal { waived: vec![Assumption::Fifo], ..Goal::property(Property::Ale2Prime) };
-    let shrunk = shrink_to(&scenario, &waived, &effort()).expect("it is broken");
+    let shrunk = shrink_to(&scenario, &waived, &effort(), &NEVER).expect("it is broken");
     assert!(!shrunk.scenario.network.base.fifo, "what is waived stays broken, or it would be another flaw");
 }
 
@@ -66,7 +72,7 @@ fn what_is_not_promised_is_no_violation() {
 fn what_holds_in_the_end_is_given_its_time() {
     let mut scenario = Scenario::calm(Protocol::Fjr, 3, Time::ZERO + Span::secs(60));
     scenario.variant = Variant::Printed;
-    assert_eq!(shrink(&scenario, Property::Omega, &effort()), None);
+    assert_eq!(shrink(&scenario, Property::Omega, &effort(), &NEVER), None);
     scenario.until = Time::ZERO + Span::secs(300);
     let slow =
         |to: u32| Fault::Slow { from: NodeId(1), to: NodeId(to), latency: Latency::constant(Span::secs(2)) };
@@ -79,7 +85,7 @@ fn what_holds_in_the_end_is_given_its_time() {
     ];
     let waived = vec![Assumption::NoRecoveries];
     let goal = Goal { waived, contrast: true, ..Goal::property(Property::Omega) };
-    let shrunk = shrink_to(&scenario, &goal, &effort()).expect("era06-restart-printed.toml");
+    let shrunk = shrink_to(&scenario, &goal, &effort(), &NEVER).expect("era06-restart-printed.toml");
     let last = shrunk.scenario.events.iter().map(|planned| planned.at).max().unwrap_or(Time::ZERO);
     assert!(shrunk.scenario.until.since(last) >= EVENTUALLY, "{}", shrunk.scenario.to_toml());
     assert!(shrunk.scenario.events.len() < 5, "{}", shrunk.scenario.to_toml());
@@ -95,7 +101,7 @@ fn what_costs_too_much_does_so_in_the_same_time() {
     let bound = Bound { relation: Relation::AtMost, value: 60 };
     let broken = Broken::Cost("Beat".to_owned(), bound);
     let goal = Goal { broken, contrast: true, ..Goal::property(Property::Ale1) };
-    let shrunk = shrink_to(&scenario, &goal, &effort()).expect("E-ST10: the leader keeps watching");
+    let shrunk = shrink_to(&scenario, &goal, &effort(), &NEVER).expect("E-ST10: the leader keeps watching");
     assert_eq!(shrunk.scenario.until, scenario.until);
     assert_eq!((shrunk.scenario.nodes, shrunk.scenario.events.len()), (2, 0));
     assert!(run::run(&shrunk.scenario).passed(&shrunk.scenario));
@@ -135,10 +141,35 @@ fn effort_is_an_end_too() {
     let mut scenario = lost_halt(5, 3);
     scenario.events.extend((1..20).map(|at| planned(at * 100_000, Fault::Heal)));
     let little = Effort { runs: 5, threads: 1 };
-    let shrunk = shrink(&scenario, Property::Ale2Prime, &little).expect("it is broken");
+    let shrunk = shrink(&scenario, Property::Ale2Prime, &little, &NEVER).expect("it is broken");
     assert!(!shrunk.finished);
     assert!(shrunk.runs <= 5, "{}", shrunk.runs);
     assert!(shrunk.scenario.events.len() <= 20);
+}
+
+/// Whoever does not wait gets what there is by then, and it replays.
+#[test]
+fn who_stops_it_has_the_smallest_so_far() {
+    let mut scenario = lost_halt(5, 3);
+    scenario.events.extend((1..20).map(|at| planned(at * 100_000, Fault::Heal)));
+    let at_once =
+        shrink(&scenario, Property::Ale2Prime, &effort(), &AtomicBool::new(true)).expect("it is broken");
+    assert_eq!((at_once.runs, at_once.finished), (1, false));
+    assert_eq!(at_once.scenario.events.len(), scenario.events.len());
+    assert!(run::run(&at_once.scenario).passed(&at_once.scenario));
+    for threads in [1, 3] {
+        let stop = AtomicBool::new(false);
+        let goal = Goal::property(Property::Ale2Prime);
+        let mut trials = Trials::new(goal, &scenario, Effort { threads, ..effort() }, &stop);
+        let wanted = lost_halt(2, 2);
+        // It is set as soon as the second candidate is asked for: that one, and those behind it, are not played.
+        let candidates = (0..100).map(|place| {
+            stop.store(place > 0, Ordering::Relaxed);
+            Scenario { seed: place, ..wanted.clone() }
+        });
+        assert_eq!(trials.first(candidates), None);
+        assert!(trials.is_over());
+    }
 }
 
 #[test]
@@ -161,7 +192,7 @@ fn planned(at: u64, fault: Fault) -> Planned {
 }
 
 fn shrunk(scenario: &Scenario, property: Property) -> Shrunk {
-    shrink(scenario, property, &effort()).expect("it breaks the property")
+    shrink(scenario, property, &effort(), &NEVER).expect("it breaks the property")
 }
 
 fn effort() -> Effort {

@@ -12,7 +12,7 @@ const UNITS: [Span; 5] =
     [Span::secs(1), Span::millis(100), Span::millis(10), Span::millis(1), Span::micros(100)];
 
 /// Ends the run when the violation is there, or soon after at a rounder time.
-pub(super) fn end_sooner(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn end_sooner(best: &mut Scenario, trials: &mut Trials<'_>) {
     let Broken::Property(property) = trials.goal().broken else { return };
     let Some(soonest) = trials.soonest_end(best) else { return };
     let violated = violated_at(best, property).unwrap_or(soonest).max(soonest);
@@ -27,7 +27,7 @@ pub(super) fn end_sooner(best: &mut Scenario, trials: &mut Trials) {
 }
 
 /// Moves events to rounder and earlier times, alone and with all that comes after them, and rounds delays.
-pub(super) fn rounder(best: &mut Scenario, trials: &mut Trials) {
+pub(super) fn rounder(best: &mut Scenario, trials: &mut Trials<'_>) {
     for at in 0..best.events.len() {
         while let Some(smaller) = trials.smaller(best, moved(best, at)) {
             *best = smaller;

@@ -1,7 +1,7 @@
 //! Plays candidates and remembers what came of them.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use bellwether_proto::time::{Span, Time};
@@ -14,9 +14,11 @@ use crate::scenario::Scenario;
 
 /// The judge of candidates.
 #[derive(Debug)]
-pub(super) struct Trials {
+pub(super) struct Trials<'a> {
     goal: Goal,
     effort: Effort,
+    /// Set when somebody no longer waits.
+    stop: &'a AtomicBool,
     runs: u64,
     /// What was played and would not do, by the hash of its file.
     failed: BTreeSet<u64>,
@@ -34,8 +36,8 @@ enum End {
     At(Time),
 }
 
-impl Trials {
-    pub(super) fn new(goal: Goal, original: &Scenario, effort: Effort) -> Self {
+impl<'a> Trials<'a> {
+    pub(super) fn new(goal: Goal, original: &Scenario, effort: Effort, stop: &'a AtomicBool) -> Self {
         let end = match goal.broken {
             Broken::Cost(..) => End::At(original.until),
             Broken::Property(_) if goal.is_eventual(original) => {
@@ -43,7 +45,7 @@ impl Trials {
             }
             Broken::Property(_) => End::Early,
         };
-        Self { goal, effort, runs: 0, failed: BTreeSet::new(), end }
+        Self { goal, effort, stop, runs: 0, failed: BTreeSet::new(), end }
     }
 
     /// The first of the candidates that is smaller than `best` and still reaches the goal.
@@ -59,9 +61,12 @@ impl Trials {
     /// The first of the candidates that reaches the goal.
     pub(super) fn first(&mut self, candidates: impl IntoIterator<Item = Scenario>) -> Option<Scenario> {
         let left = usize::try_from(self.effort.runs.saturating_sub(self.runs)).unwrap_or(usize::MAX);
+        let candidates = candidates.into_iter().take_while(|_| !self.is_stopped());
         let mut worth: Vec<(u64, Scenario)> =
-            candidates.into_iter().filter_map(|candidate| self.worth_playing(candidate)).take(left).collect();
-        let found = first_that(&worth, self.effort.threads, |(_, candidate)| self.goal.reached(candidate));
+            candidates.filter_map(|candidate| self.worth_playing(candidate)).take(left).collect();
+        // Who has stopped takes none: it need not be played.
+        let will_do = |(_, candidate): &(u64, Scenario)| !self.is_stopped() && self.goal.reached(candidate);
+        let found = first_that(&worth, self.effort.threads, will_do);
         let played = found.map_or(worth.len(), |found| found + 1);
         self.runs += played as u64;
         self.failed.extend(worth[..found.unwrap_or(worth.len())].iter().map(|(hash, _)| *hash));
@@ -90,8 +95,13 @@ impl Trials {
         self.runs
     }
 
+    /// Whether nothing more is tried.
     pub(super) fn is_over(&self) -> bool {
-        self.runs >= self.effort.runs
+        self.runs >= self.effort.runs || self.is_stopped()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Not what is no scenario that a file could hold, ends too soon, or was played before.

@@ -209,6 +209,7 @@ impl Mix {
         self.promises(|property| match property {
             Property::Sle1 | Property::Sle2 | Property::Ale1 | Property::Ale2 | Property::Ale2Prime => true,
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
+            Property::History | Property::RestrictedOnce => false,
             Property::FdComplete | Property::FdAccurate | Property::FdLatency => false,
             Property::LinkHistory | Property::ViewAgree | Property::OneLeaderPerView => false,
             Property::OneViewOrDead | Property::FakeClean => false,

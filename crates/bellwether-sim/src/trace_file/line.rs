@@ -2,14 +2,14 @@
 
 use bellwether_proto::detector::{self, DetectorKind};
 use bellwether_proto::election::{Protocol, Timing, Variant};
-use bellwether_proto::group::TaskDigest;
+use bellwether_proto::group::{self as groups, OpId, RecordDigest, TaskDigest, Unwilling};
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use bellwether_proto::io::{Durable, Event, Refusal, Turn};
+use bellwether_proto::io::{Event, Refusal, Turn};
 use bellwether_proto::leadership::{self, Announcement, Cause};
 use bellwether_proto::link;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::{Members, Status, View};
 use serde::Deserialize;
 
@@ -45,6 +45,9 @@ struct Raw {
     seen: Option<u64>,
     members: Option<String>,
     pending: Option<bool>,
+    record: Option<String>,
+    group: Option<String>,
+    op: Option<u64>,
     setup: Option<RawSetup>,
 }
 
@@ -116,7 +119,7 @@ impl Raw {
             "drop" => What::Drop(self.msg()?, self.reason(&DROPS, DropReason::name)?),
             "late" => What::Late(self.msg()?),
             "deadline" => What::Deadline,
-            "persist" => What::Persist(Durable { incarnation: Incarnation(self.inc), ..Durable::default() }),
+            "persist" => What::Persist(Written { incarnation: Incarnation(self.inc), ..Written::default() }),
             "crash" => What::Crash,
             "recover" => What::Recover,
             "pause" => What::Pause,
@@ -132,6 +135,14 @@ impl Raw {
         Ok(match self.ev.as_str() {
             "state" => Event::View(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
             "task" => Event::Installed(self.task()?),
+            "recorded" => Event::Recorded { group: self.group()?, record: self.record()? },
+            "member" => Event::Member(self.peer()?),
+            "parent" => Event::Parent(self.group()?),
+            "committed" => Event::Committed { op: self.op()?, group: self.group()? },
+            "aborted" => Event::Aborted { op: self.op()?, group: self.group()? },
+            "declined" => {
+                Event::Declined { op: self.op()?, why: self.reason(&Unwilling::ALL, Unwilling::name)? }
+            }
             "announce" => Event::Announced(self.announced()?),
             "link-up" | "link-down" => Event::Link(self.turn()?),
             "members" => Event::Members(self.members()?),
@@ -151,11 +162,25 @@ impl Raw {
     }
 
     fn task(&self) -> Result<TaskDigest, String> {
-        let digest = self.task.as_ref().ok_or_else(|| self.without("task"))?;
-        let number = u64::from_str_radix(digest, 16);
-        number
-            .map(TaskDigest)
-            .map_err(|_| format!("found the task {digest:?}, expected 16 hexadecimal digits"))
+        self.digest("task", self.task.as_ref()).map(TaskDigest)
+    }
+
+    fn record(&self) -> Result<RecordDigest, String> {
+        self.digest("record", self.record.as_ref()).map(RecordDigest)
+    }
+
+    fn digest(&self, key: &str, digest: Option<&String>) -> Result<u64, String> {
+        let digest = digest.ok_or_else(|| self.without(key))?;
+        u64::from_str_radix(digest, 16)
+            .map_err(|_| format!("found the {key} {digest:?}, expected 16 hexadecimal digits"))
+    }
+
+    fn group(&self) -> Result<GroupId, String> {
+        group(self.group.as_ref().ok_or_else(|| self.without("group"))?)
+    }
+
+    fn op(&self) -> Result<OpId, String> {
+        self.op.map(OpId).ok_or_else(|| self.without("op"))
     }
 
     fn turn(&self) -> Result<Turn, String> {
@@ -222,6 +247,7 @@ const STATUSES: [Status; 6] =
 fn kind_of(name: &str) -> Option<Kind> {
     let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
     let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
+    let layers = layers.chain(groups::RESTRICTED_KINDS);
     elections.chain(layers).copied().find(|kind| kind.name() == name)
 }
 

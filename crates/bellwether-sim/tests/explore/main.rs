@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::election::{AnyElection, Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
-    Bounds, Extent, Flow, Limits, Outcome, Reductions, Scratch, Step, System, explore, promised, story,
+    Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, Step, System, explore,
+    promised, story,
 };
 
 const ONE_FAULT_EACH: Bounds = Bounds {
@@ -166,8 +167,56 @@ fn leaving_out_what_makes_no_difference_makes_none() {
 fn a_search_that_was_cut_short_does_not_claim_to_be_complete() {
     let system: System<AnyElection> = System::new(Protocol::Lfa, Variant::Repaired, 3, ONE_FAULT_EACH);
     let few = Limits { states_max: 50, ..limits(2) };
-    assert_eq!(explore(&system, &[], few, |_| Flow::GoOn).extent, Extent::StatesMax);
+    let outcome = explore(&system, &[], few, |_| Flow::GoOn);
+    assert_eq!((outcome.extent, outcome.states), (Extent::StatesMax, 50));
     assert_eq!(explore(&system, &[], limits(2), |_| Flow::Stop).extent, Extent::Stopped);
+}
+
+/// To the state, with any number of threads; and a limit that is not reached is none.
+#[test]
+fn a_limit_of_states_is_kept_exactly() {
+    let system: System<AnyElection> = System::new(Protocol::Lfa, Variant::Repaired, 2, ONE_FAULT_EACH);
+    let count = |states_max, threads| {
+        let outcome = explore(&system, &[], Limits { states_max, ..limits(threads) }, |_| Flow::GoOn);
+        (outcome.states, outcome.extent, outcome.transitions, outcome.depth)
+    };
+    let all = count(u64::MAX, 1);
+    assert_eq!(count(all.0, 2), all);
+    assert_eq!(count(all.0 + 1, 2), all);
+    for few in [1, 2, all.0 / 2, all.0 - 1] {
+        let (states, extent, ..) = count(few, 1);
+        assert_eq!((states, extent), (few, Extent::StatesMax));
+        assert_eq!(count(few, 3), count(few, 1));
+    }
+}
+
+/// All that count as looked at have been judged: the first violation is found with as many states as lead to it.
+#[test]
+fn what_is_within_the_limit_of_states_is_judged() {
+    let system: System<AnyElection> = System::new(Protocol::BullyFd, Variant::Printed, 2, ONE_FAULT_EACH);
+    let found = |states_max| {
+        let limits = Limits { states_max, ..limits(2) };
+        explore(&system, &[Property::Sle2], limits, |_| Flow::GoOn)
+    };
+    let all = found(u64::MAX);
+    assert_eq!((all.extent, all.violations.len()), (Extent::UpToViolation, 1));
+    let enough = (1..=all.states).find(|states| !found(*states).violations.is_empty());
+    let least = found(enough.expect("it is there"));
+    assert_eq!(least.violations[0].steps, all.violations[0].steps);
+    assert!(least.states < all.states, "those as far away as the violation need not all be there");
+}
+
+/// A future that is not followed to its end shows neither that it settles nor that it does not.
+#[test]
+fn what_is_not_seen_to_settle_is_undecided() {
+    let system: System<AnyElection> = System::new(Protocol::Lfa, Variant::Repaired, 2, ONE_FAULT_EACH);
+    let judged = [Property::Omega];
+    let followed = explore(&system, &judged, limits(2), |_| Flow::GoOn);
+    assert_eq!((followed.undecided, followed.violations.len()), (0, 0));
+    let hasty = Limits { instants_max: 0, ..limits(2) };
+    let outcome = explore(&system, &judged, hasty, |_| Flow::GoOn);
+    assert_eq!((outcome.violations.len(), outcome.states), (0, followed.states));
+    assert_eq!(outcome.undecided, outcome.states);
 }
 
 #[test]
@@ -226,5 +275,9 @@ fn breaks(protocol: Protocol, nodes: u32, bounds: Bounds, property: Property) ->
 }
 
 fn limits(threads: usize) -> Limits {
-    Limits { states_max: u64::MAX, threads: NonZeroUsize::new(threads).expect("at least one") }
+    Limits {
+        states_max: u64::MAX,
+        instants_max: INSTANTS_MAX,
+        threads: NonZeroUsize::new(threads).expect("at least one"),
+    }
 }

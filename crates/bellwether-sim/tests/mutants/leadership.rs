@@ -97,7 +97,7 @@ fn restart_alone() -> Scenario {
 }
 
 /// Whether the property was judged, and broken.
-fn breaks<E: Election>(
+pub(super) fn breaks<E: Election>(
     scenario: &Scenario,
     property: Property,
     plant: impl FnOnce(&mut World<'_, E>),

@@ -2,7 +2,11 @@
 //! each breaks must notice, and without the bug the same run must pass.
 
 mod bug;
+#[path = "../groups/gather.rs"]
+mod gather;
+
 mod leadership;
+mod reorganized;
 mod views;
 
 use std::cell::RefCell;
@@ -40,6 +44,8 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
             Property::SingleSender => single_sender_notices_a_follower_that_answers_what_needs_no_answer,
             Property::Settled => leadership::settled_notices_members_that_are_never_told_who_leads,
             Property::Epoch => leadership::epoch_notices_a_disk_that_forgets,
+            Property::History => reorganized::history_notices_a_disk_that_forgets_which_life_it_was,
+            Property::RestrictedOnce => reorganized::restricted_once_notices_a_disk_that_forgets_votes,
             Property::FdComplete => fd_complete_and_fd_latency_notice_a_silent_detector,
             Property::FdAccurate => fd_accurate_notices_a_detector_that_slanders,
             Property::FdLatency => fd_latency_notices_a_slow_detector,

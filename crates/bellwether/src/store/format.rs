@@ -1,15 +1,21 @@
 //! The bytes of the state file.
 
+use std::sync::Arc;
+
+use bellwether_proto::group::Kept;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Durable;
 
 use super::Fault;
 
-/// The version that this build writes and reads.
-pub(super) const VERSION: u32 = 1;
+/// The version that this build writes.
+pub(super) const VERSION: u32 = 2;
+
+/// The oldest that it still reads: without what the group layer keeps.
+pub(super) const OLDEST: u32 = 1;
 
 /// No state file is longer.
-pub(super) const LEN_MAX: usize = 1024;
+pub(super) const LEN_MAX: usize = 1024 + Kept::LEN_MAX;
 
 const MAGIC: &[u8; 8] = b"BWSTATE\0";
 const HEADER: usize = MAGIC.len() + 4 + 4;
@@ -31,6 +37,9 @@ pub(super) fn encode(owner: &Owner, kept: &Durable) -> Vec<u8> {
     for number in [kept.incarnation.0, kept.count, kept.epoch] {
         payload.extend(number.to_le_bytes());
     }
+    let group = kept.group.as_ref().map(|kept| kept.to_bytes()).unwrap_or_default();
+    payload.extend((group.len() as u32).to_le_bytes());
+    payload.extend(group);
     seal(VERSION, &payload)
 }
 
@@ -50,10 +59,10 @@ pub(super) fn decode(owner: &Owner, bytes: &[u8]) -> Result<Durable, Fault> {
     if version > VERSION {
         return Err(Fault::Newer { found: version });
     }
-    if version < VERSION {
+    if version < OLDEST {
         return Err(Fault::Older { found: version });
     }
-    let (found, kept) = read(payload).ok_or(Fault::Torn { what: "its fields do not fill it" })?;
+    let (found, kept) = read(version, payload).ok_or(Fault::Torn { what: "its fields do not fill it" })?;
     if found.cluster != owner.cluster {
         return Err(Fault::OtherCluster { found: found.cluster });
     }
@@ -88,13 +97,14 @@ fn open(bytes: &[u8]) -> Result<(u32, &[u8]), Fault> {
     Ok((version, &content[HEADER..]))
 }
 
-fn read(payload: &[u8]) -> Option<(Owner, Durable)> {
+fn read(version: u32, payload: &[u8]) -> Option<(Owner, Durable)> {
     let mut fields = Fields(payload);
     let len = fields.u32()? as usize;
     let cluster = String::from_utf8(fields.take(len)?.to_vec()).ok()?;
     let owner = Owner { cluster, id: NodeId(fields.u32()?) };
-    let kept =
-        Durable { incarnation: Incarnation(fields.u64()?), count: fields.u64()?, epoch: fields.u64()? };
+    let (incarnation, count, epoch) = (Incarnation(fields.u64()?), fields.u64()?, fields.u64()?);
+    let group = if version == OLDEST { None } else { fields.group()? };
+    let kept = Durable { incarnation, count, epoch, group };
     (fields.0.is_empty() && kept.incarnation <= Incarnation::MAX).then_some((owner, kept))
 }
 
@@ -105,6 +115,15 @@ impl<'a> Fields<'a> {
         let (field, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(field)
+    }
+
+    /// What the group layer keeps, if it keeps anything.
+    fn group(&mut self) -> Option<Option<Arc<Kept>>> {
+        let len = self.u32()? as usize;
+        match self.take(len)? {
+            [] => Some(None),
+            bytes => Kept::from_bytes(bytes).map(|kept| Some(Arc::new(kept))),
+        }
     }
 
     fn u32(&mut self) -> Option<u32> {

@@ -1,13 +1,15 @@
 use std::fs;
+use std::sync::Arc;
 
-use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::group::{Content, Kept, TASK_MAX, Task};
+use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
 use bellwether_proto::io::Durable;
 use tempfile::TempDir;
 
 use super::format::{self, Owner};
 use super::{Fault, Step, Store, StoreError};
 
-const KEPT: Durable = Durable { incarnation: Incarnation(1_700_000_000), count: 7, epoch: 42 };
+const KEPT: Durable = Durable { incarnation: Incarnation(1_700_000_000), count: 7, epoch: 42, group: None };
 
 fn open(dir: &TempDir) -> Result<Option<Durable>, StoreError> {
     Store::open(dir.path(), "flock", NodeId(3)).map(|(_, kept)| kept)
@@ -42,6 +44,39 @@ fn what_was_written_is_there_in_the_next_life() {
     store.write(&later).unwrap();
     drop(store);
     assert_eq!(open(&dir).unwrap(), Some(later));
+}
+
+#[test]
+fn what_the_group_layer_keeps_is_there_in_the_next_life() {
+    let dir = TempDir::new().unwrap();
+    let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
+    let task = Task::new(
+        ElectionId { node: NodeId(3), incarnation: Incarnation(9), seq: 1 },
+        Content::new(vec![7; TASK_MAX]).unwrap(),
+    );
+    let kept = Durable { group: Some(Arc::new(Kept { task: Some(task), ..Kept::default() })), ..KEPT };
+    store.write(&kept).unwrap();
+    drop(store);
+    assert_eq!(open(&dir).unwrap(), Some(kept));
+}
+
+/// What a version wrote that knew no groups.
+#[test]
+fn the_format_before_this_one_is_still_read() {
+    let (dir, _) = kept();
+    let mut payload = 5_u32.to_le_bytes().to_vec();
+    payload.extend(b"flock");
+    payload.extend(3_u32.to_le_bytes());
+    for number in [KEPT.incarnation.0, KEPT.count, KEPT.epoch] {
+        payload.extend(number.to_le_bytes());
+    }
+    fs::write(dir.path().join("state"), format::seal(1, &payload)).unwrap();
+    assert_eq!(open(&dir).unwrap(), Some(KEPT));
+    payload.extend(0_u32.to_le_bytes());
+    assert!(matches!(fault(&dir, &format::seal(1, &payload)), Fault::Torn { .. }), "it had no such field");
+    payload.truncate(payload.len() - 4);
+    payload.extend([3, 0, 0, 0, 0xff, 0xff, 0xff]);
+    assert!(matches!(fault(&dir, &format::seal(2, &payload)), Fault::Torn { .. }), "that is nothing kept");
 }
 
 #[test]

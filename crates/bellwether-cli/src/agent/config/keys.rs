@@ -1,6 +1,6 @@
 //! The keys there are, and which of them was meant.
 
-use bellwether_sim::scenario::one_of;
+use bellwether_sim::scenario::{distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
 pub(super) const KEYS: [&str; 25] = [
@@ -117,44 +117,9 @@ fn beside(path: &str) -> Vec<&'static str> {
     }
 }
 
-/// The one that differs by a slip or two.
-fn nearest<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
-    let slips = 1 + word.chars().count() / 5;
-    let (slips_needed, near) = words.iter().map(|known| (distance(word, known), *known)).min()?;
-    (slips_needed <= slips).then_some(near)
-}
-
-/// How many letters must be put in, left out, changed or swapped with the next to come from one word to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
-    for i in 1..=from.len() {
-        let mut row = vec![i];
-        for j in 1..=to.len() {
-            let changed = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
-            let mut least = changed.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[from.len()][to.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_slips() {
-        assert_eq!(distance("heartbeat", "heartbeat"), 0);
-        assert_eq!(distance("hartbeat", "heartbeat"), 1);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("tsl", "tls"), 1);
-    }
 
     #[test]
     fn what_is_far_from_everything_is_answered_with_all_there_is() {

@@ -22,11 +22,12 @@ use bellwether_sim::explore::{
 };
 
 use super::picture::Picture;
-use super::search::{folder, stop_when_asked};
+use super::search::folder;
 use crate::Status;
 use crate::args::check::CheckArgs;
 use crate::layout::hanging;
 use crate::output::Printer;
+use crate::signals::stop_when_asked;
 use crate::trouble::Trouble;
 use request::Request;
 
@@ -45,6 +46,20 @@ struct Searched {
     found: Vec<Found>,
 }
 
+impl Searched {
+    fn status(&self) -> Status {
+        match self.outcome.extent {
+            _ if !self.found.is_empty() => Status::No,
+            Extent::UpToViolation => Status::No,
+            Extent::Stopped => Status::Interrupted,
+            // It was asked for all of it.
+            Extent::StatesMax => Status::Failed,
+            Extent::All if self.outcome.undecided > 0 => Status::Failed,
+            Extent::All => Status::Done,
+        }
+    }
+}
+
 /// A counterexample, told and kept.
 struct Found {
     counterexample: Counterexample,
@@ -56,7 +71,7 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
     let (requests, left_out) = request::requests(args).map_err(Trouble::wrong)?;
     let folder = args.search.out.as_deref().map(folder).transpose()?;
     let mut picture = args.search.diagram.as_deref().map(Picture::reserve).transpose()?;
-    let stop = stop_when_asked()?;
+    let stop = stop_when_asked().map_err(Trouble::failed)?;
     let mut status = Status::Done;
     for (nth, request) in requests.into_iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
@@ -76,13 +91,9 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
             }
             print::text(&searched, out);
         }
-        status = match (status, searched.outcome.extent) {
-            (Status::No, _) | (_, Extent::UpToViolation) => Status::No,
-            _ if !searched.found.is_empty() => Status::No,
-            (_, Extent::Stopped) => Status::Interrupted,
-            // It was asked for all of it.
-            (_, Extent::StatesMax) => Status::Failed,
-            (status, Extent::All) => status,
+        status = match (status, searched.status()) {
+            (Status::No, _) | (_, Status::Done) => status,
+            (_, worse) => worse,
         };
     }
     if !args.json {

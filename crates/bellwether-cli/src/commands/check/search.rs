@@ -14,9 +14,7 @@ mod print;
 mod progress;
 mod request;
 
-use std::process::exit;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bellwether_sim::swarm::reached::Situation;
@@ -26,15 +24,12 @@ use super::picture::Picture;
 use crate::Status;
 use crate::args::check::CheckArgs;
 use crate::output::Printer;
-use crate::signals::when_asked_to_end;
+use crate::signals::stop_when_asked;
 use crate::trouble::Trouble;
 
 use counterexample::Counterexample;
 
 pub(super) use counterexample::folder;
-
-/// What a process that was interrupted ends with, as shells have it: 128 and the number of the signal.
-const INTERRUPTED: i32 = 130;
 
 pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
     search_all(args, out).unwrap_or_else(|trouble| trouble.told(out))
@@ -44,7 +39,7 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
     let searches = request::searches(args)?;
     let folder = args.search.out.as_deref().map(folder).transpose()?;
     let mut picture = args.search.diagram.as_deref().map(Picture::reserve).transpose()?;
-    let stop = stop_when_asked()?;
+    let stop = stop_when_asked().map_err(Trouble::failed)?;
     let (mut searched, mut left) = (Vec::new(), Vec::new());
     for search in searches {
         if stop.load(Ordering::Relaxed) {
@@ -80,20 +75,6 @@ fn search_all(args: &CheckArgs, out: &Printer) -> Result<Status, Trouble> {
     } else {
         Status::Done
     })
-}
-
-/// Set when the process is asked to end. Whoever asks twice cannot wait for what was found.
-pub(super) fn stop_when_asked() -> Result<Arc<AtomicBool>, Trouble> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
-    #[allow(clippy::exit, reason = "the second Ctrl-C is meant so")]
-    when_asked_to_end(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            exit(INTERRUPTED);
-        }
-    })
-    .map_err(Trouble::failed)?;
-    Ok(stop)
 }
 
 /// A search that is over.

@@ -5,7 +5,7 @@ use bellwether_sim::flaw::{Evidence, Flaw, Hunt};
 use bellwether_sim::shrink::Broken;
 
 use super::files::{picture_of, scenario_of};
-use super::hunt::{Hunted, Shown};
+use super::hunt::{Hunted, Repair, Shown};
 use crate::layout::{Column, markdown};
 use crate::work::cores;
 
@@ -29,7 +29,8 @@ pub(super) fn lasting(flaws: &[Flaw], rows: &[Row<'_>]) -> String {
          - **plan**: the seed of the plan that shows it, and how many plans were played until then.\n\
          - **events**: of the scenario file, before and after shrinking; **nodes** and **steps** of the run (messages sent \
          and received,\n  deadlines, changes of state) after it.\n\
-         - **repaired**: in how many plans of the same search the repaired algorithm breaks nothing that it promises.\n\n\
+         - **repaired**: in how many plans of the same search the repaired algorithm breaks nothing that it promises. In how \
+         many of\n  them it could have broken what the printed one breaks, is at the end: **judged**. There must be some.\n\n\
          {}\n\n{}## What no run can show\n\n{}\n",
         found(rows),
         unrepaired(rows),
@@ -101,11 +102,13 @@ fn links(flaw: &Flaw) -> String {
 }
 
 fn repaired(hunt: &Hunt, shown: &Shown) -> String {
-    let broken = shown.repaired.as_ref().map_or(0, |repaired| repaired.broken.len());
-    match (&hunt.unrepaired, broken) {
-        (Some(_), _) => "see below".to_owned(),
-        (None, 0) => format!("clean in {}", counted(hunt.runs, "run")),
-        (None, broken) => format!("**broken in {broken}** of {}", counted(hunt.runs, "run")),
+    let runs = counted(hunt.runs, "run");
+    match (shown.repair(hunt), &hunt.unrepaired) {
+        (Some(Repair::Unrepaired(_)), _) | (None, Some(_)) => "see below".to_owned(),
+        (Some(Repair::Clean(_)), _) | (None, None) => format!("clean in {runs}"),
+        (Some(Repair::Broken(broken)), _) => format!("**broken in {broken}** of {runs}"),
+        (Some(Repair::Untried), _) => format!("**judged in none** of {runs}"),
+        (Some(Repair::Stale), _) => format!("**clean in {runs}**, against what its file says"),
     }
 }
 

@@ -63,8 +63,19 @@ fn order(erratum: &str) -> (bool, String, u64, String) {
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    pub(super) fn new(dir: &Path) -> Self {
-        Self(dir.to_owned())
+    /// One that was written before. Who means a flaw is told where its name goes.
+    pub(super) fn written(dir: &Path, flaws: &[Flaw]) -> Result<Self, String> {
+        if dir.join("flaws").is_dir() {
+            return Ok(Self(dir.to_owned()));
+        }
+        let known: Vec<_> = flaws.iter().map(|flaw| flaw.erratum.as_str()).collect();
+        Err(format!(
+            "--verify {}: no flaws were written there, expected the folder that --out wrote; to verify one of {}, \
+             name it before: bellwether flaws {} --verify DIR",
+            dir.display(),
+            known.join(", "),
+            known.first().unwrap_or(&"NAME"),
+        ))
     }
 
     /// Makes sure that something can be written, before anybody waits for it.
@@ -73,7 +84,7 @@ impl Folder {
         let flaws = dir.join("flaws");
         fs::create_dir_all(&flaws).map_err(|error| cannot(&flaws, error))?;
         tempfile::tempfile_in(&flaws).map_err(|error| cannot(&flaws, error))?;
-        Ok(Self::new(dir))
+        Ok(Self(dir.to_owned()))
     }
 
     pub(super) fn write_shown(&self, flaw: &Flaw, shown: &Shown) -> Result<(), String> {

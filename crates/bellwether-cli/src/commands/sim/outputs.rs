@@ -1,4 +1,4 @@
-//! What `sim` writes besides its report: the trace, the log for ShiViz, the diagram. All of one run.
+//! What `sim` writes besides its report: the trace, the log for ShiViz, the diagram, the history of groups. All of one run.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bellwether_proto::trace::TraceEvent;
 use bellwether_sim::diagram::{self, Options};
+use bellwether_sim::lineage::{self, Lineage};
 use bellwether_sim::report::Report;
 use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
@@ -14,11 +15,12 @@ use bellwether_sim::shiviz::{self, Shiviz};
 use crate::args::SimArgs;
 
 /// The options that name a file to write, what each does with a scenario, and what it makes of it.
-fn asked(args: &SimArgs) -> [(&'static str, &'static str, &'static str, Option<&Path>); 3] {
+fn asked(args: &SimArgs) -> [(&'static str, &'static str, &'static str, Option<&Path>); 4] {
     [
         ("--trace", "records", "trace", args.trace.as_deref()),
         ("--shiviz", "records", "log", args.shiviz.as_deref()),
         ("--diagram", "draws", "diagram", args.diagram.as_deref()),
+        ("--history", "draws", "history", args.history.as_deref()),
     ]
 }
 
@@ -69,7 +71,29 @@ pub(super) fn fits(args: &SimArgs, scenario: &Scenario) -> Result<(), String> {
     if args.diagram.is_some() && found > most {
         return Err(format!("--diagram has room for {most} nodes, found {found}"));
     }
+    if let Some(path) = &args.history {
+        drawing(path)?;
+        if !scenario.protocol.spec().reorganizes {
+            let name = scenario.protocol.name();
+            return Err(format!("--history draws groups, and {name} keeps no history of them"));
+        }
+    }
     Ok(())
+}
+
+/// What becomes of the history in a file of that name.
+#[derive(Clone, Copy, Debug)]
+enum Drawing {
+    Svg,
+    Dot,
+}
+
+fn drawing(path: &Path) -> Result<Drawing, String> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(Drawing::Svg),
+        Some("dot") => Ok(Drawing::Dot),
+        _ => Err(format!("--history needs a file that ends in .svg or .dot, found {}", path.display())),
+    }
 }
 
 /// Files that are open, and empty.
@@ -78,6 +102,7 @@ pub(super) struct Outputs {
     trace: Option<Output>,
     shiviz: Option<Output>,
     diagram: Option<Output>,
+    history: Option<Output>,
     /// The command that runs the scenario again, for the diagram.
     replay: String,
 }
@@ -94,9 +119,10 @@ struct Output {
 impl Outputs {
     /// Opens what is asked for. Only when all of it can be written, what the files held is lost.
     pub(super) fn open(args: &SimArgs, replay: String) -> Result<Self, String> {
-        let [trace, shiviz, diagram] =
+        let [trace, shiviz, diagram, history] =
             asked(args).map(|(_, _, what, path)| path.map(|path| Output::open(path, what)).transpose());
-        let mut outputs = Self { trace: trace?, shiviz: shiviz?, diagram: diagram?, replay };
+        let mut outputs =
+            Self { trace: trace?, shiviz: shiviz?, diagram: diagram?, history: history?, replay };
         for output in outputs.all() {
             output.empty()?;
         }
@@ -108,8 +134,9 @@ impl Outputs {
         if self.all().next().is_none() {
             return Ok(run::run(scenario));
         }
-        let Self { trace, shiviz, diagram, .. } = &mut self;
+        let Self { trace, shiviz, diagram, history, .. } = &mut self;
         let mut events: Option<Vec<TraceEvent>> = diagram.as_ref().map(|_| Vec::new());
+        let mut lineage: Option<Lineage> = history.as_ref().map(|_| Lineage::default());
         let mut log = Shiviz::default();
         if let Some(output) = shiviz {
             output.write(shiviz::HEADER);
@@ -126,11 +153,26 @@ impl Outputs {
             if let Some(events) = &mut events {
                 events.push(*event);
             }
+            if let Some(lineage) = &mut lineage {
+                lineage.observe(event);
+            }
         };
         let report = run::run_with(scenario, Box::new(listener));
         if let (Some(output), Some(events)) = (&mut self.diagram, events) {
             let options = Options { replay: Some(self.replay.clone()), ..Options::default() };
             output.write(diagram::draw_run(scenario, &events, &options));
+        }
+        if let (Some(output), Some(lineage)) = (&mut self.history, lineage) {
+            output.write(match drawing(&output.path)? {
+                Drawing::Dot => lineage::dot(&lineage),
+                Drawing::Svg => {
+                    let Scenario { name, protocol, variant, nodes, seed, .. } = scenario;
+                    let (protocol, variant) = (protocol.name(), variant.name());
+                    let about =
+                        format!("history of groups · {protocol} {variant} · {nodes} nodes · seed {seed}");
+                    lineage::svg(&lineage, name, &about)
+                }
+            });
         }
         for output in self.all() {
             output.finish()?;
@@ -139,7 +181,7 @@ impl Outputs {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Output> {
-        [&mut self.trace, &mut self.shiviz, &mut self.diagram].into_iter().flatten()
+        [&mut self.trace, &mut self.shiviz, &mut self.diagram, &mut self.history].into_iter().flatten()
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use bellwether_proto::promise::Property;
 use bellwether_sim::environment;
 use bellwether_sim::report::{FinalNode, Judged, Report};
+use bellwether_sim::scenario::Scenario;
 
 use super::Run;
 use crate::args::SimArgs;
@@ -96,20 +98,30 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     entry("trace hash", &report.trace_hash);
     for judged in &report.properties {
         let expected = scenario.expect.violates.iter().any(|property| property.name() == judged.name);
-        entry(judged.name, &verdict(judged, expected));
+        entry(judged.name, &format!("{}{}", verdict(judged, expected), foreign(scenario, judged.name)));
     }
     for (property, why) in environment::left_out(scenario) {
         entry(property.name(), &format!("not judged: it needs {why}"));
     }
     for property in environment::judged(scenario) {
         if !report.properties.iter().any(|judged| judged.name == property.name()) {
-            entry(property.name(), "nothing to judge in this run");
+            let foreign = foreign(scenario, property.name());
+            entry(property.name(), &format!("nothing to judge in this run{foreign}"));
         }
     }
     for expectation in &report.expectations {
         let met =
             expectation.detail.as_deref().map_or("met".to_owned(), |detail| format!("NOT met: {detail}"));
         entry(&format!("expect {}", expectation.what), &met);
+    }
+}
+
+/// Why a property is judged at all that the algorithm does not know: the file was written for another.
+fn foreign(scenario: &Scenario, property: &str) -> String {
+    let property = Property::by_name(property);
+    match property.is_none_or(|property| environment::promises_ever(scenario, property)) {
+        true => String::new(),
+        false => format!("; only [expect] names it, {} never promises it", scenario.protocol.name()),
     }
 }
 

@@ -1,3 +1,5 @@
+use alloc::vec;
+
 use super::super::raynal::rig::{Rig, TAU};
 use super::*;
 
@@ -25,6 +27,27 @@ fn rounds_are_cut_from_the_clock() {
     rig.input(Input::Recovery);
     assert_eq!(rig.sent(), [(2, Msg::Round(2))]);
     assert_eq!(rig.election.deadline(), Time::ZERO + TAU * 3);
+}
+
+/// Early wake-ups are harmless: what is said later in the round still counts.
+#[test]
+fn a_round_lasts_until_its_end() {
+    let mut rig = Rig::<Lockstep>::printed(2, 3);
+    rig.now = Time::ZERO + TAU / 2;
+    rig.input(Input::Deadline);
+    assert_eq!((rig.leader(), rig.sent()), (None, vec![]));
+    rig.message(1, Msg::Round(0));
+    rig.advance(TAU / 2);
+    assert_eq!((rig.leader(), rig.sent().len()), (Some(1), 2));
+}
+
+/// What is sent at its beginning must arrive before its end, however short the period.
+#[test]
+fn a_round_is_as_long_as_the_longer_of_a_period_and_two_delays() {
+    let mut rig = Rig::<Lockstep>::printed(1, 2);
+    assert_eq!(rig.election.deadline(), Time::ZERO + TAU, "two delays are shorter");
+    rig.election.setup.timing.delta = TAU;
+    assert_eq!(rig.election.deadline(), Time::ZERO + TAU * 2);
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl Troubled {
         if self.cluster.nodes.contains_key(&id) {
             return;
         }
-        let Durable { incarnation, count, epoch } = self.cluster.disks[&id];
+        let Durable { incarnation, count, epoch, .. } = self.cluster.disks[&id].clone();
         let life = incarnation.next().expect("few lives");
         let terms = Terms { epoch, ..terms(self.protocol, 0, Some(Span::secs(1))) };
         let node = node_in((life, count), self.cluster.now, self.protocol, id, &self.ids, terms);

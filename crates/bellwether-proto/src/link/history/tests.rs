@@ -25,7 +25,7 @@ struct Pair {
     now: Time,
     random: Random,
     weather: Weather,
-    ends: [Option<History<u32>>; 2],
+    ends: [Option<Histories<u32>>; 2],
     lives: [u64; 2],
     /// On its way: when it arrives, to whom, from which life.
     mail: Vec<(Time, usize, Incarnation, HistoryMsg<u32>)>,
@@ -61,11 +61,11 @@ impl Pair {
     fn restart(&mut self, at: usize) {
         self.lives[at] += 1;
         let roster = Roster::new(id(at), [id(0), id(1)], Priority::LowestId);
-        self.ends[at] = Some(History::new(&roster, Incarnation(self.lives[at]), TIMING));
+        self.ends[at] = Some(Histories::new(&roster, Incarnation(self.lives[at]), TIMING));
         self.act(at, |end, now| end.start(now));
     }
 
-    fn act(&mut self, at: usize, act: impl FnOnce(&mut History<u32>, Time)) {
+    fn act(&mut self, at: usize, act: impl FnOnce(&mut Histories<u32>, Time)) {
         let Some(end) = &mut self.ends[at] else { return };
         act(end, self.now);
         for step in end.take_steps() {
@@ -124,7 +124,8 @@ impl Pair {
         let until = self.now + span;
         loop {
             let mail = self.mail.iter().map(|(at, ..)| *at).min().unwrap_or(Time::NEVER);
-            let deadline = |end: &Option<History<u32>>| end.as_ref().map_or(Time::NEVER, History::deadline);
+            let deadline =
+                |end: &Option<Histories<u32>>| end.as_ref().map_or(Time::NEVER, Histories::deadline);
             let deadlines: Vec<Time> = self.ends.iter().map(deadline).collect();
             let next = mail.min(deadlines[0]).min(deadlines[1]);
             if next > until {

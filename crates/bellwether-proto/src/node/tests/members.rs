@@ -57,7 +57,7 @@ fn storm(protocol: Protocol, seed: u64) -> usize {
                     assert!(led < epoch && epoch <= durable.epoch, "{epoch} after {led}");
                     (led, began) = (epoch, began + 1);
                 }
-                Output::Event(_) => {}
+                Output::Plan(_) | Output::Event(_) => {}
             }
         }
         let due = rig.node.deadline();

@@ -117,7 +117,7 @@ fn a_lost_disk_is_noticed() {
     let outputs = rig.receive(1, 1, 1, outlived(41));
     let reborn = Incarnation(42);
     assert_eq!(outputs[0], Output::Event(Event::Reborn(reborn)));
-    assert_eq!(outputs[1], Output::Persist(Durable { incarnation: reborn, count: 6, epoch: 0 }));
+    assert_eq!(outputs[1], Output::Persist(Durable { incarnation: reborn, count: 6, epoch: 0, group: None }));
     assert_eq!(leader(&rig), None, "it listens first");
 }
 

@@ -103,8 +103,15 @@ fn the_leader_must_be_up() {
     let what = trace.violation(Sle2, 300).flatten().map(|violation| violation.what);
     assert_eq!(
         what.as_deref(),
+        Some("node 2 follows 1, which is down: not settled within 19ms after the last crash or recovery")
+    );
+    // It was settled, and did not stay so.
+    let trace = Trace::led(3).at(100).crash(3).at(150).normal(2, 3, 1);
+    let what = trace.violation(Sle2, 300).flatten().map(|violation| violation.what);
+    assert_eq!(
+        what.as_deref(),
         Some(
-            "node 2 follows 1, which is down, 19ms after the last crash or recovery, where 19ms are allowed"
+            "node 2 follows 3, which is down, 50ms after the last crash or recovery: not settled from 19ms on"
         )
     );
 }
@@ -214,8 +221,8 @@ fn ale2_allows_as_many_groups_as_cliques() {
     assert_eq!(
         what.as_deref(),
         Some(
-            "there are 4 groups, led by 1, 4, 5, 6, where 3 cliques cover all, 180ms after the system became \
-             stable, where 180ms are allowed"
+            "there are 4 groups, led by 1, 4, 5, 6, where 3 cliques cover all: not settled within 180ms after \
+             the system became stable"
         )
     );
 }

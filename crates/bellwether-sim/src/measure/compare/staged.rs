@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bellwether_proto::election::{InAgent, Protocol};
 use bellwether_proto::promise::Property;
-use bellwether_proto::{detector, leadership, link};
+use bellwether_proto::{detector, group, leadership, link};
 use thiserror::Error;
 
 use super::{Judged, Row};
@@ -124,6 +124,7 @@ fn sends(protocol: Protocol, agent: bool, kind: &str) -> bool {
     let spec = protocol.spec();
     let detector = if spec.detector.is_some() { detector::KINDS } else { &[] };
     let leadership = if agent { leadership::KINDS } else { &[] };
-    let all = spec.kinds.iter().chain(link::KINDS).chain(detector).chain(leadership);
+    let restricted = if spec.reorganizes { group::RESTRICTED_KINDS } else { &[] };
+    let all = spec.kinds.iter().chain(link::KINDS).chain(detector).chain(leadership).chain(restricted);
     all.into_iter().any(|known| known.name() == kind)
 }

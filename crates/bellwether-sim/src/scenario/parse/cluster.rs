@@ -7,10 +7,11 @@ use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::{detector, leadership, link};
+use bellwether_proto::{detector, group, leadership, link};
 use toml::Spanned;
 
 use super::error::{Wrong, one_of};
+use super::near::{nearest, unknown};
 use super::values::{Duration, List, Whole};
 
 /// What the rest of the file is read against.
@@ -82,13 +83,8 @@ impl Cluster {
         if is_kind(given.get_ref()) {
             return Ok(given.get_ref().clone());
         }
-        let message = format!(
-            "unknown kind of message `{}`, expected {} of {}, or one of a failure detector",
-            given.get_ref(),
-            one_of(&self.kind_names()),
-            self.protocol.name(),
-        );
-        Err(Wrong::at(given.span(), message))
+        let expected = format!("{} of {}", one_of(&self.kind_names()), self.protocol.name());
+        Err(unknown_kind(given, &expected))
     }
 
     /// The kinds of messages of the file's protocol.
@@ -138,14 +134,29 @@ pub(crate) fn named<T>(
     by_name: impl Fn(&str) -> Option<T>,
     names: &[&str],
 ) -> Result<T, Wrong> {
-    by_name(given.get_ref()).ok_or_else(|| {
-        Wrong::at(given.span(), format!("unknown {what} `{}`, expected {}", given.get_ref(), one_of(names)))
-    })
+    by_name(given.get_ref()).ok_or_else(|| Wrong::at(given.span(), unknown(what, given.get_ref(), names)))
+}
+
+/// What to say of a kind of message that there is not, where these were expected.
+pub(crate) fn unknown_kind(given: &Spanned<String>, expected: &str) -> Wrong {
+    let name = given.get_ref();
+    let message = match nearest(name, &kinds().collect::<Vec<_>>()) {
+        Some(near) => format!("unknown kind of message `{name}`, did you mean `{near}`?"),
+        None => {
+            format!("unknown kind of message `{name}`, expected {expected}, or one of a failure detector")
+        }
+    };
+    Wrong::at(given.span(), message)
 }
 
 /// Whether a kind of that name exists, in any protocol or below it.
 pub(crate) fn is_kind(name: &str) -> bool {
+    kinds().any(|known| known == name)
+}
+
+fn kinds() -> impl Iterator<Item = &'static str> {
     let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
     let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
-    elections.chain(layers).copied().map(Kind::name).any(|known| known == name)
+    let layers = layers.chain(group::RESTRICTED_KINDS);
+    elections.chain(layers).copied().map(Kind::name)
 }

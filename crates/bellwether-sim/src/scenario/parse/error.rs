@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::near::nearest;
+
 /// Why a file is not a scenario, or not the configuration of an agent: one line that says where, what is wrong, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
@@ -103,7 +105,13 @@ fn plain_words(message: &str, culprit: &str) -> String {
         };
     }
     if let Some(rest) = message.strip_prefix("unknown field ") {
-        return format!("unknown key {rest}");
+        // It quotes the key, and then those that could stand there.
+        let mut quoted = rest.split('`').skip(1).step_by(2);
+        let key = quoted.next().unwrap_or_default();
+        return match nearest(key, &quoted.collect::<Vec<_>>()) {
+            Some(near) => format!("unknown key `{key}`, did you mean `{near}`?"),
+            None => format!("unknown key {rest}"),
+        };
     }
     if let Some(rest) = message.strip_prefix("missing field ") {
         return format!("missing key {rest}");

@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use bellwether_proto::group::OpId;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 use toml::Spanned;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, within};
 use super::error::{Wrong, one_of};
-use super::raw::{RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawSlow};
+use super::raw::{RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawPerform, RawSlow};
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Fault, Planned};
 
-const ACTIONS: [&str; 13] = [
+const ACTIONS: [&str; 14] = [
     "crash",
     "recover",
     "pause",
@@ -26,6 +27,7 @@ const ACTIONS: [&str; 13] = [
     "slow",
     "drop_next",
     "crash_before_send",
+    "perform",
     "network",
 ];
 
@@ -93,6 +95,7 @@ impl Cluster {
             action("crash_before_send", &raw.crash_before_send, |crash| {
                 self.crash_before_send(&crash.get_ref().0)
             })?,
+            action("perform", &raw.perform, |perform| self.perform(perform))?,
             action("network", &raw.network, change)?,
         ];
         Ok(actions.into_iter().flatten().collect())
@@ -131,6 +134,17 @@ impl Cluster {
 
     fn crash_before_send(&self, raw: &RawCrashBeforeSend) -> Result<Fault, Wrong> {
         Ok(Fault::CrashBeforeSend { node: self.node(&raw.node)?, kind: self.kind(&raw.kind)? })
+    }
+
+    fn perform(&self, given: &Spanned<Table<RawPerform>>) -> Result<Fault, Wrong> {
+        let RawPerform { node, op } = &given.get_ref().0;
+        if !self.protocol.spec().reorganizes {
+            let name = self.protocol.name();
+            let message =
+                format!("{name} forms no groups that perform operations, expected an algorithm that does");
+            return Err(Wrong::at(given.span(), message));
+        }
+        Ok(Fault::Perform { node: self.node(node)?, op: OpId(within("op", op, 0..=u64::MAX)?) })
     }
 }
 

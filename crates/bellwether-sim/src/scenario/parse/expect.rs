@@ -6,7 +6,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
 use toml::Spanned;
 
-use super::cluster::{Cluster, is_kind, named, within};
+use super::cluster::{Cluster, is_kind, named, unknown_kind, within};
 use super::error::{Wrong, one_of};
 use super::raw::RawExpect;
 use super::values::{Limit, List, Whole};
@@ -54,12 +54,7 @@ impl Cluster {
     fn count(&self, (name, limit): (Spanned<String>, Spanned<Limit>)) -> Result<(String, Bound), Wrong> {
         if !TOTALS.contains(&name.get_ref().as_str()) && !is_kind(name.get_ref()) {
             let known = [&TOTALS[..], &self.kind_names()].concat();
-            let message = format!(
-                "unknown kind of message `{}`, expected {}, or one of a failure detector",
-                name.get_ref(),
-                one_of(&known)
-            );
-            return Err(Wrong::at(name.span(), message));
+            return Err(unknown_kind(&name, &one_of(&known)));
         }
         Ok((name.into_inner(), limit.into_inner().0))
     }

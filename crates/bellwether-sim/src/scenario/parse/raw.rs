@@ -146,6 +146,7 @@ pub(super) struct RawEvent {
     pub(super) slow: Option<Spanned<Table<RawSlow>>>,
     pub(super) drop_next: Option<Spanned<Table<RawDropNext>>>,
     pub(super) crash_before_send: Option<Spanned<Table<RawCrashBeforeSend>>>,
+    pub(super) perform: Option<Spanned<Table<RawPerform>>>,
     pub(super) network: Option<Spanned<Table<RawChange>>>,
 }
 
@@ -190,6 +191,17 @@ pub(super) struct RawCrashBeforeSend {
 
 impl Content for RawCrashBeforeSend {
     const EXPECTED: &'static str = "a table such as { node = 1, kind = \"Halt\" }";
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPerform {
+    pub(super) node: Spanned<Whole>,
+    pub(super) op: Spanned<Whole>,
+}
+
+impl Content for RawPerform {
+    const EXPECTED: &'static str = "a table such as { node = 1, op = 7 }";
 }
 
 #[derive(Debug, Deserialize)]

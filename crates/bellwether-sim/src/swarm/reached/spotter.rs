@@ -167,6 +167,12 @@ impl Spotter {
             }
             Event::Link(_) | Event::Members(_) | Event::Pending(_) => {}
             Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Installed(_) => {}
+            Event::Recorded { .. }
+            | Event::Member(_)
+            | Event::Parent(_)
+            | Event::Committed { .. }
+            | Event::Aborted { .. }
+            | Event::Declined { .. } => {}
         }
     }
 

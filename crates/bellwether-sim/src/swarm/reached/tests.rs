@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use bellwether_proto::io::{Durable, Event, Refusal};
+use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::{Status, View};
 
 use super::*;
@@ -121,7 +121,7 @@ fn lives() {
     let crashes: Vec<_> = (1..=4).map(|node| (0, node, What::Crash)).collect();
     let up: Vec<_> = (1..=4).map(|node| (0, node, What::Recover)).collect();
     tells(Situation::AllDown, &[&up[..], &crashes[..]].concat(), &[&up[..], &crashes[1..]].concat());
-    let persists = (1, 1, What::Persist(Durable::default()));
+    let persists = (1, 1, What::Persist(Written::default()));
     let sends = (1, 1, What::Send(message(1, 1, 2)));
     let crashes = (1, 1, What::Crash);
     tells(Situation::CrashAfterPersist, &[persists, crashes], &[persists, sends, crashes]);

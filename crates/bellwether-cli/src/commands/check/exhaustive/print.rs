@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bellwether_proto::promise::Property;
-use bellwether_sim::explore::{Extent, Outcome, Progress};
+use bellwether_sim::explore::{Extent, INSTANTS_MAX, Outcome, Progress};
 use serde_json::{Value, json};
 
 use super::request::Request;
@@ -47,6 +47,9 @@ pub(super) fn text(searched: &Searched, out: &Printer) {
     );
     entry(out, "bounds reached", &reached(outcome));
     entry(out, "slowest", &format!("{} until a state that was left alone had settled", outcome.slowest));
+    if outcome.undecided > 0 {
+        entry(out, "undecided", &undecided(outcome));
+    }
     let odds = odds(outcome.states);
     entry(out, "certainty", &format!("the odds that any two states were taken for one are {odds:.0e}"));
     for one in found {
@@ -69,12 +72,19 @@ fn headline(searched: &Searched) -> String {
         Extent::StatesMax => format!("only the first {states} states, because of --states-max,"),
         Extent::Stopped => format!("only the first {states} states, because it was interrupted,"),
     };
-    let verdict = match found.len() {
-        0 => "no violation".to_owned(),
-        1 => "1 violation".to_owned(),
-        more => format!("{more} violations"),
+    let verdict = match (found.len(), outcome.undecided) {
+        (0, 0) => "no violation".to_owned(),
+        (0, _) => "no violation, but liveness is undecided".to_owned(),
+        (1, _) => "1 violation".to_owned(),
+        (more, _) => format!("{more} violations"),
     };
     format!("{covered} with {nodes} nodes, {bounds}: {verdict}")
+}
+
+/// What is neither kept nor broken.
+fn undecided(outcome: &Outcome) -> String {
+    let (states, instants) = (grouped(outcome.undecided), grouped(INSTANTS_MAX as u64));
+    format!("whether {states} of the states settle when left alone: it was not seen in {instants} instants")
 }
 
 /// A counterexample, line by line.
@@ -122,6 +132,7 @@ pub(super) fn json(searched: &Searched) -> Value {
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
         "reached": { "in_flight": outcome.reached.in_flight, "expiries": outcome.reached.expiries },
         "slowest_us": outcome.slowest.as_micros(),
+        "undecided": outcome.undecided,
     })
 }
 
@@ -163,7 +174,32 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
+    use bellwether_proto::election::{AnyElection, Protocol, Variant};
+    use bellwether_sim::explore::{Bounds, Flow, Limits, System, explore};
+
     use super::*;
+    use crate::Status;
+
+    /// Neither a violation nor a pass.
+    #[test]
+    fn what_is_undecided_is_said_to_be() {
+        let bounds = Bounds::suited_to(Protocol::Lfa);
+        let system: System<AnyElection> = System::new(Protocol::Lfa, Variant::Repaired, 2, bounds);
+        let limits = Limits { states_max: 9, instants_max: 0, threads: NonZeroUsize::MIN };
+        let judged = vec![Property::Omega];
+        let outcome = explore(&system, &judged, limits, |_| Flow::GoOn);
+        let (protocol, variant) = (Protocol::Lfa, Variant::Repaired);
+        let request = Request { protocol, variant, nodes: 2, bounds, judged, not_judged: Vec::new(), limits };
+        let mut searched = Searched { request, outcome, took: Duration::ZERO, found: Vec::new() };
+        assert!(headline(&searched).ends_with(": no violation, but liveness is undecided"));
+        assert_eq!((json(&searched)["undecided"].as_u64(), searched.status()), (Some(9), Status::Failed));
+        searched.outcome.extent = Extent::All;
+        assert_eq!(searched.status(), Status::Failed);
+        searched.outcome.undecided = 0;
+        assert_eq!(searched.status(), Status::Done);
+    }
 
     #[test]
     fn numbers_are_grouped() {

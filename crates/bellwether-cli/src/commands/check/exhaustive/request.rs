@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
-use bellwether_sim::explore::{Bounds, Limits, NODES_MAX, judgeable, may_lie, promised};
+use bellwether_sim::explore::{Bounds, INSTANTS_MAX, Limits, NODES_MAX, judgeable, may_lie, promised};
 
 use crate::args::check::{BoundsArgs, CheckArgs};
 use crate::work::cores;
@@ -58,7 +58,7 @@ fn request(protocol: Protocol, nodes: u32, args: &CheckArgs) -> Result<Request, 
     }
     let within = promised(protocol, variant, nodes, bounds);
     let promises = protocol.spec().promises(variant).iter().map(|promise| promise.property);
-    let judged = args.bounds.judge.clone().unwrap_or_else(|| within.clone());
+    let judged = args.bounds.judge.as_ref().map_or_else(|| within.clone(), |named| once_each(named));
     let left_out = |property: &Property| judgeable(*property) && !within.contains(property);
     let not_judged = promises.filter(left_out).filter(|property| !judged.contains(property)).collect();
     if judged.is_empty() {
@@ -69,9 +69,21 @@ fn request(protocol: Protocol, nodes: u32, args: &CheckArgs) -> Result<Request, 
     let threads = args.search.threads.map_or_else(cores, usize::from);
     let limits = Limits {
         states_max: args.bounds.states_max.unwrap_or(STATES_MAX),
+        instants_max: INSTANTS_MAX,
         threads: NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN),
     };
     Ok(Request { protocol, variant, nodes, bounds, judged, not_judged, limits })
+}
+
+/// In the order in which they were typed.
+fn once_each(named: &[Property]) -> Vec<Property> {
+    let mut once = Vec::new();
+    for property in named {
+        if !once.contains(property) {
+            once.push(*property);
+        }
+    }
+    once
 }
 
 fn bounds(protocol: Protocol, typed: &BoundsArgs) -> Bounds {

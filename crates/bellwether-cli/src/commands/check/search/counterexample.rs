@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use bellwether_proto::promise::Property;
 use bellwether_proto::trace::TraceEvent;
 use bellwether_sim::check::Violation as How;
 use bellwether_sim::scenario::{Expect, Scenario};
-use bellwether_sim::shrink::{Effort, shrink};
+use bellwether_sim::shrink::{Effort, Shrunk, shrink};
 use bellwether_sim::swarm::{Outcome, Search, Violation, play};
 use bellwether_sim::{diagram, run};
 
@@ -25,12 +25,29 @@ pub(super) struct Counterexample {
     pub(super) seed: u64,
     /// A scenario that expects to break what it breaks.
     pub(super) scenario: Scenario,
+    /// The plan that it was shrunk from.
+    pub(super) drawn: Scenario,
+    /// How far shrinking came.
+    pub(super) shrinking: Shrinking,
     /// How it breaks the property.
     pub(super) how: How,
     /// How much happens until it does.
     pub(super) steps: u64,
     /// Where it is kept.
     pub(super) files: Vec<PathBuf>,
+}
+
+/// How far shrinking came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shrinking {
+    /// Until nothing smaller was found.
+    Finished,
+    /// Nowhere: it cannot be shrunk.
+    NotAtAll,
+    /// Nobody waited for the end of it.
+    Stopped,
+    /// There may be something smaller; so many candidates are enough.
+    GivenUp(u64),
 }
 
 /// The directory in which to keep what is found: it is there, and can be written.
@@ -50,7 +67,7 @@ pub(super) fn of(
     out: &Printer,
 ) -> Result<Vec<Counterexample>, Trouble> {
     let one = |violation: &Violation| {
-        out.progress(format_args!("{} is broken …", violation.property));
+        out.progress(format_args!("{} is broken, shrinking …", violation.property));
         let mut found = Counterexample::new(search, violation, stop);
         if let Some(folder) = folder {
             found.files = keep(search, &found, folder)?;
@@ -64,11 +81,7 @@ pub(super) fn of(
 impl Counterexample {
     fn new(search: &Search, violation: &Violation, stop: &AtomicBool) -> Self {
         let Violation { property, seed, .. } = *violation;
-        let scenario = if stop.load(Ordering::Relaxed) {
-            violation.scenario.clone() // Whoever cannot wait gets it as it is.
-        } else {
-            shortest(search, violation)
-        };
+        let (scenario, shrinking) = shortest(search, violation, stop);
         let broken: Vec<(Property, How)> = play(&scenario)
             .findings
             .into_iter()
@@ -79,7 +92,8 @@ impl Counterexample {
         let violates = broken.into_iter().map(|(property, _)| property).collect();
         let steps = steps(&scenario, &how);
         let expect = Expect { violates, ..Expect::default() };
-        Self { property, seed, scenario: Scenario { expect, ..scenario }, how, steps, files: Vec::new() }
+        let (scenario, drawn) = (Scenario { expect, ..scenario }, violation.scenario.clone());
+        Self { property, seed, scenario, drawn, shrinking, how, steps, files: Vec::new() }
     }
 
     /// The run as a diagram, if it has few enough nodes.
@@ -94,11 +108,19 @@ impl Counterexample {
     }
 }
 
-/// The scenario that shows the violation best: the shortest that could be found.
-fn shortest(search: &Search, violation: &Violation) -> Scenario {
+/// The scenario that shows the violation best: the shortest that could be found before somebody stopped it.
+fn shortest(search: &Search, violation: &Violation, stop: &AtomicBool) -> (Scenario, Shrinking) {
     let effort = Effort { threads: search.threads, ..Effort::default() };
-    let shrunk = shrink(&violation.scenario, violation.property, &effort);
-    shrunk.map_or_else(|| violation.scenario.clone(), |shrunk| shrunk.scenario)
+    let shrunk = shrink(&violation.scenario, violation.property, &effort, stop);
+    let Some(Shrunk { scenario, runs, finished, .. }) = shrunk else {
+        return (violation.scenario.clone(), Shrinking::NotAtAll);
+    };
+    let shrinking = match finished {
+        true => Shrinking::Finished,
+        false if runs >= effort.runs => Shrinking::GivenUp(runs),
+        false => Shrinking::Stopped,
+    };
+    (scenario, shrinking)
 }
 
 /// How much happens up to the instant of the violation.

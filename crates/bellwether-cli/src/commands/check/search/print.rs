@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use bellwether_proto::election::Variant;
+use bellwether_sim::scenario::Scenario;
 use bellwether_sim::swarm::Search;
 use bellwether_sim::swarm::reached::Situation;
 use serde_json::{Value, json};
 
-use super::counterexample::Counterexample;
+use super::counterexample::{Counterexample, Shrinking};
 use super::{Searched, commands};
 use crate::args::check::Sizes;
 use crate::layout::{Column, LABEL, hanging, label, table};
@@ -132,7 +133,9 @@ fn counterexample(one: &Searched, found: &Counterexample, out: &Printer) {
     let Counterexample { property, seed, how, steps, files, .. } = found;
     let label = format!("{} breaks {property} ", name(&one.search));
     out.line(hanging(&label, &format!("at {}: {}", how.at, how.what)));
-    entry(out, "  found", &format!("seed {seed}, after {steps} events"));
+    entry(out, "  found", &format!("seed {seed}"));
+    entry(out, "  shrunk", &shrunk(found));
+    entry(out, "  broken", &format!("after {} of that run", counted(*steps, "step")));
     // In one line, however long: it is to be copied.
     out.line(format_args!("{:<LABEL$}{}", "  again", commands::check(&one.search, *seed, 1)));
     for file in files {
@@ -148,6 +151,26 @@ fn counterexample(one: &Searched, found: &Counterexample, out: &Printer) {
         }
         None => scenario(found, out),
     }
+}
+
+/// What shrinking made of what was found, and whether there may be more to it.
+fn shrunk(found: &Counterexample) -> String {
+    let size = |scenario: &Scenario| {
+        let (nodes, events) = (u64::from(scenario.nodes), scenario.events.len() as u64);
+        format!("{}, {}", counted(nodes, "node"), counted(events, "event"))
+    };
+    let (to, from) = (size(&found.scenario), size(&found.drawn));
+    let rest = match found.shrinking {
+        Shrinking::NotAtAll => return format!("not at all: {to}"),
+        Shrinking::Finished => String::new(),
+        Shrinking::Stopped => "; that was cut short: the command below shrinks it to the end".to_owned(),
+        Shrinking::GivenUp(runs) => format!("; given up after {runs} candidates, there may be a shorter one"),
+    };
+    format!("to {to}, from {from}{rest}")
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn scenario(found: &Counterexample, out: &Printer) {
@@ -178,6 +201,13 @@ pub(super) fn json(one: &Searched) -> Value {
             "seed": found.seed,
             "scenario": found.toml(),
             "steps": found.steps,
+            "shrunk": {
+                "from_nodes": found.drawn.nodes,
+                "from_events": found.drawn.events.len(),
+                "nodes": found.scenario.nodes,
+                "events": found.scenario.events.len(),
+                "finished": found.shrinking == Shrinking::Finished,
+            },
             "at_us": found.how.at.as_micros(),
             "what": found.how.what,
             "runs": outcome.broken.get(&found.property),

@@ -35,7 +35,7 @@ pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: 
         args.trace.len().to_string(),
         recorded.events.to_string(),
         format!("{:.1}", recorded.ended.as_micros() as f64 / 1e6),
-        judged(findings.len(), broken),
+        judged(findings.len(), broken, recorded.not_judged.len()),
     ];
     out.line(table(&columns, vec![row]));
     out.line("");
@@ -43,8 +43,8 @@ pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: 
     for (finding, _) in findings {
         entry(finding.property.name(), &verdict(finding));
     }
-    for (property, why) in &recorded.left_out {
-        entry(property.name(), &format!("not judged: it needs {why}"));
+    for (property, why) in &recorded.not_judged {
+        entry(property.name(), &format!("not judged: {why}"));
     }
     for file in torn {
         entry("incomplete", &format!("{file} ends in the middle of a line, as that of a killed node does"));
@@ -54,12 +54,12 @@ pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: 
     }
 }
 
-fn judged(all: usize, broken: usize) -> String {
-    match (all, broken) {
-        (0, _) => "nothing".to_owned(),
-        (all, 0) => format!("{all} hold"),
-        (all, broken) => format!("{} hold, {broken} broken", all - broken),
-    }
+/// How many properties hold, are broken and were not judged; what there is none of is not mentioned.
+fn judged(all: usize, broken: usize, not_judged: usize) -> String {
+    let counts = [(all - broken, "hold"), (broken, "broken"), (not_judged, "not judged")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") }
 }
 
 fn verdict(finding: &Finding) -> String {
@@ -90,6 +90,11 @@ pub(super) fn json(args: &CheckArgs, Checked { recorded, torn }: &Checked, took:
             "violation": violation,
         })
     };
+    let not_judged: Vec<_> = recorded
+        .not_judged
+        .iter()
+        .map(|(property, why)| json!({"name": property.name(), "why": why}))
+        .collect();
     json!({
         "mode": "trace",
         "files": files,
@@ -101,6 +106,7 @@ pub(super) fn json(args: &CheckArgs, Checked { recorded, torn }: &Checked, took:
         "wall_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "violations": recorded.findings.iter().filter_map(violation).collect::<Vec<_>>(),
         "properties": recorded.findings.iter().map(property).collect::<Vec<_>>(),
+        "not_judged": not_judged,
         "reached": {},
     })
 }

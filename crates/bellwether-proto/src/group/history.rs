@@ -1,0 +1,271 @@
+//! The history of groups (Garcia-Molina, section IV.B): which groups there were, and which came from which.
+//!
+//! A vertex for each group: its number, its coordinator, its members, and its parents, the groups in which the members were
+//! last. Everything goes back to the root, "the initial group that created the system", which is virtual, has number 0, and
+//! holds all nodes. Whoever joins a group brings its graph along; the coordinator unites the graphs, adds the new group and
+//! hands the result out with Ready; everyone keeps it on disk.
+//!
+//! ```text
+//!   root ◄── 1.1.1 ◄──┐
+//!        ◄── 2.1.1 ◄──┴── 3.1.2 ◄── 3.1.4        the generation of a group: one more than its parents' largest
+//! ```
+//!
+//! **It is bounded**: at most [`RECORDS_MAX`] records, with [`MEMBERS_MAX`] members and [`PARENTS_MAX`] parents in all. When one
+//! is added to a graph that is full, the records of the lowest generations are folded into the root: they are forgotten, those
+//! of the newest group's own parents last. A record itself never changes, so that one of a number is the same everywhere, whatever
+//! each node still knows. What a query can answer after that: whether one group came from another is known if all groups
+//! on the way between them are; that it did *not*, only if nothing forgotten could be on such a way, which generations tell.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bounded;
+use crate::canonical::Form;
+use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
+
+/// No graph has more records.
+pub const RECORDS_MAX: usize = 64;
+/// Nor more members in all its records together: 64 groups of 64.
+pub const MEMBERS_MAX: usize = 64 * 64;
+/// Nor more parents.
+pub const PARENTS_MAX: usize = 512;
+
+/// No group is of a later generation: a larger number is a lie that would use up the counter.
+const GENERATION_MAX: u64 = 1 << 62;
+
+/// The group that all others come from. No node mints its number: lives are counted from 1.
+pub const ROOT: GroupId = GroupId(ElectionId { node: NodeId(0), incarnation: Incarnation(0), seq: 0 });
+
+/// One group, as its coordinator recorded it when it was formed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its number.
+    pub group: GroupId,
+    /// Who formed it.
+    pub coordinator: NodeId,
+    /// One more than the largest of its parents; the root's is 0.
+    pub generation: u64,
+    /// Who joined it, the coordinator included, in order of id.
+    #[serde(deserialize_with = "bounded::list::<MEMBERS_MAX, _, _>")]
+    pub members: Vec<NodeId>,
+    /// The groups in which the members were last, each once, in order; at least one.
+    #[serde(deserialize_with = "bounded::list::<PARENTS_MAX, _, _>")]
+    pub parents: Vec<GroupId>,
+}
+
+/// What is known of the groups that there were.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// In order of generation, then of number.
+    #[serde(deserialize_with = "bounded::list::<RECORDS_MAX, _, _>")]
+    records: Vec<Record>,
+}
+
+/// Where a group comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ancestry {
+    /// Every group that it is known to come from, the root excepted, those of later generations first.
+    pub groups: Vec<GroupId>,
+    /// Whether there may be more, which were forgotten.
+    pub complete: bool,
+}
+
+/// Whether two groups existed side by side: neither came from the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concurrent {
+    /// They did: what they did may be in conflict.
+    Yes,
+    /// They are the same, or one came from the other.
+    No,
+    /// Too much was forgotten to tell.
+    Unknown,
+}
+
+impl History {
+    /// A graph of these.
+    #[cfg(test)]
+    pub(crate) fn of(records: impl IntoIterator<Item = Record>) -> Self {
+        Self { records: records.into_iter().collect() }
+    }
+
+    /// All that is known, older generations first.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The record of that group, if it is known.
+    pub fn record(&self, group: GroupId) -> Option<&Record> {
+        self.records.iter().find(|record| record.group == group)
+    }
+
+    /// Which groups that group came from.
+    pub fn ancestors(&self, of: GroupId) -> Ancestry {
+        let walk = self.walk(of);
+        let known = |group: &GroupId| self.record(*group).map_or(0, |record| record.generation);
+        let mut groups: Vec<GroupId> = walk.seen.into_iter().filter(|group| *group != ROOT).collect();
+        groups.sort_by_key(|group| (core::cmp::Reverse(known(group)), *group));
+        Ancestry { groups, complete: walk.forgotten.is_none() }
+    }
+
+    /// Whether the two groups existed side by side.
+    pub fn concurrent(&self, a: GroupId, b: GroupId) -> Concurrent {
+        if a == b || a == ROOT || b == ROOT {
+            return Concurrent::No;
+        }
+        let (from_a, from_b) = (self.walk(a), self.walk(b));
+        if from_a.seen.contains(&b) || from_b.seen.contains(&a) {
+            return Concurrent::No;
+        }
+        match (self.record(a), self.record(b)) {
+            (Some(a), Some(b)) if from_a.cannot_hide(b) && from_b.cannot_hide(a) => Concurrent::Yes,
+            _ => Concurrent::Unknown,
+        }
+    }
+
+    /// Takes over what another graph knows; where both know a group, this one's word stands.
+    pub(super) fn unite(&mut self, other: &Self) {
+        let news: Vec<Record> =
+            other.records.iter().filter(|record| self.record(record.group).is_none()).cloned().collect();
+        self.records.extend(news);
+        self.records.sort_by_key(Record::age);
+    }
+
+    /// Adds the group that all that is known leads up to, and forgets what there is no room for.
+    pub(super) fn add(&mut self, record: Record) {
+        let (newest, parents) = (record.group, record.parents.clone());
+        if self.record(newest).is_none() {
+            self.records.push(record);
+            self.records.sort_by_key(Record::age);
+        }
+        while !self.fits() {
+            let first = |spare: &dyn Fn(&GroupId) -> bool| {
+                self.records.iter().position(|record| record.group != newest && !spare(&record.group))
+            };
+            let Some(at) = first(&|group| parents.contains(group)).or_else(|| first(&|_| false)) else {
+                return;
+            };
+            self.records.remove(at);
+        }
+    }
+
+    /// The generation of a group with these parents.
+    pub(super) fn generation_after(&self, parents: &[GroupId]) -> u64 {
+        let known = parents.iter().filter_map(|parent| self.record(*parent));
+        known.map(|record| record.generation).max().unwrap_or(0).saturating_add(1)
+    }
+
+    /// Whether a graph that somebody sent is one that a node could have.
+    pub(super) fn is_sound(&self) -> bool {
+        let ordered = self.records.is_sorted_by(|a, b| a.age() < b.age());
+        let numbers: BTreeSet<GroupId> = self.records.iter().map(|record| record.group).collect();
+        let grows = |record: &Record| {
+            let known = record.parents.iter().filter_map(|parent| self.record(*parent));
+            known.clone().all(|parent| parent.generation < record.generation)
+        };
+        let unique = numbers.len() == self.records.len();
+        self.fits()
+            && ordered
+            && unique
+            && self.records.iter().all(|record| record.is_sound() && grows(record))
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        form.number(self.records.len() as u64);
+        for record in &self.records {
+            form.election(record.group.0);
+            form.node(record.coordinator);
+            form.number(record.generation);
+            form.number(record.members.len() as u64);
+            record.members.iter().for_each(|member| form.node(*member));
+            form.number(record.parents.len() as u64);
+            record.parents.iter().for_each(|parent| form.election(parent.0));
+        }
+    }
+
+    fn fits(&self) -> bool {
+        let sum = |len: fn(&Record) -> usize| self.records.iter().map(len).sum::<usize>();
+        self.records.len() <= RECORDS_MAX
+            && sum(|record| record.members.len()) <= MEMBERS_MAX
+            && sum(|record| record.parents.len()) <= PARENTS_MAX
+    }
+
+    /// Goes back from a group as far as is known.
+    fn walk(&self, from: GroupId) -> Walk {
+        let mut walk = Walk { seen: BTreeSet::new(), forgotten: None };
+        let mut ahead = match self.record(from) {
+            Some(record) => alloc::vec![record],
+            None => {
+                walk.forgotten = (from != ROOT).then_some(u64::MAX);
+                Vec::new()
+            }
+        };
+        while let Some(record) = ahead.pop() {
+            for parent in record.parents.iter().filter(|parent| walk.seen.insert(**parent)) {
+                match self.record(*parent) {
+                    Some(parent) => ahead.push(parent),
+                    None if *parent == ROOT => {}
+                    None => walk.forgotten = walk.forgotten.max(Some(record.generation - 1)),
+                }
+            }
+        }
+        walk
+    }
+}
+
+/// Where a way back through the graph led.
+struct Walk {
+    /// Everything on the way, known or only named.
+    seen: BTreeSet<GroupId>,
+    /// If the way ended at groups that were forgotten: none of them was of a later generation than this.
+    forgotten: Option<u64>,
+}
+
+impl Walk {
+    /// Whether the way cannot have led to that group through what was forgotten: ways lead to earlier generations only.
+    fn cannot_hide(&self, group: &Record) -> bool {
+        self.forgotten.is_none_or(|latest| group.generation >= latest)
+    }
+}
+
+impl Record {
+    /// Tells records apart in traces.
+    pub fn digest(&self) -> RecordDigest {
+        let id =
+            |GroupId(ElectionId { node, incarnation, seq }): GroupId| [u64::from(node.0), incarnation.0, seq];
+        let fields = [u64::from(self.coordinator.0), self.generation, self.members.len() as u64];
+        let members = self.members.iter().map(|member| u64::from(member.0));
+        let parents = self.parents.iter().flat_map(|parent| id(*parent));
+        let words = id(self.group).into_iter().chain(fields).chain(members).chain(parents);
+        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
+        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        RecordDigest(words.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, hash))
+    }
+
+    /// Parents come before their children.
+    fn age(&self) -> (u64, GroupId) {
+        (self.generation, self.group)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.group != ROOT
+            && (1..=GENERATION_MAX).contains(&self.generation)
+            && self.members.is_sorted_by(|a, b| a < b)
+            && self.members.binary_search(&self.coordinator).is_ok()
+            && !self.parents.is_empty()
+            && self.parents.is_sorted_by(|a, b| a < b)
+            && !self.parents.contains(&self.group)
+    }
+}
+
+/// Tells records of groups apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordDigest(pub u64);
+
+impl fmt::Display for RecordDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}

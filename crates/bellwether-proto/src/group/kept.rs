@@ -1,0 +1,70 @@
+//! What the group layer keeps in safe storage (Garcia-Molina, Assumption 4).
+//!
+//! | kept | the paper's | forgotten, it would |
+//! |---|---|---|
+//! | head | S(i).g | have a node that comes back join as if it came from nowhere |
+//! | task | S(i).d | leave whoever comes back without what it was working on |
+//! | history | "for safekeeping (in S(i).d)" | lose which groups may be in conflict |
+//! | ledger | the log of its two-phase commit | let a node vote for one operation in two groups |
+//!
+//! S(i).s, c and Up are not: each life begins with an election, which finds them anew. The counter of group numbers need not be,
+//! because a life is part of the number, and the life is on disk.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::history::History;
+use super::ledger::Ledger;
+use super::{Past, Task};
+use crate::canonical::Form;
+use crate::ident::GroupId;
+
+/// What the group layer of a node keeps in safe storage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The last group whose task was in place.
+    pub head: Option<GroupId>,
+    /// That task.
+    pub task: Option<Task>,
+    /// The groups that it came from.
+    pub history: History,
+    /// What became of restricted operations.
+    pub ledger: Ledger,
+}
+
+impl Kept {
+    /// No more bytes than this are ever written.
+    pub const LEN_MAX: usize = 64 * 1024;
+
+    /// As bytes, for a disk.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a growing buffer takes whatever is written to it")
+    }
+
+    /// What was written, if those bytes are.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (kept, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
+        (rest.is_empty() && kept.past().is_sound()).then_some(kept)
+    }
+
+    /// A number that tells what was kept from what was kept before, for traces.
+    pub fn digest(&self) -> u64 {
+        // FNV-1a, 64 bits: fixed by its definition, so that every build agrees.
+        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        self.to_bytes().iter().fold(0xcbf2_9ce4_8422_2325, hash)
+    }
+
+    /// Writes it in canonical form.
+    pub fn canonical(&self, form: &mut Form) {
+        form.option(self.head, |form, group| form.election(group.0));
+        form.option(self.task.as_ref(), |form, task| task.canonical(form));
+        self.history.canonical(form);
+        self.ledger.canonical(form);
+    }
+
+    pub(super) fn past(&self) -> Past {
+        let Self { head, history, ledger, .. } = self;
+        Past { head: *head, history: history.clone(), doubts: ledger.doubts().to_vec() }
+    }
+}

@@ -1,0 +1,365 @@
+//! Restricted operations (Garcia-Molina, section IV.B): what "should not be performed simultaneously by isolated groups".
+//!
+//! One is performed only in a group that holds a majority of all nodes, "with a two phase commit protocol to ensure that the group
+//! still contains a majority of nodes when the operation is actually performed":
+//!
+//! ```text
+//!   coordinator                               member
+//!   Perform ──Prepare(op, ballot)──►  in this very group, and free to vote? then to disk, and
+//!           ◄──PrepareReply(yes)────
+//!   yes of a majority of all nodes, itself included: to disk: COMMITTED
+//!           ──Decide(committed)────►  COMMITTED
+//!   not in time, or the group is left: nothing is written
+//!           ──Decide(aborted)──────►  the vote is forgotten
+//! ```
+//!
+//! **No operation commits twice.** Two ballots that commit the same operation have a voter in common, because both have a
+//! majority. Whoever voted for one votes for no other before it knows that the first was aborted, crashes and new groups
+//! notwithstanding: the vote is on disk. And a coordinator that voted for its own ballot decides it before it leaves the group,
+//! or never.
+//!
+//! **A voter in doubt** keeps its vote, carries it into every group that it joins, and asks: everybody, until somebody knows. Who
+//! may answer what:
+//! - "committed", who has it on disk as committed by that ballot;
+//! - "aborted", who has it on disk as committed by another ballot;
+//! - "aborted", the ballot's own coordinator, if it has not committed it and never will. It decides only while the attempt runs,
+//!   and an attempt ends with its group, and with its coordinator's life: the number of the group has the life in it. What it
+//!   has committed, it has on disk, unless that is so long ago that the number is done with: then it does not answer;
+//! - a later Prepare of the same group is such an answer, too: its coordinator is done with the earlier attempt.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use super::ledger::{Ballot, OpId, Outcome, Standing};
+use super::{Group, GroupMsg, Phase, Step};
+use crate::canonical::Form;
+use crate::ident::{GroupId, Incarnation, NodeId};
+use crate::io::Event;
+use crate::time::Time;
+
+/// No coordinator runs more attempts at a time.
+const ATTEMPTS_MAX: usize = 16;
+
+/// A voter in doubt asks for the first time after so many T: by then a coordinator that is there has decided.
+const FIRST_INQUIRY: u64 = 2;
+/// And again after so many.
+const NEXT_INQUIRY: u64 = 8;
+
+/// Why a node does not even try to perform an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unwilling {
+    /// It coordinates no group that is in place and has a number.
+    NotCoordinator,
+    /// The group holds no majority of all nodes.
+    NoMajority,
+    /// Another attempt at it is running, or too many are.
+    Busy,
+    /// The node voted for it in another group, and does not know how that ended.
+    InDoubt,
+    /// It was committed already.
+    Committed,
+    /// Its number is so low that it may have been.
+    DoneWith,
+}
+
+impl Unwilling {
+    /// All reasons.
+    pub const ALL: [Self; 6] =
+        [Self::NotCoordinator, Self::NoMajority, Self::Busy, Self::InDoubt, Self::Committed, Self::DoneWith];
+
+    /// The word used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotCoordinator => "not-coordinator",
+            Self::NoMajority => "no-majority",
+            Self::Busy => "busy",
+            Self::InDoubt => "in-doubt",
+            Self::Committed => "committed",
+            Self::DoneWith => "done-with",
+        }
+    }
+}
+
+/// What is not on disk of a node's part in restricted operations.
+#[derive(Clone, Debug)]
+pub(super) struct Restricted {
+    /// How many attempts this life has made.
+    attempts: u64,
+    running: Vec<Attempt>,
+    /// When to ask how what is in doubt ended; never, if nothing is.
+    ask_at: Time,
+}
+
+/// An attempt of this node, the coordinator, that is not decided.
+#[derive(Clone, Debug)]
+struct Attempt {
+    op: OpId,
+    ballot: Ballot,
+    asked: Vec<NodeId>,
+    yes: Vec<NodeId>,
+    no: Vec<NodeId>,
+    due: Time,
+}
+
+impl Restricted {
+    pub(super) fn new(ask_at: Time) -> Self {
+        Self { attempts: 0, running: Vec::new(), ask_at }
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        self.running.iter().map(|attempt| attempt.due).min().unwrap_or(Time::NEVER).min(self.ask_at)
+    }
+
+    pub(super) fn canonical(&self, now: Time, form: &mut Form) {
+        form.number(self.attempts);
+        form.deadline(now, self.ask_at);
+        form.number(self.running.len() as u64);
+        for attempt in &self.running {
+            form.number(attempt.op.0);
+            attempt.ballot.canonical(form);
+            form.deadline(now, attempt.due);
+            for list in [&attempt.asked, &attempt.yes, &attempt.no] {
+                form.number(list.len() as u64);
+                list.iter().for_each(|node| form.node(*node));
+            }
+        }
+    }
+
+    fn runs(&self, op: OpId, ballot: Ballot) -> Option<usize> {
+        self.running.iter().position(|attempt| (attempt.op, attempt.ballot) == (op, ballot))
+    }
+}
+
+impl Group {
+    /// The application wants this performed, here and now.
+    pub(crate) fn perform(&mut self, now: Time, op: OpId) {
+        match self.may_perform(op) {
+            Ok((group, members)) => self.prepare(now, op, group, members),
+            Err(why) => self.steps.push(Step::Event(Event::Declined { op, why })),
+        }
+    }
+
+    fn may_perform(&self, op: OpId) -> Result<(GroupId, Vec<NodeId>), Unwilling> {
+        let Phase::InPlace(formation) = &self.phase else { return Err(Unwilling::NotCoordinator) };
+        let group = formation.group.filter(|group| self.is_mine(*group) && formation.leader == self.me);
+        let group = group.ok_or(Unwilling::NotCoordinator)?;
+        if !self.is_majority(formation.members.len() + 1) {
+            return Err(Unwilling::NoMajority);
+        }
+        let running = &self.restricted.running;
+        if running.len() == ATTEMPTS_MAX || running.iter().any(|attempt| attempt.op == op) {
+            return Err(Unwilling::Busy);
+        }
+        match self.kept.ledger.standing(op) {
+            Standing::Free => Ok((group, formation.members.clone())),
+            Standing::InDoubt(_) => Err(Unwilling::InDoubt),
+            Standing::Committed => Err(Unwilling::Committed),
+            Standing::DoneWith => Err(Unwilling::DoneWith),
+        }
+    }
+
+    /// The first phase. Its own vote need not be on disk: it decides the attempt itself, in this life, or nobody does.
+    fn prepare(&mut self, now: Time, op: OpId, group: GroupId, asked: Vec<NodeId>) {
+        self.restricted.attempts += 1;
+        let ballot = Ballot { group, attempt: self.restricted.attempts };
+        for member in &asked {
+            self.steps.push(Step::Send(*member, GroupMsg::Prepare(op, ballot)));
+        }
+        let due = now + self.patience;
+        self.restricted.running.push(Attempt { op, ballot, asked, yes: Vec::new(), no: Vec::new(), due });
+        self.decide(self.restricted.running.len() - 1);
+    }
+
+    /// A member votes yes if and only if it is in that very group, and has no other ballot for the operation in mind.
+    pub(super) fn on_prepare(&mut self, now: Time, from: NodeId, op: OpId, ballot: Ballot) {
+        let Phase::InPlace(formation) = &self.phase else {
+            return self.vote(from, op, ballot, false);
+        };
+        let in_group = formation.group == Some(ballot.group)
+            && formation.leader == from
+            && ballot.coordinator() == from
+            && from != self.me;
+        let ledger = &self.kept.ledger;
+        let free = match ledger.standing(op) {
+            Standing::Free => ledger.has_room(),
+            Standing::InDoubt(other) => other.group == ballot.group && other.attempt <= ballot.attempt,
+            Standing::Committed | Standing::DoneWith => false,
+        };
+        let yes = in_group && free;
+        if yes && ledger.standing(op) != Standing::InDoubt(ballot) {
+            self.amend(|kept| kept.ledger.vote(op, ballot));
+            self.restricted.ask_at = self.restricted.ask_at.min(now + self.patience * FIRST_INQUIRY);
+        }
+        self.vote(from, op, ballot, yes);
+    }
+
+    fn vote(&mut self, to: NodeId, op: OpId, ballot: Ballot, yes: bool) {
+        self.steps.push(Step::Send(to, GroupMsg::PrepareReply { op, ballot, yes }));
+    }
+
+    pub(super) fn on_prepare_reply(&mut self, from: NodeId, op: OpId, ballot: Ballot, yes: bool) {
+        let Some(at) = self.restricted.runs(op, ballot) else { return };
+        self.count(at, from, yes);
+    }
+
+    /// Counts a vote once, if it was asked for.
+    fn count(&mut self, at: usize, voter: NodeId, yes: bool) {
+        let attempt = &mut self.restricted.running[at];
+        let voted = attempt.yes.contains(&voter) || attempt.no.contains(&voter);
+        if !attempt.asked.contains(&voter) || voted {
+            return;
+        }
+        if yes {
+            attempt.yes.push(voter)
+        } else {
+            attempt.no.push(voter)
+        }
+        self.decide(at);
+    }
+
+    /// Ends the attempt if the votes are enough, or cannot be any more.
+    fn decide(&mut self, at: usize) {
+        let Attempt { asked, yes, no, .. } = &self.restricted.running[at];
+        let (for_it, at_most) = (yes.len() + 1, asked.len() - no.len() + 1);
+        if self.is_majority(for_it) {
+            self.commit(at);
+        } else if !self.is_majority(at_most) {
+            self.abort(at);
+        }
+    }
+
+    /// The decision is on disk before anybody hears of it.
+    fn commit(&mut self, at: usize) {
+        let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
+        self.amend(|kept| kept.ledger.commit(op, ballot));
+        self.steps.push(Step::Event(Event::Committed { op, group: ballot.group }));
+        self.tell(op, ballot, Outcome::Committed, &asked);
+    }
+
+    /// Nothing need be written: what is not on disk as committed was aborted.
+    fn abort(&mut self, at: usize) {
+        let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
+        self.steps.push(Step::Event(Event::Aborted { op, group: ballot.group }));
+        self.tell(op, ballot, Outcome::Aborted, &asked);
+    }
+
+    /// The group is left: what is not decided will not be.
+    pub(super) fn abort_all(&mut self) {
+        while !self.restricted.running.is_empty() {
+            self.abort(0);
+        }
+    }
+
+    fn tell(&mut self, op: OpId, ballot: Ballot, outcome: Outcome, members: &[NodeId]) {
+        for member in members {
+            self.steps.push(Step::Send(*member, GroupMsg::Decide { op, ballot, outcome }));
+        }
+    }
+
+    /// Somebody who knows says how an attempt ended.
+    pub(super) fn on_decide(&mut self, op: OpId, ballot: Ballot, outcome: Outcome) {
+        if self.restricted.runs(op, ballot).is_some() {
+            return; // Nobody but this node decides that.
+        }
+        match (outcome, self.kept.ledger.standing(op)) {
+            (Outcome::Committed, Standing::Free | Standing::InDoubt(_)) => {
+                self.amend(|kept| kept.ledger.commit(op, ballot));
+                self.steps.push(Step::Event(Event::Committed { op, group: ballot.group }));
+                self.end_attempts_at(op);
+            }
+            (Outcome::Aborted, Standing::InDoubt(voted)) if voted == ballot => {
+                self.amend(|kept| kept.ledger.abort(op, ballot));
+            }
+            (Outcome::Committed | Outcome::Aborted, _) => {}
+        }
+        self.stop_asking_if_sure();
+    }
+
+    /// It was committed by another ballot: this node's own has no chance.
+    fn end_attempts_at(&mut self, op: OpId) {
+        while let Some(at) = self.restricted.running.iter().position(|attempt| attempt.op == op) {
+            self.abort(at);
+        }
+    }
+
+    pub(super) fn on_inquire(&mut self, from: NodeId, op: OpId, ballot: Ballot) {
+        if let Some(outcome) = self.outcome(op, ballot) {
+            self.steps.push(Step::Send(from, GroupMsg::Decide { op, ballot, outcome }));
+        }
+    }
+
+    /// How that attempt ended, if this node can tell.
+    fn outcome(&self, op: OpId, ballot: Ballot) -> Option<Outcome> {
+        let ledger = &self.kept.ledger;
+        ledger.outcome(op, ballot).or_else(|| {
+            let over = self.is_over(ballot) && self.restricted.runs(op, ballot).is_none();
+            (over && ledger.standing(op) != Standing::DoneWith).then_some(Outcome::Aborted)
+        })
+    }
+
+    /// Whether this was an attempt of this node, and not one that is still to come.
+    fn is_over(&self, ballot: Ballot) -> bool {
+        let made = ballot.attempt <= self.restricted.attempts;
+        ballot.coordinator() == self.me
+            && (self.life_of(ballot) < self.latest.incarnation || (self.is_mine(ballot.group) && made))
+    }
+
+    /// Whether the group was formed by this node in this life.
+    fn is_mine(&self, group: GroupId) -> bool {
+        group.0.node == self.me && group.0.incarnation == self.latest.incarnation
+    }
+
+    fn life_of(&self, ballot: Ballot) -> Incarnation {
+        ballot.group.0.incarnation
+    }
+
+    fn is_majority(&self, nodes: usize) -> bool {
+        2 * nodes > self.peers.len() + 1
+    }
+
+    /// What has not been answered in time is not answered, and what is in doubt is asked.
+    pub(super) fn wake_restricted(&mut self, now: Time) {
+        while let Some(at) = self.restricted.running.iter().position(|attempt| attempt.due <= now) {
+            self.abort(at);
+        }
+        if self.restricted.ask_at <= now {
+            self.restricted.ask_at = now + self.patience * NEXT_INQUIRY;
+            self.inquire();
+        }
+    }
+
+    fn inquire(&mut self) {
+        for (op, ballot) in self.kept.ledger.doubts().to_vec() {
+            for peer in &self.peers {
+                self.steps.push(Step::Send(*peer, GroupMsg::Inquire(op, ballot)));
+            }
+        }
+    }
+
+    fn stop_asking_if_sure(&mut self) {
+        if self.kept.ledger.doubts().is_empty() {
+            self.restricted.ask_at = Time::NEVER;
+        }
+    }
+
+    /// A peer is gone: it will not vote.
+    pub(super) fn gone_restricted(&mut self, peer: NodeId) {
+        let mut at = 0;
+        while at < self.restricted.running.len() {
+            let before = self.restricted.running.len();
+            self.count(at, peer, false);
+            at += usize::from(self.restricted.running.len() == before);
+        }
+    }
+
+    /// What those who join are in doubt of, and this node can tell.
+    pub(super) fn settle_doubts(&mut self) {
+        let pasts = mem::take(&mut self.pasts);
+        for (member, past) in &pasts {
+            for (op, ballot) in &past.doubts {
+                self.on_inquire(*member, *op, *ballot);
+            }
+        }
+        self.pasts = pasts;
+    }
+}

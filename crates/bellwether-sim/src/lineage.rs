@@ -1,0 +1,133 @@
+//! The history of groups in a run: which there were, who was in them, and which came from which (Garcia-Molina, section IV.B).
+//!
+//! Read from the trace alone, so that recorded runs have one as well.
+
+mod dot;
+mod picture;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bellwether_proto::group::RecordDigest;
+use bellwether_proto::group::history::ROOT;
+use bellwether_proto::ident::{GroupId, NodeId};
+use bellwether_proto::io::Event;
+use bellwether_proto::time::Time;
+use bellwether_proto::trace::{TraceEvent, What};
+
+pub use dot::dot;
+pub use picture::svg;
+
+/// The graph of groups.
+#[derive(Clone, Debug, Default)]
+pub struct Lineage {
+    groups: BTreeMap<GroupId, Vertex>,
+    /// The group that each node has recorded last.
+    heads: BTreeMap<NodeId, GroupId>,
+}
+
+/// What a trace tells of one group.
+#[derive(Clone, Debug)]
+pub struct Vertex {
+    /// Who coordinates it: it alone tells of members and parents.
+    pub coordinator: NodeId,
+    /// Who joined it.
+    pub members: BTreeSet<NodeId>,
+    /// The groups it came from.
+    pub parents: BTreeSet<GroupId>,
+    /// When it was first recorded.
+    pub at: Time,
+    /// What each node has recorded of it, in the order in which they did, with the time.
+    pub records: Vec<(NodeId, RecordDigest, Time)>,
+}
+
+impl Lineage {
+    /// The graph that a trace tells of.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a TraceEvent>) -> Self {
+        let mut lineage = Self::default();
+        events.into_iter().for_each(|event| lineage.observe(event));
+        lineage
+    }
+
+    /// Takes note of the next event of a trace.
+    pub fn observe(&mut self, event: &TraceEvent) {
+        let What::Node(reported) = event.what else { return };
+        match reported {
+            Event::Recorded { group, record } => {
+                let vertex = self.groups.entry(group).or_insert_with(|| Vertex::new(group, event.at));
+                vertex.records.push((event.node, record, event.at));
+                self.heads.insert(event.node, group);
+            }
+            Event::Member(member) => self.last(event.node, |vertex| vertex.members.extend([member])),
+            Event::Parent(parent) => self.last(event.node, |vertex| vertex.parents.extend([parent])),
+            _ => {}
+        }
+    }
+
+    /// Every group, in order of number.
+    pub fn groups(&self) -> &BTreeMap<GroupId, Vertex> {
+        &self.groups
+    }
+
+    /// The group that each node has recorded last.
+    pub fn heads(&self) -> &BTreeMap<NodeId, GroupId> {
+        &self.heads
+    }
+
+    /// The first group found on a way that leads back to itself.
+    pub fn cycle(&self) -> Option<GroupId> {
+        // Those whose parents are all done with, again and again: what is left has a cycle before it, or is one.
+        let mut done: BTreeSet<GroupId> = BTreeSet::new();
+        loop {
+            let known = |parent: &GroupId| self.groups.contains_key(parent);
+            let ready = |(group, vertex): &(&GroupId, &Vertex)| {
+                !done.contains(*group)
+                    && vertex.parents.iter().all(|parent| done.contains(parent) || !known(parent))
+            };
+            let next: Vec<GroupId> = self.groups.iter().filter(ready).map(|(group, _)| *group).collect();
+            if next.is_empty() {
+                return self.groups.keys().find(|group| !done.contains(group)).copied();
+            }
+            done.extend(next);
+        }
+    }
+
+    /// How far each group is from the root, by its longest way; 0 for those whose parents are all unknown.
+    fn generations(&self) -> BTreeMap<GroupId, usize> {
+        let mut order: Vec<(&GroupId, &Vertex)> = self.groups.iter().collect();
+        order.sort_by_key(|(group, vertex)| (vertex.at, **group));
+        let mut generations: BTreeMap<GroupId, usize> = BTreeMap::new();
+        for (group, vertex) in order {
+            let after = |parent: &GroupId| generations.get(parent).map(|generation| generation + 1);
+            let generation = vertex.parents.iter().filter_map(after).max().unwrap_or(0);
+            generations.insert(*group, generation);
+        }
+        generations
+    }
+
+    fn last(&mut self, node: NodeId, note: impl FnOnce(&mut Vertex)) {
+        if let Some(vertex) = self.heads.get(&node).and_then(|group| self.groups.get_mut(group)) {
+            note(vertex);
+        }
+    }
+}
+
+impl Vertex {
+    fn new(group: GroupId, at: Time) -> Self {
+        let (members, parents) = (BTreeSet::new(), BTreeSet::new());
+        Self { coordinator: group.0.node, members, parents, at, records: Vec::new() }
+    }
+
+    /// The members, as a list for people.
+    fn roll(&self) -> String {
+        let members: Vec<String> = self.members.iter().map(ToString::to_string).collect();
+        members.join(", ")
+    }
+}
+
+/// How a group is called.
+fn name(group: GroupId) -> String {
+    if group == ROOT { "initial group".to_owned() } else { group.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

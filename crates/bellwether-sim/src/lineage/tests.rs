@@ -1,0 +1,88 @@
+//! The graph of a trace, and its pictures.
+
+use bellwether_proto::ident::{ElectionId, Incarnation};
+
+use super::*;
+
+fn number(node: u32, seq: u64) -> GroupId {
+    GroupId(ElectionId { node: NodeId(node), incarnation: Incarnation(1), seq })
+}
+
+/// What a coordinator reports of its new group.
+fn formed(at: u64, group: GroupId, members: &[u32], parents: &[GroupId]) -> Vec<TraceEvent> {
+    let recorded = Event::Recorded { group, record: RecordDigest(at) };
+    let members = members.iter().map(|member| Event::Member(NodeId(*member)));
+    let parents = parents.iter().map(|parent| Event::Parent(*parent));
+    let events = [recorded].into_iter().chain(members).chain(parents);
+    let event = |what| TraceEvent {
+        at: Time::from_micros(at * 1_000),
+        node: group.0.node,
+        incarnation: Incarnation(1),
+        what: What::Node(what),
+    };
+    events.map(event).collect()
+}
+
+/// Two alone, then together, then apart again, and all three together.
+fn merges() -> Lineage {
+    let events = [
+        formed(0, number(1, 1), &[1], &[ROOT]),
+        formed(0, number(2, 1), &[2], &[ROOT]),
+        formed(0, number(3, 1), &[3], &[ROOT]),
+        formed(1500, number(2, 2), &[1, 2], &[number(1, 1), number(2, 1)]),
+        formed(9000, number(3, 2), &[1, 2, 3], &[number(2, 2), number(3, 1)]),
+    ];
+    Lineage::of(events.iter().flatten())
+}
+
+#[test]
+fn a_trace_tells_which_group_came_from_which() {
+    let lineage = merges();
+    assert_eq!(lineage.groups().len(), 5);
+    let last = &lineage.groups()[&number(3, 2)];
+    assert_eq!(last.parents, BTreeSet::from([number(2, 2), number(3, 1)]));
+    assert_eq!(lineage.heads()[&NodeId(3)], number(3, 2));
+    assert_eq!(lineage.generations()[&number(3, 2)], 2);
+    assert_eq!(lineage.cycle(), None);
+}
+
+#[test]
+fn a_cycle_is_found() {
+    let events = [
+        formed(0, number(1, 1), &[1], &[ROOT]),
+        formed(1, number(2, 1), &[2], &[number(1, 1), number(3, 1)]),
+        formed(2, number(3, 1), &[3], &[number(2, 1)]),
+    ];
+    assert_eq!(Lineage::of(events.iter().flatten()).cycle(), Some(number(2, 1)));
+}
+
+#[test]
+fn the_graph_for_graphviz_has_all_groups_and_edges() {
+    let text = dot(&merges());
+    assert!(text.starts_with("digraph history {\n"), "{text}");
+    assert!(text.contains("\"3.1.2\" -> \"2.1.2\";\n"), "{text}");
+    assert!(text.contains("\"1.1.1\" -> \"initial group\";\n"), "{text}");
+    assert_eq!(text.matches(" -> ").count(), 7);
+    assert!(text.contains("\"3.1.2\" [label=\"3.1.2\\nnodes 1, 2, 3\", style=bold];"), "{text}");
+}
+
+#[test]
+fn the_picture_has_a_box_for_each_group_and_a_line_for_each_edge() {
+    let text = svg(&merges(), "three nodes", "invitation");
+    assert_eq!(text.matches("class=\"edge\"").count(), 7);
+    assert_eq!(text.matches("<g class=").count(), 6, "with the root");
+    assert!(text.contains(">3.1.2 · 9.000 s<"), "{text}");
+    assert_eq!(text, svg(&merges(), "three nodes", "invitation"));
+}
+
+#[test]
+fn of_many_groups_the_latest_are_drawn() {
+    let mut events = Vec::new();
+    for seq in 1..=200 {
+        let parent = if seq == 1 { ROOT } else { number(1, seq - 1) };
+        events.extend(formed(seq, number(1, seq), &[1], &[parent]));
+    }
+    let text = svg(&Lineage::of(&events), "one node", "invitation");
+    assert_eq!(text.matches("<g class=").count(), picture::GROUPS_MAX + 1);
+    assert!(text.contains("80 earlier groups left out"), "{text}");
+}

@@ -1,0 +1,73 @@
+//! What somebody may have meant who wrote something else.
+
+use std::cmp::Reverse;
+
+use super::error::one_of;
+
+/// What to say of a name that is none of those that there are.
+pub(super) fn unknown(what: &str, name: &str, names: &[&str]) -> String {
+    match nearest(name, names) {
+        Some(near) => format!("unknown {what} `{name}`, did you mean `{near}`?"),
+        None => format!("unknown {what} `{name}`, expected {}", one_of(names)),
+    }
+}
+
+/// The one that differs by a slip or two, whether in capitals or not; none if several do.
+pub fn nearest<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
+    let letters = word.chars().count();
+    let slips = (1 + letters / 5).min(letters / 2);
+    let mut near: Vec<_> = words.iter().map(|known| (distance(word, known), *known)).collect();
+    near.retain(|(needed, _)| *needed <= slips);
+    near.sort_unstable_by_key(|near| Reverse(*near));
+    let (needed, nearest) = near.pop()?;
+    near.pop().is_none_or(|(more, other)| more > needed || other == nearest).then_some(nearest)
+}
+
+/// How many letters must be put in, left out, changed or swapped with the next to come from one word to the other.
+pub fn distance(from: &str, to: &str) -> usize {
+    let [from, to] = [from, to].map(|word| word.to_lowercase().chars().collect::<Vec<_>>());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let changed = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            let mut least = changed.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_slips() {
+        assert_eq!(distance("heartbeat", "heartbeat"), 0);
+        assert_eq!(distance("hartbeat", "heartbeat"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("tsl", "tls"), 1);
+        assert_eq!(distance("ale1", "ALE1"), 0);
+    }
+
+    #[test]
+    fn only_one_can_have_been_meant() {
+        let names = ["ALE1", "ALE2", "OMEGA"];
+        assert_eq!(nearest("OMGEA", &names), Some("OMEGA"));
+        assert_eq!(nearest("ale2", &names), Some("ALE2"));
+        assert_eq!(nearest("ALE9", &names), None);
+        assert_eq!(nearest("SETTLED", &names), None);
+        assert_eq!(nearest("u", &["t", "candidates"]), None);
+        assert_eq!(
+            unknown("property", "ALE9", &names),
+            "unknown property `ALE9`, expected `ALE1`, `ALE2` or `OMEGA`"
+        );
+        assert_eq!(unknown("property", "Omega", &names), "unknown property `Omega`, did you mean `OMEGA`?");
+    }
+}
