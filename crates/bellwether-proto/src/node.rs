@@ -1,5 +1,6 @@
 //! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
 
+mod cause;
 mod linked;
 
 use alloc::sync::Arc;
@@ -553,27 +554,6 @@ impl<E: Election> Node<E> {
     fn elect(&mut self, now: Time, input: election::Input<E::Msg>, out: &mut Outbox<E::Msg>) {
         let cause = self.cause(&input);
         self.elect_because(now, input, cause, out);
-    }
-
-    /// Why the node may name another leader after this.
-    fn cause(&self, input: &election::Input<E::Msg>) -> Cause {
-        match (input, self.shown.normal_leader()) {
-            (_, None) => Cause::Started,
-            // It begins another life because it did not run for too long.
-            (election::Input::Recovery, Some(led)) => Cause::Silent(led),
-            (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
-            (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
-            (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
-            (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
-            (election::Input::ReorganizationFailed(peer), Some(_)) => Cause::Silent(*peer),
-            (election::Input::Link { peer, up: None }, Some(_)) => Cause::Gone(*peer),
-            (
-                election::Input::Message { .. }
-                | election::Input::Reorganized
-                | election::Input::Link { up: Some(_), .. },
-                Some(led),
-            ) => Cause::Outranked(led),
-        }
     }
 
     fn elect_because(

@@ -341,7 +341,7 @@ fn history(n: u64) -> History {
     let members = vec![id; (n % 4) as usize];
     let parents = vec![group; (n % 3) as usize];
     let record = Record { group, coordinator: id, generation: n, members, parents };
-    History::of((n % 2 > 0).then_some(record))
+    History::of((!n.is_multiple_of(2)).then_some(record))
 }
 
 fn past(n: u64) -> Past {
