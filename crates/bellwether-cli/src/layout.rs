@@ -6,6 +6,14 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Wi
 /// How wide a paragraph may be: as much as every terminal has.
 pub(crate) const WIDTH: usize = 80;
 
+/// How wide a label is, with what parts it from its text.
+pub(crate) const LABEL: usize = 17;
+
+/// A label for a paragraph; one that is too long for its column is wider.
+pub(crate) fn label(text: &str) -> String {
+    format!("{text:<width$}", width = LABEL.max(text.len() + 1))
+}
+
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {

@@ -47,6 +47,16 @@ enum Counter {
     Question(NodeId),
     Reorganization(NodeId),
     Call(NodeId),
+    /// Of a link with a history, whichever end speaks.
+    Seen(NodeId, NodeId),
+    Beat {
+        from: NodeId,
+        to: NodeId,
+    },
+    Carried {
+        from: NodeId,
+        to: NodeId,
+    },
     /// One counter for all: counts of different nodes are compared with each other.
     Suspicions,
     Period,
@@ -138,6 +148,21 @@ impl Form {
         self.node(id.node);
         self.incarnation(id.node, id.incarnation);
         self.counters.push((Counter::Call(id.node), (id.incarnation.0, id.seq)));
+    }
+
+    /// How many transitions an end of a link has seen. The two ends compare them.
+    pub fn seen(&mut self, one: NodeId, other: NodeId, seen: u64) {
+        self.counters.push((Counter::Seen(one.min(other), one.max(other)), (0, seen)));
+    }
+
+    /// A number from the counter of what one node, in one life, says on its link to another.
+    pub fn beat(&mut self, from: NodeId, life: Incarnation, to: NodeId, no: u64) {
+        self.counters.push((Counter::Beat { from, to }, (life.0, no)));
+    }
+
+    /// A number from the counter of what a link carries while it is up for that time.
+    pub fn carried(&mut self, from: NodeId, to: NodeId, seen: u64, nth: u64) {
+        self.counters.push((Counter::Carried { from, to }, (seen, nth)));
     }
 
     /// How often somebody was suspected: counts of all nodes are compared with each other.
@@ -234,6 +259,9 @@ impl Counter {
             Self::Other(node) => (of(7, node), 0),
             Self::Reorganization(node) => (of(8, node), 0),
             Self::Call(node) => (of(9, node), 0),
+            Self::Seen(one, other) => (of(10, one), other.0),
+            Self::Beat { from, to } => (of(11, from), to.0),
+            Self::Carried { from, to } => (of(12, from), to.0),
         }
     }
 }

@@ -13,12 +13,17 @@ pub mod async_bully;
 pub mod bully;
 pub mod bully_fd;
 pub mod calls;
+pub mod fb_omega;
 pub mod fjr;
+pub mod franceschetti;
+pub mod gamma;
 pub mod invitation;
 pub(crate) mod inviting;
 pub mod lfa;
 pub mod lockstep;
 pub mod mmrt;
+pub mod phi;
+pub mod psi;
 mod raynal;
 pub mod souto_bully;
 pub mod souto_invitation;
@@ -34,9 +39,10 @@ use crate::message::{Kind, Message};
 use crate::promise::Promise;
 use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
-use crate::view::View;
+use crate::view::{Members, View};
 
 pub use crate::link::Peers;
+pub use crate::link::history::Standing;
 pub use any::{AnyElection, AnyMsg, Protocol};
 pub use raynal::{Count, Counts};
 
@@ -85,12 +91,64 @@ pub struct Setup {
     /// peers take it for its former self. So take the larger of what stable storage holds, plus one, and the wall clock in
     /// seconds.
     pub incarnation: Incarnation,
-    /// The node's own suspicion count, as stable storage holds it; see [`Durable`](crate::io::Durable).
+    /// The node's own count, as stable storage holds it: of suspicions or of views; see [`Durable`](crate::io::Durable).
     pub count: u64,
     /// Raynal's t: how many crashes are to be tolerated, fewer than there are members. Not every algorithm asks.
     pub t: usize,
     /// The timing parameters.
     pub timing: Timing,
+    /// What some algorithms leave to whoever runs them.
+    pub choices: Choices,
+}
+
+/// What some algorithms leave to whoever runs them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choices {
+    /// Whether this node stands by itself; the others wake up when they are spoken to (`gamma`).
+    pub candidate: bool,
+    /// Which parts of a cluster that is split may go on (`phi`, `psi`, `fb-omega`).
+    pub primary: Primary,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self { candidate: true, primary: Primary::Majority }
+    }
+}
+
+/// Which of several parts of a cluster may have a leader (Franceschetti and Bruck, section 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Primary {
+    /// One with more than half of all members. Of two halves neither has.
+    Majority,
+    /// Every one: as many leaders as there are cliques.
+    Any,
+}
+
+impl Primary {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Majority, Self::Any];
+
+    /// The name used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::Any => "none",
+        }
+    }
+
+    /// The rule of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|primary| primary.name() == name)
+    }
+
+    /// Whether so many of all members may go on.
+    pub const fn admits(self, part: usize, all: usize) -> bool {
+        match self {
+            Self::Majority => part * 2 > all,
+            Self::Any => true,
+        }
+    }
 }
 
 /// The papers' timing parameters.
@@ -163,6 +221,13 @@ pub enum Input<M> {
     Reorganized,
     /// It has not, for want of this peer's answer; the group layer has left it.
     ReorganizationFailed(NodeId),
+    /// A link with a history went up or down, or the peer at its other end stands differently now.
+    Link {
+        /// Who is at the other end.
+        peer: NodeId,
+        /// How the peer stands, if the link is up.
+        up: Option<Standing>,
+    },
     /// The deadline was reached.
     Deadline,
 }
@@ -190,11 +255,17 @@ pub enum Action<M> {
     Disband,
     /// Send a message to everybody, known or not.
     Broadcast(M),
-    /// Have the node's own suspicion count on stable storage before anything that follows is sent.
+    /// Have the node's own count on stable storage before anything that follows is sent.
     Persist {
         /// The count.
         count: u64,
     },
+    /// From now on this is how the node stands, for those it is linked with by links with a history.
+    Stand(Standing),
+    /// The view that is shown has these members.
+    Install(Members),
+    /// Whether anything is remembered that was said about a change of the view.
+    Remember(bool),
     /// Begin another life, as after a crash: this one is over, for all that the others can know.
     BeginLife,
     /// Start_FD(i).
@@ -285,6 +356,14 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The largest cluster that can run it, if there is a limit: views name their members.
+    pub const fn nodes_max(&self) -> Option<usize> {
+        match self.channels {
+            Channels::WithHistory => Some(Members::MAX),
+            Channels::InOrder | Channels::AnyOrder => None,
+        }
+    }
+
     /// What that variant promises.
     pub fn promises(&self, variant: Variant) -> &'static [Promise] {
         match variant {
@@ -301,6 +380,9 @@ pub enum Channels {
     InOrder,
     /// Nothing: messages may overtake each other and come twice.
     AnyOrder,
+    /// Links with a history that is the same at both ends, and that carry, while they are up, what is sent in order and
+    /// exactly once (Franceschetti and Bruck). Of both variants: the paper takes them for granted.
+    WithHistory,
 }
 
 /// Whether an algorithm is fit for a real network.

@@ -8,7 +8,7 @@ use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::leadership::Announcement;
 use crate::message::Frame;
 use crate::time::Time;
-use crate::view::View;
+use crate::view::{Members, View};
 
 /// Everything that can happen to a node. Time comes with it as `now`; see [`Node::handle`](crate::node::Node::handle).
 #[derive(Clone, Debug)]
@@ -97,8 +97,9 @@ pub enum Output<M> {
 pub struct Durable {
     /// The latest life of the node.
     pub incarnation: Incarnation,
-    /// How often the node has been suspected, as far as it knows; 0 for algorithms that do not count. A node that
-    /// forgets it may come back as the least suspected of all and oust a leader that never failed.
+    /// What the algorithm counts; 0 if it does not count. How often the node has been suspected, as far as it knows: one that
+    /// forgets it may come back as the least suspected of all and oust a leader that never failed. Or the views that it has
+    /// been in: one that forgets them takes itself for a member of the first.
     pub count: u64,
     /// The largest epoch of a leadership that the node has seen; 0 without the leadership layer. A node that forgets it
     /// may announce an epoch that its own group has seen before.
@@ -132,6 +133,12 @@ pub enum Event {
     PlayDead,
     /// It ended that (Stoller's PlayAlive).
     PlayAlive,
+    /// This end of a link with a history saw it go up or down.
+    Link(Turn),
+    /// The node installed the view that it shows, with these members.
+    Members(Members),
+    /// Whether the node remembers anything that was said about a change of its view.
+    Pending(bool),
     /// A frame was refused and had no effect.
     Refused {
         /// Its sender.
@@ -139,6 +146,24 @@ pub enum Event {
         /// Why.
         why: Refusal,
     },
+}
+
+/// A link as one end sees it, after a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Who is at the other end.
+    pub peer: NodeId,
+    /// In which life.
+    pub life: Incarnation,
+    /// How many transitions this end has seen, with that life: odd is up, even is down.
+    pub seen: u64,
+}
+
+impl Turn {
+    /// Whether the link is up now.
+    pub const fn is_up(self) -> bool {
+        self.seen % 2 == 1
+    }
 }
 
 /// Why a frame had no effect.

@@ -6,6 +6,7 @@
 //! held to an order: each is bound to its watch's number and is harmless twice. Nor are algorithms that need no order.
 
 mod acquaintances;
+pub mod history;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -51,7 +52,7 @@ impl LinkMsg {
 }
 
 /// Every kind of link message.
-pub const KINDS: &[Kind] = &[OUTLIVED];
+pub const KINDS: &[Kind] = &[OUTLIVED, history::BEAT];
 
 const OUTLIVED: Kind = Kind::detector("Outlived");
 
@@ -203,6 +204,8 @@ impl Link {
 fn is_ordered<M>(body: &Body<M>) -> bool {
     match body {
         Body::Election(_) | Body::Join(..) | Body::Group(_) => true,
+        // Links with a history see to it themselves.
+        Body::History(_) => false,
         Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => false,
     }
 }

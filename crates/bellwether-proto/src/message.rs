@@ -1,5 +1,6 @@
 //! What travels between nodes.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use crate::canonical::Form;
@@ -8,6 +9,7 @@ use crate::group::{GroupMsg, Past};
 use crate::ident::{Incarnation, NodeId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
+use crate::link::history::HistoryMsg;
 
 /// A message of an election algorithm.
 pub trait Message: Clone + fmt::Debug {
@@ -44,6 +46,8 @@ pub struct Frame<M> {
 pub enum Body<M> {
     /// Between the link layers.
     Link(LinkMsg),
+    /// Between the ends of a link with a history, and what it carries for the election.
+    History(Box<HistoryMsg<M>>),
     /// Between the failure detectors.
     Detector(DetectorMsg),
     /// Between the election algorithms.
@@ -61,6 +65,7 @@ impl<M: Message> Body<M> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Link(msg) => msg.kind(),
+            Self::History(msg) => msg.kind(),
             Self::Detector(msg) => msg.kind(),
             Self::Election(msg) | Self::Join(msg, _) => msg.kind(),
             Self::Group(msg) => msg.kind(),
@@ -79,6 +84,10 @@ impl<M: Message> Frame<M> {
         form.option(self.rides, |form, no| form.watch(to, self.from, no));
         match &self.body {
             Body::Link(msg) => msg.canonical(to, form),
+            Body::History(msg) => {
+                form.number(6);
+                msg.canonical(self.from, self.incarnation, to, form);
+            }
             Body::Detector(msg) => msg.canonical(self.from, to, form),
             Body::Election(msg) => {
                 form.number(2);

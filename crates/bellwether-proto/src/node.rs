@@ -1,5 +1,8 @@
 //! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
 
+mod cause;
+mod linked;
+
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
@@ -11,8 +14,9 @@ use crate::group::{self, Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
+use crate::link::history::Histories;
 use crate::link::{Admitted, Guard, Link, LinkMsg};
-use crate::message::{Body, Frame};
+use crate::message::{Body, Frame, Message};
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
@@ -30,7 +34,7 @@ use crate::view::{Status, View};
 ///
 /// ```
 /// use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-/// use bellwether_proto::election::{AnyElection, Protocol, Setup, Timing, Variant};
+/// use bellwether_proto::election::{AnyElection, Choices, Protocol, Setup, Timing, Variant};
 /// use bellwether_proto::ident::{Incarnation, NodeId};
 /// use bellwether_proto::io::{Input, Outbox, Output};
 /// use bellwether_proto::node::Node;
@@ -46,6 +50,7 @@ use crate::view::{Status, View};
 ///     count: 0,                    // what stable storage holds
 ///     t: 0,
 ///     timing,
+///     choices: Choices::default(),
 /// };
 /// let detector = DetectorConfig::new(DetectorKind::Heartbeat, timing);
 /// let mut node: Node<AnyElection> = Node::new(setup, detector, Time::ZERO);
@@ -73,6 +78,8 @@ pub struct Node<E: Election> {
     setup: Setup,
     detector_config: DetectorConfig,
     link: Link,
+    /// The ups and downs of links, if the algorithm is told of them.
+    history: Option<Histories<E::Msg>>,
     detector: Detector,
     election: E,
     /// What reorganizes the groups that the election forms, if its paper has that.
@@ -95,12 +102,15 @@ impl<E: Election> Node<E> {
     pub fn new(setup: Setup, detector: DetectorConfig, now: Time) -> Self {
         let (roster, spec) = (&setup.roster, setup.protocol.spec());
         let guard = match (setup.variant, spec.channels) {
+            (_, Channels::WithHistory) => Guard::Lives,
             (Variant::Printed, _) => Guard::Nothing,
             (Variant::Repaired, Channels::AnyOrder) => Guard::Lives,
             (Variant::Repaired, Channels::InOrder) => Guard::LivesAndOrder,
         };
         Self {
             link: Link::new(roster, spec.peers, guard),
+            history: (spec.channels == Channels::WithHistory)
+                .then(|| Histories::new(roster, setup.incarnation, setup.timing)),
             detector: match spec.detector {
                 Some(_) => Detector::new(detector, roster.clone(), setup.incarnation, now),
                 None => Detector::idle(detector, roster.clone(), setup.incarnation, now),
@@ -186,7 +196,8 @@ impl<E: Election> Node<E> {
     /// When there is something to do for the election, what watches for it, and what follows it.
     fn electing(&self) -> Time {
         let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
-        self.detector.deadline().min(self.election.deadline()).min(group)
+        let history = self.history.as_ref().map_or(Time::NEVER, Histories::deadline);
+        self.detector.deadline().min(self.election.deadline()).min(group).min(history)
     }
 
     /// Whether leadership could be handed to that peer now, and if not, why.
@@ -254,6 +265,9 @@ impl<E: Election> Node<E> {
         form.node(self.id());
         form.incarnation(self.id(), self.setup.incarnation);
         self.link.canonical(self.id(), self.setup.incarnation, form);
+        if let Some(history) = &self.history {
+            history.canonical(now, form, Message::canonical);
+        }
         self.detector.canonical(now, form);
         self.election.canonical(now, form);
         if let Some(group) = &self.group {
@@ -273,6 +287,7 @@ impl<E: Election> Node<E> {
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         self.persist(out);
         self.elect(now, election::Input::Recovery, out);
+        self.relink(now, out, |history| history.start(now));
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
@@ -298,6 +313,9 @@ impl<E: Election> Node<E> {
         }
         match frame.body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
+            Body::History(msg) => {
+                self.relink(now, out, |history| history.handle(now, from, incarnation, *msg));
+            }
             Body::Detector(msg) => {
                 if let Some(rank) = rank {
                     self.detector.handle(now, rank, incarnation, msg, &mut self.mail);
@@ -349,7 +367,12 @@ impl<E: Election> Node<E> {
     fn answer_stale(&mut self, now: Time, from: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
         match body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
-            Body::Detector(_) | Body::Election(_) | Body::Join(..) | Body::Group(_) | Body::Leadership(_) => {
+            Body::History(_)
+            | Body::Detector(_)
+            | Body::Election(_)
+            | Body::Join(..)
+            | Body::Group(_)
+            | Body::Leadership(_) => {
                 let known = self.link.incarnation(from);
                 self.post(now, from, Body::Link(LinkMsg::Outlived { known }), out);
             }
@@ -370,6 +393,7 @@ impl<E: Election> Node<E> {
             return;
         }
         self.report_downs(now, out);
+        self.relink(now, out, |history| history.wake(now));
         self.regroup(now, out, |group| group.wake(now));
         if self.election.deadline() <= now {
             self.elect(now, election::Input::Deadline, out);
@@ -387,6 +411,7 @@ impl<E: Election> Node<E> {
             self.post_mail(now, out);
         }
         self.link.part(peer);
+        self.relink(now, out, |history| history.gone(now, peer));
         // The election first: who leads next is a matter of its own.
         self.elect(now, election::Input::Gone(peer), out);
         self.regroup(now, out, |group| group.gone(peer));
@@ -536,32 +561,6 @@ impl<E: Election> Node<E> {
         self.elect_because(now, input, cause, out);
     }
 
-    /// Why the node may name another leader after this.
-    fn cause(&self, input: &election::Input<E::Msg>) -> Cause {
-        match (input, self.shown.normal_leader()) {
-            (_, None) => Cause::Started,
-            // It begins another life because it did not run for too long.
-            (election::Input::Recovery, Some(led)) => Cause::Silent(led),
-            (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
-            (election::Input::Deadline, Some(led)) if self.group.is_some() && led == self.id() => {
-                Cause::Merged
-            }
-            (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
-            (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
-            (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
-            (election::Input::ReorganizationFailed(peer), Some(_)) => Cause::Silent(*peer),
-            // Where groups merge, a message is an invitation, and a leader's own deadline its turn to invite.
-            (election::Input::Message { .. } | election::Input::Reorganized, Some(_))
-                if self.group.is_some() =>
-            {
-                Cause::Merged
-            }
-            (election::Input::Message { .. } | election::Input::Reorganized, Some(led)) => {
-                Cause::Outranked(led)
-            }
-        }
-    }
-
     fn elect_because(
         &mut self,
         now: Time,
@@ -599,7 +598,13 @@ impl<E: Election> Node<E> {
 
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
+            Action::Send { to, msg } if self.history.is_some() => {
+                self.relink(now, out, |history| history.send(now, to, msg));
+            }
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
+            Action::Install(members) => out.push(Output::Event(Event::Members(members))),
+            Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
+            Action::Stand(standing) => self.relink(now, out, |history| history.stand(now, standing)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
                 self.post(now, to, Body::Join(msg, past), out);
@@ -668,7 +673,7 @@ impl<E: Election> Node<E> {
             Body::Election(_) | Body::Join(..) | Body::Group(_) => {
                 self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank))
             }
-            Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
+            Body::Link(_) | Body::History(_) | Body::Detector(_) | Body::Leadership(_) => None,
         };
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });
     }

@@ -49,11 +49,21 @@ pub enum Property {
     FdAccurate,
     /// Stoller, section 2: it is reported within the declared latency.
     FdLatency,
+    /// Franceschetti and Bruck, section 2: both ends of a link see the same ups and downs, neither far ahead of the other.
+    LinkHistory,
+    /// Franceschetti and Bruck, section 1: all who are in a view agree on who is in it and who leads it, and it was fit to be one.
+    ViewAgree,
+    /// Franceschetti and Bruck, theorems 3.1 and 3.2: of those who are in a view, one leads, and no view has two leaders.
+    OneLeaderPerView,
+    /// Franceschetti and Bruck, section 1: a node is part of a component or dead, and goes from one to the next in order.
+    OneViewOrDead,
+    /// Franceschetti and Bruck, theorem 3.3: failures that only some perceive, and that pass, leave no trace.
+    FakeClean,
 }
 
 impl Property {
     /// Every property.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 25] = [
         Self::A1,
         Self::A2,
         Self::Sle1,
@@ -74,6 +84,11 @@ impl Property {
         Self::FdComplete,
         Self::FdAccurate,
         Self::FdLatency,
+        Self::LinkHistory,
+        Self::ViewAgree,
+        Self::OneLeaderPerView,
+        Self::OneViewOrDead,
+        Self::FakeClean,
     ];
 
     /// The name used in files and reports.
@@ -99,6 +114,11 @@ impl Property {
             Self::FdComplete => "FD-COMPLETE",
             Self::FdAccurate => "FD-ACCURATE",
             Self::FdLatency => "FD-LATENCY",
+            Self::LinkHistory => "LINK-HISTORY",
+            Self::ViewAgree => "VIEW-AGREE",
+            Self::OneLeaderPerView => "ONE-LEADER-PER-VIEW",
+            Self::OneViewOrDead => "ONE-VIEW-OR-DEAD",
+            Self::FakeClean => "FAKE-CLEAN",
         }
     }
 
@@ -137,6 +157,8 @@ pub enum Assumption {
     ClocksAgree,
     /// Clocks do not drift at all.
     NoDrift,
+    /// Nobody crashes.
+    NoCrashes,
     /// Nobody that crashed comes back.
     NoRecoveries,
     /// Nothing befalls the system in the second half of the run, and what befell it before is over.
@@ -155,7 +177,7 @@ pub enum Assumption {
 
 impl Assumption {
     /// Every assumption.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Reliable,
         Self::Fifo,
         Self::NoDuplicates,
@@ -166,6 +188,7 @@ impl Assumption {
         Self::ReportsUnreachable,
         Self::ClocksAgree,
         Self::NoDrift,
+        Self::NoCrashes,
         Self::NoRecoveries,
         Self::QuietEnd,
         Self::FewCrashes,
@@ -193,6 +216,7 @@ impl Assumption {
             Self::ReportsUnreachable => "detector reports the unreachable",
             Self::ClocksAgree => "clocks agree",
             Self::NoDrift => "clocks do not drift",
+            Self::NoCrashes => "nobody crashes",
             Self::NoRecoveries => "nobody recovers",
             Self::QuietEnd => "a second half without faults and loss",
             Self::FewCrashes => "at most t down",

@@ -10,11 +10,11 @@ use core::fmt;
 
 use crate::group::GroupEvent;
 use crate::ident::{Incarnation, NodeId};
-use crate::io::{Durable, Event};
+use crate::io::{Durable, Event, Turn};
 use crate::leadership::Announcement;
 use crate::message::Kind;
 use crate::time::Time;
-use crate::view::View;
+use crate::view::{Members, View};
 
 pub use setup::{Setup, setup_json};
 
@@ -173,6 +173,10 @@ impl What {
                 Event::Down(_) => "downsig",
                 Event::PlayDead => "play-dead",
                 Event::PlayAlive => "play-alive",
+                Event::Link(turn) if turn.is_up() => "link-up",
+                Event::Link(_) => "link-down",
+                Event::Members(_) => "members",
+                Event::Pending(_) => "pending",
                 Event::Refused { .. } => "refused",
             },
         }
@@ -207,6 +211,9 @@ impl What {
                 Event::Announced(announced) => (29, announced_binary(&announced)),
                 Event::Yield(to) => (30, [u64::from(to.0), 0, 0, 0]),
                 Event::Group(event) => groups::binary(event),
+                Event::Link(Turn { peer, life, seen }) => (40, [u64::from(peer.0), life.0, seen, 0]),
+                Event::Members(Members(bits)) => (41, [bits as u64, (bits >> 64) as u64, 0, 0]),
+                Event::Pending(pending) => (42, [u64::from(pending), 0, 0, 0]),
                 Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
             },
         }
@@ -230,6 +237,7 @@ impl What {
                 | Event::Group(GroupEvent::Member(peer)),
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
+            Self::Node(Event::Link(turn)) => Some(turn.peer),
             _ => None,
         }
     }
@@ -304,6 +312,15 @@ impl fmt::Display for Json {
                 Some(group) => write!(f, r#","group":"{group}"}}"#)?,
                 None => f.write_str(r#","group":null}"#)?,
             }
+        }
+        if let What::Node(Event::Link(Turn { life, seen, .. })) = what {
+            write!(f, r#","life":{life},"seen":{seen}"#)?;
+        }
+        if let What::Node(Event::Members(Members(bits))) = what {
+            write!(f, r#","members":"{bits:x}""#)?;
+        }
+        if let What::Node(Event::Pending(pending)) = what {
+            write!(f, r#","pending":{pending}"#)?;
         }
         if let What::Node(Event::Group(event)) = what {
             groups::write_json(event, f)?;

@@ -7,6 +7,7 @@
 //! Everything after the version is in postcard's format (variable-length integers). The decoder never panics, looks
 //! at no more than [`FRAME_MAX`] bytes, allocates nothing ahead of what it has read, and refuses what is left over.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::detector::WatchNo;
 use crate::digest::fnv1a;
 use crate::election::AnyMsg;
 use crate::ident::{Incarnation, NodeId};
+use crate::link::history::{Carried, HistoryMsg, Standing};
 use crate::message::{Body, Frame};
 
 /// The version of the format that this code writes and reads.
@@ -100,6 +102,18 @@ struct Header {
     tag: u8,
 }
 
+/// What an end of a link says, and the number of the election message that follows; 0 if none does.
+#[derive(Serialize, Deserialize)]
+struct OnLink {
+    to: Incarnation,
+    seen: u64,
+    no: u64,
+    echo: u64,
+    taken: u64,
+    standing: Standing,
+    nth: u64,
+}
+
 /// One tag for each layer and algorithm. Never reuse one.
 mod tag {
     pub(super) const LINK: u8 = 0;
@@ -108,6 +122,8 @@ mod tag {
     pub(super) const GROUP: u8 = 3;
     /// An election message with a past: the election's own tag follows.
     pub(super) const JOIN: u8 = 4;
+    /// A link with a history: what it carries follows, with the election's own tag.
+    pub(super) const HISTORY: u8 = 5;
     pub(super) const BULLY_FD: u8 = 16;
     pub(super) const ASYNC_BULLY: u8 = 17;
     pub(super) const LFA: u8 = 18;
@@ -119,6 +135,10 @@ mod tag {
     pub(super) const SOUTO_BULLY: u8 = 25;
     pub(super) const INVITATION: u8 = 24;
     pub(super) const SOUTO_INVITATION: u8 = 26;
+    pub(super) const GAMMA: u8 = 27;
+    pub(super) const PHI: u8 = 28;
+    pub(super) const PSI: u8 = 29;
+    pub(super) const FB_OMEGA: u8 = 30;
 }
 
 /// The bytes of a frame on that channel.
@@ -133,6 +153,7 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         tag: match &frame.body {
             Body::Link(_) => tag::LINK,
             Body::Detector(_) => tag::DETECTOR,
+            Body::History(_) => tag::HISTORY,
             Body::Election(msg) => election_tag(msg),
             Body::Join(..) => tag::JOIN,
             Body::Group(_) => tag::GROUP,
@@ -145,8 +166,19 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Detector(msg) => append(bytes, msg),
         Body::Leadership(msg) => append(bytes, msg),
         Body::Group(msg) => append(bytes, msg),
+        Body::History(msg) => append_history(bytes, msg),
         Body::Election(msg) => append_election(bytes, msg),
         Body::Join(msg, past) => append_election(append(append(bytes, past), &election_tag(msg)), msg),
+    }
+}
+
+fn append_history(bytes: Vec<u8>, msg: &HistoryMsg<AnyMsg>) -> Vec<u8> {
+    let HistoryMsg { to, seen, no, echo, taken, standing, ref carries } = *msg;
+    let nth = carries.as_ref().map_or(0, |carried| carried.nth);
+    let bytes = append(bytes, &OnLink { to, seen, no, echo, taken, standing, nth });
+    match carries {
+        Some(Carried { msg, .. }) => append_election(append(bytes, &election_tag(msg)), msg),
+        None => bytes,
     }
 }
 
@@ -162,6 +194,8 @@ fn append_election(bytes: Vec<u8>, msg: &AnyMsg) -> Vec<u8> {
         AnyMsg::SoutoBully(msg) => append(bytes, msg),
         AnyMsg::Invitation(msg) => append(bytes, msg),
         AnyMsg::SoutoInvitation(msg) => append(bytes, msg),
+        AnyMsg::Gamma(msg) => append(bytes, msg),
+        AnyMsg::Phi(msg) | AnyMsg::Psi(msg) | AnyMsg::FbOmega(msg) => append(bytes, msg),
     }
 }
 
@@ -178,6 +212,10 @@ fn election_tag(msg: &AnyMsg) -> u8 {
         AnyMsg::SoutoBully(_) => tag::SOUTO_BULLY,
         AnyMsg::Invitation(_) => tag::INVITATION,
         AnyMsg::SoutoInvitation(_) => tag::SOUTO_INVITATION,
+        AnyMsg::Gamma(_) => tag::GAMMA,
+        AnyMsg::Phi(_) => tag::PHI,
+        AnyMsg::Psi(_) => tag::PSI,
+        AnyMsg::FbOmega(_) => tag::FB_OMEGA,
     }
 }
 
@@ -218,6 +256,7 @@ fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> 
         tag::LEADERSHIP => take(bytes, "leadership message").map(|(msg, rest)| (Body::Leadership(msg), rest)),
         tag::GROUP => take(bytes, "group message").map(|(msg, rest)| (Body::Group(msg), rest)),
         tag::JOIN => take_join(bytes),
+        tag::HISTORY => take_history(bytes),
         tag => take_election(tag, bytes).map(|(msg, rest)| (Body::Election(msg), rest)),
     }
 }
@@ -227,6 +266,20 @@ fn take_join(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
     let (tag, rest) = take(rest, "election's tag")?;
     let (msg, rest) = take_election(tag, rest)?;
     Ok((Body::Join(msg, past), rest))
+}
+
+fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
+    let (OnLink { to, seen, no, echo, taken, standing, nth }, rest) = take(bytes, "link message")?;
+    let (carries, rest) = match nth {
+        0 => (None, rest),
+        nth => {
+            let (tag, rest) = take(rest, "election's tag")?;
+            let (msg, rest) = take_election(tag, rest)?;
+            (Some(Carried { nth, msg }), rest)
+        }
+    };
+    let msg = HistoryMsg { to, seen, no, echo, taken, standing, carries };
+    Ok((Body::History(Box::new(msg)), rest))
 }
 
 fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
@@ -242,6 +295,10 @@ fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
         tag::SOUTO_BULLY => take_msg(bytes, AnyMsg::SoutoBully),
         tag::INVITATION => take_msg(bytes, AnyMsg::Invitation),
         tag::SOUTO_INVITATION => take_msg(bytes, AnyMsg::SoutoInvitation),
+        tag::GAMMA => take_msg(bytes, AnyMsg::Gamma),
+        tag::PHI => take_msg(bytes, AnyMsg::Phi),
+        tag::PSI => take_msg(bytes, AnyMsg::Psi),
+        tag::FB_OMEGA => take_msg(bytes, AnyMsg::FbOmega),
         found => Err(WireError::Tag { found }),
     }
 }

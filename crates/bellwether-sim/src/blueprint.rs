@@ -1,7 +1,7 @@
 //! How the nodes of a scenario are set up: what boots one in a world boots it in a search.
 
 use bellwether_proto::detector::DetectorConfig;
-use bellwether_proto::election::{Election, Peers, Setup};
+use bellwether_proto::election::{Choices, Election, Peers, Setup};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Durable;
 use bellwether_proto::node::Node;
@@ -16,6 +16,8 @@ pub(crate) struct Blueprint {
     /// As the strongest sees it, in no life yet.
     pub(crate) setup: Setup,
     pub(crate) detector: DetectorConfig,
+    /// Who stands by itself; everybody, unless the scenario says who.
+    candidates: Option<Vec<NodeId>>,
 }
 
 impl Blueprint {
@@ -29,8 +31,13 @@ impl Blueprint {
             count: 0,
             t: scenario.t() as usize,
             timing: scenario.timing,
+            choices: Choices {
+                candidate: true,
+                primary: scenario.parameters.primary.unwrap_or(Choices::default().primary),
+            },
         };
-        Self { setup, detector: scenario.detector_config() }
+        let candidates = scenario.parameters.candidates.clone();
+        Self { setup, detector: scenario.detector_config(), candidates }
     }
 
     /// The node that comes up on a machine whose disk holds this, in its next life.
@@ -40,7 +47,9 @@ impl Blueprint {
             Peers::Listed => self.setup.roster.seen_by(id),
             Peers::Met => Roster::new(id, [id], self.setup.roster.priority()),
         };
-        let setup = Setup { roster, incarnation, count: disk.count, ..self.setup.clone() };
+        let candidate = self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&id));
+        let choices = Choices { candidate, ..self.setup.choices };
+        let setup = Setup { roster, incarnation, count: disk.count, choices, ..self.setup.clone() };
         Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now)
     }
 }

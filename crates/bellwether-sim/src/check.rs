@@ -18,6 +18,11 @@
 //! | FD-COMPLETE | Stoller, section 2, (1) | at the end no watched node has been down for longer than τ_FD without a report | `fd_complete.rs` |
 //! | FD-ACCURATE | Stoller, section 2, (2), and 6 | only a watched node is reported, and only if it was down, or seemed so, since the watch began | `fd_accurate.rs` |
 //! | FD-LATENCY | Stoller, section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
+//! | LINK-HISTORY | Franceschetti and Bruck, section 2 | the ends of a link see the same transitions, one at a time, neither more than two ahead; within 2(4δ + 3τ) of becoming stable they have seen the same, and are up if the nodes can speak with each other | `link_history.rs` |
+//! | VIEW-AGREE | Franceschetti and Bruck, section 1 | all who install a view install it with the same members, themselves among them; who leads it is the lightest of those members that come with it from the view before | `view_agree.rs` |
+//! | ONE-LEADER-PER-VIEW | Franceschetti and Bruck, theorems 3.1, 3.2 | all who are normal in a view name one leader, which formed it | `one_leader_per_view.rs` |
+//! | ONE-VIEW-OR-DEAD | Franceschetti and Bruck, section 1 | a node that is up is dead, in which case it names nobody, or in the view that it installed last; each view that it installs is later than the one before, in this life and earlier ones | `one_view_or_dead.rs` |
+//! | FAKE-CLEAN | Franceschetti and Bruck, theorem 3.3 | nobody leaves a view whom not all who stay have seen go; within 4(4δ + 3τ) of becoming stable, if all who are up are in one view of just them, nobody remembers anything | `fake_clean.rs` |
 //!
 //! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `after_fault.rs`,
 //! `while_stable.rs`), "for ever" (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
@@ -43,6 +48,7 @@ mod clique_cover;
 mod coordination;
 mod elected;
 mod epoch;
+mod fake_clean;
 mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
@@ -50,15 +56,19 @@ mod group_once;
 mod history;
 mod known;
 mod last_quarter;
+mod link_history;
 mod names;
 mod obligations;
 mod omega;
+mod one_leader_per_view;
+mod one_view_or_dead;
 mod restricted_once;
 mod single_sender;
 mod sle1;
 mod sle2;
 #[cfg(test)]
 mod tests;
+mod view_agree;
 mod views;
 mod while_stable;
 mod within;
@@ -305,5 +315,10 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::FdComplete => Box::new(fd_complete::FdComplete::new(facts)),
         Property::FdAccurate => Box::new(fd_accurate::FdAccurate::new(facts)),
         Property::FdLatency => Box::new(fd_latency::FdLatency::new(facts)),
+        Property::LinkHistory => Box::new(link_history::LinkHistory::new(facts)),
+        Property::ViewAgree => Box::new(view_agree::ViewAgree::new(facts)),
+        Property::OneLeaderPerView => Box::new(one_leader_per_view::OneLeaderPerView::default()),
+        Property::OneViewOrDead => Box::new(one_view_or_dead::OneViewOrDead::default()),
+        Property::FakeClean => Box::new(fake_clean::FakeClean::new(facts)),
     }
 }

@@ -4,7 +4,7 @@ mod aftermath;
 mod models;
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::election::{Channels, Protocol, Variant};
 use bellwether_proto::promise::{Assumption, Promise, Property};
 use bellwether_proto::time::Time;
 
@@ -48,6 +48,9 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
     let mut promises = of_algorithm(protocol, variant, agent);
     if protocol.spec().detector.is_some() {
         promises.extend(DETECTOR_PROMISES);
+    }
+    if protocol.spec().channels == Channels::WithHistory {
+        promises.push(Promise { property: Property::LinkHistory, under: &[] });
     }
     promises
 }
@@ -134,6 +137,9 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
             scenario.detector.kind == DetectorKind::Perfect || is_synchronous(scenario)
         }
         Assumption::NoDrift => largest_drift(scenario) == 0,
+        Assumption::NoCrashes => {
+            no_event(&|fault| matches!(fault, Fault::Crash(_) | Fault::CrashBeforeSend { .. }))
+        }
         Assumption::NoRecoveries => !Aftermath::of(scenario).recoveries,
         Assumption::QuietEnd => Aftermath::of(scenario).is_quiet_from(half_time(scenario)),
         Assumption::FewCrashes

@@ -182,7 +182,12 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Settled
         | Property::FdComplete
         | Property::FdAccurate
-        | Property::FdLatency => false,
+        | Property::FdLatency
+        | Property::LinkHistory
+        | Property::ViewAgree
+        | Property::OneLeaderPerView
+        | Property::OneViewOrDead
+        | Property::FakeClean => false,
     }
 }
 

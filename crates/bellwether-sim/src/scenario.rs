@@ -14,7 +14,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-use bellwether_proto::election::{Protocol, Timing, Variant};
+use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
 use bellwether_proto::group::OpId;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
@@ -170,6 +170,8 @@ pub struct Parameters {
     pub t: Option<u32>,
     /// Who is a candidate; by default everybody.
     pub candidates: Option<Vec<NodeId>>,
+    /// Which parts of a split cluster may have a leader; by default one with more than half of the nodes.
+    pub primary: Option<Primary>,
 }
 
 /// An event and its time.

@@ -130,6 +130,10 @@ fn reported(event: &Event) -> Option<String> {
         Event::PlayDead => "plays dead".to_owned(),
         Event::PlayAlive => "plays alive".to_owned(),
         Event::Refused { from, why } => format!("refuses a message of {from} ({})", why.name()),
+        Event::Link(turn) if turn.is_up() => format!("link to {} up", turn.peer),
+        Event::Link(turn) => format!("link to {} down", turn.peer),
+        Event::Members(members) => format!("installs a view of {}", members.count()),
+        Event::Pending(_) => return None,
         Event::Group(GroupEvent::Member(_))
         | Event::Group(GroupEvent::Parent(_))
         | Event::Watch(_)

@@ -72,6 +72,30 @@ fn souto_invitation_keeps_its_promises() {
     keeps_its_promises(Protocol::SoutoInvitation, &["A3", "A4'", "GROUP-ONCE"]);
 }
 
+/// Its plans with crashes promise nothing.
+#[test]
+fn gamma_keeps_its_promises() {
+    keeps_its_promises(Protocol::Gamma, &[]);
+}
+
+#[test]
+fn phi_keeps_its_promises() {
+    keeps_its_promises(Protocol::Phi, &VIEWS);
+}
+
+#[test]
+fn psi_keeps_its_promises() {
+    keeps_its_promises(Protocol::Psi, &VIEWS);
+}
+
+#[test]
+fn fb_omega_keeps_its_promises() {
+    let promised = [&VIEWS[..], &["FAKE-CLEAN", "OMEGA"]].concat();
+    keeps_its_promises(Protocol::FbOmega, &promised);
+}
+
+const VIEWS: [&str; 4] = ["LINK-HISTORY", "VIEW-AGREE", "ONE-LEADER-PER-VIEW", "ONE-VIEW-OR-DEAD"];
+
 /// The plans are hard enough: as printed, the algorithms fail in some of them.
 #[test]
 fn the_plans_find_the_flaws_of_the_printed_algorithms() {

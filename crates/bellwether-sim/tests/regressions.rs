@@ -250,6 +250,22 @@ event = [
 "#,
         Must::Hold(&["EPOCH"]),
     ),
+    (
+        "a link that had never been up was taken for one that had been up all the time",
+        r#"
+protocol = "fb-omega"
+nodes = 3
+until = "1s"
+timing.delta = "6ms"
+event = [
+    { at = "0s", drop_next = { from = 3, to = 2, kind = "accept_down" } },
+    { at = "100ms", pause = [1] },
+    { at = "700ms", resume = [1] },
+    { at = "710ms", drop_next = { from = 2, to = 1, kind = "LinkBeat" } },
+]
+"#,
+        Must::Hold(&["FAKE-CLEAN"]),
+    ),
 ];
 
 #[test]

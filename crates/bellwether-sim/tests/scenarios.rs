@@ -82,7 +82,9 @@ fn the_steady_state_repeats_in_canonical_form() {
         let forms: Vec<Form> = times.map(&mut form_at).into();
         let timed: Vec<_> = forms.iter().cloned().map(Form::timed).collect();
         assert_eq!(timed[0], timed[1], "{}: two periods later", protocol.name());
-        assert_ne!(timed[0], timed[2], "{}: at another phase", protocol.name());
+        // With `gamma` nobody says anything any more.
+        let phases = protocol != Protocol::Gamma;
+        assert_eq!(timed[0] != timed[2], phases, "{}: at another phase", protocol.name());
         assert_eq!(forms[0].clone().untimed(), forms[3].clone().untimed(), "{}: untimed", protocol.name());
     }
 }
@@ -124,8 +126,8 @@ fn each_flaw_and_its_repair_are_shown_on_the_same_schedule() {
         assert_eq!(schedule(&printed), schedule(&repaired), "{name} and {twin}");
         pairs += 1;
     }
-    let known = "E-GM1, 2, 3, 5 and 10, E-SO1 and 5; E-ST5, E-ST6 a, b, c, E-ST7, E-ST12 and E-ST14; E-RA6, E-RA7 and C47";
-    assert_eq!(pairs, 17, "{known}");
+    let known = "E-GM1, 2, 3, 5 and 10, E-SO1 and 5; E-ST5, E-ST6 a, b, c, E-ST7, E-ST12 and E-ST14; E-RA6, E-RA7 and C47; E-FB4 and 5";
+    assert_eq!(pairs, 19, "{known}");
 }
 
 fn scenarios() -> impl Iterator<Item = (PathBuf, Scenario)> {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs, process, thread};
 
 use bellwether::detector::{DetectorConfig, DetectorKind};
-use bellwether::election::{AnyElection, Protocol, Setup, Timing, Variant};
+use bellwether::election::{AnyElection, Choices, Protocol, Setup, Timing, Variant};
 use bellwether::ident::{Incarnation, NodeId};
 use bellwether::io::{Durable, Event, Input, Outbox, Output};
 use bellwether::node::Node;
@@ -154,6 +154,7 @@ impl Host {
             count: last.count,
             t: 0, // `fjr` does not ask how many may crash.
             timing,
+            choices: Choices::default(),
         };
         // Nor does it take a failure detector.
         Node::new(setup, DetectorConfig::new(DetectorKind::Heartbeat, timing), Time::ZERO)

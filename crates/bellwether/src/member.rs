@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-use bellwether_proto::election::{self, AnyElection, Setup, Timing, Variant};
+use bellwether_proto::election::{self, AnyElection, Choices, Setup, Timing, Variant};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Outbox};
 use bellwether_proto::leadership::Terms;
@@ -393,6 +393,7 @@ fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) ->
         incarnation,
         count: kept.count,
         timing,
+        choices: Choices::default(),
     };
     let terms = Terms {
         period: timing.tau,

@@ -5,7 +5,19 @@ use crate::harness::bellwether;
 #[test]
 fn protocols_fit_any_terminal() {
     let out = bellwether(&["protocols"]).done();
-    for name in ["bully-fd", "async-bully", "lfa", "adft", "mmrt", "fjr", "lockstep"] {
+    for name in [
+        "bully-fd",
+        "async-bully",
+        "lfa",
+        "adft",
+        "mmrt",
+        "fjr",
+        "lockstep",
+        "gamma",
+        "phi",
+        "psi",
+        "fb-omega",
+    ] {
         assert!(out.lines().any(|line| line.starts_with(name)), "{name}: {out}");
     }
     assert_plain(&out, 80);

@@ -40,6 +40,10 @@ const EVENTS: &[(&str, &[&str])] = &[
     ("downsig", &["peer"]),
     ("play-dead", &[]),
     ("play-alive", &[]),
+    ("link-up", &["peer", "life", "seen"]),
+    ("link-down", &["peer", "life", "seen"]),
+    ("members", &["members"]),
+    ("pending", &["pending"]),
     ("refused", &["peer", "reason"]),
 ];
 

@@ -4,14 +4,18 @@ use super::adft::{self, Adft};
 use super::async_bully::{self, AsyncBully};
 use super::bully::{self, Bully};
 use super::bully_fd::{self, BullyFd};
+use super::fb_omega::{self, FbOmega};
 use super::fjr::{self, Fjr};
+use super::gamma::{self, Gamma};
 use super::invitation::{self, Invitation};
 use super::lfa::{self, Lfa};
 use super::lockstep::{self, Lockstep};
 use super::mmrt::{self, Mmrt};
+use super::phi::{self, Phi};
+use super::psi::{self, Psi};
 use super::souto_bully::{self, SoutoBully};
 use super::souto_invitation::{self, SoutoInvitation};
-use super::{Action, Actions, Election, Input, Setup, Spec, stoller};
+use super::{Action, Actions, Election, Input, Setup, Spec, franceschetti, stoller};
 use crate::canonical::Form;
 use crate::message::{Kind, Message};
 use crate::time::{Span, Time};
@@ -42,11 +46,19 @@ pub enum Protocol {
     Invitation,
     /// Souto, "The Invitation Algorithm".
     SoutoInvitation,
+    /// Franceschetti and Bruck, section 3.1.
+    Gamma,
+    /// Franceschetti and Bruck, section 3.2.
+    Phi,
+    /// Franceschetti and Bruck, section 3.3.
+    Psi,
+    /// Franceschetti and Bruck, Fig. 2.
+    FbOmega,
 }
 
 impl Protocol {
     /// Every algorithm.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::BullyFd,
         Self::AsyncBully,
         Self::Lfa,
@@ -58,6 +70,10 @@ impl Protocol {
         Self::SoutoBully,
         Self::Invitation,
         Self::SoutoInvitation,
+        Self::Gamma,
+        Self::Phi,
+        Self::Psi,
+        Self::FbOmega,
     ];
 
     /// What is to be known about it.
@@ -74,6 +90,10 @@ impl Protocol {
             Self::SoutoBully => &souto_bully::SPEC,
             Self::Invitation => &invitation::SPEC,
             Self::SoutoInvitation => &souto_invitation::SPEC,
+            Self::Gamma => &gamma::SPEC,
+            Self::Phi => &phi::SPEC,
+            Self::Psi => &psi::SPEC,
+            Self::FbOmega => &fb_omega::SPEC,
         }
     }
 
@@ -113,6 +133,14 @@ pub enum AnyElection {
     Invitation(Invitation),
     /// Souto, "The Invitation Algorithm".
     SoutoInvitation(SoutoInvitation),
+    /// Franceschetti and Bruck, section 3.1.
+    Gamma(Gamma),
+    /// Franceschetti and Bruck, section 3.2.
+    Phi(Phi),
+    /// Franceschetti and Bruck, section 3.3.
+    Psi(Psi),
+    /// Franceschetti and Bruck, Fig. 2.
+    FbOmega(FbOmega),
 }
 
 /// A message of any of the algorithms.
@@ -140,6 +168,14 @@ pub enum AnyMsg {
     Invitation(invitation::Msg),
     /// Of Souto's form of it.
     SoutoInvitation(souto_invitation::Msg),
+    /// Of Franceschetti and Bruck's section 3.1.
+    Gamma(gamma::Msg),
+    /// Of Franceschetti and Bruck's section 3.2.
+    Phi(franceschetti::Msg),
+    /// Of Franceschetti and Bruck's section 3.3.
+    Psi(franceschetti::Msg),
+    /// Of Franceschetti and Bruck's Fig. 2.
+    FbOmega(franceschetti::Msg),
 }
 
 /// Runs `$body` with `$inner` bound to what `$any` holds, whichever algorithm it is of.
@@ -157,6 +193,10 @@ macro_rules! whichever {
             Self::SoutoBully($inner) => $body,
             Self::Invitation($inner) => $body,
             Self::SoutoInvitation($inner) => $body,
+            Self::Gamma($inner) => $body,
+            Self::Phi($inner) => $body,
+            Self::Psi($inner) => $body,
+            Self::FbOmega($inner) => $body,
         }
     };
 }
@@ -187,6 +227,10 @@ impl Election for AnyElection {
             Protocol::SoutoBully => Self::SoutoBully(SoutoBully::new(setup, tau_fd)),
             Protocol::Invitation => Self::Invitation(Invitation::new(setup, tau_fd)),
             Protocol::SoutoInvitation => Self::SoutoInvitation(SoutoInvitation::new(setup, tau_fd)),
+            Protocol::Gamma => Self::Gamma(Gamma::new(setup, tau_fd)),
+            Protocol::Phi => Self::Phi(Phi::new(setup, tau_fd)),
+            Protocol::Psi => Self::Psi(Psi::new(setup, tau_fd)),
+            Protocol::FbOmega => Self::FbOmega(FbOmega::new(setup, tau_fd)),
         }
     }
 
@@ -203,6 +247,10 @@ impl Election for AnyElection {
             Self::SoutoBully(election) => step!(SoutoBully, election, now, input, out),
             Self::Invitation(election) => step!(Invitation, election, now, input, out),
             Self::SoutoInvitation(election) => step!(SoutoInvitation, election, now, input, out),
+            Self::Gamma(election) => step!(Gamma, election, now, input, out),
+            Self::Phi(election) => step!(Phi, election, now, input, out),
+            Self::Psi(election) => step!(Psi, election, now, input, out),
+            Self::FbOmega(election) => step!(FbOmega, election, now, input, out),
         }
     }
 
@@ -229,6 +277,9 @@ impl Election for AnyElection {
             (Self::SoutoBully(election), Self::SoutoBully(before)) => election.breach(before),
             (Self::Invitation(election), Self::Invitation(before)) => election.breach(before),
             (Self::SoutoInvitation(election), Self::SoutoInvitation(before)) => election.breach(before),
+            (Self::Phi(election), Self::Phi(before)) => election.breach(before),
+            (Self::Psi(election), Self::Psi(before)) => election.breach(before),
+            (Self::FbOmega(election), Self::FbOmega(before)) => election.breach(before),
             _ => None,
         }
     }
@@ -266,6 +317,7 @@ fn forward<E: Election>(
         Input::HandOver(node) => Input::HandOver(node),
         Input::Reorganized => Input::Reorganized,
         Input::ReorganizationFailed(node) => Input::ReorganizationFailed(node),
+        Input::Link { peer, up } => Input::Link { peer, up },
         Input::Deadline => Input::Deadline,
         Input::Message { from, msg } => match unwrap(msg) {
             Some(msg) => Input::Message { from, msg },
@@ -282,6 +334,9 @@ fn forward<E: Election>(
             Action::Disband => Action::Disband,
             Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
             Action::Persist { count } => Action::Persist { count },
+            Action::Stand(standing) => Action::Stand(standing),
+            Action::Install(members) => Action::Install(members),
+            Action::Remember(pending) => Action::Remember(pending),
             Action::BeginLife => Action::BeginLife,
             Action::Start(node) => Action::Start(node),
             Action::Stop(node) => Action::Stop(node),

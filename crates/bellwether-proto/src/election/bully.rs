@@ -254,6 +254,7 @@ impl Election for Bully {
             // The papers' nodes do not tell one life from another; calls have numbers, elections have too.
             Input::NewLife(_) => {}
             Input::DownSig(_) | Input::HandOver(_) => {} // No detector, and priorities are fixed.
+            Input::Link { .. } => {}                     // Its links have no history.
         }
         self.set_timers(now);
     }

@@ -107,6 +107,7 @@ impl Election for Lockstep {
             | Input::Resigned { .. }
             | Input::Reorganized
             | Input::ReorganizationFailed(_)
+            | Input::Link { .. }
             | Input::HandOver(_)
             | Input::DownSig(_) => {}
         }

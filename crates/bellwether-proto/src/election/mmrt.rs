@@ -196,6 +196,7 @@ impl Election for Mmrt {
             | Input::Resigned { .. }
             | Input::Reorganized
             | Input::ReorganizationFailed(_)
+            | Input::Link { .. }
             | Input::HandOver(_)
             | Input::DownSig(_) => {}
         }

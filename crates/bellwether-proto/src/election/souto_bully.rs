@@ -194,6 +194,7 @@ impl Election for SoutoBully {
             // All are for the detector to weigh.
             Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
+            Input::Link { .. } => {} // Its links have no history.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
     }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::{Announcement, Cause, Reluctance, Terms};
 use crate::detector::{DetectorConfig, DetectorKind};
-use crate::election::{AnyElection, AnyMsg, Protocol, Setup, Timing, Variant};
+use crate::election::{AnyElection, AnyMsg, Choices, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output};
 use crate::link::Peers;
@@ -228,6 +228,7 @@ fn node_in(
         count,
         t: ids.len().saturating_sub(1) / 2,
         timing: TIMING,
+        choices: Choices::default(),
     };
     let detector = DetectorConfig::new(spec.detector.unwrap_or(DetectorKind::Heartbeat), TIMING);
     Node::new(setup, detector, now).with_leadership(terms, now)

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
-use crate::election::{AnyElection, AnyMsg, Peers, Protocol, Timing, Variant};
+use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
@@ -430,6 +430,7 @@ impl Rig {
             count: 5,
             t: 1,
             timing: Timing { delta: DELTA, tau: TAU, step: DELTA },
+            choices: Choices::default(),
         };
         let detector = DetectorConfig {
             kind,

@@ -10,16 +10,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
 use crate::election::calls::CallNo;
+use crate::election::franceschetti::{About, Change};
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{
-    Count, Counts, Protocol, adft, bully, fjr, invitation, lfa, lockstep, mmrt, souto_bully, souto_invitation,
+    Count, Counts, Protocol, adft, bully, fjr, franceschetti, gamma, invitation, lfa, lockstep, mmrt,
+    souto_bully, souto_invitation,
 };
 use crate::group::{Ballot, Content, GroupMsg, History, OpId, Outcome, Past, Record, Task};
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
 use crate::time::Span;
+use crate::view::Members;
 
 const CHANNEL: Channel = Channel { cluster: 0xfeed, election: 3 };
 
@@ -202,7 +205,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-pub(crate) const MESSAGES: u64 = 25 + PER_ALGORITHM * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 26 + PER_ALGORITHM * Protocol::ALL.len() as u64;
 
 /// As many messages as any algorithm has.
 pub(crate) const PER_ALGORITHM: u64 = 8;
@@ -239,9 +242,10 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
             Body::Join(message_of(protocol, n % PER_ALGORITHM, n), past(n))
         }
+        25 => Body::History(Box::new(on_link(n))),
         which => {
-            let protocol = Protocol::ALL[((which - 25) / PER_ALGORITHM) as usize];
-            Body::Election(message_of(protocol, (which - 25) % PER_ALGORITHM, n))
+            let protocol = Protocol::ALL[((which - 26) / PER_ALGORITHM) as usize];
+            Body::Election(message_of(protocol, (which - 26) % PER_ALGORITHM, n))
         }
     }
 }
@@ -269,6 +273,13 @@ pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
         Protocol::SoutoBully => AnyMsg::SoutoBully(souto(which, n)),
         Protocol::Invitation => AnyMsg::Invitation(invitation_msg(which, n)),
         Protocol::SoutoInvitation => AnyMsg::SoutoInvitation(souto_invitation_msg(which, n)),
+        Protocol::Gamma => {
+            let all = [gamma::Msg::Candidate, gamma::Msg::Accept, gamma::Msg::Leader];
+            AnyMsg::Gamma(all[(which % 3) as usize])
+        }
+        Protocol::Phi => AnyMsg::Phi(franceschetti(which, n)),
+        Protocol::Psi => AnyMsg::Psi(franceschetti(which, n)),
+        Protocol::FbOmega => AnyMsg::FbOmega(franceschetti(which, n)),
     }
 }
 
@@ -371,6 +382,23 @@ fn group(which: u64, n: u64) -> GroupMsg {
     all[which as usize].clone()
 }
 
+fn on_link(n: u64) -> HistoryMsg<AnyMsg> {
+    let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
+    let view = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
+    HistoryMsg {
+        to: Incarnation(n),
+        seen: n,
+        no: n,
+        echo: n,
+        taken: n,
+        standing: Standing {
+            view: (!n.is_multiple_of(3)).then_some(GroupId(view)),
+            dead: n.is_multiple_of(2),
+        },
+        carries: (n > 0).then(|| Carried { nth: n, msg: message_of(protocol, n % 6, n) }),
+    }
+}
+
 fn attempt(n: u64) -> (OpId, Ballot) {
     let id = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
     (OpId(n), Ballot { group: GroupId(id), attempt: n })
@@ -390,6 +418,20 @@ fn past(n: u64) -> Past {
     let (op, ballot) = attempt(n);
     let head = (!n.is_multiple_of(2)).then_some(ballot.group);
     Past { head, history: history(n), doubts: vec![(op, ballot); (n % 3) as usize] }
+}
+
+fn franceschetti(which: u64, n: u64) -> franceschetti::Msg {
+    let view = GroupId(ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n });
+    let change = if n.is_multiple_of(2) { Change::Down } else { Change::Up };
+    let about = About { view, change, node: NodeId(n as u32) };
+    let members = Members(u128::from(n) << 60);
+    let all = [
+        franceschetti::Msg::Cand(about),
+        franceschetti::Msg::Accept(about),
+        franceschetti::Msg::Cancel(about),
+        franceschetti::Msg::View { id: view, parent: view, members },
+    ];
+    all[(which % 4) as usize]
 }
 
 fn stoller(which: u64, n: u64) -> Msg {

@@ -90,6 +90,9 @@ impl FdAccurate {
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive
+            | Event::Link(_)
+            | Event::Members(_)
+            | Event::Pending(_)
             | Event::Refused { .. } => {}
         }
     }

@@ -171,7 +171,10 @@ impl Known {
                 self.node_mut(id).announced = announced.leader;
                 self.version += 1;
             }
-            Event::Yield(_)
+            // Histories of links are part of what can be judged.
+            Event::Link(_) | Event::Pending(_) => self.version += 1,
+            Event::Members(_)
+            | Event::Yield(_)
             | Event::Group(_)
             | Event::Reborn(_)
             | Event::Watch(_)

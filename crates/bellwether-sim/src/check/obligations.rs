@@ -134,6 +134,9 @@ impl Obligations {
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive
+            | Event::Link(_)
+            | Event::Members(_)
+            | Event::Pending(_)
             | Event::Refused { .. } => {}
         }
     }

@@ -8,7 +8,9 @@ use bellwether_proto::time::Span;
 use bellwether_proto::view::View;
 
 use super::elected::{Standing, leader_elected, leaders_elected, one_leader_elected};
-use super::{Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, omega, sle1, sle2, while_stable};
+use super::{
+    Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, omega, one_leader_per_view, sle1, sle2, while_stable,
+};
 
 /// What nodes show at one moment.
 pub(crate) trait Views {
@@ -35,6 +37,7 @@ pub(crate) fn breach(property: Property, views: &impl Views) -> Option<String> {
         Property::A3 => a3::dispute(views),
         Property::Sle1 => sle1::dispute(views),
         Property::Ale1 => ale1::dispute(views),
+        Property::OneLeaderPerView => one_leader_per_view::dispute(views),
         _ => None,
     }
 }

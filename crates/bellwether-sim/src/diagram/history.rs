@@ -325,6 +325,7 @@ impl Telling {
                 Some(note) => note,
                 None => return, // That a task is in place shows in the status.
             },
+            Event::Link(_) | Event::Members(_) | Event::Pending(_) => return,
             Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
         };
         self.step.changed = true;

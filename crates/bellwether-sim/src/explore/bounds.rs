@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bellwether_proto::election::{Protocol, Spec};
+use bellwether_proto::election::{Channels, Protocol, Spec};
 use bellwether_proto::promise::{Assumption, Property};
 
 use super::oracle::Oracle;
@@ -35,8 +35,11 @@ impl Bounds {
     /// One of each kind of fault that the algorithm is to survive, and enough time for an election and a fail-over.
     pub fn suited_to(protocol: Protocol) -> Self {
         let spec = protocol.spec();
-        let loses = !needs(spec, Assumption::Reliable);
+        let has_history = spec.channels == Channels::WithHistory;
+        let loses = !needs(spec, Assumption::Reliable) && !has_history;
         let (expiries, in_flight) = match Oracle::for_algorithm(spec) {
+            // Every expiry is a beat to everybody.
+            _ if has_history => (1, 2),
             // Time that passes for all alike leaves little choice.
             Oracle::Silent if Pace::for_algorithm(spec) == Pace::Common => (12, 2),
             Oracle::Accurate => (4, 2),

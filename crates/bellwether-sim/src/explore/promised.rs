@@ -19,7 +19,10 @@ pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds
 /// Whether a search can judge it: in a state, or by what becomes of one. What detectors and the leadership layer owe
 /// takes a trace.
 pub fn judgeable(property: Property) -> bool {
-    let in_states = matches!(property, Property::A1 | Property::A3 | Property::Sle1 | Property::Ale1);
+    let in_states = matches!(
+        property,
+        Property::A1 | Property::A3 | Property::Sle1 | Property::Ale1 | Property::OneLeaderPerView
+    );
     in_states || is_goal(property) || property == Property::SingleSender
 }
 
@@ -29,6 +32,7 @@ fn keeps(nodes: u32, bounds: Bounds, assumption: Assumption) -> bool {
     match assumption {
         Assumption::Reliable => bounds.losses == 0,
         Assumption::NoDuplicates => bounds.duplicates == 0,
+        Assumption::NoCrashes => bounds.crashes == 0,
         Assumption::NoRecoveries => bounds.recoveries == 0,
         Assumption::FewCrashes => u32::from(bounds.crashes) <= (nodes - 1) / 2,
         // Channels are as the promise needs them, and so is the detector.

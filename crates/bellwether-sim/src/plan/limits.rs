@@ -160,7 +160,7 @@ impl FaultClass {
     /// Whether a promise that presumes this says nothing where such faults happen.
     fn breaks(self, assumption: Assumption) -> bool {
         match self {
-            Self::Crash => false,
+            Self::Crash => assumption == Assumption::NoCrashes,
             Self::Recover => assumption == Assumption::NoRecoveries,
             Self::Loss | Self::Partition => assumption == Assumption::Reliable,
             Self::Duplicate => assumption == Assumption::NoDuplicates,

@@ -30,6 +30,7 @@ pub fn promised(protocol: Protocol, variant: Variant) -> &'static [ModelKind] {
         (Protocol::Lockstep, _) => &[Synchronous],
         (Protocol::BullyFd | Protocol::AsyncBully | Protocol::Bully | Protocol::SoutoBully, _) => &[],
         (Protocol::Invitation | Protocol::SoutoInvitation, _) => &[],
+        (Protocol::Gamma | Protocol::Phi | Protocol::Psi | Protocol::FbOmega, _) => &[],
     }
 }
 

@@ -80,6 +80,7 @@ impl Kept {
             Assumption::ClocksAgree => true,
             // No real clock is perfect; and whose responses come first, nobody records.
             Assumption::NoDrift | Assumption::MessagePattern => false,
+            Assumption::NoCrashes => self.up.len() == self.was_up.len() && !self.recoveries,
             Assumption::NoRecoveries => !self.recoveries,
             Assumption::QuietEnd => self.is_quiet_at_the_end(),
             Assumption::FewCrashes => self.nodes - self.up.len() <= self.nodes.saturating_sub(1) / 2,

@@ -63,10 +63,13 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             // Whom the cause is about is for people alone.
             Event::Announced(announced) => announced.leader.iter_mut().for_each(each),
             Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer) => each(peer),
+            Event::Link(turn) => each(&mut turn.peer),
             // Whoever sends what is refused need not be anybody.
             Event::Refused { .. }
             | Event::Reborn(_)
             | Event::Group(_)
+            | Event::Members(_)
+            | Event::Pending(_)
             | Event::UnwatchAll
             | Event::PlayDead
             | Event::PlayAlive => {}

@@ -63,6 +63,13 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         nodes: within("nodes", &raw.nodes, 1..=NODES_MAX)?,
         until: Time::ZERO + positive("until", &raw.until)?,
     };
+    if let Some(most) = cluster.protocol.spec().nodes_max().filter(|most| cluster.nodes as usize > *most) {
+        let (found, name) = (cluster.nodes, cluster.protocol.name());
+        let message = format!(
+            "`nodes` is {found}, expected at most {most} with {name}, whose views name their members"
+        );
+        return Err(Wrong::at(raw.nodes.span(), message));
+    }
     let parameters = cluster.parameters(&raw.parameters.0)?;
     let network = cluster.network(raw.network.0, &parameters)?;
     let timing = cluster.timing(&raw.timing.0, &network)?;

@@ -100,6 +100,9 @@ impl Scenario {
         if let Some(candidates) = &self.parameters.candidates {
             file.key("candidates", nodes(candidates));
         }
+        if let Some(primary) = self.parameters.primary {
+            file.key("primary", quoted(primary.name()));
+        }
     }
 
     fn print_clock(&self, file: &mut File) {

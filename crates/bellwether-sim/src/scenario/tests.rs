@@ -44,7 +44,7 @@ fn the_example_means_what_it_says() {
         network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)], model: None },
         timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },
         detector: Detector { kind: DetectorKind::Heartbeat, period: Span::millis(100), reporters: 2 },
-        parameters: Parameters { t: Some(2), candidates: None },
+        parameters: Parameters { t: Some(2), candidates: None, primary: None },
         drift_ppm: BTreeMap::from([(NodeId(2), 200)]),
         events: vec![
             Planned { at: Time::ZERO, fault: Fault::Cut(cut) },

@@ -167,7 +167,7 @@ impl Mix {
         use FaultClass::{Crash, Delay, Duplicate, Loss, Partition, Pause, Recover};
         let has = |class| self.classes.contains(&class);
         let restarts = has(Crash) && has(Recover);
-        let splits = has(Partition) && !self.presumes(Assumption::AccurateDetector);
+        let splits = has(Partition) && !self.presumes(Assumption::AccurateDetector) && self.may_split();
         let any_order = !self.presumes(Assumption::Fifo);
         match situation {
             Situation::ConcurrentElections | Situation::OrganiserCrashed | Situation::HaltedCrashed => {
@@ -213,7 +213,14 @@ impl Mix {
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
             Property::History | Property::RestrictedOnce => false,
             Property::FdComplete | Property::FdAccurate | Property::FdLatency => false,
+            Property::LinkHistory | Property::ViewAgree | Property::OneLeaderPerView => false,
+            Property::OneViewOrDead | Property::FakeClean => false,
         })
+    }
+
+    /// Whether several may lead at once while the network is split.
+    fn may_split(&self) -> bool {
+        !self.promises(|property| matches!(property, Property::Sle1 | Property::OneLeaderPerView))
     }
 
     fn forms_groups(&self) -> bool {

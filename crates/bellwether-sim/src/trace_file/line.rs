@@ -6,13 +6,13 @@ use bellwether_proto::group::{
     self as groups, Ballot, GroupEvent, OpId, RecordDigest, TaskDigest, Unwilling,
 };
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use bellwether_proto::io::{Event, Refusal};
+use bellwether_proto::io::{Event, Refusal, Turn};
 use bellwether_proto::leadership::{self, Announcement, Cause};
 use bellwether_proto::link;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
-use bellwether_proto::view::{Status, View};
+use bellwether_proto::view::{Members, Status, View};
 use serde::Deserialize;
 
 use super::Setup;
@@ -43,6 +43,10 @@ struct Raw {
     cause: Option<String>,
     successor: Option<u32>,
     task: Option<String>,
+    life: Option<u64>,
+    seen: Option<u64>,
+    members: Option<String>,
+    pending: Option<bool>,
     record: Option<String>,
     group: Option<String>,
     op: Option<u64>,
@@ -145,6 +149,9 @@ impl Raw {
                 why: self.reason(&Unwilling::ALL, Unwilling::name)?,
             }),
             "announce" => Event::Announced(self.announced()?),
+            "link-up" | "link-down" => Event::Link(self.turn()?),
+            "members" => Event::Members(self.members()?),
+            "pending" => Event::Pending(self.pending.ok_or_else(|| self.without("pending"))?),
             "yield" => Event::Yield(self.peer()?),
             "reborn" => Event::Reborn(Incarnation(self.inc)),
             "watch" => Event::Watch(self.peer()?),
@@ -184,6 +191,20 @@ impl Raw {
 
     fn op(&self) -> Result<OpId, String> {
         self.op.map(OpId).ok_or_else(|| self.without("op"))
+    }
+
+    fn turn(&self) -> Result<Turn, String> {
+        Ok(Turn {
+            peer: self.peer()?,
+            life: Incarnation(self.life.ok_or_else(|| self.without("life"))?),
+            seen: self.seen.ok_or_else(|| self.without("seen"))?,
+        })
+    }
+
+    fn members(&self) -> Result<Members, String> {
+        let bits = self.members.as_ref().ok_or_else(|| self.without("members"))?;
+        let number = u128::from_str_radix(bits, 16);
+        number.map(Members).map_err(|_| format!("found the members {bits:?}, expected hexadecimal digits"))
     }
 
     fn announced(&self) -> Result<Announcement, String> {

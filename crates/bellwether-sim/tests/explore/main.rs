@@ -2,6 +2,7 @@
 
 #[path = "../mutants/bug.rs"]
 mod bug;
+mod links;
 mod model;
 mod planted;
 #[path = "stateright.rs"]

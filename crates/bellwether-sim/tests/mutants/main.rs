@@ -8,6 +8,7 @@ mod gather;
 mod groups;
 mod leadership;
 mod reorganized;
+mod views;
 
 use std::cell::RefCell;
 
@@ -55,6 +56,11 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
             Property::FdComplete => fd_complete_and_fd_latency_notice_a_silent_detector,
             Property::FdAccurate => fd_accurate_notices_a_detector_that_slanders,
             Property::FdLatency => fd_latency_notices_a_slow_detector,
+            Property::LinkHistory => views::link_history_notices_an_end_that_runs_ahead,
+            Property::ViewAgree => views::view_agree_notices_a_member_that_some_leave_out,
+            Property::OneLeaderPerView => views::one_leader_per_view_notices_a_follower_that_leads_too,
+            Property::OneViewOrDead => views::one_view_or_dead_notices_a_disk_that_forgets_the_view,
+            Property::FakeClean => views::fake_clean_notices_that_nothing_is_taken_back,
         };
         CAUGHT.take();
         planted();

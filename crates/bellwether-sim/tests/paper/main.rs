@@ -1,5 +1,6 @@
 //! Paper conformance: one file per document, one test per claim of its ledger in `docs/papers`.
 
+mod franceschetti_bruck_1998;
 mod garcia_molina_1982;
 mod invitations;
 mod ledger;

@@ -160,6 +160,7 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
     world.set_relay(|frame| {
         said.borrow_mut().push(match &frame.body {
             Body::Election(msg) | Body::Join(msg, _) => Some(msg.clone()),
+            Body::History(msg) => msg.carries.as_ref().map(|carried| carried.msg.clone()),
             Body::Link(_) | Body::Detector(_) | Body::Group(_) | Body::Leadership(_) => None,
         });
         frame

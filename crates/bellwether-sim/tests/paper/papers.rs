@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 /// Every paper that has a ledger.
-pub(super) const PAPERS: &[Paper] = &[GARCIA_MOLINA, STOLLER, SOUTO, RAYNAL];
+pub(super) const PAPERS: &[Paper] = &[GARCIA_MOLINA, STOLLER, SOUTO, RAYNAL, FRANCESCHETTI_BRUCK];
 
 const GARCIA_MOLINA: Paper = Paper {
     key: "garcia-molina-1982",
@@ -39,6 +39,15 @@ const RAYNAL: Paper = Paper {
     erratum: "E-RA",
     errata: 1..=8,
     scenarios: &["era", "c4", "c5", "thm1"],
+};
+
+const FRANCESCHETTI_BRUCK: Paper = Paper {
+    key: "franceschetti-bruck-1998",
+    tests: &["franceschetti_bruck_1998.rs"],
+    claims: 58..=70,
+    erratum: "E-FB",
+    errata: 1..=11,
+    scenarios: &["efb", "fb-"],
 };
 
 /// What a paper's ledger is held against.

@@ -43,6 +43,7 @@ impl Election for WatchesAll {
             | Input::Resigned { .. }
             | Input::Reorganized
             | Input::ReorganizationFailed(_)
+            | Input::Link { .. }
             | Input::HandOver(_)
             | Input::Deadline => {}
             Input::Message { msg, .. } => match msg {},

@@ -78,6 +78,11 @@ fn campaign(args: &CompareArgs) -> Result<Campaign, Trouble> {
     }
     let protocols = protocols(args);
     for protocol in &protocols {
+        let most = protocol.spec().nodes_max();
+        if let Some(found) = sizes.iter().find(|size| most.is_some_and(|most| **size as usize > most)) {
+            let (name, most) = (protocol.name(), most.unwrap_or_default());
+            return Err(Trouble::wrong(format!("found {found} nodes, expected at most {most} with {name}")));
+        }
         if let (true, InAgent::No(why)) = (*agent, protocol.spec().in_agent) {
             return wrong(LimitsError::NotInAgent { protocol: protocol.name(), why });
         }

@@ -9,7 +9,7 @@ use bellwether_sim::scenario::Scenario;
 
 use super::Run;
 use crate::args::SimArgs;
-use crate::layout::{Column, hanging, table};
+use crate::layout::{Column, hanging, label, table};
 use crate::output::{Printer, invocation};
 
 /// How many leaders are named before the rest is only counted.
@@ -82,7 +82,7 @@ fn judged(report: &Report) -> String {
 /// The details, for a single scenario.
 fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     out.line(format_args!("\n{}\n", nodes(report, scenario.agent)));
-    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<17}"), text));
+    let entry = |name: &str, text: &str| out.line(hanging(&label(name), text));
     let messages = &report.messages;
     entry(
         "messages",

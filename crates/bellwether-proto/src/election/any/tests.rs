@@ -7,11 +7,14 @@ use alloc::vec::Vec;
 
 use super::{AnyElection, AnyMsg, Protocol};
 use crate::canonical::Form;
-use crate::election::{Action, Actions, Election, Input, Setup, Timing, Variant};
+use crate::election::{
+    Action, Actions, Channels, Choices, Election, Input, Setup, Standing, Timing, Variant,
+};
 use crate::ident::{Incarnation, NodeId};
 use crate::message::Message;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
+use crate::view::Status;
 
 const NODES: u32 = 4;
 const STEPS: u32 = 600;
@@ -28,7 +31,9 @@ fn whatever_a_step_changes_shows_in_the_canonical_form() {
             assert_eq!(form(&step.before) == form(&step.after), same, "{name}: {step:?}");
             changes += u32::from(!same);
         }
-        assert!(changes > STEPS / 10, "{name}: {changes} steps changed anything");
+        // An election that ends has little to change after it.
+        let least = if walk.protocol == Protocol::Gamma { 5 } else { STEPS / 10 };
+        assert!(changes > least, "{name}: {changes} steps changed anything");
     });
 }
 
@@ -134,8 +139,16 @@ impl Walk {
         let node = |me| {
             let timing = Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(7) };
             let roster = Roster::new(me, members(), protocol.spec().priority);
-            let setup =
-                Setup { protocol, variant, roster, incarnation: Incarnation(2), count: 0, t: 1, timing };
+            let setup = Setup {
+                protocol,
+                variant,
+                roster,
+                incarnation: Incarnation(2),
+                count: 0,
+                t: 1,
+                timing,
+                choices: Choices::default(),
+            };
             AnyElection::new(setup, Span::millis(50))
         };
         let nodes = members().map(node).collect();
@@ -165,7 +178,12 @@ impl Walk {
             _ => {
                 let (at, peer) = (self.below(NODES), self.below(NODES));
                 let peer = NodeId(1 + if peer == at { (peer + 1) % NODES } else { peer });
-                let input = if self.below(2) == 0 { Input::DownSig(peer) } else { Input::Gone(peer) };
+                let first = self.below(2) == 0;
+                let input = match self.protocol.spec().channels {
+                    Channels::WithHistory => Input::Link { peer, up: first.then(|| self.standing(peer)) },
+                    _ if first => Input::DownSig(peer),
+                    _ => Input::Gone(peer),
+                };
                 self.input(at as usize, input)
             }
         }
@@ -190,6 +208,12 @@ impl Walk {
         }
         self.mail.truncate(20); // What is beyond is lost.
         Step { now: self.now, input, before, after: self.nodes[at].clone(), said }
+    }
+
+    /// As the peer shows itself.
+    fn standing(&self, peer: NodeId) -> Standing {
+        let view = self.nodes[peer.0 as usize - 1].view();
+        Standing { view: view.group, dead: view.status == Status::Dead }
     }
 
     fn below(&mut self, bound: u32) -> u32 {

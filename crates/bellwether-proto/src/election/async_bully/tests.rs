@@ -7,7 +7,7 @@ use crate::election::Variant::{Printed, Repaired};
 use crate::election::stoller::Membership::{Member, Stranger};
 use crate::election::stoller::Msg::{Ack, Halt, Ldr, NormQ, NotNorm, Rej};
 use crate::election::stoller::rig::{self, DELTA, TAU, id, old_life, send, t};
-use crate::election::{Protocol, Timing, Variant};
+use crate::election::{Choices, Protocol, Timing, Variant};
 use crate::ident::Incarnation;
 use crate::roster::Roster;
 use crate::time::Span;
@@ -304,7 +304,16 @@ fn r8_leaves_every_answer_a_round_trip() {
     let timing = Timing { delta: TAU, tau: TAU, step: TAU };
     let roster = Roster::new(id(1), [id(1), id(2)], Priority::LowestId);
     let (protocol, incarnation) = (Protocol::AsyncBully, Incarnation(2));
-    let setup = Setup { protocol, variant: Repaired, roster, incarnation, count: 0, t: 0, timing };
+    let setup = Setup {
+        protocol,
+        variant: Repaired,
+        roster,
+        incarnation,
+        count: 0,
+        t: 0,
+        timing,
+        choices: Choices::default(),
+    };
     let mut one = rig::Rig { election: AsyncBully::new(setup, TAU), now: Time::ZERO, did: Vec::new() };
     one.input(Input::Recovery);
     one.down(2);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::election::{Action, Actions, Election, Input, Protocol, Setup, Timing, Variant};
+use crate::election::{Action, Actions, Choices, Election, Input, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
@@ -42,6 +42,7 @@ impl<E: Election> Rig<E> {
             count,
             t: 1,
             timing: Timing { delta: DELTA, tau: TAU, step: STEP },
+            choices: Choices::default(),
         };
         let mut rig = Self { election: E::new(setup, Span::ZERO), now: Time::ZERO, did: Vec::new() };
         rig.input(Input::Recovery);

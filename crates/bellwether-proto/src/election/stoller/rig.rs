@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Msg;
-use crate::election::{Action, Actions, Election, Input, Protocol, Setup, Timing, Variant};
+use crate::election::{Action, Actions, Choices, Election, Input, Protocol, Setup, Timing, Variant};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
@@ -29,6 +29,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
             count: 0,
             t: 0,
             timing: Timing { delta: DELTA, tau: TAU, step: Span::millis(10) },
+            choices: Choices::default(),
         };
         Self { election: E::new(setup, DELTA * 2), now: Time::ZERO, did: Vec::new() }
     }

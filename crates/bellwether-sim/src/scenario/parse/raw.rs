@@ -111,6 +111,7 @@ impl Content for RawDetector {
 pub(super) struct RawParameters {
     pub(super) t: Option<Spanned<Whole>>,
     pub(super) candidates: Option<Spanned<List<Whole>>>,
+    pub(super) primary: Option<Spanned<String>>,
 }
 
 impl Content for RawParameters {

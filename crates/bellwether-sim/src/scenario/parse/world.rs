@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::Timing;
+use bellwether_proto::election::{Primary, Timing};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
 use toml::Spanned;
@@ -86,6 +86,7 @@ impl Cluster {
         Ok(Parameters {
             t: raw.t.as_ref().map(|t| within("t", t, 0..=self.nodes - 1)).transpose()?,
             candidates: raw.candidates.as_ref().map(|given| self.candidates(given)).transpose()?,
+            primary: raw.primary.as_ref().map(primary).transpose()?,
         })
     }
 
@@ -109,6 +110,10 @@ impl Cluster {
         };
         raw.drift_ppm.0.iter().map(drift).collect()
     }
+}
+
+fn primary(given: &Spanned<String>) -> Result<Primary, Wrong> {
+    named("rule", given, Primary::by_name, &Primary::ALL.map(Primary::name))
 }
 
 fn changed(

@@ -143,7 +143,8 @@ const BAD: &[(&str, usize, &str)] = &[
     ("[parameters]\ncandidates = []", 5, "found an empty list, expected at least one node"),
     ("[parameters]\ncandidates = [2, 2]", 5, "node 2 is a candidate twice, expected it once"),
     ("[parameters]\ncandidates = 2", 5, "found integer `2`, expected a list of nodes such as [1, 2]"),
-    ("[parameters]\nu = 6", 5, "unknown key `u`, expected `t` or `candidates`"),
+    ("[parameters]\nprimary = \"most\"", 5, "unknown rule `most`, expected `majority` or `none`"),
+    ("[parameters]\nu = 6", 5, "unknown key `u`, expected one of `t`, `candidates`, `primary`"),
     ("[clock]\ndrift_ppm = { 7 = 200 }", 5, "there is no node 7, expected one from 1 to 6"),
     ("[clock]\ndrift_ppm = { 02 = 200 }", 5, "there is no node 02, expected one from 1 to 6"),
     (
@@ -342,11 +343,23 @@ fn an_error_is_one_line_that_editors_can_follow() {
     assert_eq!((error.line, error.column), (Some(4), Some(3)));
     let text = format!("{LEAST}[parameters]\n  nodez = 6");
     let error = Scenario::parse("scenarios/x.toml", &text).expect_err("not a key");
-    assert_eq!(error.to_string(), "scenarios/x.toml:5:3: unknown key `nodez`, expected `t` or `candidates`");
+    assert_eq!(
+        error.to_string(),
+        "scenarios/x.toml:5:3: unknown key `nodez`, expected one of `t`, `candidates`, `primary`"
+    );
 }
 
 fn refuse(text: &str, line: usize, message: &str) {
     let error = Scenario::parse("x.toml", text).expect_err(text);
     assert_eq!(error.line, Some(line), "{error}\n{text}");
     assert!(error.message.contains(message), "{error}\nis not: {message}\n{text}");
+}
+
+/// Views name their members.
+#[test]
+fn a_cluster_that_is_too_large_for_views_is_refused() {
+    let text = "protocol = \"fb-omega\"\nnodes = 129\nuntil = \"1s\"\n";
+    let error = Scenario::parse("x.toml", text).unwrap_err();
+    let said = "`nodes` is 129, expected at most 128 with fb-omega, whose views name their members";
+    assert_eq!(error.to_string(), format!("x.toml:2:9: {said}"));
 }

@@ -182,8 +182,9 @@ fn detector() -> impl Strategy<Value = Detector> {
 }
 
 fn parameters() -> impl Strategy<Value = Parameters> {
-    let parameters = (option::of(0..NODES), option::of(nodes().prop_shuffle()));
-    parameters.prop_map(|(t, candidates)| Parameters { t, candidates })
+    let primary = option::of(select(&Primary::ALL[..]));
+    let parameters = (option::of(0..NODES), option::of(nodes().prop_shuffle()), primary);
+    parameters.prop_map(|(t, candidates, primary)| Parameters { t, candidates, primary })
 }
 
 fn planned() -> impl Strategy<Value = Planned> {

@@ -165,6 +165,7 @@ impl Spotter {
             Event::Refused { why: Refusal::StaleIncarnation, .. } => {
                 self.reached.add(Situation::OldLifeRefused);
             }
+            Event::Link(_) | Event::Members(_) | Event::Pending(_) => {}
             Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Group(_) => {}
         }
     }

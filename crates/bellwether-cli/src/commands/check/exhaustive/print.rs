@@ -8,11 +8,8 @@ use serde_json::{Value, json};
 
 use super::request::Request;
 use super::{Found, Searched};
-use crate::layout::hanging;
+use crate::layout::{LABEL, hanging, label};
 use crate::output::Printer;
-
-/// The labels' width.
-const LABEL: usize = 17;
 
 pub(super) fn progress(request: &Request, progress: Progress, took: Duration) -> String {
     let Progress { states, depth, frontier, .. } = progress;
@@ -148,8 +145,8 @@ fn reached(outcome: &Outcome) -> String {
     format!("a channel was full {} times, no expiry was left {} times", grouped(full), grouped(late))
 }
 
-fn entry(out: &Printer, label: &str, text: &str) {
-    out.line(hanging(&format!("{label:<LABEL$}"), text));
+fn entry(out: &Printer, name: &str, text: &str) {
+    out.line(hanging(&label(name), text));
 }
 
 fn names(properties: &[Property]) -> String {

@@ -11,13 +11,11 @@ use serde_json::{Value, json};
 use super::counterexample::{Counterexample, Shrinking};
 use super::{Searched, commands};
 use crate::args::check::Sizes;
-use crate::layout::{Column, hanging, table};
+use crate::layout::{Column, LABEL, hanging, label, table};
 use crate::output::Printer;
 
 /// A scenario that is longer is for a file, not for a screen.
 const LINES_SHOWN_MAX: usize = 60;
-/// The labels' width.
-const LABEL: usize = 17;
 
 pub(super) fn text(searched: &[Searched], left: &[Search], out: &Printer) {
     out.line(table(&COLUMNS, searched.iter().map(row).collect()));
@@ -185,8 +183,8 @@ fn scenario(found: &Counterexample, out: &Printer) {
     }
 }
 
-fn entry(out: &Printer, label: &str, text: &str) {
-    out.line(hanging(&format!("{label:<LABEL$}"), text));
+fn entry(out: &Printer, name: &str, text: &str) {
+    out.line(hanging(&label(name), text));
 }
 
 fn faults(search: &Search) -> Vec<&'static str> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Checked;
 use crate::args::check::CheckArgs;
-use crate::layout::{Column, hanging, table};
+use crate::layout::{Column, hanging, label, table};
 use crate::output::Printer;
 
 pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: &Printer) {
@@ -39,7 +39,7 @@ pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: 
     ];
     out.line(table(&columns, vec![row]));
     out.line("");
-    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<17}"), text));
+    let entry = |name: &str, text: &str| out.line(hanging(&label(name), text));
     for (finding, _) in findings {
         entry(finding.property.name(), &verdict(finding));
     }

@@ -1,0 +1,253 @@
+use alloc::vec::Vec;
+
+use super::*;
+use crate::election::franceschetti::rig::Rig;
+use crate::election::{Primary, Variant};
+
+type Nodes = Rig<FbOmega>;
+
+fn five(variant: Variant) -> Nodes {
+    Rig::new(5, variant, Primary::Majority)
+}
+
+fn isolate(rig: &mut Nodes, node: u32) {
+    let links = rig.of(node);
+    rig.cut(&links);
+    rig.deliver();
+}
+
+/// The links of these nodes to everybody.
+fn links_of(rig: &Nodes, nodes: &[u32]) -> Vec<(u32, u32)> {
+    nodes.iter().flat_map(|node| rig.of(*node)).collect()
+}
+
+/// S7, section 1: "Finally, processes 1 and 5 are released and enter again an alive state."
+#[test]
+fn five_processes_fare_as_in_the_introduction() {
+    let mut rig = five(Variant::Repaired);
+    assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(1); 5]);
+    isolate(&mut rig, 5);
+    assert!(rig.is_dead(5));
+    assert_eq!(rig.leaders(&[1, 2, 3, 4]), [Some(1); 4]);
+    assert_eq!(
+        rig.take_said(),
+        [
+            "1 cand_down(5) 2",
+            "1 cand_down(5) 3",
+            "1 cand_down(5) 4",
+            "2 accept_down(5) 1",
+            "3 accept_down(5) 1",
+            "4 accept_down(5) 1",
+            "1 view{1,2,3,4} 2",
+            "1 view{1,2,3,4} 3",
+            "1 view{1,2,3,4} 4",
+        ]
+    );
+    isolate(&mut rig, 1);
+    assert!(rig.is_dead(1));
+    assert_eq!(rig.leaders(&[2, 3, 4]), [Some(2); 3]);
+    let links = links_of(&rig, &[1, 5]);
+    rig.mend(&links);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(2); 5], "who admits leads (E-FB9)");
+}
+
+#[test]
+fn one_that_was_admitted_leads_the_next_change() {
+    let mut rig = five(Variant::Repaired);
+    isolate(&mut rig, 5);
+    isolate(&mut rig, 1);
+    rig.mend(&[(1, 2), (1, 3), (1, 4)]);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4]), [Some(2); 4]);
+    let links = rig.of(5);
+    rig.mend(&links);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(1); 5]);
+}
+
+/// E-FB5, E-FB7: as printed nobody ever admits 1, which is lighter than all who could.
+#[test]
+fn as_printed_the_introduction_hangs() {
+    let mut rig = five(Variant::Printed);
+    isolate(&mut rig, 5);
+    isolate(&mut rig, 1);
+    let links = links_of(&rig, &[1, 5]);
+    rig.mend(&links);
+    rig.deliver();
+    rig.pass(Span::secs(60));
+    assert!(rig.is_dead(5));
+    assert!(!rig.said.iter().any(|said| said.contains("up(")), "nobody proposes to admit anybody");
+    // Even where 1 was isolated from the beginning, so that nothing had to be updated.
+    for (variant, hangs) in [(Variant::Printed, true), (Variant::Repaired, false)] {
+        let mut rig: Nodes = Rig::without(5, variant, Primary::Majority, &[1]);
+        rig.take_said();
+        let links = rig.of(1);
+        rig.mend(&links);
+        rig.deliver();
+        rig.pass(Span::secs(60));
+        assert_eq!(rig.is_dead(1), hangs, "{variant:?}");
+        assert_eq!(rig.said.is_empty(), hangs, "{variant:?}: {:?}", rig.said);
+    }
+}
+
+/// S8: as Ψ hangs, Ω takes back what was wrong, and then admits 5.
+#[test]
+fn a_wrong_suspicion_is_taken_back() {
+    let mut rig: Nodes = Rig::without(5, Variant::Repaired, Primary::Majority, &[5]);
+    rig.cut(&[(1, 4), (3, 4)]);
+    rig.deliver();
+    assert_eq!(rig.take_said(), ["1 cand_down(4) 2", "1 cand_down(4) 3", "3 accept_down(4) 1"]);
+    rig.mend(&[(1, 4), (3, 4)]);
+    rig.deliver();
+    let said = rig.take_said();
+    assert_eq!(said, ["1 cancel_down(4) 2", "1 cancel_down(4) 3", "3 cancel_down(4) 1"]);
+    assert_eq!(rig.remembers, [false; 5], "theorem 3.3");
+    let links = rig.of(5);
+    rig.mend(&links);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(1); 5]);
+}
+
+/// E-FB4: Def. 3.2 excuses an unanswered cand if the link of the node that it is about is down, which it is.
+#[test]
+fn as_printed_one_leads_before_anybody_has_answered() {
+    let mut rig: Nodes = Rig::without(5, Variant::Printed, Primary::Majority, &[5]);
+    rig.cut(&[(2, 4)]);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1]), [Some(1)], "nobody has proposed anything yet");
+    rig.cut(&[(1, 4)]);
+    assert_eq!(rig.leaders(&[1]), [Some(1)], "it leads, though 3 still sees 4");
+    let mut rig: Nodes = Rig::without(5, Variant::Repaired, Primary::Majority, &[5]);
+    let before = rig.view(1).group;
+    rig.cut(&[(2, 4), (1, 4)]);
+    rig.deliver();
+    assert_eq!(rig.view(1).group, before, "no view without 4 while 3 sees it");
+}
+
+/// E-FB10: all links of 3 go down and come back before anything arrives. 3 is dead, and the others take it for a member.
+#[test]
+fn a_node_that_was_isolated_for_a_moment_is_admitted_again() {
+    let mut rig: Nodes = Rig::new(3, Variant::Repaired, Primary::Majority);
+    let links = rig.of(3);
+    rig.cut(&links);
+    rig.mend(&links);
+    rig.deliver();
+    rig.pass(Span::secs(10));
+    assert_eq!(rig.leaders(&[1, 2, 3]), [Some(1); 3]);
+    assert_eq!(rig.remembers, [false; 3]);
+    assert!(rig.view(1).group.is_some_and(|view| view.0.seq == 1), "in a new view");
+}
+
+#[test]
+fn a_restart_that_nobody_noticed_is_admitted_again() {
+    for victim in 1..=3 {
+        let mut rig: Nodes = Rig::new(3, Variant::Repaired, Primary::Majority);
+        rig.restart(victim);
+        assert!(rig.is_dead(victim));
+        rig.deliver();
+        rig.pass(Span::secs(10));
+        let leaders = rig.leaders(&[1, 2, 3]);
+        assert!(leaders[0].is_some() && leaders.iter().all(|leader| *leader == leaders[0]), "{leaders:?}");
+    }
+}
+
+/// E-FB7: fail, rejoin, and fail again.
+#[test]
+fn the_second_failure_of_a_node_is_a_failure_too() {
+    let mut rig = five(Variant::Repaired);
+    for _ in 0..3 {
+        isolate(&mut rig, 2);
+        assert_eq!(rig.leaders(&[1, 3, 4, 5]), [Some(1); 4]);
+        assert!(rig.is_dead(2));
+        let links = rig.of(2);
+        rig.mend(&links);
+        rig.deliver();
+        assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(1); 5]);
+    }
+    assert!(rig.view(1).group.is_some_and(|view| view.0.seq == 6), "six changes");
+}
+
+/// All lose their memory: the lightest of more than half of them forms a view that follows all that were.
+#[test]
+fn when_all_have_restarted_a_majority_begins_anew() {
+    let mut rig = five(Variant::Repaired);
+    isolate(&mut rig, 5);
+    let before = rig.view(1).group.map(|view| view.0.seq);
+    (1..=5).for_each(|node| rig.restart(node));
+    rig.deliver();
+    rig.pass(Span::secs(10));
+    assert_eq!(rig.leaders(&[1, 2, 3, 4]), [Some(1); 4]);
+    assert!(rig.is_dead(5));
+    assert!(rig.view(1).group.map(|view| view.0.seq) > before);
+}
+
+#[test]
+fn fewer_than_half_do_not_begin_anew() {
+    let mut rig = five(Variant::Repaired);
+    rig.cut(&[(1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)]);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [None, None, Some(3), Some(3), Some(3)]);
+    [1, 2].into_iter().for_each(|node| rig.restart(node));
+    rig.deliver();
+    rig.pass(Span::secs(10));
+    assert!(rig.is_dead(1) && rig.is_dead(2), "two of five");
+    rig.mend(&[(1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)]);
+    rig.deliver();
+    rig.pass(Span::secs(10));
+    assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(3); 5]);
+}
+
+/// C68: without a primary component each clique has its leader; when they meet, the weaker view yields.
+#[test]
+fn without_a_primary_component_every_clique_leads_itself_and_they_merge_again() {
+    let split = [(1, 3), (1, 4), (2, 3), (2, 4)];
+    let mut rig: Nodes = Rig::new(4, Variant::Repaired, Primary::Any);
+    rig.cut(&split);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4]), [Some(1), Some(1), Some(3), Some(3)]);
+    rig.mend(&split);
+    rig.deliver();
+    rig.pass(Span::secs(10));
+    assert_eq!(
+        rig.leaders(&[1, 2, 3, 4]),
+        [Some(1); 4],
+        "of two views with one number that of the lighter leader"
+    );
+    assert_eq!(rig.remembers, [false; 4]);
+    let mut rig: Nodes = Rig::new(4, Variant::Repaired, Primary::Majority);
+    rig.cut(&split);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4]), [None; 4], "of two halves neither is primary");
+    rig.mend(&split);
+    rig.deliver();
+    rig.pass(Span::secs(10));
+    assert_eq!(rig.leaders(&[1, 2, 3, 4]), [Some(1); 4]);
+    assert!(rig.view(1).group.is_some_and(|view| view.0.seq == 0), "nothing has changed");
+}
+
+/// E-FB11: 4 is gone, and 2 and 3 cannot speak with each other: accepts about 4 alone would make a view of them.
+#[test]
+fn no_view_has_members_that_are_not_linked() {
+    let mut rig: Nodes = Rig::new(4, Variant::Repaired, Primary::Majority);
+    rig.cut(&[(2, 3)]);
+    isolate(&mut rig, 4);
+    assert!(!rig.take_said().iter().any(|said| said.contains("view")), "1, 2 and 3 are no clique");
+    rig.mend(&[(2, 3)]);
+    rig.deliver();
+    rig.pass(Span::secs(10));
+    assert_eq!(rig.leaders(&[1, 2, 3]), [Some(1); 3]);
+}
+
+/// C66: a dead node proposes nothing.
+#[test]
+fn a_dead_node_answers_and_does_not_propose() {
+    let mut rig = five(Variant::Repaired);
+    isolate(&mut rig, 1);
+    rig.take_said();
+    let links = rig.of(1);
+    rig.mend(&links[..2]);
+    rig.cut(&[(1, 2)]);
+    rig.deliver();
+    assert!(!rig.said.iter().any(|said| said.starts_with("1 cand")), "{:?}", rig.said);
+}

@@ -1,0 +1,574 @@
+//! The protocols with their errata settled, and with views.
+//!
+//! What is ours: the logical component is a *view*, which has a number, a leader and members, is installed by a message, and
+//! ends what was said before it (E-FB7). Every message belongs to a view. Only neighbours in the view outrank
+//! (E-FB5), a dead node has none. A link's end takes along all that was said over it, at both ends alike; so nothing is owed
+//! to somebody who cannot be reached (E-FB8). A view needs a part of the cluster that is [`Primary`] (E-FB6).
+//!
+//! Who is linked says how it stands. One that is dead, or whose view has been another for longer than news take, is no
+//! member whatever the view says (E-FB10), and is admitted again; and whoever sees that another is in a later view, without
+//! having been told of it, has been left behind, and is dead. A node that comes back from a crash is dead. If more than
+//! half of all members are linked and dead, nobody is left who could admit them: the lightest of them forms a view.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{About, Change, Level, Msg, Said, first_view, members_form, said_form};
+use crate::canonical::Form;
+use crate::election::{Action, Actions, Input, Primary, Setup, Standing};
+use crate::ident::{ElectionId, GroupId, NodeId};
+use crate::link::history::Pace;
+use crate::time::{Span, Time};
+use crate::view::{Members, Status, View};
+
+/// The state of one node. Nodes are known by rank: a lower one is lighter.
+#[derive(Clone, Debug)]
+pub(in crate::election) struct Repaired {
+    level: Level,
+    setup: Setup,
+    /// The view it is in, or was in last if it is dead.
+    view: GroupId,
+    leader: NodeId,
+    /// conn: the members of that view; of a dead node, itself.
+    conn: Members,
+    dead: bool,
+    links: Vec<Link>,
+    /// Until when a link that has not come up yet may still do so.
+    starts: Time,
+    /// cand sent, and accept received for it.
+    candidacies: BTreeSet<Said>,
+    accepted: BTreeSet<Said>,
+    /// cand received, and the view in which it was sent.
+    proposals: BTreeMap<Said, GroupId>,
+    /// accept sent, and for which view.
+    accepts: BTreeMap<Said, GroupId>,
+    remembers: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Link {
+    /// It has not been up yet, and the node has just started.
+    Unknown,
+    Down,
+    Up {
+        peer: Standing,
+        news: News,
+    },
+}
+
+/// Whether the peer at the other end of a link is in this node's view, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    Same,
+    /// When it was last heard of it was in another, or dead; unless news come by then, that is so.
+    Awaited(Time),
+    /// It is dead, or in another.
+    Another,
+}
+
+impl Link {
+    fn is_up(self) -> bool {
+        matches!(self, Self::Up { .. })
+    }
+
+    fn standing(self) -> Option<Standing> {
+        match self {
+            Self::Up { peer, .. } => Some(peer),
+            Self::Unknown | Self::Down => None,
+        }
+    }
+}
+
+impl Repaired {
+    pub(super) fn new(level: Level, setup: Setup) -> Self {
+        let lightest = setup.roster.at(0);
+        let (me, incarnation) = (setup.roster.me(), setup.incarnation);
+        // Numbers on disk are one more, since there nought is nothing. Who has been in no view begins in the first one; who
+        // has lost the one that it was in is dead.
+        let (view, conn) = match setup.count.checked_sub(1) {
+            None => (first_view(lightest), Members::of(0..setup.roster.size())),
+            Some(seq) => (ElectionId { node: me, incarnation, seq }, Members::of([setup.roster.my_rank()])),
+        };
+        Self {
+            level,
+            view: GroupId(view),
+            leader: view.node,
+            conn,
+            dead: setup.count > 0,
+            links: vec![Link::Unknown; setup.roster.size()],
+            starts: Time::NEVER,
+            candidacies: BTreeSet::new(),
+            accepted: BTreeSet::new(),
+            proposals: BTreeMap::new(),
+            accepts: BTreeMap::new(),
+            remembers: false,
+            setup,
+        }
+    }
+
+    pub(super) fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        match input {
+            Input::Recovery => self.on_recovery(now, out),
+            Input::Link { peer, up } => self.on_link(now, peer, up),
+            Input::Message { from, msg } => self.on_message(now, from, msg, out),
+            Input::Deadline => self.on_deadline(now),
+            // Links tell of all of these.
+            Input::NewLife(_) | Input::DownSig(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::HandOver(_) | Input::Reorganized | Input::ReorganizationFailed(_) => {}
+        }
+        self.settle(now, out);
+        self.tell_memory(out);
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        let news = self.others().map(|j| self.awaits(j)).min();
+        let starts = if self.is_starting() { self.starts } else { Time::NEVER };
+        news.unwrap_or(Time::NEVER).min(starts)
+    }
+
+    /// A view counts where enough are linked that are known to be in it.
+    pub(super) fn view(&self) -> View {
+        if self.dead {
+            return View { status: Status::Dead, leader: None, group: None };
+        }
+        let with_me = 1 + self.others().filter(|j| self.shares_view(*j)).count();
+        let group = Some(self.view);
+        if self.setup.choices.primary.admits(with_me, self.setup.roster.size()) {
+            View { status: Status::Normal, leader: Some(self.leader), group }
+        } else {
+            View { status: Status::Waiting, leader: None, group }
+        }
+    }
+
+    pub(super) fn canonical(&self, now: Time, form: &mut Form) {
+        form.election(self.view.0);
+        form.node(self.leader);
+        members_form(self.conn, form);
+        form.number(u64::from(self.dead));
+        form.deadline(now, if self.is_starting() { self.starts } else { Time::NEVER });
+        for (j, link) in self.links.iter().enumerate() {
+            form.number(match link {
+                Link::Unknown => 0,
+                Link::Down => 1,
+                Link::Up { .. } => 2,
+            });
+            form.option(link.standing(), |form, standing| standing.canonical(form));
+            form.number(u64::from(matches!(link, Link::Up { news: News::Another, .. })));
+            form.deadline(now, self.awaits(j));
+        }
+        said_form(&self.candidacies, form);
+        said_form(&self.accepted, form);
+        for said in [&self.proposals, &self.accepts] {
+            form.number(said.len() as u64);
+            for ((change, about, peer), view) in said {
+                [*change as u64, *about as u64, *peer as u64]
+                    .into_iter()
+                    .for_each(|number| form.number(number));
+                form.election(view.0);
+            }
+        }
+    }
+
+    /// Views only grow; a dead node follows nobody and proposes nothing unless all whom it is linked with are dead.
+    pub(super) fn breach(&self, before: &Self) -> Option<&'static str> {
+        if self.view != before.view && !self.beats(self.view, before.view) {
+            return Some("a node goes back to an earlier view");
+        }
+        if !self.dead && !self.conn.contains(self.me()) {
+            return Some("a node is in a view that it is not a member of");
+        }
+        let unasked = self.accepted.iter().any(|said| !self.candidacies.contains(said));
+        unasked.then_some("a candidacy was accepted that is none")
+    }
+
+    // What happens.
+
+    fn on_recovery(&mut self, now: Time, out: &mut Actions<Msg>) {
+        self.starts = now + self.pace().settles();
+        if !self.dead {
+            self.keep(out);
+            out.push(Action::Install(self.conn));
+        }
+        self.stand(out);
+    }
+
+    fn on_link(&mut self, now: Time, peer: NodeId, up: Option<Standing>) {
+        let Some(j) = self.setup.roster.rank(peer) else { return };
+        match up {
+            Some(peer) => {
+                let news = match self.links[j] {
+                    _ if peer.dead => News::Another,
+                    // One that was dead and is in a view now may be there before this node is told of it.
+                    Link::Up { peer: before, news }
+                        if !before.dead && news != News::Same && self.differs(peer) =>
+                    {
+                        news
+                    }
+                    _ => self.news(now, peer),
+                };
+                self.links[j] = Link::Up { peer, news };
+                self.forget_outdated();
+            }
+            None => {
+                self.links[j] = Link::Down;
+                self.forget(|(_, _, peer)| *peer == j);
+            }
+        }
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        if self.starts <= now {
+            for link in self.links.iter_mut().filter(|link| **link == Link::Unknown) {
+                *link = Link::Down;
+            }
+        }
+        for link in &mut self.links {
+            if let Link::Up { news, .. } = link
+                && matches!(news, News::Awaited(until) if *until <= now)
+            {
+                *news = News::Another;
+            }
+        }
+    }
+
+    fn on_message(&mut self, now: Time, from: NodeId, msg: Msg, out: &mut Actions<Msg>) {
+        let Some(s) = self.setup.roster.rank(from).filter(|s| self.links[*s].is_up()) else { return };
+        let said = |about: &About| Some((about.change, self.setup.roster.rank(about.node)?, s));
+        match msg {
+            Msg::Cand(about) => {
+                if let Some(said) = said(&about).filter(|_| !self.is_outdated(s, about.view)) {
+                    self.proposals.insert(said, about.view);
+                    // Who proposes it again has forgotten that it was accepted.
+                    self.accepts.remove(&said);
+                }
+            }
+            Msg::Accept(about) => {
+                let said = said(&about).filter(|said| self.candidacies.contains(said));
+                self.accepted.extend(said.filter(|_| about.view == self.view));
+            }
+            Msg::Cancel(about) => {
+                if let Some(said) = said(&about) {
+                    self.on_cancel(said, about.view);
+                }
+            }
+            Msg::View { id, parent, members } => {
+                let follows = if self.dead { id.0.seq > self.view.0.seq } else { parent == self.view };
+                if follows && id.0.node == from && members.contains(self.me()) {
+                    self.install(now, id, members, out);
+                    self.stand(out);
+                }
+            }
+        }
+    }
+
+    /// Whoever cancels has proposed, or accepted, in that view.
+    fn on_cancel(&mut self, said: Said, view: GroupId) {
+        for remembered in [&mut self.proposals, &mut self.accepts] {
+            if remembered.get(&said) == Some(&view) {
+                remembered.remove(&said);
+            }
+        }
+        if view == self.view {
+            self.accepted.remove(&said);
+        }
+    }
+
+    // The rules, applied until none does any more.
+
+    fn settle(&mut self, now: Time, out: &mut Actions<Msg>) {
+        loop {
+            self.lose_heart(out);
+            self.cancel(out);
+            self.propose(out);
+            self.accept(out);
+            if !self.lead(now, out) {
+                return;
+            }
+        }
+    }
+
+    /// "If it does not have any available link, it goes into a dead state"; and so does one that was left behind.
+    fn lose_heart(&mut self, out: &mut Actions<Msg>) {
+        if self.dead || self.setup.roster.size() == 1 {
+            return;
+        }
+        let alone = self.others().all(|j| self.links[j] == Link::Down);
+        let left_behind = |j: usize| match self.links[j].standing() {
+            Some(Standing { view: Some(view), dead: false }) => {
+                self.is_elsewhere(j) && self.beats(view, self.view)
+            }
+            _ => false,
+        };
+        if alone || self.others().any(left_behind) {
+            self.die();
+            self.stand(out);
+        }
+    }
+
+    /// Who has proposed or accepted what is no longer so takes it back (Ω).
+    fn cancel(&mut self, out: &mut Actions<Msg>) {
+        if self.level < Level::Omega {
+            return;
+        }
+        let changes = self.changes();
+        let proposed = self.candidacies.iter().filter(|(change, j, _)| !changes.contains(&(*change, *j)));
+        let proposed: Vec<Said> = proposed.copied().collect();
+        for said in proposed {
+            self.candidacies.remove(&said);
+            self.accepted.remove(&said);
+            // The other takes it for the end of an acceptance, too: what still holds is said again.
+            self.accepts.remove(&said);
+            self.tell(said, self.view, Msg::Cancel, out);
+        }
+        let accepts = self.accepts.iter().filter(|((change, j, _), _)| !self.agrees(*change, *j));
+        let accepts: Vec<(Said, GroupId)> = accepts.map(|(said, view)| (*said, *view)).collect();
+        for (said, view) in accepts {
+            self.accepts.remove(&said);
+            self.tell(said, view, Msg::Cancel, out);
+        }
+    }
+
+    /// If nobody lighter is linked: every change to everybody who is.
+    fn propose(&mut self, out: &mut Actions<Msg>) {
+        if !self.may_propose() {
+            return;
+        }
+        let linked: Vec<usize> = self.linked().collect();
+        for (change, j) in self.changes() {
+            for peer in linked.iter().copied() {
+                if self.candidacies.insert((change, j, peer)) {
+                    self.tell((change, j, peer), self.view, Msg::Cand, out);
+                }
+            }
+        }
+    }
+
+    /// Whoever sees more changes than are proposed waits until they are: or two members of the new view might not be
+    /// linked with each other (E-FB11).
+    fn accept(&mut self, out: &mut Actions<Msg>) {
+        let changes = if self.dead { Vec::new() } else { self.changes() };
+        let acceptable = self.proposals.iter().filter(|((change, j, s), view)| {
+            let fresh = self.accepts.get(&(*change, *j, *s)) != Some(*view);
+            let mine = self.dead || **view == self.view;
+            let all = changes.iter().all(|(change, j)| self.proposals.get(&(*change, *j, *s)) == Some(*view));
+            fresh && mine && all && self.agrees(*change, *j) && !self.has_lighter_than(*s)
+        });
+        let acceptable: Vec<(Said, GroupId)> = acceptable.map(|(said, view)| (*said, *view)).collect();
+        for (said, view) in acceptable {
+            self.accepts.insert(said, view);
+            self.tell(said, view, Msg::Accept, out);
+        }
+    }
+
+    /// Def. 3.1 and 3.2: there are changes, and everybody who is linked has accepted all of them. Then all see the same.
+    fn lead(&mut self, now: Time, out: &mut Actions<Msg>) -> bool {
+        let changes = self.changes();
+        let by_all =
+            |said: &(Change, usize)| self.linked().all(|p| self.accepted.contains(&(said.0, said.1, p)));
+        let new = Members::of(self.linked().chain([self.me()]));
+        let converged = self.may_propose() && !changes.is_empty() && changes.iter().all(by_all);
+        // What was proposed in error, and cannot be taken back, is waited for (Ψ).
+        let answered = self.candidacies.iter().all(|said| self.accepted.contains(said));
+        let primary = self.setup.choices.primary.admits(new.count(), self.setup.roster.size());
+        if !(converged && answered && primary) {
+            return false;
+        }
+        let latest =
+            self.linked().filter_map(|j| self.links[j].standing()?.view).map(|view| view.0.seq).max();
+        let seq = 1 + latest.unwrap_or(0).max(self.view.0.seq);
+        let (node, incarnation) = (self.setup.roster.me(), self.setup.incarnation);
+        let id = GroupId(ElectionId { node, incarnation, seq });
+        let parent = self.view;
+        let followers: Vec<NodeId> = self.linked().map(|j| self.setup.roster.at(j)).collect();
+        self.install(now, id, new, out);
+        out.send_each(&followers, &Msg::View { id, parent, members: new });
+        // After the view itself: nobody is to wonder which one this is.
+        self.stand(out);
+        true
+    }
+
+    /// The view changes, and what was said about the change is over.
+    fn install(&mut self, now: Time, id: GroupId, members: Members, out: &mut Actions<Msg>) {
+        (self.view, self.leader, self.conn, self.dead) = (id, id.0.node, members, false);
+        self.candidacies.clear();
+        self.accepted.clear();
+        self.accepts.clear();
+        for j in 0..self.links.len() {
+            if let Link::Up { peer, .. } = self.links[j] {
+                self.links[j] = Link::Up { peer, news: self.news(now, peer) };
+            }
+        }
+        self.forget_outdated();
+        self.keep(out);
+        out.push(Action::Install(members));
+    }
+
+    /// Proposals stay: those who made them will not repeat them, and may be about to admit this node.
+    fn die(&mut self) {
+        (self.dead, self.conn) = (true, Members::of([self.me()]));
+        self.candidacies.clear();
+        self.accepted.clear();
+        self.accepts.clear();
+    }
+
+    // What is so.
+
+    /// What the node would have changed in its view: who is gone, and who is back.
+    fn changes(&self) -> Vec<(Change, usize)> {
+        let change = |j: usize| match self.links[j] {
+            Link::Down if self.conn.contains(j) => Some((Change::Down, j)),
+            Link::Up { .. } if self.level >= Level::Psi && !self.is_member(j) => Some((Change::Up, j)),
+            _ => None,
+        };
+        self.others().filter_map(change).collect()
+    }
+
+    /// Whether the node sees that change, too. It is linked with itself.
+    fn agrees(&self, change: Change, j: usize) -> bool {
+        match change {
+            Change::Down => self.links[j] == Link::Down && j != self.me(),
+            Change::Up => j == self.me() || self.links[j].is_up(),
+        }
+    }
+
+    fn may_propose(&self) -> bool {
+        if self.is_starting() {
+            return false;
+        }
+        if self.dead { self.may_revive() } else { !self.has_lighter_than(self.me()) }
+    }
+
+    /// Nobody who is linked is alive, more than half of all are, and this is the lightest of them.
+    fn may_revive(&self) -> bool {
+        let all_dead = self.linked().all(|j| self.links[j].standing().is_some_and(|peer| peer.dead));
+        let most = Primary::Majority.admits(self.linked().count() + 1, self.setup.roster.size());
+        self.level >= Level::Psi && all_dead && most && self.linked().all(|j| j > self.me())
+    }
+
+    /// Whether somebody in the same view who is linked, or this node, is lighter than that.
+    fn has_lighter_than(&self, s: usize) -> bool {
+        let lighter = |j: usize| self.links[j].is_up() && self.is_member(j);
+        !self.dead && (self.me() < s || (0..s).any(lighter))
+    }
+
+    /// Whether one that is linked counts as a member of this node's view.
+    fn is_member(&self, j: usize) -> bool {
+        self.conn.contains(j) && !self.is_elsewhere(j)
+    }
+
+    fn shares_view(&self, j: usize) -> bool {
+        let same = |peer: Standing| !peer.dead && !self.differs(peer);
+        self.conn.contains(j) && self.links[j].standing().is_some_and(same)
+    }
+
+    fn differs(&self, peer: Standing) -> bool {
+        peer.view != Some(self.view)
+    }
+
+    /// Whether one that is linked is dead, or has been in another view for longer than news take.
+    fn is_elsewhere(&self, j: usize) -> bool {
+        matches!(self.links[j], Link::Up { news: News::Another, .. })
+    }
+
+    /// What is to be made of how a peer stands, now that it or this node has changed.
+    fn news(&self, now: Time, peer: Standing) -> News {
+        if peer.dead || self.differs(peer) { News::Awaited(now + self.grace()) } else { News::Same }
+    }
+
+    fn awaits(&self, j: usize) -> Time {
+        match self.links[j] {
+            Link::Up { news: News::Awaited(until), .. } => until,
+            _ => Time::NEVER,
+        }
+    }
+
+    /// A view is received within a link's patience, or the link goes down; one more beat tells so.
+    fn grace(&self) -> Span {
+        self.pace().patience + self.pace().again
+    }
+
+    /// Later views are stronger; of two with one number that of the lighter leader.
+    fn beats(&self, one: GroupId, other: GroupId) -> bool {
+        let (one, other) = (one.0, other.0);
+        if one.seq != other.seq {
+            one.seq > other.seq
+        } else if one.node != other.node {
+            self.setup.roster.stronger(one.node, other.node)
+        } else {
+            one.incarnation > other.incarnation
+        }
+    }
+
+    fn is_starting(&self) -> bool {
+        self.others().any(|j| self.links[j] == Link::Unknown)
+    }
+
+    fn linked(&self) -> impl Iterator<Item = usize> + '_ {
+        self.others().filter(|j| self.links[*j].is_up())
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let me = self.me();
+        (0..self.setup.roster.size()).filter(move |j| *j != me)
+    }
+
+    fn me(&self) -> usize {
+        self.setup.roster.my_rank()
+    }
+
+    fn pace(&self) -> Pace {
+        Pace::of(self.setup.timing)
+    }
+
+    // What others are told.
+
+    fn tell(
+        &self,
+        (change, j, peer): Said,
+        view: GroupId,
+        msg: impl Fn(About) -> Msg,
+        out: &mut Actions<Msg>,
+    ) {
+        let about = About { view, change, node: self.setup.roster.at(j) };
+        out.send(self.setup.roster.at(peer), msg(about));
+    }
+
+    fn stand(&self, out: &mut Actions<Msg>) {
+        out.push(Action::Stand(Standing { view: Some(self.view), dead: self.dead }));
+    }
+
+    fn keep(&mut self, out: &mut Actions<Msg>) {
+        self.setup.count = self.view.0.seq.saturating_add(1);
+        out.push(Action::Persist { count: self.setup.count });
+    }
+
+    /// Who has come to a later view since has forgotten what it proposed in an earlier one. Others may have been told of a view
+    /// before this node, and have proposed something in it; and who is in another is not told of this one.
+    fn forget_outdated(&mut self) {
+        let outdated = self.proposals.iter().filter(|((_, _, s), view)| self.is_outdated(*s, **view));
+        let outdated: Vec<Said> = outdated.map(|(said, _)| *said).collect();
+        for said in outdated {
+            self.proposals.remove(&said);
+        }
+    }
+
+    fn is_outdated(&self, s: usize, view: GroupId) -> bool {
+        self.links[s].standing().and_then(|peer| peer.view).is_some_and(|now| self.beats(now, view))
+    }
+
+    fn forget(&mut self, which: impl Fn(&Said) -> bool) {
+        self.candidacies.retain(|said| !which(said));
+        self.accepted.retain(|said| !which(said));
+        self.proposals.retain(|said, _| !which(said));
+        self.accepts.retain(|said, _| !which(said));
+    }
+
+    fn tell_memory(&mut self, out: &mut Actions<Msg>) {
+        let said = !self.candidacies.is_empty() || !self.accepted.is_empty();
+        let remembers = said || !self.proposals.is_empty() || !self.accepts.is_empty();
+        if core::mem::replace(&mut self.remembers, remembers) != remembers {
+            out.push(Action::Remember(remembers));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Ψ: as Φ, of nodes that come back as well (Franceschetti and Bruck 1998, section 3.3).
+//!
+//! The rules are those of [`franceschetti`](super::franceschetti), without cancel: what was proposed in error is waited for, for ever. So Ψ
+//! hangs after a link that failed has come back before everybody agreed; that is what Ω is for.
+//!
+//! Repaired: as Φ; and only neighbours in the view outrank, so that a lighter node can be admitted again (E-FB5).
+
+use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, Engine, Level, Msg, VIEW};
+use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use crate::canonical::Form;
+use crate::promise::{Promise, Property};
+use crate::roster::Priority;
+use crate::time::{Span, Time};
+use crate::view::View;
+
+/// What is to be known about `psi`.
+pub const SPEC: Spec = Spec {
+    name: "psi",
+    document: "Franceschetti & Bruck 1998, section 3.3",
+    assumes: "links with a consistent history; nodes fail and come back whole, and no link fails otherwise",
+    guarantees: "as phi, and who comes back is admitted once all agree that it is back",
+    messages: "(k+q)(m-k+q-1) cand, as many accept and m-k+q-1 view for k failures and q repairs among m",
+    in_agent: InAgent::No("hangs after a wrong suspicion"),
+    priority: Priority::LowestId,
+    detector: None,
+    peers: Peers::Listed,
+    channels: Channels::WithHistory,
+    reorganizes: false,
+    hands_over: false,
+    kinds: &[CAND_DOWN, CAND_UP, ACCEPT_DOWN, ACCEPT_UP, VIEW],
+    repaired: &[
+        Promise { property: Property::ViewAgree, under: &[] },
+        Promise { property: Property::OneLeaderPerView, under: &[] },
+        Promise { property: Property::OneViewOrDead, under: &[] },
+    ],
+    // "Led by a unique leader" at any given instant (section 1).
+    printed: &[Promise { property: Property::Sle1, under: &[] }],
+};
+
+/// The algorithm's state at one node.
+#[derive(Clone, Debug)]
+pub struct Psi(Engine);
+
+impl Election for Psi {
+    type Msg = Msg;
+
+    fn new(setup: Setup, _tau_fd: Span) -> Self {
+        Self(Engine::new(Level::Psi, setup))
+    }
+
+    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        self.0.handle(now, input, out);
+    }
+
+    fn deadline(&self) -> Time {
+        self.0.deadline()
+    }
+
+    fn view(&self) -> View {
+        self.0.view()
+    }
+
+    fn canonical(&self, now: Time, form: &mut Form) {
+        self.0.canonical(now, form);
+    }
+
+    fn breach(&self, before: &Self) -> Option<&'static str> {
+        self.0.breach(&before.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

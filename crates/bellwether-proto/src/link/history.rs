@@ -1,0 +1,253 @@
+//! Links with a consistent history: both ends of a link see the same ups and downs (Franceschetti and Bruck, section 2,
+//! after LeMahieu and Bruck). For algorithms whose spec asks for it; the others have no such layer.
+//!
+//! ```text
+//!   seen   0 ──► 1 ──► 2 ──► 3 ──► …      one counter at each end: odd is up, even is down
+//!   up:    only when the other end is known to have seen the last down, and both directions were heard to work
+//!   down:  at any time: silence, something sent that is not acknowledged, the end of the peer's life
+//!   follow: whoever hears that the other end has seen more goes through the same, in order
+//! ```
+//!
+//! An end goes up on its own once, and down after that, before it must hear again from the other. So the two counters
+//! never differ by more than [`SKEW`]: the histories are prefixes of one another. With the network stable, they
+//! are the same within [`Pace::settles`]. A history belongs to a pair of lives: with another life it begins anew.
+//!
+//! While a link is up, what an election sends arrives in order, exactly once, or the link goes down: messages are
+//! numbered within an up, acknowledged by number, and sent again. Nothing waits for that. Every message is a beat as well. It says how
+//! much its sender has seen, which of the receiver's it heard last, and how the sender stands; all of these
+//! only grow, so that repetition and reordering do no harm. What is remembered is bounded, however often a link flaps.
+
+mod end;
+mod message;
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+use core::mem;
+
+use crate::canonical::Form;
+use crate::election::Timing;
+use crate::ident::{Incarnation, NodeId};
+use crate::roster::Roster;
+use crate::time::{Span, Time};
+use end::End;
+
+pub use end::OUTSTANDING_MAX;
+pub use message::{BEAT, Carried, HistoryMsg, Standing};
+
+/// The two ends of a link never differ by more transitions than this.
+pub const SKEW: u64 = 2;
+
+/// How long a link waits for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Between two beats: τ/2.
+    pub period: Span,
+    /// A link goes down when nothing that was sent since then is known to have arrived: 4δ + 3τ. Without loss it takes
+    /// 4δ and three periods to know; the rest is for a few beats that are lost.
+    pub patience: Span,
+    /// What is not acknowledged by then is sent again: 2δ + τ. Acknowledgements ride on beats.
+    pub again: Span,
+}
+
+impl Pace {
+    /// By the timing of the algorithm.
+    pub fn of(timing: Timing) -> Self {
+        let Timing { delta, tau, .. } = timing;
+        Self { period: (tau / 2).max(Span::micros(1)), patience: delta * 4 + tau * 3, again: delta * 2 + tau }
+    }
+
+    /// In a network that is stable for so long, both ends of every link have seen the same, and are up if they can speak
+    /// with each other: a link may have to go down first.
+    pub fn settles(&self) -> Span {
+        self.patience * 2
+    }
+}
+
+/// The links of one node.
+#[derive(Clone, Debug)]
+pub(crate) struct Histories<M> {
+    roster: Roster,
+    life: Incarnation,
+    pace: Pace,
+    /// By rank; this node's own entry is not used.
+    ends: Vec<End<M>>,
+    /// How this node stands, as its election says.
+    standing: Standing,
+    beat_due: Time,
+    steps: Vec<Step<M>>,
+}
+
+/// What the layer asks of its node, in order.
+#[derive(Clone, Debug)]
+pub(crate) enum Step<M> {
+    Send(NodeId, HistoryMsg<M>),
+    /// This end has seen another transition.
+    Turned {
+        peer: NodeId,
+        life: Incarnation,
+        seen: u64,
+        standing: Standing,
+    },
+    /// A peer that is linked stands differently now.
+    Stands(NodeId, Standing),
+    Deliver(NodeId, M),
+}
+
+impl<M: Clone> Histories<M> {
+    pub(crate) fn new(roster: &Roster, life: Incarnation, timing: Timing) -> Self {
+        Self {
+            roster: roster.clone(),
+            life,
+            pace: Pace::of(timing),
+            ends: roster.members().iter().map(|_| End::new()).collect(),
+            standing: Standing::default(),
+            beat_due: Time::NEVER,
+            steps: Vec::new(),
+        }
+    }
+
+    pub(crate) fn start(&mut self, now: Time) {
+        self.beat_all(now);
+    }
+
+    pub(crate) fn deadline(&self) -> Time {
+        let ends = self.ends.iter().map(|end| end.deadline(&self.pace));
+        ends.min().unwrap_or(Time::NEVER).min(self.beat_due)
+    }
+
+    pub(crate) fn wake(&mut self, now: Time) {
+        for rank in self.others() {
+            if self.ends[rank].is_overdue(now, &self.pace) {
+                self.turn(now, rank);
+                self.beat(now, rank);
+            }
+        }
+        for rank in self.others() {
+            self.send_again(now, rank);
+        }
+        if self.beat_due <= now {
+            self.beat_all(now);
+        }
+    }
+
+    /// A message of a peer in that life. What its end cannot have said has no effect.
+    pub(crate) fn handle(&mut self, now: Time, from: NodeId, life: Incarnation, msg: HistoryMsg<M>) {
+        let Some(rank) = self.roster.rank(from).filter(|rank| *rank != self.roster.my_rank()) else { return };
+        if life > self.ends[rank].life {
+            self.begin(now, rank, life);
+        }
+        let before = self.ends[rank].seen;
+        if life == self.ends[rank].life && self.ends[rank].is_plausible(&msg, self.life) {
+            self.take(now, rank, msg);
+        }
+        if self.ends[rank].seen != before {
+            self.beat(now, rank);
+        }
+    }
+
+    /// Evidence that the life of a peer is over.
+    pub(crate) fn gone(&mut self, now: Time, peer: NodeId) {
+        if let Some(rank) = self.roster.rank(peer).filter(|rank| self.ends[*rank].is_up()) {
+            self.turn(now, rank);
+            self.beat(now, rank);
+        }
+    }
+
+    /// Something for a peer. Over a link that is down nothing is sent.
+    pub(crate) fn send(&mut self, now: Time, to: NodeId, msg: M) {
+        let Some(rank) = self.roster.rank(to).filter(|rank| self.ends[*rank].is_up()) else { return };
+        if self.ends[rank].is_full() {
+            self.turn(now, rank);
+            self.beat(now, rank);
+            return;
+        }
+        let carried = self.ends[rank].queue(now, msg);
+        self.post(now, rank, Some(carried));
+    }
+
+    /// The election says how this node stands. Those who are linked learn it at once.
+    pub(crate) fn stand(&mut self, now: Time, standing: Standing) {
+        if mem::replace(&mut self.standing, standing) != standing {
+            let linked: Vec<_> = self.others().filter(|rank| self.ends[*rank].is_up()).collect();
+            linked.into_iter().for_each(|rank| self.beat(now, rank));
+        }
+    }
+
+    /// What is to be done, in order.
+    pub(crate) fn take_steps(&mut self) -> Vec<Step<M>> {
+        mem::take(&mut self.steps)
+    }
+
+    pub(crate) fn canonical(&self, now: Time, form: &mut Form, write: impl Fn(&M, &mut Form)) {
+        form.deadline(now, self.beat_due);
+        self.standing.canonical(form);
+        for rank in self.others() {
+            let ends = (self.roster.me(), self.life, self.roster.at(rank));
+            self.ends[rank].canonical(now, ends, &self.pace, form, &write);
+        }
+    }
+
+    /// The peer is in another life than the one that was known: whatever was with the old one is over.
+    fn begin(&mut self, now: Time, rank: usize, life: Incarnation) {
+        if self.ends[rank].is_up() {
+            self.turn(now, rank);
+        }
+        self.ends[rank].meet(life);
+    }
+
+    fn take(&mut self, now: Time, rank: usize, msg: HistoryMsg<M>) {
+        let before = (self.ends[rank].seen, self.ends[rank].standing);
+        self.ends[rank].hear(&msg);
+        if msg.to != self.life {
+            return; // It has not heard of this life.
+        }
+        while self.ends[rank].seen < msg.seen {
+            self.turn(now, rank);
+        }
+        self.ends[rank].acknowledged(&msg);
+        if self.ends[rank].may_go_up(now, &self.pace) {
+            self.turn(now, rank);
+        }
+        let (peer, end) = (self.roster.at(rank), &mut self.ends[rank]);
+        // Who has just gone up was told with it.
+        if end.is_up() && end.seen == before.0 && end.standing != before.1 {
+            self.steps.push(Step::Stands(peer, end.standing));
+        }
+        let taken = end.taken(msg);
+        self.steps.extend(taken.into_iter().map(|carried| Step::Deliver(peer, carried)));
+    }
+
+    /// This end sees the next transition.
+    fn turn(&mut self, now: Time, rank: usize) {
+        let end = &mut self.ends[rank];
+        end.turn(now);
+        let (life, seen, standing) = (end.life, end.seen, end.standing);
+        self.steps.push(Step::Turned { peer: self.roster.at(rank), life, seen, standing });
+    }
+
+    fn send_again(&mut self, now: Time, rank: usize) {
+        for carried in self.ends[rank].unacknowledged(now, &self.pace) {
+            self.post(now, rank, Some(carried));
+        }
+    }
+
+    fn beat_all(&mut self, now: Time) {
+        self.others().for_each(|rank| self.beat(now, rank));
+        self.beat_due = now + self.pace.period;
+    }
+
+    fn beat(&mut self, now: Time, rank: usize) {
+        self.post(now, rank, None);
+    }
+
+    fn post(&mut self, now: Time, rank: usize, carries: Option<Carried<M>>) {
+        let msg = self.ends[rank].message(now, self.standing, carries);
+        self.steps.push(Step::Send(self.roster.at(rank), msg));
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<M> {
+        let me = self.roster.my_rank();
+        (0..self.roster.size()).filter(move |rank| *rank != me)
+    }
+}

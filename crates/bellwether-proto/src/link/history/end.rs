@@ -1,0 +1,230 @@
+//! One end of a link.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use super::{Carried, HistoryMsg, Pace, SKEW, Standing};
+use crate::canonical::Form;
+use crate::ident::{Incarnation, NodeId};
+use crate::time::Time;
+
+/// No more than this waits for an acknowledgement on one link. One that falls behind further goes down.
+pub const OUTSTANDING_MAX: usize = 256;
+
+#[derive(Clone, Debug)]
+pub(super) struct End<M> {
+    /// The peer's; 0 if it was never heard.
+    pub(super) life: Incarnation,
+    /// Transitions at this end, with that life. Odd is up.
+    pub(super) seen: u64,
+    /// Those that the other end is known to have seen.
+    theirs: u64,
+    /// The number of the last message to the peer, whichever life it was in.
+    no: u64,
+    /// The largest number heard.
+    heard: u64,
+    /// The first message since something was last known to have arrived, and when it was sent.
+    probe: Option<(u64, Time)>,
+    /// When something was sent, since the last transition, that is known to have arrived.
+    confirmed: Option<Time>,
+    /// The peer's.
+    pub(super) standing: Standing,
+    /// Of this up: how many were sent, and taken.
+    sent: u64,
+    taken: u64,
+    /// What came before what was sent earlier.
+    early: BTreeMap<u64, M>,
+    outstanding: VecDeque<Outstanding<M>>,
+    /// When those were last sent.
+    sent_at: Time,
+}
+
+/// Sent, and not yet acknowledged.
+#[derive(Clone, Debug)]
+struct Outstanding<M> {
+    carried: Carried<M>,
+    since: Time,
+}
+
+impl<M: Clone> End<M> {
+    pub(super) fn new() -> Self {
+        Self {
+            life: Incarnation::default(),
+            seen: 0,
+            theirs: 0,
+            no: 0,
+            heard: 0,
+            probe: None,
+            confirmed: None,
+            standing: Standing::default(),
+            sent: 0,
+            taken: 0,
+            early: BTreeMap::new(),
+            outstanding: VecDeque::new(),
+            sent_at: Time::ZERO,
+        }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        self.seen % 2 == 1
+    }
+
+    /// The peer is in a life that was not known. Numbers of messages go on, or the peer could take a new one for old.
+    pub(super) fn meet(&mut self, life: Incarnation) {
+        let no = self.no;
+        *self = Self { life, no, ..Self::new() };
+    }
+
+    /// Whether the other end can have said that.
+    pub(super) fn is_plausible(&self, msg: &HistoryMsg<M>, me: Incarnation) -> bool {
+        let about_me = msg.to == me;
+        msg.echo <= self.no && (!about_me || msg.seen <= self.seen + SKEW)
+    }
+
+    pub(super) fn hear(&mut self, msg: &HistoryMsg<M>) {
+        if msg.no > self.heard {
+            (self.heard, self.standing) = (msg.no, msg.standing);
+        }
+    }
+
+    /// What the peer has heard of what was sent, and that it speaks with this life.
+    pub(super) fn acknowledged(&mut self, msg: &HistoryMsg<M>) {
+        self.theirs = self.theirs.max(msg.seen);
+        if let Some((no, at)) = self.probe
+            && msg.echo >= no
+        {
+            (self.probe, self.confirmed) = (None, Some(at));
+        }
+        if self.is_up() && msg.seen == self.seen {
+            self.outstanding.retain(|waiting| waiting.carried.nth > msg.taken);
+        }
+    }
+
+    /// What can be taken now that this message is here, in order.
+    pub(super) fn taken(&mut self, msg: HistoryMsg<M>) -> Vec<M> {
+        let same_up = self.is_up() && msg.seen == self.seen;
+        if let Some(Carried { nth, msg }) = msg.carries
+            && same_up
+            && nth > self.taken
+            && nth - self.taken <= OUTSTANDING_MAX as u64
+        {
+            self.early.insert(nth, msg);
+        }
+        let mut next = Vec::new();
+        while let Some(msg) = self.early.remove(&(self.taken + 1)) {
+            self.taken += 1;
+            next.push(msg);
+        }
+        next
+    }
+
+    /// The peer has seen the last down, and something that was sent since has arrived there and been answered.
+    pub(super) fn may_go_up(&self, now: Time, pace: &Pace) -> bool {
+        let fresh = self.confirmed.is_some_and(|at| now.since(at) < pace.patience);
+        !self.is_up() && self.theirs == self.seen && fresh
+    }
+
+    /// The next transition. Nothing of before counts after it.
+    pub(super) fn turn(&mut self, now: Time) {
+        self.seen += 1;
+        (self.sent, self.taken) = (0, 0);
+        self.early.clear();
+        self.outstanding.clear();
+        self.probe = None;
+        self.confirmed = self.is_up().then_some(now);
+    }
+
+    pub(super) fn deadline(&self, pace: &Pace) -> Time {
+        if !self.is_up() {
+            return Time::NEVER;
+        }
+        let silent = self.confirmed.map_or(Time::NEVER, |at| at + pace.patience);
+        let unanswered = self
+            .outstanding
+            .front()
+            .map_or(Time::NEVER, |first| (first.since + pace.patience).min(self.sent_at + pace.again));
+        silent.min(unanswered)
+    }
+
+    /// Whether the peer has been silent, or something unacknowledged, for too long.
+    pub(super) fn is_overdue(&self, now: Time, pace: &Pace) -> bool {
+        let oldest = self.outstanding.front().map(|first| first.since);
+        let since = oldest.into_iter().chain(self.confirmed).min();
+        self.is_up() && since.is_some_and(|since| since + pace.patience <= now)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.outstanding.len() >= OUTSTANDING_MAX
+    }
+
+    /// Numbers what is to be sent, and keeps it until it is acknowledged.
+    pub(super) fn queue(&mut self, now: Time, msg: M) -> Carried<M> {
+        self.sent += 1;
+        let carried = Carried { nth: self.sent, msg };
+        if self.outstanding.is_empty() {
+            self.sent_at = now;
+        }
+        self.outstanding.push_back(Outstanding { carried: carried.clone(), since: now });
+        carried
+    }
+
+    /// What is to be sent again now.
+    pub(super) fn unacknowledged(&mut self, now: Time, pace: &Pace) -> Vec<Carried<M>> {
+        if self.outstanding.is_empty() || self.sent_at + pace.again > now {
+            return Vec::new();
+        }
+        self.sent_at = now;
+        self.outstanding.iter().map(|waiting| waiting.carried.clone()).collect()
+    }
+
+    /// The next message to the peer.
+    pub(super) fn message(
+        &mut self,
+        now: Time,
+        standing: Standing,
+        carries: Option<Carried<M>>,
+    ) -> HistoryMsg<M> {
+        self.no += 1;
+        self.probe.get_or_insert((self.no, now));
+        let Self { life: to, seen, no, heard: echo, taken, .. } = *self;
+        HistoryMsg { to, seen, no, echo, taken, standing, carries }
+    }
+
+    pub(super) fn canonical(
+        &self,
+        now: Time,
+        (me, my_life, peer): (NodeId, Incarnation, NodeId),
+        pace: &Pace,
+        form: &mut Form,
+        write: impl Fn(&M, &mut Form),
+    ) {
+        form.incarnation(peer, self.life);
+        form.number(self.seen % 2);
+        form.seen(me, peer, self.seen);
+        form.number(self.theirs % 2);
+        form.seen(peer, me, self.theirs);
+        form.beat(me, my_life, peer, self.no);
+        form.beat(peer, self.life, me, self.heard);
+        form.option(self.probe, |form, (no, at)| {
+            form.beat(me, my_life, peer, no);
+            form.deadline(now, at + pace.patience);
+        });
+        form.deadline(now, self.confirmed.map_or(Time::NEVER, |at| at + pace.patience));
+        self.standing.canonical(form);
+        form.carried(me, peer, self.seen, self.sent);
+        form.carried(peer, me, self.seen, self.taken);
+        form.number(self.early.len() as u64);
+        for (nth, msg) in &self.early {
+            form.carried(peer, me, self.seen, *nth);
+            write(msg, form);
+        }
+        form.number(self.outstanding.len() as u64);
+        for Outstanding { carried, since } in &self.outstanding {
+            form.carried(me, peer, self.seen, carried.nth);
+            form.deadline(now, *since + pace.patience);
+            write(&carried.msg, form);
+        }
+        let again = if self.outstanding.is_empty() { Time::NEVER } else { self.sent_at + pace.again };
+        form.deadline(now, again);
+    }
+}

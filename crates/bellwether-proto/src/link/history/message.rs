@@ -1,0 +1,75 @@
+//! What the two ends of a link tell each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::canonical::Form;
+use crate::ident::{GroupId, Incarnation, NodeId};
+use crate::message::{Kind, Message};
+
+/// One message, which is a beat too: what the sender's end has seen and heard, and perhaps something of the election.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryMsg<M> {
+    /// The life of the receiver that the sender speaks with; 0 if it has not heard of any.
+    pub to: Incarnation,
+    /// How many transitions the sender's end has seen.
+    pub seen: u64,
+    /// Counts the sender's messages on this link, in its life.
+    pub no: u64,
+    /// The largest number that the sender has heard of the receiver's.
+    pub echo: u64,
+    /// How many of the receiver's election messages were taken in this up.
+    pub taken: u64,
+    /// How the sender stands.
+    pub standing: Standing,
+    /// What it has to say besides.
+    pub carries: Option<Carried<M>>,
+}
+
+/// An election message on a link that is up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried<M> {
+    /// Its number within this up, from 1.
+    pub nth: u64,
+    /// Itself.
+    pub msg: M,
+}
+
+/// What a node says of itself to those it is linked with (E-FB10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The view that it installed last, if any.
+    pub view: Option<GroupId>,
+    /// Whether it is dead: in no view until it is admitted to one.
+    pub dead: bool,
+}
+
+impl Standing {
+    pub(crate) fn canonical(&self, form: &mut Form) {
+        form.number(u64::from(self.dead));
+        form.option(self.view, |form, GroupId(view)| form.election(view));
+    }
+}
+
+/// A message that carries nothing.
+pub const BEAT: Kind = Kind::detector("LinkBeat");
+
+impl<M: Message> HistoryMsg<M> {
+    /// Its kind is that of what it carries.
+    pub fn kind(&self) -> Kind {
+        self.carries.as_ref().map_or(BEAT, |carried| carried.msg.kind())
+    }
+
+    pub(crate) fn canonical(&self, from: NodeId, life: Incarnation, to: NodeId, form: &mut Form) {
+        form.incarnation(to, self.to);
+        form.number(self.seen % 2);
+        form.seen(from, to, self.seen);
+        form.beat(from, life, to, self.no);
+        form.beat(to, self.to, from, self.echo);
+        form.carried(to, from, self.seen, self.taken);
+        self.standing.canonical(form);
+        form.option(self.carries.as_ref(), |form, carried| {
+            form.carried(from, to, self.seen, carried.nth);
+            carried.msg.canonical(form);
+        });
+    }
+}

@@ -1,0 +1,35 @@
+//! Why a node names another leader, for those who are told of it.
+
+use super::Node;
+use crate::election::{self, Election};
+use crate::leadership::Cause;
+
+impl<E: Election> Node<E> {
+    /// Why the node may name another leader after this.
+    pub(super) fn cause(&self, input: &election::Input<E::Msg>) -> Cause {
+        match (input, self.shown.normal_leader()) {
+            (_, None) => Cause::Started,
+            // It begins another life because it did not run for too long.
+            (election::Input::Recovery, Some(led)) => Cause::Silent(led),
+            (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
+            (election::Input::Deadline, Some(led)) if self.group.is_some() && led == self.id() => {
+                Cause::Merged
+            }
+            (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
+            (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
+            (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
+            (election::Input::ReorganizationFailed(peer), Some(_)) => Cause::Silent(*peer),
+            (election::Input::Link { peer, up: None }, Some(_)) => Cause::Gone(*peer),
+            // Where groups merge, a message is an invitation, and a leader's own deadline its turn to invite.
+            (
+                election::Input::Message { .. }
+                | election::Input::Reorganized
+                | election::Input::Link { up: Some(_), .. },
+                Some(led),
+            ) => match self.group {
+                Some(_) => Cause::Merged,
+                None => Cause::Outranked(led),
+            },
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What links with a history tell the election, and what it sends over them.
+
+use alloc::boxed::Box;
+
+use super::Node;
+use crate::election::{self, Election};
+use crate::io::{Event, Outbox, Output, Turn};
+use crate::link::history::{Histories, Step};
+use crate::message::Body;
+use crate::time::Time;
+
+impl<E: Election> Node<E> {
+    /// Does something with the links' histories, if there are any, and carries out what follows.
+    pub(super) fn relink(
+        &mut self,
+        now: Time,
+        out: &mut Outbox<E::Msg>,
+        act: impl FnOnce(&mut Histories<E::Msg>),
+    ) {
+        let Some(history) = &mut self.history else { return };
+        act(history);
+        for step in history.take_steps() {
+            match step {
+                Step::Send(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
+                Step::Turned { peer, life, seen, standing } => {
+                    let turn = Turn { peer, life, seen };
+                    out.push(Output::Event(Event::Link(turn)));
+                    let up = turn.is_up().then_some(standing);
+                    self.elect(now, election::Input::Link { peer, up }, out);
+                }
+                Step::Stands(peer, standing) => {
+                    self.elect(now, election::Input::Link { peer, up: Some(standing) }, out);
+                }
+                Step::Deliver(from, msg) => {
+                    self.elect(now, election::Input::Message { from, msg }, out);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! FAKE-CLEAN (Franceschetti and Bruck, theorem 3.3): of failures that are perceived "only by some nodes", and pass, "there is no
+//! node for which the convergence condition holds, and the state of the network in terms of messages sent and received by
+//! the nodes is eventually the same of the initial one".
+//!
+//! So nobody leaves a view unless each of those who go on to the next has seen its link to it down since it came into the old one.
+//! And in a stable network, in bounded time, if all who are up can speak with each other and are in one view of just them,
+//! nobody remembers anything that was said about a change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bellwether_proto::ident::{GroupId, NodeId};
+use bellwether_proto::io::{Event, Turn};
+use bellwether_proto::link::history::Pace;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{TraceEvent, What};
+use bellwether_proto::view::{Members, Status};
+
+use super::elected::Standing;
+use super::known::Known;
+use super::views::Views;
+use super::within::Within;
+use super::{Checker, Facts, Verdict, Violation};
+
+pub(super) struct FakeClean {
+    nodes: BTreeMap<NodeId, Node>,
+    bound: Span,
+    within: Within,
+    judged: bool,
+    violation: Option<Violation>,
+}
+
+/// What is known of a node in its present life.
+#[derive(Default)]
+struct Node {
+    view: Option<(GroupId, Members)>,
+    linked: BTreeSet<NodeId>,
+    /// Whose link it has seen down since it installed that view.
+    missed: BTreeSet<NodeId>,
+    pending: bool,
+}
+
+impl FakeClean {
+    pub(super) fn new(facts: &Facts) -> Self {
+        // Links settle; who was left behind notices, and is admitted.
+        let bound = facts.stretched(Pace::of(facts.timing).settles() * 2);
+        Self {
+            nodes: BTreeMap::new(),
+            bound,
+            within: Within::new("the network became stable", bound),
+            judged: false,
+            violation: None,
+        }
+    }
+
+    fn turned(&mut self, node: NodeId, turn: Turn) {
+        let node = self.nodes.entry(node).or_default();
+        // One that comes up was down until then, even if it had never been up.
+        node.missed.insert(turn.peer);
+        if turn.is_up() {
+            node.linked.insert(turn.peer);
+        } else {
+            node.linked.remove(&turn.peer);
+        }
+    }
+
+    /// The leader of a new view is the first to install it.
+    fn installs(&mut self, known: &Known, id: NodeId, members: Members) -> Option<String> {
+        self.judged = true;
+        let group = known.view(id).group?;
+        let old = self.nodes.get(&id).and_then(|node| node.view);
+        let wrong = match old {
+            Some((parent, before)) if group.0.node == id => self.left_unseen(parent, before, members),
+            _ => None,
+        };
+        let node = self.nodes.entry(id).or_default();
+        (node.view, node.missed) = (Some((group, members)), BTreeSet::new());
+        wrong.map(|(who, witness)| {
+            format!("{id} forms view {group} without {who}, whose link to {witness} has been up all the time")
+        })
+    }
+
+    /// One who is left out, and one who stays and has not seen it go.
+    fn left_unseen(&self, parent: GroupId, before: Members, members: Members) -> Option<(NodeId, NodeId)> {
+        let ids = |members: Members| members.ranks().map(|rank| NodeId(rank as u32 + 1));
+        let gone = ids(before).filter(|id| !ids(members).any(|stays| stays == *id));
+        let mut pairs = gone.flat_map(|gone| ids(members).map(move |stays| (gone, stays)));
+        pairs.find(|(gone, stays)| {
+            self.nodes.get(stays).is_some_and(|node| {
+                let same = node.view.is_some_and(|(view, _)| view == parent);
+                same && node.linked.contains(gone) && !node.missed.contains(gone)
+            })
+        })
+    }
+}
+
+fn standing(nodes: &BTreeMap<NodeId, Node>, known: &Known) -> Standing {
+    let up: Vec<_> = known.up().collect();
+    let Some((_, first)) = up.first() else { return Standing::Open };
+    let whole = up.iter().all(|(_, view)| view.status == Status::Normal && view.group == first.group);
+    let members = Members::of(up.iter().map(|(id, _)| id.0 as usize - 1));
+    let just_them =
+        |id| nodes.get(id).is_some_and(|node: &Node| node.view.is_some_and(|(_, all)| all == members));
+    let linked = |a: NodeId| up.iter().all(|(b, _)| a == *b || known.connected(a, *b));
+    if !whole || !up.iter().all(|(id, _)| just_them(id) && linked(*id)) {
+        return Standing::Open;
+    }
+    match up.iter().find(|(id, _)| nodes.get(id).is_some_and(|node| node.pending)) {
+        Some((id, _)) => Standing::Fails(format!("{id} remembers what was said about a change that is over")),
+        None => Standing::Holds,
+    }
+}
+
+impl Checker for FakeClean {
+    fn pass(&mut self, known: &Known, until: Time) {
+        let Self { within, nodes, .. } = self;
+        within.pass(known, until, |known| standing(nodes, known));
+    }
+
+    fn observe(&mut self, known: &Known, event: &TraceEvent) {
+        match event.what {
+            What::Node(Event::Link(turn)) => self.turned(event.node, turn),
+            What::Node(Event::Pending(pending)) => {
+                self.nodes.entry(event.node).or_default().pending = pending;
+            }
+            What::Node(Event::Members(members)) => {
+                if let Some(what) = self.installs(known, event.node, members) {
+                    self.violation.get_or_insert(Violation { at: event.at, what });
+                }
+            }
+            What::Crash => drop(self.nodes.remove(&event.node)),
+            // It was under way, and nobody could tell.
+            What::Recv(_, sent) => self.within.forget(sent),
+            _ => {}
+        }
+        if known.stable_since() != self.within.since() {
+            self.within.restart(known.stable_since(), self.bound);
+        }
+    }
+
+    fn violated(&self) -> bool {
+        self.violation.is_some()
+    }
+
+    fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
+        let Self { within, nodes, violation, judged, .. } = *self;
+        if violation.is_some() {
+            return Verdict::new(judged, violation);
+        }
+        match within.finish(known, end, |known| standing(&nodes, known)) {
+            Verdict::Vacuous => Verdict::new(judged, None),
+            verdict => verdict,
+        }
+    }
+}
