@@ -29,14 +29,16 @@ mod plan;
 mod restricted;
 mod task;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
 
 use crate::canonical::Form;
-use crate::election::Variant;
+use crate::election::{Channels, Setup, Variant};
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use crate::link::history::Pace;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 
@@ -46,7 +48,7 @@ pub use formation::{Formation, Past};
 pub use history::{History, Record, RecordDigest};
 pub use kept::Kept;
 pub use ledger::{Attempted, Ballot, COMMITS_MAX, DOUBTS_MAX, Ledger, OpId, Outcome};
-pub use message::{GroupMsg, READY, READY_REPLY, RESTRICTED_KINDS};
+pub use message::{GroupMsg, MEMBER, READY, READY_REPLY, RESTRICTED_KINDS};
 pub use plan::{Plan, PlanMember, PlanRequest};
 pub use restricted::Unwilling;
 pub use task::{Content, TASK_MAX, Task, TaskDigest, TaskTooLong};
@@ -60,6 +62,7 @@ pub(crate) struct Group {
     /// Everybody else.
     peers: Vec<NodeId>,
     variant: Variant,
+    telling: Telling,
     /// T: how long the answer to a call may take.
     patience: Span,
     /// How long the application may take to say what a group is to do; `None` if it has no say.
@@ -70,6 +73,8 @@ pub(crate) struct Group {
     phase: Phase,
     /// d, once there is one in this life.
     task: Option<Task>,
+    /// Whether the node has been in no group since it was in the last one: what it knew then may be out of date.
+    away: bool,
     /// What those who joined last brought along.
     pasts: BTreeMap<NodeId, (Said, Past)>,
     restricted: Restricted,
@@ -87,12 +92,23 @@ enum Memory {
     Nothing,
 }
 
+/// When members tell where they come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Telling {
+    /// Beforehand: it rides on the message by which they join.
+    OnJoining,
+    /// Once they are told that they are members.
+    WhenFormed,
+}
+
 #[derive(Clone, Debug)]
 enum Phase {
     /// No group: an election is going on.
     Apart,
     /// A member, waiting for Ready.
     Awaiting(Formation),
+    /// The coordinator, waiting for these to tell where they come from.
+    Gathering { formation: Formation, pending: Vec<NodeId> },
     /// The coordinator, waiting for the application; if that has failed, until the election is to hear of it.
     Planning { formation: Formation, asked: Time, due: Time },
     /// The coordinator, waiting for answers to Ready.
@@ -117,10 +133,23 @@ pub(crate) enum Step {
 }
 
 impl Group {
-    pub(crate) fn new(roster: &Roster, life: Incarnation, variant: Variant, patience: Span) -> Self {
+    /// The layer for that algorithm, in a life of its node.
+    pub(crate) fn for_election(setup: &Setup) -> Self {
+        let Setup { protocol, variant, ref roster, incarnation, timing, .. } = *setup;
+        let (telling, patience) = match protocol.spec().channels {
+            // A link that does not bring an answer is down by then, and the election knows.
+            Channels::WithHistory => (Telling::WhenFormed, Pace::of(timing).settles()),
+            Channels::InOrder | Channels::AnyOrder => (Telling::OnJoining, timing.delta * 2),
+        };
+        Self::new(roster, incarnation, variant, telling, patience)
+    }
+
+    fn new(roster: &Roster, life: Incarnation, variant: Variant, telling: Telling, patience: Span) -> Self {
         let me = roster.me();
         Self {
             me,
+            telling,
+            away: true,
             peers: roster.members().iter().copied().filter(|member| *member != me).collect(),
             variant,
             patience,
@@ -156,7 +185,7 @@ impl Group {
     /// The layer in another life of its node: all is lost that a crash takes.
     pub(crate) fn reborn(mut self, life: Incarnation, now: Time) -> Self {
         self.latest = ElectionId { node: self.me, incarnation: life, seq: 0 };
-        (self.phase, self.task) = (Phase::Apart, None);
+        (self.phase, self.task, self.away) = (Phase::Apart, None, true);
         self.pasts.clear();
         self.steps.clear();
         self.recall(Arc::clone(&self.kept), now);
@@ -186,17 +215,47 @@ impl Group {
     /// An election formed a group. Its coordinator hands out what it is to do; the others wait for it.
     pub(crate) fn form(&mut self, now: Time, formation: Formation) {
         self.abort_all();
-        if formation.leader == self.me {
-            self.organise(now, formation);
-        } else {
-            self.phase = Phase::Awaiting(formation);
+        match (self.telling, formation.leader == self.me) {
+            (Telling::OnJoining, true) => self.organise(now, formation),
+            (Telling::OnJoining, false) => self.phase = Phase::Awaiting(formation),
+            (Telling::WhenFormed, true) => {
+                self.pasts.clear();
+                let pending = formation.members.clone();
+                self.phase = Phase::Gathering { formation, pending };
+                self.organise_if_all_told(now);
+            }
+            (Telling::WhenFormed, false) => {
+                self.tell_past(&formation);
+                self.phase = Phase::Awaiting(formation);
+            }
         }
+    }
+
+    /// A link with a history is up again: what went before over it may be lost, and the election need not have minded.
+    pub(crate) fn relinked(&mut self, now: Time, peer: NodeId) {
+        match &mut self.phase {
+            Phase::Awaiting(formation) if formation.leader == peer => {
+                let formation = formation.clone();
+                self.tell_past(&formation);
+            }
+            Phase::Distributing { formation, pending, due } if pending.contains(&peer) => {
+                *due = now + self.patience;
+                let group = formation.group;
+                self.hand_out(peer, group);
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_past(&mut self, formation: &Formation) {
+        let tell = GroupMsg::Member { group: formation.group, past: Box::new(self.past()) };
+        self.steps.push(Step::Send(formation.leader, tell));
     }
 
     /// The node left its group, or what it was forming: CALL STOP.
     pub(crate) fn disband(&mut self) {
         self.abort_all();
-        self.phase = Phase::Apart;
+        (self.phase, self.away) = (Phase::Apart, true);
     }
 
     /// A peer that joins says where it comes from. What it said last counts, whatever came last: an Accept of long ago may still
@@ -207,18 +266,18 @@ impl Group {
         if settled || known || self.memory == Memory::Nothing {
             return;
         }
-        // Unless it comes from nowhere, or from where nobody can.
-        let past = if past.is_sound() { past } else { Past::default() };
-        self.pasts.insert(peer, (said, past));
+        self.told(peer, said, past);
     }
 
     /// What this node says when it joins another's group.
     pub(crate) fn past(&self) -> Past {
-        self.kept.past()
+        let away = self.away && self.memory == Memory::Groups;
+        Past { away, ..self.kept.past() }
     }
 
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: GroupMsg) {
         match msg {
+            GroupMsg::Member { group, past } => self.on_member(now, from, group, *past),
             GroupMsg::Ready { group, task, history } => self.on_ready(from, group, task, &history),
             GroupMsg::ReadyReply { call, in_place } => self.on_ready_reply(from, call, in_place),
             GroupMsg::Prepare(op, ballot) => self.on_prepare(now, from, op, ballot),
@@ -266,6 +325,8 @@ impl Group {
     pub(crate) fn deadline(&self) -> Time {
         let reorganization = match self.phase {
             Phase::Distributing { due, .. } | Phase::Planning { due, .. } => due,
+            // Who does not tell is not linked, or has left the view: the election will see to it.
+            Phase::Gathering { .. } => Time::NEVER,
             Phase::Apart | Phase::Awaiting(_) | Phase::InPlace(_) => Time::NEVER,
         };
         reorganization.min(self.restricted.deadline())
@@ -283,6 +344,11 @@ impl Group {
             Phase::Awaiting(formation) => {
                 form.number(1);
                 formation.canonical(form);
+            }
+            Phase::Gathering { formation, pending } => {
+                form.number(5);
+                formation.canonical(form);
+                form.nodes(pending);
             }
             Phase::Planning { formation, asked, due } => {
                 form.number(4);
@@ -302,6 +368,7 @@ impl Group {
             }
         }
         form.option(self.task.as_ref(), |form, task| task.canonical(form));
+        form.number(u64::from(self.away && self.memory == Memory::Groups));
         self.kept.canonical(form);
         self.restricted.canonical(now, form);
         form.number(self.pasts.len() as u64);
@@ -322,15 +389,18 @@ impl Group {
                 self.distribute(now, formation, content);
             }
             Some(patience) => {
-                let members = self.roll_call(&formation);
-                let members = members.iter().map(|member| PlanMember::new(*member, &self.past_of(*member)));
-                let request =
-                    PlanRequest { no: self.latest, group: formation.group, members: members.collect() };
-                self.steps.push(Step::Plan(request));
+                self.steps.push(Step::Plan(self.plan_request(&formation)));
                 self.phase =
                     Phase::Planning { formation, asked: now, due: now + patience.max(self.patience) };
             }
         }
+    }
+
+    fn plan_request(&self, formation: &Formation) -> PlanRequest {
+        let members = self.roll_call(formation);
+        let pasts: Vec<Past> = members.iter().map(|member| self.past_of(*member)).collect();
+        let members = members.into_iter().zip(&pasts).map(|(node, past)| PlanMember::new(node, past));
+        PlanRequest::new(self.latest, formation.group, members.collect(), &History::united(&pasts))
     }
 
     /// Unless the application has a say, the task is to be the members of the group.
@@ -359,7 +429,7 @@ impl Group {
     fn distribute(&mut self, now: Time, formation: Formation, content: Content) {
         let task = Task::new(self.latest, content);
         let record = self.record(&formation);
-        self.install(task.clone(), record.as_ref().map(|(record, _)| record.group), |kept| {
+        self.install(task, record.as_ref().map(|(record, _)| record.group), |kept| {
             if let Some((record, pasts)) = &record {
                 pasts.iter().for_each(|past| kept.history.unite(past));
                 kept.history.add(record.clone());
@@ -369,14 +439,20 @@ impl Group {
             self.announce_record(record);
         }
         for member in &formation.members {
-            let history = if record.is_some() { self.kept.history.clone() } else { History::default() };
-            let ready = GroupMsg::Ready { group: formation.group, task: task.clone(), history };
-            self.steps.push(Step::Send(*member, ready));
+            self.hand_out(*member, formation.group);
         }
         self.settle_doubts();
         let pending = formation.members.clone();
         self.phase = Phase::Distributing { formation, pending, due: now + self.patience };
         self.finish_if_all_answered();
+    }
+
+    /// Ready, with the task that this node has, and the history if it knows the group.
+    fn hand_out(&mut self, member: NodeId, group: Option<GroupId>) {
+        let Some(task) = self.task.clone() else { return };
+        let recorded = group.is_some_and(|group| self.kept.history.record(group).is_some());
+        let history = if recorded { self.kept.history.clone() } else { History::default() };
+        self.steps.push(Step::Send(member, GroupMsg::Ready { group, task, history }));
     }
 
     /// The new group, and what its members know of those before; `None` if groups have no number, or are not remembered.
@@ -387,8 +463,7 @@ impl Group {
             return None;
         }
         let pasts: Vec<Past> = members.iter().map(|member| self.past_of(*member)).collect();
-        let mut known = History::default();
-        pasts.iter().for_each(|past| known.unite(&past.history));
+        let known = History::united(&pasts);
         let mut parents: Vec<GroupId> = pasts.iter().map(|past| past.head.unwrap_or(history::ROOT)).collect();
         parents.sort_unstable();
         parents.dedup();
@@ -406,6 +481,32 @@ impl Group {
         let members = record.members.iter().map(|member| GroupEvent::Member(*member));
         let parents = record.parents.iter().map(|parent| GroupEvent::Parent(*parent));
         self.steps.extend([recorded].into_iter().chain(members).chain(parents).map(Step::Event));
+    }
+
+    /// A member of the new group tells where it comes from.
+    fn on_member(&mut self, now: Time, from: NodeId, group: Option<GroupId>, past: Past) {
+        let Phase::Gathering { formation, pending } = &mut self.phase else { return };
+        let Some(at) = pending.iter().position(|peer| *peer == from && formation.group == group) else {
+            return;
+        };
+        pending.remove(at);
+        self.told(from, Said::default(), past);
+        self.organise_if_all_told(now);
+    }
+
+    /// Notes where a peer comes from, unless that is nowhere, or where nobody can come from.
+    fn told(&mut self, peer: NodeId, said: Said, past: Past) {
+        let past = if past.is_sound() { past } else { Past::default() };
+        self.pasts.insert(peer, (said, past));
+    }
+
+    fn organise_if_all_told(&mut self, now: Time) {
+        if let Phase::Gathering { formation, pending } = &self.phase
+            && pending.is_empty()
+        {
+            let formation = formation.clone();
+            self.organise(now, formation);
+        }
     }
 
     /// Ready(i, j, gn, x)
@@ -476,7 +577,7 @@ impl Group {
             });
         }
         self.steps.push(Step::Event(GroupEvent::Installed(task.digest())));
-        self.task = Some(task);
+        (self.task, self.away) = (Some(task), false);
     }
 
     /// Changes what is kept, and has it on disk before anything that follows is sent.

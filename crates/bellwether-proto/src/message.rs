@@ -9,7 +9,7 @@ use crate::group::{GroupMsg, Past};
 use crate::ident::{Incarnation, NodeId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
-use crate::link::history::HistoryMsg;
+use crate::link::history::{HistoryMsg, Letter};
 
 /// A message of an election algorithm.
 pub trait Message: Clone + fmt::Debug {
@@ -46,14 +46,14 @@ pub struct Frame<M> {
 pub enum Body<M> {
     /// Between the link layers.
     Link(LinkMsg),
-    /// Between the ends of a link with a history, and what it carries for the election.
-    History(Box<HistoryMsg<M>>),
+    /// Between the ends of a link with a history, and what it carries for the layers above.
+    History(Box<HistoryMsg<Letter<M>>>),
     /// Between the failure detectors.
     Detector(DetectorMsg),
     /// Between the election algorithms.
     Election(M),
     /// Between the election algorithms, to join a group: the group layers learn where the sender comes from.
-    Join(M, Past),
+    Join(M, Box<Past>),
     /// Between the group layers.
     Group(GroupMsg),
     /// Between the leadership layers.

@@ -1,8 +1,10 @@
 //! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
 
 mod cause;
+mod grouped;
 mod linked;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
@@ -10,11 +12,11 @@ use core::mem;
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
-use crate::group::{self, Attempted, Group, History, Kept, Task, TaskDigest};
+use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
-use crate::link::history::Histories;
+use crate::link::history::{Histories, Letter};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Message};
 use crate::time::{Span, Time};
@@ -79,7 +81,7 @@ pub struct Node<E: Election> {
     detector_config: DetectorConfig,
     link: Link,
     /// The ups and downs of links, if the algorithm is told of them.
-    history: Option<Histories<E::Msg>>,
+    history: Option<Histories<Letter<E::Msg>>>,
     detector: Detector,
     election: E,
     /// What reorganizes the groups that the election forms, if its paper has that.
@@ -117,8 +119,7 @@ impl<E: Election> Node<E> {
             },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
-            group: E::reorganizes(setup.protocol)
-                .then(|| Group::new(roster, setup.incarnation, setup.variant, setup.timing.delta * 2)),
+            group: E::reorganizes(setup.protocol).then(|| Group::for_election(&setup)),
             leadership: None,
             aside: None,
             life_is_over: false,
@@ -313,6 +314,8 @@ impl<E: Election> Node<E> {
         }
         match frame.body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
+            // Who stands aside is linked with nobody.
+            Body::History(_) if self.aside.is_some() => {}
             Body::History(msg) => {
                 self.relink(now, out, |history| history.handle(now, from, incarnation, *msg));
             }
@@ -325,7 +328,7 @@ impl<E: Election> Node<E> {
             Body::Election(msg) => self.elect(now, election::Input::Message { from, msg }, out),
             Body::Join(msg, past) => {
                 if let Some(group) = &mut self.group {
-                    group.joined(from, (incarnation, seq), past);
+                    group.joined(from, (incarnation, seq), *past);
                 }
                 self.elect(now, election::Input::Message { from, msg }, out);
             }
@@ -461,6 +464,7 @@ impl<E: Election> Node<E> {
                 let next = next.filter(|_| self.shown.normal_leader() == Some(from));
                 let resigned = election::Input::Resigned { who: from, next };
                 self.elect_because(now, resigned, Cause::Resigned(from), out);
+                self.relink(now, out, |history| history.gone(now, from));
             }
             LeadershipMsg::HandOver { to } if self.shown.normal_leader() == Some(from) => {
                 self.elect(now, election::Input::HandOver(to), out);
@@ -515,24 +519,6 @@ impl<E: Election> Node<E> {
                 Step::Announce(announced) => out.push(Output::Event(Event::Announced(announced))),
                 Step::Yield(to) => out.push(Output::Event(Event::Yield(to))),
                 Step::HandOver(to) => self.let_lead(now, to, out),
-            }
-        }
-    }
-
-    /// Does something with the group layer, if there is one, and carries out what follows, unless the election does not run.
-    fn regroup(&mut self, now: Time, out: &mut Outbox<E::Msg>, act: impl FnOnce(&mut Group)) {
-        let Some(group) = self.group.as_mut().filter(|_| self.aside.is_none()) else { return };
-        act(group);
-        for step in group.take_steps() {
-            match step {
-                group::Step::Send(to, msg) => self.post(now, to, Body::Group(msg), out),
-                group::Step::Persist => self.persist(out),
-                group::Step::Event(event) => out.push(Output::Event(Event::Group(event))),
-                group::Step::Plan(request) => out.push(Output::Plan(request)),
-                group::Step::Reorganized => self.elect(now, election::Input::Reorganized, out),
-                group::Step::Failed(peer) => {
-                    self.elect(now, election::Input::ReorganizationFailed(peer), out);
-                }
             }
         }
     }
@@ -599,7 +585,7 @@ impl<E: Election> Node<E> {
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
             Action::Send { to, msg } if self.history.is_some() => {
-                self.relink(now, out, |history| history.send(now, to, msg));
+                self.relink(now, out, |history| history.send(now, to, Letter::Election(msg)));
             }
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
             Action::Install(members) => out.push(Output::Event(Event::Members(members))),
@@ -607,7 +593,7 @@ impl<E: Election> Node<E> {
             Action::Stand(standing) => self.relink(now, out, |history| history.stand(now, standing)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
-                self.post(now, to, Body::Join(msg, past), out);
+                self.post(now, to, Body::Join(msg, Box::new(past)), out);
             }
             Action::Form(formation) => {
                 if let Some(group) = &mut self.group {

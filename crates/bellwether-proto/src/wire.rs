@@ -16,7 +16,7 @@ use crate::detector::WatchNo;
 use crate::digest::fnv1a;
 use crate::election::AnyMsg;
 use crate::ident::{Incarnation, NodeId};
-use crate::link::history::{Carried, HistoryMsg, Standing};
+use crate::link::history::{Carried, HistoryMsg, Letter, Standing};
 use crate::message::{Body, Frame};
 
 /// The version of the format that this code writes and reads.
@@ -102,7 +102,7 @@ struct Header {
     tag: u8,
 }
 
-/// What an end of a link says, and the number of the election message that follows; 0 if none does.
+/// What an end of a link says, and the number of the message that follows; 0 if none does.
 #[derive(Serialize, Deserialize)]
 struct OnLink {
     to: Incarnation,
@@ -122,7 +122,7 @@ mod tag {
     pub(super) const GROUP: u8 = 3;
     /// An election message with a past: the election's own tag follows.
     pub(super) const JOIN: u8 = 4;
-    /// A link with a history: what it carries follows, with the election's own tag.
+    /// A link with a history: what it carries follows, with its own tag.
     pub(super) const HISTORY: u8 = 5;
     pub(super) const BULLY_FD: u8 = 16;
     pub(super) const ASYNC_BULLY: u8 = 17;
@@ -168,16 +168,19 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Group(msg) => append(bytes, msg),
         Body::History(msg) => append_history(bytes, msg),
         Body::Election(msg) => append_election(bytes, msg),
-        Body::Join(msg, past) => append_election(append(append(bytes, past), &election_tag(msg)), msg),
+        Body::Join(msg, past) => append_election(append(append(bytes, &**past), &election_tag(msg)), msg),
     }
 }
 
-fn append_history(bytes: Vec<u8>, msg: &HistoryMsg<AnyMsg>) -> Vec<u8> {
+fn append_history(bytes: Vec<u8>, msg: &HistoryMsg<Letter<AnyMsg>>) -> Vec<u8> {
     let HistoryMsg { to, seen, no, echo, taken, standing, ref carries } = *msg;
     let nth = carries.as_ref().map_or(0, |carried| carried.nth);
     let bytes = append(bytes, &OnLink { to, seen, no, echo, taken, standing, nth });
     match carries {
-        Some(Carried { msg, .. }) => append_election(append(bytes, &election_tag(msg)), msg),
+        Some(Carried { msg: Letter::Election(msg), .. }) => {
+            append_election(append(bytes, &election_tag(msg)), msg)
+        }
+        Some(Carried { msg: Letter::Group(msg), .. }) => append(append(bytes, &tag::GROUP), msg),
         None => bytes,
     }
 }
@@ -273,8 +276,11 @@ fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
     let (carries, rest) = match nth {
         0 => (None, rest),
         nth => {
-            let (tag, rest) = take(rest, "election's tag")?;
-            let (msg, rest) = take_election(tag, rest)?;
+            let (tag, rest) = take(rest, "carried message's tag")?;
+            let (msg, rest) = match tag {
+                tag::GROUP => take(rest, "group message").map(|(msg, rest)| (Letter::Group(msg), rest))?,
+                tag => take_election(tag, rest).map(|(msg, rest)| (Letter::Election(msg), rest))?,
+            };
             (Some(Carried { nth, msg }), rest)
         }
     };

@@ -90,7 +90,7 @@ fn psi_keeps_its_promises() {
 
 #[test]
 fn fb_omega_keeps_its_promises() {
-    let promised = [&VIEWS[..], &["FAKE-CLEAN", "OMEGA"]].concat();
+    let promised = [&VIEWS[..], &["FAKE-CLEAN", "A3", "OMEGA"]].concat();
     keeps_its_promises(Protocol::FbOmega, &promised);
 }
 

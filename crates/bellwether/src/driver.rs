@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
-use bellwether_proto::group::GroupEvent;
-use bellwether_proto::ident::{GroupId, NodeId};
+use bellwether_proto::group::{GroupEvent, Plan};
+use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::{Frame, Layer};
@@ -28,6 +28,7 @@ use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::member::{Command, Ended};
 use crate::recorder::Recorder;
+use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
 use crate::store::Store;
 use crate::tenure::Phase;
@@ -51,6 +52,7 @@ pub(crate) struct Driver {
     /// With whom frames can be exchanged.
     pub(crate) linked: BTreeSet<NodeId>,
     pub(crate) releases: Releases,
+    pub(crate) planning: Planning,
     /// Whether all handles are gone.
     pub(crate) abandoned: bool,
     /// How long to wait for a successor.
@@ -64,6 +66,8 @@ enum Wake {
     Deadline,
     Net(NetEvent),
     Command(Command),
+    /// The application has said what a group is to do, or has failed to.
+    Planned(ElectionId, Plan),
     /// Whoever acted as the leader has stopped.
     Released,
     /// All handles are gone.
@@ -75,6 +79,7 @@ impl Driver {
     pub(crate) async fn run(mut self) {
         let ended = self.drive().await;
         self.shared.tenures.set(Phase::None);
+        self.shared.service.send_replace(None);
         self.record(What::Crash);
         self.flush();
         self.shared.transport.close().await;
@@ -93,6 +98,7 @@ impl Driver {
                 Wake::Deadline => self.step(Input::Deadline).await,
                 Wake::Net(event) => self.on_net(event).await,
                 Wake::Command(command) => self.on_command(command).await,
+                Wake::Planned(no, plan) => self.step(Input::Planned { no, plan }).await,
                 Wake::Released => Ok(()),
                 Wake::Abandoned => {
                     self.abandoned = true;
@@ -123,6 +129,7 @@ impl Driver {
             () = self.alarm.ring(&self.clock, due) => Wake::Deadline,
             Some(event) = self.net.recv() => Wake::Net(event),
             command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
+            (no, plan) = self.planning.done() => Wake::Planned(no, plan),
             () = self.shared.tenures.released() => Wake::Released,
         }
     }
@@ -172,11 +179,12 @@ impl Driver {
                 Output::Persist(durable) => self.persist(durable).await?,
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
-                Output::Plan(_) => {} // Only a node that was told of an application asks.
+                Output::Plan(request) => self.planning.begin(request),
                 Output::Event(event) => self.on_event(now, event),
             }
         }
         self.outbox = outbox;
+        self.tell_service();
         self.flush();
         Ok(())
     }
@@ -241,6 +249,23 @@ impl Driver {
             Event::Reborn(incarnation) => tracing::info!(%incarnation, "this node begins a new life"),
             _ => {}
         }
+    }
+
+    /// Whoever works in the group is told when that begins, and first of all when it ends.
+    fn tell_service(&self) {
+        let service = self.in_service();
+        self.shared.service.send_if_modified(|before| {
+            let changed = *before != service;
+            *before = service;
+            changed
+        });
+    }
+
+    fn in_service(&self) -> Option<Service> {
+        let view = self.node.view();
+        let (group, leader, task) = (view.group?, view.normal_leader()?, self.node.task_in_place()?);
+        let members = self.node.history()?.record(group)?.members.clone();
+        Some(Service { group, leader, members, task: task.content().into() })
     }
 
     /// Groups merge and part; each is worth a line, and whoever asks is told of all that are known.

@@ -26,6 +26,7 @@ use crate::config::{Config, Peers};
 use crate::driver::{Driver, Releases};
 use crate::history::History;
 use crate::recorder::Recorder;
+use crate::reorganization::{Manager, Planning, Services};
 use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
 use crate::store::{Store, StoreError};
@@ -86,6 +87,19 @@ impl Member {
     /// # Errors
     /// If its state, its address or its certificate cannot be had. Nothing is left running.
     pub async fn join(config: Config) -> Result<Self, JoinError> {
+        Self::begin(config, None)
+    }
+
+    /// As [`Member::join`], with an application that says what groups are to do which this member leads. Only algorithms that
+    /// reorganize groups ask it: `fb-omega` and `invitation`.
+    ///
+    /// # Errors
+    /// As [`Member::join`].
+    pub async fn join_as_manager(config: Config, manager: Manager) -> Result<Self, JoinError> {
+        Self::begin(config, Some(manager))
+    }
+
+    fn begin(config: Config, manager: Option<Manager>) -> Result<Self, JoinError> {
         let clock = Clock::start();
         let (store, kept) =
             Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::store)?;
@@ -99,7 +113,8 @@ impl Member {
         let shared = Arc::new(Shared::new(&config, clock.began_at(), transport, incarnation, history));
         let (commands, inbox) = mpsc::channel(64);
         let driver = Driver {
-            node: node(&config, &kept, incarnation, clock.now()),
+            node: node(&config, &kept, incarnation, manager.as_ref(), clock.now()),
+            planning: Planning::new(manager),
             clock,
             alarm: Alarm::new(),
             channel: Channel::of_cluster(&config.cluster),
@@ -155,6 +170,12 @@ impl Member {
     /// [`History`](crate::group::History). Empty if the algorithm does not reorganize groups.
     pub fn groups(&self) -> crate::group::History {
         self.shared.known().groups.clone()
+    }
+
+    /// The group that this member works in, and what that is to do: of an algorithm that reorganizes groups. While a new group
+    /// is being reorganized, or the member is cut off from its group, there is none.
+    pub fn service(&self) -> Services {
+        Services(self.shared.service.subscribe())
     }
 
     /// Where peers reach this member; tells the port if the kernel chose it.
@@ -378,7 +399,13 @@ fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
     kept.incarnation.next().map(|next| next.max(Incarnation(seconds)))
 }
 
-fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) -> Node<AnyElection> {
+fn node(
+    config: &Config,
+    kept: &Durable,
+    incarnation: Incarnation,
+    manager: Option<&Manager>,
+    now: Time,
+) -> Node<AnyElection> {
     let (spec, timing) = (config.protocol.spec(), timing(config));
     let members = match (&config.peers, spec.peers) {
         (Peers::Listed(_), election::Peers::Listed) => members(config),
@@ -403,9 +430,13 @@ fn node(config: &Config, kept: &Durable, incarnation: Incarnation, now: Time) ->
         hands_over: spec.hands_over,
         epoch: kept.epoch,
     };
-    Node::new(setup, DetectorConfig::new(DETECTOR, timing), now)
+    let node = Node::new(setup, DetectorConfig::new(DETECTOR, timing), now)
         .with_kept(kept.group.clone(), now)
-        .with_leadership(terms, now)
+        .with_leadership(terms, now);
+    match manager {
+        Some(manager) => node.with_planner(span(manager.patience)),
+        None => node,
+    }
 }
 
 /// The papers' parameters: the first timeout is τ + 2δ.

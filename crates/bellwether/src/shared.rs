@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::history::History;
 use crate::member::Ended;
+use crate::reorganization::Service;
 use crate::status::{Change, Counters, Leader, Standing, Status};
 use crate::tenure::Tenures;
 use crate::transport::Transport;
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) transport: Transport,
     /// Why the member has stopped, once it has.
     pub(crate) ended: watch::Sender<Option<Ended>>,
+    /// The group that the member works in.
+    pub(crate) service: watch::Sender<Option<Service>>,
     /// The number of the last change.
     pub(crate) changed: watch::Sender<u64>,
     known: Mutex<Known>,
@@ -60,6 +63,7 @@ impl Shared {
             tenures: Tenures::new(config.timeout),
             transport,
             ended: watch::Sender::new(None),
+            service: watch::Sender::new(None),
             changed: watch::Sender::new(history.last_no()),
             known: Mutex::new(Known {
                 incarnation,

@@ -163,10 +163,10 @@ fn what_cannot_be_is_told_before_any_work() {
         let Outcome { code: found, err, .. } = bellwether(&[&["flaws"], args].concat());
         assert_eq!((found, err.contains(what)), (code, true), "{err}");
     };
-    refused(&["E-ST99"], 2, "no flaw E-ST99, expected one of E-GM1, E-GM2, ");
+    refused(&["E-ST99"], 2, "no flaw E-ST99, expected one of E-FB1, E-FB2, ");
     refused(&["E-ST99", "--verify", "docs"], 2, "no flaw E-ST99, expected one of ");
     refused(&["--verify", "nope"], 2, "--verify nope: no flaws were written there");
-    refused(&["--verify", "nope"], 2, "to verify one of E-GM1, E-GM2, ");
+    refused(&["--verify", "nope"], 2, "to verify one of E-FB3, E-FB4, ");
     refused(&["--dir", "nowhere"], 2, "nowhere: there is no such folder");
     refused(&["--dir", "crates"], 2, "there is no flaw here");
     refused(&["E-ST5", "--out", "README.md"], 3, "cannot write README.md");

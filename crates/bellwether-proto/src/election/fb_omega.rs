@@ -13,6 +13,7 @@ use super::franceschetti::{
 };
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
+use crate::group::{MEMBER, READY, READY_REPLY};
 use crate::promise::Assumption::{BoundedDelay, FewCrashes, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
@@ -26,19 +27,31 @@ pub const SPEC: Spec = Spec {
     assumes: "links with a consistent history; in the end those who can speak with each other form a clique",
     guarantees: "nodes are in a view of members that were all linked, or dead; who leads it is the lightest of those who formed it; a majority forms one whenever it is a clique",
     messages: "as psi; a suspicion that passes costs twice as much, and no leader",
-    in_agent: InAgent::No("has no fault manager there yet"),
+    in_agent: InAgent::Yes,
     priority: Priority::LowestId,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::WithHistory,
-    reorganizes: false,
+    reorganizes: true,
     hands_over: false,
-    kinds: &[CAND_DOWN, CAND_UP, ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, VIEW],
+    kinds: &[
+        CAND_DOWN,
+        CAND_UP,
+        ACCEPT_DOWN,
+        ACCEPT_UP,
+        CANCEL_DOWN,
+        CANCEL_UP,
+        VIEW,
+        MEMBER,
+        READY,
+        READY_REPLY,
+    ],
     repaired: &[
         Promise { property: Property::ViewAgree, under: &[] },
         Promise { property: Property::OneLeaderPerView, under: &[] },
         Promise { property: Property::OneViewOrDead, under: &[] },
         Promise { property: Property::FakeClean, under: &[] },
+        Promise { property: Property::A3, under: &[] },
         Promise { property: Property::Omega, under: &[BoundedDelay, FewCrashes, QuietEnd] },
     ],
     // "Led by a unique leader" at any given instant (section 1).

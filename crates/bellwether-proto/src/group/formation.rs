@@ -37,6 +37,8 @@ pub(crate) type Said = (Incarnation, u64);
 pub struct Past {
     /// The last group whose task was in place at that node.
     pub head: Option<GroupId>,
+    /// Whether it has been in no group since: it was down, dead or between groups, and what it knew may be out of date.
+    pub away: bool,
     /// The groups that it came from.
     pub history: History,
     /// The restricted operations that it voted for without knowing the outcome: nobody joins as if nothing were pending.
@@ -52,6 +54,7 @@ impl Past {
 
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.option(self.head, |form, group| form.election(group.0));
+        form.number(u64::from(self.away));
         self.history.canonical(form);
         form.number(self.doubts.len() as u64);
         for (op, ballot) in &self.doubts {

@@ -22,6 +22,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Past;
 use crate::bounded;
 use crate::canonical::Form;
 use crate::digest::fnv1a;
@@ -124,6 +125,13 @@ impl History {
             (Some(a), Some(b)) if from_a.cannot_hide(b) && from_b.cannot_hide(a) => Concurrent::Yes,
             _ => Concurrent::Unknown,
         }
+    }
+
+    /// What all of these know together.
+    pub(super) fn united(pasts: &[Past]) -> Self {
+        let mut known = Self::default();
+        pasts.iter().for_each(|past| known.unite(&past.history));
+        known
     }
 
     /// Takes over what another graph knows; where both know a group, this one's word stands.

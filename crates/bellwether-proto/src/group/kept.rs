@@ -64,6 +64,6 @@ impl Kept {
 
     pub(super) fn past(&self) -> Past {
         let Self { head, history, ledger, .. } = self;
-        Past { head: *head, history: history.clone(), doubts: ledger.doubts().to_vec() }
+        Past { head: *head, away: false, history: history.clone(), doubts: ledger.doubts().to_vec() }
     }
 }

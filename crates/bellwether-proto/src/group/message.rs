@@ -1,10 +1,12 @@
 //! What the members of a group say to each other while it is reorganized.
 
+use alloc::boxed::Box;
+
 use serde::{Deserialize, Serialize};
 
-use super::Task;
 use super::history::History;
 use super::ledger::{Ballot, OpId, Outcome};
+use super::{Past, Task};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId};
 use crate::message::Kind;
@@ -50,12 +52,20 @@ pub enum GroupMsg {
     },
     /// A voter in doubt asks whoever may know.
     Inquire(OpId, Ballot),
+    /// "I am in the group, and this is where I come from": if that did not ride on the message by which it joined.
+    Member {
+        /// The group.
+        group: Option<GroupId>,
+        /// Where from.
+        past: Box<Past>,
+    },
 }
 
 impl GroupMsg {
     /// Its kind, for counting.
     pub fn kind(&self) -> Kind {
         match self {
+            Self::Member { .. } => MEMBER,
             Self::Ready { .. } => READY,
             Self::ReadyReply { .. } => READY_REPLY,
             Self::Prepare(..) => PREPARE,
@@ -68,6 +78,10 @@ impl GroupMsg {
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.number(u64::from(self.kind().id()));
         match self {
+            Self::Member { group, past } => {
+                form.option(*group, |form, group| form.election(group.0));
+                past.canonical(form);
+            }
             Self::Ready { group, task, history } => {
                 form.option(*group, |form, group| form.election(group.0));
                 task.canonical(form);
@@ -95,6 +109,8 @@ fn attempt(form: &mut Form, op: OpId, ballot: &Ballot) {
     ballot.canonical(form);
 }
 
+/// The kind of what members tell once they are, if they have not before.
+pub const MEMBER: Kind = Kind::protocol("Member");
 /// The kind of Ready. Algorithms that are reorganized have it among their own.
 pub const READY: Kind = Kind::protocol("Ready");
 /// The kind of its answers.

@@ -8,10 +8,11 @@
 //! The election hears of a failure no earlier than T after the application was asked: one that fails at once would otherwise
 //! have its node hold elections as fast as it can fail.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::ledger::Attempted;
-use super::{Content, Past};
+use super::{Content, History, Past};
 use crate::ident::{ElectionId, GroupId, NodeId};
 
 /// The application is asked what a group is to work on.
@@ -23,6 +24,31 @@ pub struct PlanRequest {
     pub group: Option<GroupId>,
     /// Who is in it, the coordinator included, in order of id.
     pub members: Vec<PlanMember>,
+    /// Who was in a group that this one follows, and is not in it: agreed on, if the algorithm agrees on that (`fb-omega`).
+    pub failed: Vec<NodeId>,
+    /// Which members were in none of the groups that this one follows, or have been away since.
+    pub readmitted: Vec<NodeId>,
+}
+
+impl PlanRequest {
+    /// `known` is what the members know of the groups before. A group that another of them came from has been followed already;
+    /// what became of its members is no news.
+    pub(super) fn new(
+        no: ElectionId,
+        group: Option<GroupId>,
+        members: Vec<PlanMember>,
+        known: &History,
+    ) -> Self {
+        let heads: BTreeSet<GroupId> = members.iter().filter_map(|member| member.head).collect();
+        let older: BTreeSet<GroupId> = heads.iter().flat_map(|head| known.ancestors(*head).groups).collect();
+        let followed = heads.difference(&older).filter_map(|head| known.record(*head));
+        let before: BTreeSet<NodeId> = followed.flat_map(|record| record.members.iter().copied()).collect();
+        let now: BTreeSet<NodeId> = members.iter().map(|member| member.node).collect();
+        let failed = before.difference(&now).copied().collect();
+        let readmitted = members.iter().filter(|member| member.away || !before.contains(&member.node));
+        let readmitted = readmitted.map(|member| member.node).collect();
+        Self { no, group, members, failed, readmitted }
+    }
 }
 
 /// A member of a group that is to be given its work.
@@ -32,13 +58,15 @@ pub struct PlanMember {
     pub node: NodeId,
     /// The group that it was last in; `None` if it never was in any.
     pub head: Option<GroupId>,
+    /// Whether it has been in no group since.
+    pub away: bool,
     /// Restricted operations that it voted for without knowing the outcome.
     pub doubts: Vec<Attempted>,
 }
 
 impl PlanMember {
     pub(super) fn new(node: NodeId, past: &Past) -> Self {
-        Self { node, head: past.head, doubts: past.doubts.clone() }
+        Self { node, head: past.head, away: past.away, doubts: past.doubts.clone() }
     }
 }
 

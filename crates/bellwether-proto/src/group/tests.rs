@@ -1,5 +1,6 @@
 //! One node's group layer, told of formations and answers.
 
+mod gathering;
 mod history;
 mod plans;
 mod restricted;
@@ -23,7 +24,7 @@ fn number(node: u32, seq: u64) -> GroupId {
 /// One of three.
 fn layer(me: u32, variant: Variant) -> Group {
     let roster = Roster::new(id(me), (1..=3).map(NodeId), Priority::HighestId);
-    Group::new(&roster, Incarnation(1), variant, T)
+    Group::new(&roster, Incarnation(1), variant, Telling::OnJoining, T)
 }
 
 fn formation(leader: u32, seq: u64, members: &[u32]) -> Formation {

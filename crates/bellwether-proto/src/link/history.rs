@@ -18,6 +18,7 @@
 //! only grow, so that repetition and reordering do no harm. What is remembered is bounded, however often a link flaps.
 
 mod end;
+mod letter;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use crate::time::{Span, Time};
 use end::End;
 
 pub use end::OUTSTANDING_MAX;
+pub use letter::Letter;
 pub use message::{BEAT, Carried, HistoryMsg, Standing};
 
 /// The two ends of a link never differ by more transitions than this.

@@ -1,11 +1,12 @@
-//! What links with a history tell the election, and what it sends over them.
+//! What links with a history tell the election, and what it and the group layer send over them.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use super::Node;
 use crate::election::{self, Election};
 use crate::io::{Event, Outbox, Output, Turn};
-use crate::link::history::{Histories, Step};
+use crate::link::history::{Histories, Letter, Step};
 use crate::message::Body;
 use crate::time::Time;
 
@@ -15,24 +16,35 @@ impl<E: Election> Node<E> {
         &mut self,
         now: Time,
         out: &mut Outbox<E::Msg>,
-        act: impl FnOnce(&mut Histories<E::Msg>),
+        act: impl FnOnce(&mut Histories<Letter<E::Msg>>),
     ) {
         let Some(history) = &mut self.history else { return };
         act(history);
-        for step in history.take_steps() {
+        let steps = history.take_steps();
+        self.follow_links(now, steps, out);
+    }
+
+    fn follow_links(&mut self, now: Time, steps: Vec<Step<Letter<E::Msg>>>, out: &mut Outbox<E::Msg>) {
+        for step in steps {
             match step {
                 Step::Send(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
                 Step::Turned { peer, life, seen, standing } => {
                     let turn = Turn { peer, life, seen };
                     out.push(Output::Event(Event::Link(turn)));
                     let up = turn.is_up().then_some(standing);
+                    if turn.is_up() {
+                        self.regroup(now, out, |group| group.relinked(now, peer));
+                    }
                     self.elect(now, election::Input::Link { peer, up }, out);
                 }
                 Step::Stands(peer, standing) => {
                     self.elect(now, election::Input::Link { peer, up: Some(standing) }, out);
                 }
-                Step::Deliver(from, msg) => {
+                Step::Deliver(from, Letter::Election(msg)) => {
                     self.elect(now, election::Input::Message { from, msg }, out);
+                }
+                Step::Deliver(from, Letter::Group(msg)) => {
+                    self.regroup(now, out, |group| group.handle(now, from, msg));
                 }
             }
         }

@@ -205,7 +205,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-pub(crate) const MESSAGES: u64 = 26 + PER_ALGORITHM * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 27 + PER_ALGORITHM * Protocol::ALL.len() as u64;
 
 /// As many messages as any algorithm has.
 pub(crate) const PER_ALGORITHM: u64 = 8;
@@ -237,15 +237,15 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
         11..18 => Body::Leadership(leadership(which - 11, n)),
-        18..24 => Body::Group(group(which - 18, n)),
-        24 => {
+        18..25 => Body::Group(group(which - 18, n)),
+        25 => {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
-            Body::Join(message_of(protocol, n % PER_ALGORITHM, n), past(n))
+            Body::Join(message_of(protocol, n % PER_ALGORITHM, n), Box::new(past(n)))
         }
-        25 => Body::History(Box::new(on_link(n))),
+        26 => Body::History(Box::new(on_link(n))),
         which => {
-            let protocol = Protocol::ALL[((which - 26) / PER_ALGORITHM) as usize];
-            Body::Election(message_of(protocol, (which - 26) % PER_ALGORITHM, n))
+            let protocol = Protocol::ALL[((which - 27) / PER_ALGORITHM) as usize];
+            Body::Election(message_of(protocol, (which - 27) % PER_ALGORITHM, n))
         }
     }
 }
@@ -378,11 +378,12 @@ fn group(which: u64, n: u64) -> GroupMsg {
         GroupMsg::PrepareReply { op, ballot, yes: n.is_multiple_of(2) },
         GroupMsg::Decide { op, ballot, outcome },
         GroupMsg::Inquire(op, ballot),
+        GroupMsg::Member { group: (!n.is_multiple_of(2)).then_some(GroupId(call)), past: Box::new(past(n)) },
     ];
     all[which as usize].clone()
 }
 
-fn on_link(n: u64) -> HistoryMsg<AnyMsg> {
+fn on_link(n: u64) -> HistoryMsg<Letter<AnyMsg>> {
     let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
     let view = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
     HistoryMsg {
@@ -395,7 +396,14 @@ fn on_link(n: u64) -> HistoryMsg<AnyMsg> {
             view: (!n.is_multiple_of(3)).then_some(GroupId(view)),
             dead: n.is_multiple_of(2),
         },
-        carries: (n > 0).then(|| Carried { nth: n, msg: message_of(protocol, n % 6, n) }),
+        carries: (n > 0).then(|| Carried { nth: n, msg: letter(protocol, n) }),
+    }
+}
+
+fn letter(protocol: Protocol, n: u64) -> Letter<AnyMsg> {
+    match n % 7 {
+        6 => Letter::Group(group(n % 7, n)),
+        which => Letter::Election(message_of(protocol, which, n)),
     }
 }
 
@@ -417,7 +425,12 @@ fn history(n: u64) -> History {
 fn past(n: u64) -> Past {
     let (op, ballot) = attempt(n);
     let head = (!n.is_multiple_of(2)).then_some(ballot.group);
-    Past { head, history: history(n), doubts: vec![(op, ballot); (n % 3) as usize] }
+    Past {
+        head,
+        away: n.is_multiple_of(2),
+        history: history(n),
+        doubts: vec![(op, ballot); (n % 3) as usize],
+    }
 }
 
 fn franceschetti(which: u64, n: u64) -> franceschetti::Msg {

@@ -258,6 +258,7 @@ impl<E: Election<Msg = Msg>> State<E> {
         let mut actions = Actions::new();
         let host = &mut self.hosts[at];
         host.node.handle(host.now, input, &mut actions);
+        let mut reorganized = false;
         for action in actions.drain() {
             match action {
                 Action::Send { to, msg } => {
@@ -274,8 +275,14 @@ impl<E: Election<Msg = Msg>> State<E> {
                 Action::Persist { count } => self.hosts[at].count = count,
                 Action::Install(members) => self.hosts[at].members = Some(members),
                 Action::Remember(remembers) => self.hosts[at].remembers = remembers,
+                // A fault manager with nothing to do.
+                Action::Form(_) => reorganized = true,
+                Action::Disband => reorganized = false,
                 other => panic!("{other:?}"),
             }
+        }
+        if reorganized {
+            self.input(at, Input::Reorganized);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Groups in the world: their history, who computes what they do, and operations that are for one of them alone.
 
+mod fault_manager;
 mod gather;
 mod plans;
 mod restricted;

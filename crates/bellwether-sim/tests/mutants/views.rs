@@ -5,7 +5,7 @@ use bellwether_proto::election::franceschetti::{About, Msg};
 use bellwether_proto::election::{AnyElection, AnyMsg, Election, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event};
-use bellwether_proto::link::history::Carried;
+use bellwether_proto::link::history::{Carried, Letter};
 use bellwether_proto::message::{Body, Frame};
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
@@ -161,7 +161,7 @@ fn tampering_is_caught(keep: impl Fn(&TraceEvent) -> bool) {
 fn relaying_is_caught(property: Property, mut alter: impl FnMut(Msg) -> Msg + 'static) {
     let relay = move |mut frame: Frame<AnyMsg>| {
         if let Body::History(msg) = &mut frame.body
-            && let Some(Carried { msg: AnyMsg::FbOmega(msg), .. }) = &mut msg.carries
+            && let Some(Carried { msg: Letter::Election(AnyMsg::FbOmega(msg)), .. }) = &mut msg.carries
         {
             *msg = alter(*msg);
         }

@@ -8,6 +8,7 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::election::{Actions, AnyMsg, Election, Input, Protocol, Setup, Variant, adft, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::link::history::{Carried, Letter};
 use bellwether_proto::message::{Body, Message};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
@@ -160,7 +161,10 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
     world.set_relay(|frame| {
         said.borrow_mut().push(match &frame.body {
             Body::Election(msg) | Body::Join(msg, _) => Some(msg.clone()),
-            Body::History(msg) => msg.carries.as_ref().map(|carried| carried.msg.clone()),
+            Body::History(msg) => match &msg.carries {
+                Some(Carried { msg: Letter::Election(msg), .. }) => Some(msg.clone()),
+                _ => None,
+            },
             Body::Link(_) | Body::Detector(_) | Body::Group(_) | Body::Leadership(_) => None,
         });
         frame

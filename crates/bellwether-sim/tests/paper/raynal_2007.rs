@@ -11,7 +11,7 @@ use bellwether_proto::election::mmrt::Mmrt;
 use bellwether_proto::election::{Protocol, Setup, Variant, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::promise::{Promise, Property};
+use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::What;
 use bellwether_proto::view::View;

@@ -9,6 +9,9 @@
 //! member whatever the view says (E-FB10), and is admitted again; and whoever sees that another is in a later view, without
 //! having been told of it, has been left behind, and is dead. A node that comes back from a crash is dead. If more than
 //! half of all members are linked and dead, nobody is left who could admit them: the lightest of them forms a view.
+//!
+//! In Ω a view does not work until its leader, the fault manager, has done what it has to (section 1), and every member knows: that is
+//! a reorganization, and the group layer's. A leader that fails in that is dead.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
@@ -17,6 +20,7 @@ use alloc::vec::Vec;
 use super::{About, Change, Level, Msg, Said, first_view, members_form, said_form};
 use crate::canonical::Form;
 use crate::election::{Action, Actions, Input, Primary, Setup, Standing};
+use crate::group::Formation;
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::link::history::Pace;
 use crate::time::{Span, Time};
@@ -33,6 +37,7 @@ pub(in crate::election) struct Repaired {
     /// conn: the members of that view; of a dead node, itself.
     conn: Members,
     dead: bool,
+    service: Service,
     links: Vec<Link>,
     /// Until when a link that has not come up yet may still do so.
     starts: Time,
@@ -44,6 +49,16 @@ pub(in crate::election) struct Repaired {
     /// accept sent, and for which view.
     accepts: BTreeMap<Said, GroupId>,
     remembers: bool,
+}
+
+/// Whether a view has begun to work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    /// The node has not been told of its view, or is dead.
+    Out,
+    /// What the view is to do is being worked out and handed on, by its leader.
+    Reorganizing,
+    In,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +111,7 @@ impl Repaired {
             leader: view.node,
             conn,
             dead: setup.count > 0,
+            service: Service::Out,
             links: vec![Link::Unknown; setup.roster.size()],
             starts: Time::NEVER,
             candidacies: BTreeSet::new(),
@@ -110,12 +126,17 @@ impl Repaired {
     pub(super) fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
         match input {
             Input::Recovery => self.on_recovery(now, out),
-            Input::Link { peer, up } => self.on_link(now, peer, up),
+            Input::Link { peer, up } => {
+                self.on_link(now, peer, up);
+                self.form_first(out);
+            }
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
             Input::Deadline => self.on_deadline(now),
             // Links tell of all of these.
             Input::NewLife(_) | Input::DownSig(_) | Input::Gone(_) | Input::Resigned { .. } => {}
-            Input::HandOver(_) | Input::Reorganized | Input::ReorganizationFailed(_) => {}
+            Input::HandOver(_) => {} // Weights are fixed.
+            Input::Reorganized => self.service = Service::In,
+            Input::ReorganizationFailed(_) => self.give_up(out),
         }
         self.settle(now, out);
         self.tell_memory(out);
@@ -133,16 +154,19 @@ impl Repaired {
             return View { status: Status::Dead, leader: None, group: None };
         }
         let with_me = 1 + self.others().filter(|j| self.shares_view(*j)).count();
-        let group = Some(self.view);
-        if self.setup.choices.primary.admits(with_me, self.setup.roster.size()) {
-            View { status: Status::Normal, leader: Some(self.leader), group }
-        } else {
-            View { status: Status::Waiting, leader: None, group }
+        let (group, leader) = (Some(self.view), Some(self.leader));
+        if !self.setup.choices.primary.admits(with_me, self.setup.roster.size()) {
+            return View { status: Status::Waiting, leader: None, group };
+        }
+        match self.service {
+            Service::In => View { status: Status::Normal, leader, group },
+            Service::Out | Service::Reorganizing => View { status: Status::Reorganizing, leader, group },
         }
     }
 
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {
         form.election(self.view.0);
+        form.number(self.service as u64);
         form.node(self.leader);
         members_form(self.conn, form);
         form.number(u64::from(self.dead));
@@ -189,6 +213,7 @@ impl Repaired {
         if !self.dead {
             self.keep(out);
             out.push(Action::Install(self.conn));
+            self.form_first(out);
         }
         self.stand(out);
     }
@@ -301,7 +326,7 @@ impl Repaired {
             _ => false,
         };
         if alone || self.others().any(left_behind) {
-            self.die();
+            self.die(out);
             self.stand(out);
         }
     }
@@ -402,11 +427,45 @@ impl Repaired {
         self.forget_outdated();
         self.keep(out);
         out.push(Action::Install(members));
+        self.form(out);
+    }
+
+    /// The group layer is told of the view: its leader is the fault manager, which has to do what is to be done before the view
+    /// works again. Φ and Ψ have none.
+    fn form(&mut self, out: &mut Actions<Msg>) {
+        if !self.setup.protocol.spec().reorganizes {
+            self.service = Service::In;
+            return;
+        }
+        self.service = Service::Reorganizing;
+        let others = self.conn.ranks().filter(|j| *j != self.me()).map(|j| self.setup.roster.at(j));
+        let members = if self.leads() { others.collect() } else { Vec::new() };
+        out.push(Action::Form(Formation { group: Some(self.view), leader: self.leader, members }));
+    }
+
+    /// The first view is installed without a message; whoever does not lead it can be heard once it is linked with who does.
+    fn form_first(&mut self, out: &mut Actions<Msg>) {
+        let heard =
+            self.leads() || self.setup.roster.rank(self.leader).is_some_and(|j| self.links[j].is_up());
+        let waits = self.setup.protocol.spec().reorganizes && !heard;
+        if !self.dead && self.service == Service::Out && !waits {
+            self.form(out);
+        }
+    }
+
+    /// The view does not come to work under this leader, which is as good as failed: the others admit it to a view of theirs.
+    fn give_up(&mut self, out: &mut Actions<Msg>) {
+        if self.setup.roster.size() == 1 {
+            return self.form(out);
+        }
+        self.die(out);
+        self.stand(out);
     }
 
     /// Proposals stay: those who made them will not repeat them, and may be about to admit this node.
-    fn die(&mut self) {
-        (self.dead, self.conn) = (true, Members::of([self.me()]));
+    fn die(&mut self, out: &mut Actions<Msg>) {
+        (self.dead, self.conn, self.service) = (true, Members::of([self.me()]), Service::Out);
+        out.push(Action::Disband);
         self.candidacies.clear();
         self.accepted.clear();
         self.accepts.clear();
@@ -498,6 +557,10 @@ impl Repaired {
         } else {
             one.incarnation > other.incarnation
         }
+    }
+
+    fn leads(&self) -> bool {
+        self.leader == self.setup.roster.me()
     }
 
     fn is_starting(&self) -> bool {

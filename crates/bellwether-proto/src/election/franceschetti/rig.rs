@@ -90,7 +90,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
     fn input(&mut self, at: usize, input: Input<Msg>) {
         let mut actions = Actions::new();
         self.nodes[at].handle(self.now, input, &mut actions);
-        let mut stands = false;
+        let (mut stands, mut reorganized) = (false, false);
         for action in actions.drain() {
             match action {
                 Action::Send { to, msg } => {
@@ -105,9 +105,15 @@ impl<E: Election<Msg = Msg>> Rig<E> {
                 }
                 Action::Persist { count } => self.counts[at] = count,
                 Action::Remember(remembers) => self.remembers[at] = remembers,
+                // A fault manager with nothing to do.
+                Action::Form(_) => reorganized = true,
+                Action::Disband => reorganized = false,
                 Action::Install(_) => {}
                 other => panic!("{other:?}"),
             }
+        }
+        if reorganized {
+            self.input(at, Input::Reorganized);
         }
         // A beat tells the others, after what is on its way.
         if stands {

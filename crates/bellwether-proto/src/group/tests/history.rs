@@ -3,6 +3,7 @@
 use super::super::history::{Ancestry, Concurrent, MEMBERS_MAX, PARENTS_MAX, RECORDS_MAX, ROOT};
 use super::*;
 use crate::election::{AnyMsg, lockstep};
+use crate::link::history::{Carried, HistoryMsg, Letter, Standing};
 use crate::message::{Body, Frame};
 use crate::wire::{Channel, FRAME_MAX, encode};
 
@@ -116,7 +117,7 @@ fn what_is_on_disk_survives_the_life_and_nothing_else_does() {
     let (mut group, _) = coordinator(Variant::Repaired, &[]);
     let before = group.past();
     group = group.reborn(Incarnation(2), SENT);
-    assert_eq!(group.past(), before);
+    assert_eq!(group.past(), Past { away: true, ..before });
     assert_eq!(group.task_in_place(), None);
 }
 
@@ -143,7 +144,7 @@ fn a_past_that_nobody_can_have_is_no_past() {
     let of = |change: fn(&mut Vec<Record>)| {
         let mut records = sound.records().to_vec();
         change(&mut records);
-        Past { head: Some(number(3, 1)), history: History::of(records), doubts: Vec::new() }
+        Past { head: Some(number(3, 1)), away: false, history: History::of(records), doubts: Vec::new() }
     };
     assert!(of(|_| {}).is_sound());
     assert!(!of(|records| records[3].generation = 1).is_sound(), "no younger than its parents");
@@ -186,11 +187,25 @@ fn the_longest_ready_and_the_longest_join_fit_into_a_frame() {
     let doubts = (0..DOUBTS_MAX as u64).map(|n| (OpId(u64::MAX - n), ballot)).collect();
     let task = Task::new(call, content);
     let ready = GroupMsg::Ready { group: Some(large(0)), task: task.clone(), history: history.clone() };
-    let join = Body::Join(
-        AnyMsg::Lockstep(lockstep::Msg::Round(u64::MAX)),
-        Past { head: Some(large(0)), history: history.clone(), doubts },
-    );
-    for body in [Body::Group(ready), join] {
+    let past = Box::new(Past { head: Some(large(0)), away: true, history: history.clone(), doubts });
+    let member = GroupMsg::Member { group: Some(large(0)), past: past.clone() };
+    let join = Body::Join(AnyMsg::Lockstep(lockstep::Msg::Round(u64::MAX)), past);
+    let carried = |msg: &GroupMsg| {
+        let max = u64::MAX;
+        let carries = Some(Carried { nth: max, msg: Letter::Group(msg.clone()) });
+        let standing = Standing { view: Some(large(0)), dead: true };
+        let to = Incarnation(max);
+        Body::History(Box::new(HistoryMsg {
+            to,
+            seen: max,
+            no: max,
+            echo: max,
+            taken: max,
+            standing,
+            carries,
+        }))
+    };
+    for body in [carried(&ready), carried(&member), Body::Group(ready), join] {
         let channel = Channel { cluster: u64::MAX, election: u32::MAX };
         let frame =
             Frame { from: call.node, incarnation: call.incarnation, seq: u64::MAX, rides: None, body };

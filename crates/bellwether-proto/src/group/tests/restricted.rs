@@ -92,7 +92,7 @@ fn only_the_coordinator_of_a_majority_in_place_tries() {
 fn half_of_all_is_no_majority() {
     let of_four = |members: &[u32]| {
         let roster = Roster::new(id(3), (1..=4).map(NodeId), Priority::HighestId);
-        let mut group = Group::new(&roster, Incarnation(1), Variant::Repaired, T);
+        let mut group = Group::new(&roster, Incarnation(1), Variant::Repaired, Telling::OnJoining, T);
         group.form(SENT, formation(3, 1, members));
         for member in members {
             let call = group.latest;

@@ -6,7 +6,7 @@ use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
 use crate::message::{Kind, Message};
 
-/// One message, which is a beat too: what the sender's end has seen and heard, and perhaps something of the election.
+/// One message, which is a beat too: what the sender's end has seen and heard, and perhaps something of a layer above.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryMsg<M> {
     /// The life of the receiver that the sender speaks with; 0 if it has not heard of any.
@@ -17,7 +17,7 @@ pub struct HistoryMsg<M> {
     pub no: u64,
     /// The largest number that the sender has heard of the receiver's.
     pub echo: u64,
-    /// How many of the receiver's election messages were taken in this up.
+    /// How many of the receiver's messages were taken in this up.
     pub taken: u64,
     /// How the sender stands.
     pub standing: Standing,
@@ -25,7 +25,7 @@ pub struct HistoryMsg<M> {
     pub carries: Option<Carried<M>>,
 }
 
-/// An election message on a link that is up.
+/// A message of a layer above, on a link that is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried<M> {
     /// Its number within this up, from 1.

@@ -1,0 +1,126 @@
+//! The fault manager (Franceschetti and Bruck 1998, section 1): who leads a view hears who failed and who is back, and the view
+//! does not work before it has answered.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bellwether_proto::election::{AnyElection, Protocol};
+use bellwether_proto::group::{Content, PlanRequest};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::promise::Property;
+use bellwether_proto::time::Span;
+use bellwether_sim::check::Judge;
+use bellwether_sim::journal::Journal;
+use bellwether_sim::run::facts;
+use bellwether_sim::scenario::{Fault, Planned, Scenario};
+use bellwether_sim::world::World;
+
+use super::{at, holds};
+
+/// Who was asked, about whom: the manager, the members, who failed, who was re-admitted.
+type Asked = (u32, Vec<u32>, Vec<u32>, Vec<u32>);
+
+/// When an application answers, if it does, and whether it succeeds.
+type Answer = Option<(Span, bool)>;
+
+const SOON: Answer = Some((Span::millis(5), true));
+
+/// What managers were asked in a run of five nodes with these faults, each answered like that; and whether all who are up are in
+/// service in the end, under whom.
+fn asked(faults: &[(u64, Fault)], answer: impl Fn(&Asked) -> Answer) -> (Vec<Asked>, Option<u32>) {
+    let planned = |(millis, fault): &(u64, Fault)| Planned { at: at(*millis), fault: fault.clone() };
+    let scenario = Scenario {
+        events: faults.iter().map(planned).collect(),
+        ..Scenario::calm(Protocol::FbOmega, 5, at(10_000))
+    };
+    let judge = Judge::new(facts(&scenario), &[Property::History, Property::A3, Property::ViewAgree]);
+    let mut world: World<'_, AnyElection> = World::new(&scenario, Journal::new(judge, None));
+    let all = Rc::new(RefCell::new(Vec::new()));
+    let heard = Rc::clone(&all);
+    world.set_application(Span::secs(2), move |manager, request| {
+        let asked = in_numbers(manager, request);
+        let answer = answer(&asked);
+        heard.borrow_mut().push(asked);
+        let content = Content::new(vec![7]).expect("it is short");
+        answer.map(|(after, succeeds)| (after, succeeds.then_some(content)))
+    });
+    world.run_until(scenario.until);
+    let leaders: Vec<_> = (1..=5)
+        .filter_map(|id| Some(world.node(NodeId(id))?.view().normal_leader().map(|led| led.0)))
+        .collect();
+    let agreed = leaders.windows(2).all(|pair| pair[0] == pair[1]);
+    holds(&world.into_journal().verdicts(scenario.until));
+    assert!(agreed, "{leaders:?}");
+    (all.take(), leaders[0])
+}
+
+fn in_numbers(manager: NodeId, request: &PlanRequest) -> Asked {
+    let numbers = |ids: &[NodeId]| ids.iter().map(|id| id.0).collect();
+    let members = request.members.iter().map(|member| member.node.0).collect();
+    (manager.0, members, numbers(&request.failed), numbers(&request.readmitted))
+}
+
+fn ids(ids: &[u32]) -> Vec<NodeId> {
+    ids.iter().copied().map(NodeId).collect()
+}
+
+#[test]
+fn the_manager_hears_who_failed_and_who_is_back() {
+    let faults = [(2_000, Fault::Crash(ids(&[5]))), (5_000, Fault::Recover(ids(&[5])))];
+    let (asked, leader) = asked(&faults, |_| SOON);
+    let all = vec![1, 2, 3, 4, 5];
+    assert_eq!(
+        asked,
+        [
+            (1, all.clone(), vec![], all.clone()),
+            (1, vec![1, 2, 3, 4], vec![5], vec![]),
+            (1, all, vec![], vec![5]),
+        ]
+    );
+    assert_eq!(leader, Some(1));
+}
+
+/// It has not answered when it fails itself: nothing was recovered yet, and the next is told of both.
+#[test]
+fn what_a_manager_did_not_finish_is_the_next_ones() {
+    let faults = [(2_000, Fault::Crash(ids(&[5]))), (3_000, Fault::Crash(ids(&[1])))];
+    let (asked, leader) =
+        asked(
+            &faults,
+            |(manager, _, failed, _)| {
+                if *manager == 1 && !failed.is_empty() { Some((Span::secs(60), true)) } else { SOON }
+            },
+        );
+    let last = asked.last().expect("somebody was asked");
+    assert_eq!((last.0, &last.1, &last.2), (2, &vec![2, 3, 4], &vec![1, 5]), "{asked:?}");
+    assert_eq!(leader, Some(2));
+}
+
+/// One that restarts before anybody has missed it has lost what it knew, and all are told.
+#[test]
+fn a_quick_restart_is_a_readmission() {
+    let faults = [(2_000, Fault::Crash(ids(&[3]))), (2_020, Fault::Recover(ids(&[3])))];
+    let (asked, _) = asked(&faults, |_| SOON);
+    let last = asked.last().expect("somebody was asked");
+    assert_eq!((&last.1, &last.2, &last.3), (&vec![1, 2, 3, 4, 5], &vec![], &vec![3]), "{asked:?}");
+}
+
+/// Whoever cannot manage does not lead: it is dead, and admitted again by the next.
+#[test]
+fn a_manager_that_fails_or_stalls_is_followed_by_another() {
+    for bad in [Some((Span::ZERO, false)), None] {
+        let (asked, leader) = asked(&[], |(manager, ..)| if *manager == 1 { bad } else { SOON });
+        assert_eq!(asked.iter().map(|asked| asked.0).collect::<Vec<_>>(), [1, 2], "{asked:?}");
+        assert_eq!((asked[1].1.len(), leader), (5, Some(2)));
+    }
+}
+
+/// If nobody can, all try in turn, and not as fast as they fail.
+#[test]
+fn if_nobody_can_manage_all_try_in_turn() {
+    let (asked, leader) = asked(&[], |_| Some((Span::ZERO, false)));
+    assert_eq!(leader, None);
+    assert!((4..100).contains(&asked.len()), "{} times in ten seconds", asked.len());
+    let managers: std::collections::BTreeSet<u32> = asked.iter().map(|asked| asked.0).collect();
+    assert!(managers.len() > 1, "{managers:?}");
+}
