@@ -32,7 +32,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
-use crate::election::{Spec, Timing};
+use crate::election::{Channels, Spec, Timing};
 use crate::ident::{Incarnation, NodeId};
 use crate::time::{Span, Time};
 
@@ -69,9 +69,11 @@ pub struct Terms {
 impl Terms {
     /// How long a linked member may take to agree, by which algorithm they hold their elections. Most agree as soon as they
     /// have heard of it, so a round trip is enough. Groups that reorganize merge first: a round of asking around, inviting and
-    /// handing out tasks. Whoever did not wait for that would announce each survivor of a silent leader by itself.
+    /// handing out tasks. Whoever did not wait for that would announce each survivor of a silent leader by itself. Where
+    /// views are agreed on beforehand, all have agreed when there is one.
     pub fn settle(spec: &Spec, timing: &Timing) -> Span {
-        if spec.reorganizes { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
+        let merges = spec.reorganizes && spec.channels != Channels::WithHistory;
+        if merges { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
     }
 }
 

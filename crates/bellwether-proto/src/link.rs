@@ -167,6 +167,11 @@ impl Link {
         }
     }
 
+    /// Whether its connection ended, and it was not introduced again.
+    pub(crate) fn is_parted(&self, id: NodeId) -> bool {
+        self.table.get(id).is_some_and(|peer| peer.parted)
+    }
+
     /// Decides whether a frame may have an effect, and remembers it.
     pub(crate) fn admit<M>(&mut self, frame: &Frame<M>) -> Result<Admitted, Refusal> {
         let peer = self.table.meet(frame.from, frame.incarnation)?;
@@ -221,6 +226,13 @@ impl Table {
                 Some(life(&peers[rank]))
             }
             Self::Met(me, met) => (id != *me).then(|| met.get(id).map_or_else(Incarnation::default, life)),
+        }
+    }
+
+    fn get(&self, id: NodeId) -> Option<&Peer> {
+        match self {
+            Self::Listed(roster, peers) => peers.get(roster.rank(id)?),
+            Self::Met(_, met) => met.get(id),
         }
     }
 

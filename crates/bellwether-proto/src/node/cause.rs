@@ -11,20 +11,24 @@ impl<E: Election> Node<E> {
             (_, None) => Cause::Started,
             // It begins another life because it did not run for too long.
             (election::Input::Recovery, Some(led)) => Cause::Silent(led),
+            (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
+            (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
+            // A view changes when all have agreed to that. Why they do is some time ago.
+            (_, Some(led)) if let Some(history) = &self.history => match history.is_up(led) {
+                _ if led == self.id() => Cause::Merged,
+                true => Cause::Merged,
+                false if self.link.is_parted(led) => Cause::Gone(led),
+                false => Cause::Silent(led),
+            },
             (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
             (election::Input::Deadline, Some(led)) if self.group.is_some() && led == self.id() => {
                 Cause::Merged
             }
             (election::Input::Deadline | election::Input::DownSig(_), Some(led)) => Cause::Silent(led),
-            (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
-            (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
             (election::Input::ReorganizationFailed(peer), Some(_)) => Cause::Silent(*peer),
-            (election::Input::Link { peer, up: None }, Some(_)) => Cause::Gone(*peer),
             // Where groups merge, a message is an invitation, and a leader's own deadline its turn to invite.
             (
-                election::Input::Message { .. }
-                | election::Input::Reorganized
-                | election::Input::Link { up: Some(_), .. },
+                election::Input::Message { .. } | election::Input::Reorganized | election::Input::Link { .. },
                 Some(led),
             ) => match self.group {
                 Some(_) => Cause::Merged,

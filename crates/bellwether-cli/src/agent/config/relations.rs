@@ -110,7 +110,13 @@ fn members(draft: &Draft, settings: &mut Settings) {
                 format!("node ({}) must be one of the ids of [[peer]]: {}", draft.id, ids.join(", "));
             settings.wrong("node", problem);
         }
-        Peers::Named(_) | Peers::Listed(_) => {}
+        Peers::Listed(peers) => {
+            if let Some(most) = draft.protocol.spec().nodes_max().filter(|most| peers.len() > *most) {
+                let (name, found) = (draft.protocol.name(), peers.len());
+                settings.wrong("protocol", format!("found {found} [[peer]]s, {name} takes at most {most}"));
+            }
+        }
+        Peers::Named(_) => {}
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) fn status_json(status: &Status) -> Value {
         "node": status.id.0,
         "incarnation": status.incarnation.0,
         "protocol": status.protocol.name(),
-        "mode": mode::NAME,
-        "guarantee": mode::GUARANTEE,
+        "mode": mode::name(status.protocol),
+        "guarantee": mode::guarantee(status.protocol),
         "standing": standing_name(status.standing),
         "view": {
             "status": status.view.status.name(),

@@ -16,7 +16,8 @@ pub(super) fn print(config: &AgentConfig, member: &Member, api: SocketAddr, out:
     entry("node", &format!("{}, life {}", status.id, status.incarnation));
     entry("cluster", &status.cluster);
     entry("protocol", status.protocol.name());
-    entry("mode", &format!("{}. {}", mode::NAME, mode::GUARANTEE));
+    let (mode, guarantee) = (mode::name(status.protocol), mode::guarantee(status.protocol));
+    entry("mode", &format!("{mode}. {guarantee}"));
     entry(
         "timing",
         &format!(

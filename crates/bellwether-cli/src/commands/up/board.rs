@@ -62,7 +62,7 @@ pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
     );
     let entries = [
         entry("agents", &agents),
-        entry("guarantee", mode::GUARANTEE),
+        entry("guarantee", mode::guarantee(plan.protocol)),
         entry("files", &plan.dir.display().to_string()),
         entry("ask", &format!("{name} status --api {api}")),
         entry("", &format!("curl http://{api}/v1/status")),
