@@ -168,6 +168,12 @@ fn invitation_in_the_agent_keeps_its_promises() {
     plans_hold(Protocol::Invitation, plan::draw_in_agent, &["A3", "A4'", "GROUP-ONCE", "EPOCH"]);
 }
 
+#[test]
+fn fb_omega_in_the_agent_keeps_its_promises() {
+    let promised = [&VIEWS[..], &["FAKE-CLEAN", "A3", "OMEGA", "SETTLED", "EPOCH"]].concat();
+    plans_hold(Protocol::FbOmega, plan::draw_in_agent, &promised);
+}
+
 fn keeps_its_promises(protocol: Protocol, promised: &[&str]) {
     plans_hold(protocol, |protocol, seed| plan::draw(protocol, Variant::Repaired, seed), promised);
 }
