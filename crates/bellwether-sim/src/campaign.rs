@@ -1,6 +1,6 @@
 //! Campaigns: every algorithm, in every kind of world in which it makes promises.
 
-use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_proto::election::{Channels, InAgent, Protocol, Variant};
 
 use crate::plan::{self, Limits};
 use crate::scenario::{ModelKind, Scenario};
@@ -30,6 +30,8 @@ pub enum Place {
     },
     /// Restricted operations, with crashes at every step of their commits.
     Restricted,
+    /// Links that flap, and nodes that only seem to fail.
+    Flapping,
     /// A network that keeps a model's promise, and nothing more.
     Model(ModelKind),
 }
@@ -49,13 +51,18 @@ impl Campaign {
         let restricted = move |protocol: Protocol| {
             protocol.spec().reorganizes.then(|| repaired(protocol, Place::Restricted))
         };
+        let flapping = move |protocol: Protocol| {
+            let has_history = protocol.spec().channels == Channels::WithHistory;
+            has_history.then(|| repaired(protocol, Place::Flapping))
+        };
         let in_models = |protocol| {
             Variant::ALL.into_iter().flat_map(move |variant| {
                 let models = plan::model::promised(protocol, variant).iter();
                 models.map(move |model| Self { protocol, variant, place: Place::Model(*model) })
             })
         };
-        let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(restricted(p)).chain(in_models(p));
+        let special = |p| restricted(p).into_iter().chain(flapping(p));
+        let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(special(p)).chain(in_models(p));
         Protocol::ALL.into_iter().flat_map(all).collect()
     }
 
@@ -69,6 +76,7 @@ impl Campaign {
                 plan::draw_within(self.protocol, self.variant, &limits, seed)
             }
             Place::Restricted => plan::restricted::draw(self.protocol, seed),
+            Place::Flapping => plan::flapping::draw(self.protocol, seed),
             Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
         }
     }
@@ -82,6 +90,7 @@ impl Campaign {
             Place::Promised { agent: false } => format!("promised-{protocol}"),
             Place::Promised { agent: true } => format!("promised-{protocol}-agent"),
             Place::Restricted => format!("restricted-{protocol}"),
+            Place::Flapping => format!("flapping-{protocol}"),
             Place::Model(model) => format!("{protocol}-{}-{}", self.variant.name(), model.name()),
         }
     }

@@ -5,6 +5,7 @@
 //! promised convergence to fall due. What is judged follows from the promises alone: a plan that breaks an
 //! algorithm's assumptions simply leaves fewer properties to judge.
 
+pub mod flapping;
 pub mod limits;
 mod menu;
 pub mod model;

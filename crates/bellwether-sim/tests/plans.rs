@@ -174,6 +174,13 @@ fn fb_omega_in_the_agent_keeps_its_promises() {
     plans_hold(Protocol::FbOmega, plan::draw_in_agent, &promised);
 }
 
+/// Links that flap, failures that only some perceive, cuts that are not transitive, restarts that nobody notices.
+#[test]
+fn fb_omega_over_flapping_links_keeps_its_promises() {
+    let promised = [&VIEWS[..], &["FAKE-CLEAN", "A3", "OMEGA"]].concat();
+    plans_hold(Protocol::FbOmega, plan::flapping::draw, &promised);
+}
+
 fn keeps_its_promises(protocol: Protocol, promised: &[&str]) {
     plans_hold(protocol, |protocol, seed| plan::draw(protocol, Variant::Repaired, seed), promised);
 }
