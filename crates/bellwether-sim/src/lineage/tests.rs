@@ -4,6 +4,8 @@ use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::{ElectionId, Incarnation};
 
 use super::*;
+use crate::run;
+use crate::scenario::Scenario;
 
 fn number(node: u32, seq: u64) -> GroupId {
     GroupId(ElectionId { node: NodeId(node), incarnation: Incarnation(1), seq })
@@ -45,6 +47,18 @@ fn a_trace_tells_which_group_came_from_which() {
     assert_eq!(lineage.heads()[&NodeId(3)], number(3, 2));
     assert_eq!(lineage.generations()[&number(3, 2)], 2);
     assert_eq!(lineage.cycle(), None);
+}
+
+#[test]
+fn what_is_said_to_have_a_history_has_one() {
+    for protocol in Protocol::ALL {
+        for variant in Variant::ALL {
+            let mut scenario = Scenario::calm(protocol, 3, Time::from_micros(2_000_000));
+            scenario.variant = variant;
+            let found = !Lineage::of(&run::trace(&scenario)).groups().is_empty();
+            assert_eq!(is_kept(protocol, variant), found, "{} {}", protocol.name(), variant.name());
+        }
+    }
 }
 
 #[test]
