@@ -3,6 +3,7 @@
 //! Read from the trace alone, so that recorded runs have one as well.
 
 mod dot;
+mod layout;
 mod picture;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,9 @@
 use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::{ElectionId, Incarnation};
 
+use super::layout::{BOX_HEIGHT, Layout};
 use super::*;
+use crate::plan;
 use crate::run;
 use crate::scenario::Scenario;
 
@@ -88,6 +90,32 @@ fn the_picture_has_a_box_for_each_group_and_a_line_for_each_edge() {
     assert_eq!(text.matches("<g class=").count(), 6, "with the root");
     assert!(text.contains(">3.1.2 · 9.000 s<"), "{text}");
     assert_eq!(text, svg(&merges(), "three nodes", "invitation"));
+}
+
+/// Groups form, part and merge at random, so that many come from ones that are several rows above.
+#[test]
+fn no_line_runs_behind_a_box() {
+    let mut lanes = 0;
+    for seed in 1..=40 {
+        let lineage = Lineage::of(&run::trace(&plan::draw(Protocol::Invitation, Variant::Repaired, seed)));
+        let drawn: Vec<GroupId> = lineage.groups().keys().copied().take(60).collect();
+        let layout = Layout::new(&lineage, &drawn, 90.0, |_| 120.0);
+        for group in &drawn {
+            for to in layout.ends(&lineage, *group) {
+                let line = layout.line(*group, to);
+                lanes += line.len() / 2 - 1;
+                for place in layout.places.values() {
+                    let crosses = |(x, y): &(f64, f64)| {
+                        let beside = (x - place.middle).abs() > place.width / 2.0 + 10.0;
+                        !beside && *y >= place.top && *y <= place.top + BOX_HEIGHT
+                    };
+                    let inner = &line[1..line.len() - 1];
+                    assert!(!inner.iter().any(crosses), "plan {seed}: {group} to {to}: {line:?} {place:?}");
+                }
+            }
+        }
+    }
+    assert!(lanes > 100, "{lanes}");
 }
 
 #[test]
