@@ -14,13 +14,15 @@ use crate::svg::{Px, Svg, width};
 pub(super) const GROUPS_MAX: usize = 120;
 
 const TEXT: f64 = 12.0;
+/// How much wider bold letters are, at most.
+const BOLD: f64 = 1.15;
 
 /// The picture, under that title.
 pub fn svg(lineage: &Lineage, title: &str, about: &str) -> String {
     let drawn = latest(lineage);
     let layout =
         Layout::new(lineage, &drawn, box_width("initial group"), |group| vertex_width(lineage, group));
-    let heading = width(title) * 17.0;
+    let heading = width(title) * 17.0 * BOLD;
     let page = (layout.right().max(heading + MARGIN).max(width(about) * TEXT + MARGIN)) + MARGIN;
     let bottom = layout.bottom() + MARGIN;
     let mut svg = Svg::default();
