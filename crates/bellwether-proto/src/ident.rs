@@ -1,6 +1,9 @@
 //! Who: nodes, their lives, their elections and their groups.
 
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
 use core::fmt;
+use core::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -67,5 +70,54 @@ pub struct GroupId(pub ElectionId);
 impl fmt::Display for GroupId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// A text that is no group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoGroup(String);
+
+impl fmt::Display for NoGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "found the group {:?}, expected one such as \"2.1.4\"", self.0)
+    }
+}
+
+impl FromStr for GroupId {
+    type Err = NoGroup;
+
+    /// A group as it is printed, and in no other way.
+    fn from_str(text: &str) -> Result<Self, NoGroup> {
+        let read = |(node, rest): (&str, &str)| {
+            let (incarnation, seq) = rest.split_once('.')?;
+            Some(Self(ElectionId {
+                node: NodeId(node.parse().ok()?),
+                incarnation: Incarnation(incarnation.parse().ok()?),
+                seq: seq.parse().ok()?,
+            }))
+        };
+        let group = text.split_once('.').and_then(read).filter(|group| group.to_string() == text);
+        group.ok_or_else(|| NoGroup(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_read_as_it_is_printed_and_in_no_other_way() {
+        let election = ElectionId { node: NodeId(2), incarnation: Incarnation(1), seq: 14 };
+        assert_eq!("2.1.14".parse(), Ok(GroupId(election)));
+        assert_eq!(GroupId(election).to_string(), "2.1.14");
+        for wrong in
+            ["", "2", "2.1", "2.1.", "2.1.4.5", "2.1.04", "+2.1.4", "2.1.x", " 2.1.4", "4294967296.1.1"]
+        {
+            let error = wrong.parse::<GroupId>().expect_err(wrong);
+            assert_eq!(
+                error.to_string(),
+                alloc::format!("found the group {wrong:?}, expected one such as \"2.1.4\"")
+            );
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use bellwether_proto::election::{Channels, InAgent, Protocol, Variant};
 
+use crate::plan::restricted::Troubles;
 use crate::plan::{self, Limits};
 use crate::scenario::{ModelKind, Scenario};
 
@@ -29,7 +30,7 @@ pub enum Place {
         agent: bool,
     },
     /// Restricted operations, with crashes at every step of their commits.
-    Restricted,
+    Restricted(Troubles),
     /// Links that flap, and nodes that only seem to fail.
     Flapping,
     /// A network that keeps a model's promise, and nothing more.
@@ -49,7 +50,9 @@ impl Campaign {
             places.into_iter().filter(move |_| runs_there).map(move |place| repaired(protocol, place))
         };
         let restricted = move |protocol: Protocol| {
-            protocol.spec().reorganizes.then(|| repaired(protocol, Place::Restricted))
+            let places = [Troubles::Losses, Troubles::Delays].map(Place::Restricted);
+            let places = places.into_iter().filter(move |_| protocol.spec().reorganizes);
+            places.map(move |place| repaired(protocol, place))
         };
         let flapping = move |protocol: Protocol| {
             let has_history = protocol.spec().channels == Channels::WithHistory;
@@ -61,7 +64,7 @@ impl Campaign {
                 models.map(move |model| Self { protocol, variant, place: Place::Model(*model) })
             })
         };
-        let special = |p| restricted(p).into_iter().chain(flapping(p));
+        let special = |p| restricted(p).chain(flapping(p));
         let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(special(p)).chain(in_models(p));
         Protocol::ALL.into_iter().flat_map(all).collect()
     }
@@ -75,7 +78,7 @@ impl Campaign {
                 let limits = Limits { agent, ..Limits::default() };
                 plan::draw_within(self.protocol, self.variant, &limits, seed)
             }
-            Place::Restricted => plan::restricted::draw(self.protocol, seed),
+            Place::Restricted(troubles) => plan::restricted::draw(self.protocol, troubles, seed),
             Place::Flapping => plan::flapping::draw(self.protocol, seed),
             Place::Model(model) => plan::model::draw(self.protocol, self.variant, model, seed),
         }
@@ -89,7 +92,8 @@ impl Campaign {
             Place::Agent => format!("{protocol}-agent"),
             Place::Promised { agent: false } => format!("promised-{protocol}"),
             Place::Promised { agent: true } => format!("promised-{protocol}-agent"),
-            Place::Restricted => format!("restricted-{protocol}"),
+            Place::Restricted(Troubles::Losses) => format!("restricted-{protocol}"),
+            Place::Restricted(Troubles::Delays) => format!("restricted-delays-{protocol}"),
             Place::Flapping => format!("flapping-{protocol}"),
             Place::Model(model) => format!("{protocol}-{}-{}", self.variant.name(), model.name()),
         }

@@ -1,7 +1,7 @@
 //! Known flaws as data: where to search for each, and what finding it means.
 //!
 //! A file says which algorithm, which property it breaks as printed, and within which limits plans are drawn, so narrow
-//! that what is found is this flaw and no other. Flaws that no run can show have a reason instead. What a file can say is
+//! that what is found is this flaw and no other. Flaws that no search shows have a reason instead. What a file can say is
 //! in `docs/check.md`; adding a flaw is adding a file.
 
 mod parse;
@@ -35,7 +35,7 @@ pub struct Flaw {
 pub enum Evidence {
     /// By searching for a run that shows it.
     Run(Box<Hunt>),
-    /// No run can show it.
+    /// No search shows it.
     Reason {
         /// Why not.
         why: String,

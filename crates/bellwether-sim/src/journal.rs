@@ -12,6 +12,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::check::{Finding, Judge};
+use crate::operations::Operations;
 
 /// Called with every event of a run.
 pub type Listener<'a> = Box<dyn FnMut(&TraceEvent) + 'a>;
@@ -23,6 +24,7 @@ pub struct Journal<'a> {
     leaders: Leaders,
     /// By node: the leader that it announces, and the epoch.
     announced: BTreeMap<NodeId, (NodeId, u64)>,
+    operations: Operations,
     judge: Judge,
     listener: Option<Listener<'a>>,
 }
@@ -30,8 +32,15 @@ pub struct Journal<'a> {
 impl<'a> Journal<'a> {
     /// An empty record, to be judged by `judge`.
     pub fn new(judge: Judge, listener: Option<Listener<'a>>) -> Self {
-        let (accounts, leaders, announced) = (Accounts::default(), Leaders::default(), BTreeMap::new());
-        Self { hash: 0, accounts, leaders, announced, judge, listener }
+        Self {
+            hash: 0,
+            accounts: Accounts::default(),
+            leaders: Leaders::default(),
+            announced: BTreeMap::new(),
+            operations: Operations::default(),
+            judge,
+            listener,
+        }
     }
 
     /// Adds an event. Each event's hash is seeded with the hash of all before it.
@@ -45,6 +54,7 @@ impl<'a> Journal<'a> {
         self.accounts.count(&event.what);
         self.leaders.note(&event);
         self.note_announced(&event);
+        self.operations.note(&event);
         self.judge.observe(&event);
         if let Some(listener) = &mut self.listener {
             listener(&event);
@@ -69,6 +79,11 @@ impl<'a> Journal<'a> {
     /// The leader that the node announces, and the epoch.
     pub fn announced(&self, node: NodeId) -> Option<(NodeId, u64)> {
         self.announced.get(&node).copied()
+    }
+
+    /// What was told of restricted operations so far.
+    pub(crate) fn operations(&self) -> &Operations {
+        &self.operations
     }
 
     fn note_announced(&mut self, event: &TraceEvent) {

@@ -22,6 +22,7 @@ pub mod lineage;
 pub mod measure;
 mod model;
 mod net;
+pub mod operations;
 pub mod plan;
 pub mod plot;
 mod queue;

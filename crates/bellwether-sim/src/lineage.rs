@@ -3,19 +3,33 @@
 //! Read from the trace alone, so that recorded runs have one as well.
 
 mod dot;
+mod layout;
 mod picture;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::group::history::ROOT;
 use bellwether_proto::group::{GroupEvent, RecordDigest};
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
 pub use dot::dot;
 pub use picture::svg;
+
+/// Whether the groups of an algorithm have a history: they are reorganized, and have numbers to be told apart by. Those of the
+/// Bully algorithm have none as printed.
+pub fn is_kept(protocol: Protocol, variant: Variant) -> bool {
+    let spec = protocol.spec();
+    let are_numbered = match variant {
+        Variant::Repaired => true,
+        Variant::Printed => spec.printed.iter().any(|promise| promise.property == Property::GroupOnce),
+    };
+    spec.reorganizes && are_numbered
+}
 
 /// The graph of groups.
 #[derive(Clone, Debug, Default)]

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::check::{Finding, Violation};
 use crate::environment::promises_ever;
 use crate::journal::Accounts;
+use crate::operations::Operation;
 use crate::scenario::Scenario;
 
 /// The outcome of one scenario. Field names are a stable format.
@@ -34,6 +35,8 @@ pub struct Report {
     pub last: Vec<FinalNode>,
     /// What it cost.
     pub messages: Messages,
+    /// What became of each restricted operation that was asked for.
+    pub operations: Vec<Operation>,
     /// How often a node began to lead, the first time not counted.
     pub leader_changes: u64,
     /// The verdict on each property that applied.
@@ -93,7 +96,7 @@ pub struct Judged {
 /// The verdict on an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Expectation {
-    /// Which: `leader`, `epoch`, `holds`, `violates` or `messages`.
+    /// Which: `leader`, `group`, `outcome`, `epoch`, `holds`, `violates` or `messages`.
     pub what: &'static str,
     /// Whether it was met.
     pub met: bool,
@@ -101,15 +104,21 @@ pub struct Expectation {
     pub detail: Option<String>,
 }
 
+/// What a run leaves behind to report on.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) last: Vec<FinalNode>,
+    pub(crate) accounts: Accounts,
+    pub(crate) leader_changes: u64,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) hash: u64,
+    pub(crate) findings: Vec<Finding>,
+}
+
 impl Report {
-    pub(crate) fn new(
-        scenario: &Scenario,
-        last: Vec<FinalNode>,
-        accounts: &Accounts,
-        leader_changes: u64,
-        hash: u64,
-        findings: &[Finding],
-    ) -> Self {
+    pub(crate) fn new(scenario: &Scenario, played: Played) -> Self {
+        let expectations = expectations(scenario, &played);
+        let Played { last, accounts, leader_changes, operations, hash, findings } = played;
         Self {
             scenario: scenario.name.clone(),
             protocol: scenario.protocol.name(),
@@ -117,10 +126,11 @@ impl Report {
             nodes: scenario.nodes,
             seed: scenario.seed,
             ended_at_us: scenario.until.as_micros(),
-            messages: Messages::new(accounts),
+            messages: Messages::new(&accounts),
+            operations,
             leader_changes,
             properties: findings.iter().map(Judged::new).collect(),
-            expectations: expectations(scenario, &last, accounts, findings),
+            expectations,
             last,
             trace_hash: format!("{hash:016x}"),
         }
@@ -174,12 +184,8 @@ impl Judged {
 }
 
 /// One entry for each key of `[expect]` that the file has.
-fn expectations(
-    scenario: &Scenario,
-    last: &[FinalNode],
-    accounts: &Accounts,
-    findings: &[Finding],
-) -> Vec<Expectation> {
+fn expectations(scenario: &Scenario, played: &Played) -> Vec<Expectation> {
+    let Played { last, accounts, operations, findings, .. } = played;
     let expect = &scenario.expect;
     let verdict = |property: &Property| findings.iter().find(|finding| finding.property == *property);
     let at_end = |node: &NodeId| last.iter().find(|last| last.node == node.0);
@@ -189,6 +195,17 @@ fn expectations(
             Some(other) => format!("node {node} names {other}, not {leader}"),
             None => format!("node {node} names nobody ({status}), not {leader}"),
         })
+    });
+    let groups = expect.group.iter().filter_map(|(node, group)| {
+        let found = at_end(node)?.group.as_deref();
+        (found != Some(&group.to_string())).then(|| match found {
+            Some(other) => format!("node {node} is in {other}, not in {group}"),
+            None => format!("node {node} is in no group, not in {group}"),
+        })
+    });
+    let fates = expect.outcome.iter().filter_map(|(op, expected)| {
+        let found = operations.iter().find(|operation| operation.op == op.0)?.outcome;
+        (found != expected.name()).then(|| format!("operation {op} is {found}, not {}", expected.name()))
     });
     let epochs = expect.epoch.iter().filter_map(|(node, epoch)| {
         let found = at_end(node)?.announced;
@@ -228,6 +245,8 @@ fn expectations(
     });
     [
         Expectation::new("leader", !expect.leader.is_empty(), leaders.collect()),
+        Expectation::new("group", !expect.group.is_empty(), groups.collect()),
+        Expectation::new("outcome", !expect.outcome.is_empty(), fates.collect()),
         Expectation::new("epoch", !expect.epoch.is_empty(), epochs.collect()),
         Expectation::new("holds", !expect.holds.is_empty(), holds.collect()),
         Expectation::new("violates", !expect.violates.is_empty(), violates.collect()),

@@ -10,7 +10,7 @@ use bellwether_proto::wire::{self, Channel};
 use crate::check::{Facts, Judge};
 use crate::environment::{judged, largest_drift};
 use crate::journal::{Journal, Listener};
-use crate::report::{FinalNode, Report};
+use crate::report::{FinalNode, Played, Report};
 use crate::scenario::Scenario;
 use crate::world::World;
 
@@ -85,9 +85,15 @@ fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {
     let views: Vec<_> = world.views().collect();
     let journal = world.into_journal();
     let last = views.iter().map(|(id, view)| FinalNode::new(*id, view, journal.announced(*id))).collect();
-    let (accounts, changes, hash) = (journal.accounts().clone(), journal.leader_changes(), journal.hash());
-    let findings = journal.verdicts(scenario.until);
-    Report::new(scenario, last, &accounts, changes, hash, &findings)
+    let played = Played {
+        last,
+        accounts: journal.accounts().clone(),
+        leader_changes: journal.leader_changes(),
+        operations: journal.operations().account(scenario),
+        hash: journal.hash(),
+        findings: journal.verdicts(scenario.until),
+    };
+    Report::new(scenario, played)
 }
 
 fn through_the_wire(frame: Frame<AnyMsg>) -> Frame<AnyMsg> {

@@ -16,10 +16,11 @@ use std::collections::BTreeMap;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
 use bellwether_proto::group::OpId;
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 
+use crate::operations::Outcome;
 pub use model::{Model, ModelKey, ModelKind};
 pub use parse::{Overrides, ScenarioError, Wrong, distance, nearest, one_of};
 
@@ -256,8 +257,12 @@ pub enum Fault {
 pub struct Expect {
     /// Node, and the leader it names at the end.
     pub leader: BTreeMap<NodeId, NodeId>,
+    /// Node, and the group that it is in at the end.
+    pub group: BTreeMap<NodeId, GroupId>,
     /// Node, and the epoch of the leader that it announces at the end.
     pub epoch: BTreeMap<NodeId, u64>,
+    /// Restricted operation that an event asks for, and what becomes of it.
+    pub outcome: BTreeMap<OpId, Outcome>,
     /// Properties that must be judged and hold.
     pub holds: Vec<Property>,
     /// Properties that must be judged and broken.

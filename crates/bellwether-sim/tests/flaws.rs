@@ -1,4 +1,4 @@
-//! The folder `flaws` is complete: every erratum is either searched for or has a reason why no run can show it.
+//! The folder `flaws` is complete: every erratum is either searched for or has a reason why no search shows it.
 
 use std::collections::BTreeSet;
 use std::fs;

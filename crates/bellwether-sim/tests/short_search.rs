@@ -21,7 +21,7 @@ fn every_campaign_keeps_its_promises_for_a_while() {
 /// Runs in models are long.
 const fn runs(place: Place) -> u64 {
     match place {
-        Place::Healing | Place::Agent | Place::Promised { .. } | Place::Restricted => 50,
+        Place::Healing | Place::Agent | Place::Promised { .. } | Place::Restricted(_) | Place::Flapping => 50,
         Place::Model(_) => 2,
     }
 }

@@ -39,16 +39,17 @@ fn done(flaws: &[Flaw], args: &FlawsArgs, out: &Printer) -> Result<Status, Troub
     }
 }
 
-/// The flaws that were named, or all.
+/// The flaws that were named, in capitals or not, or all.
 fn chosen(args: &FlawsArgs, flaws: Vec<Flaw>) -> Result<Vec<Flaw>, Vec<String>> {
-    let unknown = args.names.iter().filter(|name| !flaws.iter().any(|flaw| flaw.erratum == **name));
+    let is = |flaw: &Flaw, name: &str| flaw.erratum.eq_ignore_ascii_case(name);
+    let unknown = args.names.iter().filter(|name| !flaws.iter().any(|flaw| is(flaw, name)));
     let known: Vec<_> = flaws.iter().map(|flaw| flaw.erratum.as_str()).collect();
     let unknown: Vec<_> =
         unknown.map(|name| format!("no flaw {name}, expected one of {}", known.join(", "))).collect();
     if !unknown.is_empty() {
         return Err(unknown);
     }
-    let wanted = |flaw: &Flaw| args.names.is_empty() || args.names.contains(&flaw.erratum);
+    let wanted = |flaw: &Flaw| args.names.is_empty() || args.names.iter().any(|name| is(flaw, name));
     Ok(flaws.into_iter().filter(wanted).collect())
 }
 

@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use crate::Status;
 use crate::args::up::{ClusterArgs, UpArgs, UpCommand};
 use crate::output::Printer;
+use crate::trouble::Trouble;
 use control::{Order, Verb};
 use feed::News;
 use fleet::Fleet;
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &UpArgs, out: &Printer) -> Status {
             out.line(answer);
             Status::Done
         }
-        Err(error) => failed(out, &error),
+        Err(trouble) => trouble.told(out),
     }
 }
 
@@ -164,7 +165,7 @@ impl Show<'_> {
             _ => return Next::On,
         };
         let problem = match order.node {
-            Some(_) => self.obey(&order).err(),
+            Some(_) => self.obey(&order).err().map(|trouble| trouble.what),
             None if key == 'l' => Some("nobody leads".to_owned()),
             None => Some("no node is selected: press its number first".to_owned()),
         };
@@ -174,9 +175,15 @@ impl Show<'_> {
         Next::On
     }
 
-    fn obey(&mut self, order: &Order) -> Result<String, String> {
+    fn obey(&mut self, order: &Order) -> Result<String, Trouble> {
         let Some(node) = order.node else { return Ok(board::list(&self.model, Instant::now())) };
-        let (done, state) = match order.verb {
+        let known = self.model.knows(node);
+        self.act(order.verb, node)
+            .map_err(|what| if known { Trouble::failed(what) } else { Trouble::wrong(what) })
+    }
+
+    fn act(&mut self, verb: Verb, node: u32) -> Result<String, String> {
+        let (done, state) = match verb {
             Verb::Kill => ("killed", self.fleet.kill(node)?),
             Verb::Stop => ("stopped", self.fleet.stop(node)?),
             Verb::Cont => ("continued", self.fleet.cont(node)?),

@@ -158,6 +158,12 @@ fn a_bad_file_is_told_by_file_line_and_key() {
 }
 
 #[test]
+fn a_flaw_may_be_named_in_small_letters() {
+    let out = bellwether(&["flaws", "e-st10"]).done();
+    assert!(out.contains("E-ST10") && !out.contains("E-ST5"), "{out}");
+}
+
+#[test]
 fn what_cannot_be_is_told_before_any_work() {
     let refused = |args: &[&str], code: i32, what: &str| {
         let Outcome { code: found, err, .. } = bellwether(&[&["flaws"], args].concat());

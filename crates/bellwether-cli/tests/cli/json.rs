@@ -16,6 +16,14 @@ fn a_report_has_the_documented_fields_and_no_others() {
         if report["properties"] == json!([]) {
             expected["properties"] = json!([]); // Nothing was promised, and nothing named.
         }
+        if report["operations"] == json!([]) {
+            expected["operations"] = json!([]); // Nothing was asked for.
+        }
+        for operation in report["operations"].as_array().unwrap() {
+            if operation["known_to"] == json!([]) {
+                expected["operations"][0]["known_to"] = json!([]); // Nothing was committed.
+            }
+        }
         assert_eq!(shape(report), expected, "{}", report["scenario"]);
     }
 }
@@ -84,6 +92,10 @@ fn report_shape() -> Value {
             "sent": "count", "delivered": "count", "lost": "count", "protocol": "count", "detector": "count",
             "by_kind": "counts"
         },
+        "operations": [{
+            "op": "count", "outcome": "string", "group": "?", "known_to": ["count"],
+            "answers": [{"t_us": "count", "node": "count", "answer": "string", "reason": "?"}]
+        }],
         "leader_changes": "count",
         "properties": [{"name": "string", "holds": "bool", "violation": "?"}],
         "expectations": [{"what": "string", "met": "bool", "detail": "?"}],
@@ -123,7 +135,7 @@ fn shape_of(key: &str, value: &Value) -> Value {
             json!("hash")
         }
         "leader" => optional(value, Value::is_u64),
-        "group" | "violation" | "detail" => optional(value, Value::is_string),
+        "group" | "reason" | "violation" | "detail" => optional(value, Value::is_string),
         _ => shape(value),
     }
 }

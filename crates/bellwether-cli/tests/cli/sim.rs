@@ -86,6 +86,50 @@ fn an_epoch_that_is_not_announced_is_told() {
 }
 
 #[test]
+fn a_history_that_is_not_kept_is_not_drawn() {
+    let scratch = Scratch::new("no-history");
+    let picture = scratch.path("history.svg");
+    for file in ["egm03-refused-printed.toml", "s05-souto-two-groups-merge.toml", "s02-path.toml"] {
+        let outcome = bellwether(&["sim", &format!("scenarios/{file}"), "--history", &picture]);
+        assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{file}");
+        assert!(outcome.err.contains("keeps no history"), "{}", outcome.err);
+        assert!(!std::path::Path::new(&picture).exists(), "{file}");
+    }
+    bellwether(&["sim", "scenarios/egm03-refused-repaired.toml", "--history", &picture]).done();
+}
+
+#[test]
+fn what_became_of_operations_is_told() {
+    let file = "scenarios/c11-a-majority-performs.toml";
+    let out = bellwether(&["sim", file]).done();
+    let told = "operations       7: committed in group 5.1.2, known to 3, 4, 5; declined by\n";
+    assert!(out.contains(told) && out.contains("2 (no-majority), "), "{out}");
+    assert!(out.contains("expect outcome   met\n"), "{out}");
+    let (_, json) = report(&[file]);
+    let operation = &json["operations"][0];
+    assert_eq!((&operation["op"], &operation["outcome"]), (&7.into(), &"committed".into()));
+    assert_eq!((&operation["group"], &operation["known_to"]), (&"5.1.2".into(), &vec![3, 4, 5].into()));
+    let keys: Vec<_> = operation["answers"][0].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["answer", "node", "reason", "t_us"]);
+    let (_, json) = report(&["scenarios/s02-path.toml"]);
+    assert_eq!(json["operations"], serde_json::json!([]), "nothing was asked for");
+}
+
+#[test]
+fn another_outcome_or_group_than_expected_is_told() {
+    let scratch = Scratch::new("outcomes");
+    let text = fs::read_to_string(root().join("scenarios/egm06-in-up-but-gone-printed.toml")).unwrap();
+    let text = text.replace("7 = \"aborted\"", "7 = \"open\"") + "group = { 1 = \"9.1.9\", 2 = \"1.1.1\" }\n";
+    let outcome = bellwether(&["sim", &scratch.file("other.toml", text)]);
+    assert_eq!(outcome.code, 1);
+    let flat = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("expect outcome NOT met: operation 7 is aborted, not open"), "{flat}");
+    let groups =
+        "expect group NOT met: node 1 is in 3.1.3, not in 9.1.9; node 2 is in no group, not in 1.1.1";
+    assert!(flat.contains(groups), "{flat}");
+}
+
+#[test]
 fn an_expectation_that_is_not_met_is_a_no() {
     let scratch = Scratch::new("not-met");
     let file = scratch.file("wrong.toml", format!("{LEAST}[expect]\nleader = {{ 1 = 2 }}\n"));

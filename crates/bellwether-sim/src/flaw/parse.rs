@@ -110,7 +110,7 @@ fn checked(raw: RawFlaw) -> Result<Flaw, Wrong> {
     Ok(Flaw { erratum, title, evidence: evidence(raw)? })
 }
 
-/// Either a reason why no run can show it, or all that it takes to search.
+/// Either a reason why no search shows it, or all that it takes to search.
 fn evidence(raw: RawFlaw) -> Result<Evidence, Wrong> {
     let Some(reason) = &raw.reason else { return hunt(raw).map(|hunt| Evidence::Run(Box::new(hunt))) };
     let beside = [

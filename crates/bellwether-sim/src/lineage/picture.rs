@@ -1,42 +1,30 @@
 //! The graph as a picture: time runs down, a box for each group, lines up to the groups it came from.
-//!
-//! A row for each generation. In a row, a group stands below the middle of its parents as far as there is room.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use bellwether_proto::group::history::ROOT;
 use bellwether_proto::ident::GroupId;
 use bellwether_proto::time::Time;
 
+use super::layout::{BOX_HEIGHT, Layout, MARGIN, Place};
 use super::{Lineage, Vertex, name};
 use crate::svg::{Px, Svg, width};
 
 /// More groups than this nobody can follow: the latest are drawn.
 pub(super) const GROUPS_MAX: usize = 120;
 
-const MARGIN: f64 = 24.0;
-const TOP: f64 = 84.0;
-const BOX_HEIGHT: f64 = 46.0;
-const ROW: f64 = 92.0;
-const GAP: f64 = 18.0;
 const TEXT: f64 = 12.0;
-
-/// Where a box is.
-#[derive(Clone, Copy)]
-struct Place {
-    middle: f64,
-    top: f64,
-    width: f64,
-}
+/// How much wider bold letters are, at most.
+const BOLD: f64 = 1.15;
 
 /// The picture, under that title.
 pub fn svg(lineage: &Lineage, title: &str, about: &str) -> String {
     let drawn = latest(lineage);
-    let places = layout(lineage, &drawn);
-    let right = places.values().map(|place| place.middle + place.width / 2.0).fold(0.0, f64::max);
-    let heading = width(title) * 17.0;
-    let page = (right.max(heading + MARGIN).max(width(about) * TEXT + MARGIN)) + MARGIN;
-    let bottom = places.values().map(|place| place.top + BOX_HEIGHT).fold(TOP, f64::max) + MARGIN;
+    let layout =
+        Layout::new(lineage, &drawn, box_width("initial group"), |group| vertex_width(lineage, group));
+    let heading = width(title) * 17.0 * BOLD;
+    let page = (layout.right().max(heading + MARGIN).max(width(about) * TEXT + MARGIN)) + MARGIN;
+    let bottom = layout.bottom() + MARGIN;
     let mut svg = Svg::default();
     let view = format!("0 0 {} {}", Px(page), Px(bottom));
     svg.open(
@@ -59,18 +47,18 @@ pub fn svg(lineage: &Lineage, title: &str, about: &str) -> String {
     let about = format!("{about}{earlier}");
     svg.text("text", &[("class", &"about"), ("x", &Px(MARGIN)), ("y", &Px(56.0))], &about);
     for group in &drawn {
-        edges(&mut svg, &lineage.groups()[group], places[group], &places);
+        for to in layout.ends(lineage, *group) {
+            svg.empty("path", &[("class", &"edge"), ("d", &path(&layout.line(*group, to)))]);
+        }
     }
     let now: BTreeSet<GroupId> = lineage.heads().values().copied().collect();
-    if let Some(place) = places.get(&ROOT) {
-        let called = if left_out > 0 { "earlier groups" } else { "initial group" };
-        vertex(&mut svg, *place, "root", called, "all nodes");
-    }
+    let called = if left_out > 0 { "earlier groups" } else { "initial group" };
+    vertex(&mut svg, layout.places[&ROOT], "root", called, "all nodes");
     for group in &drawn {
         let Vertex { at, .. } = &lineage.groups()[group];
         let class = if now.contains(group) { "now" } else { "past" };
         let first = format!("{} · {}", name(*group), clock(*at));
-        vertex(&mut svg, places[group], class, &first, &members(&lineage.groups()[group]));
+        vertex(&mut svg, layout.places[group], class, &first, &members(&lineage.groups()[group]));
     }
     svg.close();
     svg.finish()
@@ -83,67 +71,6 @@ fn latest(lineage: &Lineage) -> Vec<GroupId> {
     groups.sort_unstable();
     groups.drain(..groups.len().saturating_sub(GROUPS_MAX));
     groups.into_iter().map(|(_, group)| group).collect()
-}
-
-fn layout(lineage: &Lineage, drawn: &[GroupId]) -> BTreeMap<GroupId, Place> {
-    let generations = lineage.generations();
-    let first = drawn.iter().map(|group| generations[group]).min().unwrap_or(0);
-    let mut rows: BTreeMap<usize, Vec<GroupId>> = BTreeMap::new();
-    for group in drawn {
-        rows.entry(generations[group] - first).or_default().push(*group);
-    }
-    let widest = rows.values().map(|row| span(lineage, row)).fold(box_width("initial group"), f64::max);
-    let middle = MARGIN + widest / 2.0;
-    let root = Place { middle, top: TOP, width: box_width("initial group") };
-    let mut places = BTreeMap::from([(ROOT, root)]);
-    for (row, groups) in rows {
-        let top = TOP + ROW * (row as f64 + 1.0);
-        let wanted = |group: &GroupId| {
-            let parents = lineage.groups()[group].parents.iter();
-            let above: Vec<f64> =
-                parents.filter_map(|parent| places.get(parent)).map(|place| place.middle).collect();
-            if above.is_empty() { middle } else { above.iter().sum::<f64>() / above.len() as f64 }
-        };
-        let mut order: Vec<(f64, GroupId)> = groups.iter().map(|group| (wanted(group), *group)).collect();
-        // Below its parents; those with the same parents, by the first of their members.
-        order.sort_by(|(a, one), (b, other)| {
-            let first = |group: &GroupId| lineage.groups()[group].members.first().copied();
-            a.total_cmp(b).then(first(one).cmp(&first(other))).then(one.cmp(other))
-        });
-        for (group, place) in row_places(lineage, &order, top, widest) {
-            places.insert(group, place);
-        }
-    }
-    places
-}
-
-/// As near to where each wants to be as the others in its row let it.
-fn row_places(lineage: &Lineage, order: &[(f64, GroupId)], top: f64, widest: f64) -> Vec<(GroupId, Place)> {
-    let widths: Vec<f64> = order.iter().map(|(_, group)| vertex_width(lineage, *group)).collect();
-    let mut after: f64 = widths.iter().sum::<f64>() + GAP * (order.len() as f64 - 1.0);
-    let mut x = MARGIN;
-    let mut places = Vec::new();
-    for ((wanted, group), width) in order.iter().zip(widths) {
-        // Not so far to the right that those that follow have no room.
-        let left = (wanted - width / 2.0).max(x).min((MARGIN + widest - after).max(x));
-        places.push((*group, Place { middle: left + width / 2.0, top, width }));
-        x = left + width + GAP;
-        after -= width + GAP;
-    }
-    centre(&mut places, order);
-    places
-}
-
-/// Those that were pushed aside were all pushed to the right: the row as a whole goes back, as far as there is room.
-fn centre(places: &mut [(GroupId, Place)], order: &[(f64, GroupId)]) {
-    let pushed = places.iter().zip(order).map(|((_, place), (wanted, _))| place.middle - wanted).sum::<f64>();
-    let room = places.first().map_or(0.0, |(_, first)| first.middle - first.width / 2.0 - MARGIN);
-    let back = (pushed / places.len() as f64).clamp(0.0, room.max(0.0));
-    places.iter_mut().for_each(|(_, place)| place.middle -= back);
-}
-
-fn span(lineage: &Lineage, row: &[GroupId]) -> f64 {
-    row.iter().map(|group| vertex_width(lineage, *group) + GAP).sum::<f64>() - GAP
 }
 
 fn vertex_width(lineage: &Lineage, group: GroupId) -> f64 {
@@ -172,24 +99,26 @@ fn clock(at: Time) -> String {
     format!("{}.{:03} s", millis / 1_000, millis % 1_000)
 }
 
-fn edges(svg: &mut Svg, vertex: &Vertex, place: Place, places: &BTreeMap<GroupId, Place>) {
-    // What is not drawn is among the earlier groups.
-    let ends: BTreeSet<(i64, i64)> = vertex
-        .parents
-        .iter()
-        .filter_map(|parent| places.get(parent).or_else(|| places.get(&ROOT)))
-        .map(|end| (end.middle as i64, (end.top + BOX_HEIGHT) as i64))
-        .collect();
-    for (x, y) in ends {
-        let (from, to) = (place.middle, place.top);
-        let half = (to + y as f64) / 2.0;
-        let path = format!("M{} {}C{} {} {x} {} {x} {y}", Px(from), Px(to), Px(from), Px(half), Px(half));
-        svg.empty("path", &[("class", &"edge"), ("d", &path)]);
+/// Curves between rows, straight in lanes.
+fn path(points: &[(f64, f64)]) -> String {
+    let mut path = String::new();
+    for (at, (x, y)) in points.iter().copied().enumerate() {
+        let drawn = match at {
+            0 => format!("M{} {}", Px(x), Px(y)),
+            _ if at % 2 == 0 => format!("V{}", Px(y)),
+            _ => {
+                let (before, start) = points[at - 1];
+                let half = (start + y) / 2.0;
+                format!("C{} {} {} {} {} {}", Px(before), Px(half), Px(x), Px(half), Px(x), Px(y))
+            }
+        };
+        path.push_str(&drawn);
     }
+    path
 }
 
 fn vertex(svg: &mut Svg, place: Place, class: &str, first: &str, second: &str) {
-    let Place { middle, top, width } = place;
+    let Place { middle, top, width, .. } = place;
     svg.open("g", &[("class", &class)]);
     svg.empty(
         "rect",

@@ -3,7 +3,11 @@
 use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::{ElectionId, Incarnation};
 
+use super::layout::{BOX_HEIGHT, Layout};
 use super::*;
+use crate::plan;
+use crate::run;
+use crate::scenario::Scenario;
 
 fn number(node: u32, seq: u64) -> GroupId {
     GroupId(ElectionId { node: NodeId(node), incarnation: Incarnation(1), seq })
@@ -48,6 +52,18 @@ fn a_trace_tells_which_group_came_from_which() {
 }
 
 #[test]
+fn what_is_said_to_have_a_history_has_one() {
+    for protocol in Protocol::ALL {
+        for variant in Variant::ALL {
+            let mut scenario = Scenario::calm(protocol, 3, Time::from_micros(2_000_000));
+            scenario.variant = variant;
+            let found = !Lineage::of(&run::trace(&scenario)).groups().is_empty();
+            assert_eq!(is_kept(protocol, variant), found, "{} {}", protocol.name(), variant.name());
+        }
+    }
+}
+
+#[test]
 fn a_cycle_is_found() {
     let events = [
         formed(0, number(1, 1), &[1], &[ROOT]),
@@ -74,6 +90,32 @@ fn the_picture_has_a_box_for_each_group_and_a_line_for_each_edge() {
     assert_eq!(text.matches("<g class=").count(), 6, "with the root");
     assert!(text.contains(">3.1.2 · 9.000 s<"), "{text}");
     assert_eq!(text, svg(&merges(), "three nodes", "invitation"));
+}
+
+/// Groups form, part and merge at random, so that many come from ones that are several rows above.
+#[test]
+fn no_line_runs_behind_a_box() {
+    let mut lanes = 0;
+    for seed in 1..=40 {
+        let lineage = Lineage::of(&run::trace(&plan::draw(Protocol::Invitation, Variant::Repaired, seed)));
+        let drawn: Vec<GroupId> = lineage.groups().keys().copied().take(60).collect();
+        let layout = Layout::new(&lineage, &drawn, 90.0, |_| 120.0);
+        for group in &drawn {
+            for to in layout.ends(&lineage, *group) {
+                let line = layout.line(*group, to);
+                lanes += line.len() / 2 - 1;
+                for place in layout.places.values() {
+                    let crosses = |(x, y): &(f64, f64)| {
+                        let beside = (x - place.middle).abs() > place.width / 2.0 + 10.0;
+                        !beside && *y >= place.top && *y <= place.top + BOX_HEIGHT
+                    };
+                    let inner = &line[1..line.len() - 1];
+                    assert!(!inner.iter().any(crosses), "plan {seed}: {group} to {to}: {line:?} {place:?}");
+                }
+            }
+        }
+    }
+    assert!(lanes > 100, "{lanes}");
 }
 
 #[test]

@@ -15,16 +15,29 @@ use crate::scenario::{Fault, Latency, Planned, Scenario};
 const HEALED: Span = Span::millis(2_400);
 const UNTIL: Span = Span::millis(4_000);
 
+/// What may befall a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Troubles {
+    /// Crashes, partitions and losses: the plans of regressions, which never change.
+    Losses,
+    /// Pauses, slow links and links that are cut in one direction as well, so that votes and outcomes come late.
+    Delays,
+}
+
 /// The plan of that seed.
-pub fn draw(protocol: Protocol, seed: u64) -> Scenario {
+pub fn draw(protocol: Protocol, troubles: Troubles, seed: u64) -> Scenario {
     // Streams of one seed differ, so that these plans have nothing to do with the others.
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(3);
-    Draw { rng, nodes: 0 }.scenario(protocol, seed)
+    rng.set_stream(match troubles {
+        Troubles::Losses => 3,
+        Troubles::Delays => 4,
+    });
+    Draw { rng, troubles, nodes: 0 }.scenario(protocol, seed)
 }
 
 struct Draw {
     rng: ChaCha8Rng,
+    troubles: Troubles,
     nodes: u32,
 }
 
@@ -72,6 +85,9 @@ impl Draw {
         let recovers =
             |n: u64| Planned { at: healed + Span::millis(n * 400), fault: Fault::Recover(all.clone()) };
         events.extend([calm, Fault::Heal].map(|fault| Planned { at: healed, fault }));
+        if self.troubles == Troubles::Delays {
+            events.push(Planned { at: healed, fault: Fault::Resume(all.clone()) });
+        }
         events.extend((0..3).map(recovers));
         events
     }
@@ -81,7 +97,11 @@ impl Draw {
         let node = NodeId(1 + self.below(u64::from(self.nodes)) as u32);
         let kind = RESTRICTED_KINDS[self.below(RESTRICTED_KINDS.len() as u64) as usize].name().to_owned();
         let recovers = Some(Fault::Recover(vec![node]));
-        match self.below(6) {
+        let kinds = match self.troubles {
+            Troubles::Losses => 6,
+            Troubles::Delays => 9,
+        };
+        match self.below(kinds) {
             0 => (Fault::Crash(vec![node]), recovers),
             1 | 2 => (Fault::CrashBeforeSend { node, kind }, recovers),
             3 | 4 => {
@@ -92,11 +112,21 @@ impl Draw {
                     false => (Fault::Partition(vec![block]), Some(Fault::Heal)),
                 }
             }
+            5 => (Fault::DropNext { from: node, to: self.other(node), kind }, None),
+            6 => (Fault::Pause(vec![node]), Some(Fault::Resume(vec![node]))),
+            7 => {
+                let latency = Latency { low: Span::millis(1), high: Span::millis(10 + self.below(300)) };
+                (Fault::Slow { from: node, to: self.other(node), latency }, Some(Fault::Heal))
+            }
             _ => {
-                let to = NodeId(1 + (node.0 + self.below(u64::from(self.nodes) - 1) as u32) % self.nodes);
-                (Fault::DropNext { from: node, to, kind }, None)
+                let link = vec![(node, self.other(node))];
+                (Fault::CutOneWay(link.clone()), Some(Fault::Mend(link)))
             }
         }
+    }
+
+    fn other(&mut self, node: NodeId) -> NodeId {
+        NodeId(1 + (node.0 + self.below(u64::from(self.nodes) - 1) as u32) % self.nodes)
     }
 
     fn moment(&mut self) -> Time {

@@ -73,6 +73,9 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
     let parameters = cluster.parameters(&raw.parameters.0)?;
     let network = cluster.network(raw.network.0, &parameters)?;
     let timing = cluster.timing(&raw.timing.0, &network)?;
+    let drift_ppm = cluster.drift_ppm(&raw.clock.0)?;
+    let events = cluster.events(raw.event)?;
+    let expect = cluster.expect(raw.expect.0, &events)?;
     Ok(Scenario {
         name: raw.name.unwrap_or_else(|| stem(file)),
         protocol: cluster.protocol,
@@ -85,9 +88,9 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         timing,
         detector: cluster.detector(&raw.detector.0, timing.tau)?,
         parameters,
-        drift_ppm: cluster.drift_ppm(&raw.clock.0)?,
-        events: cluster.events(raw.event)?,
-        expect: cluster.expect(raw.expect.0)?,
+        drift_ppm,
+        events,
+        expect,
     })
 }
 

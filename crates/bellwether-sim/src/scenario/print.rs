@@ -168,8 +168,12 @@ impl Expect {
         file.section("[expect]");
         let leaders = self.leader.iter().map(|(node, leader)| (node.to_string(), leader.to_string()));
         file.key_unless(self.leader.is_empty(), "leader", table(leaders));
+        let groups = self.group.iter().map(|(node, group)| (node.to_string(), string(&group.to_string())));
+        file.key_unless(self.group.is_empty(), "group", table(groups));
         let epochs = self.epoch.iter().map(|(node, epoch)| (node.to_string(), epoch.to_string()));
         file.key_unless(self.epoch.is_empty(), "epoch", table(epochs));
+        let fates = self.outcome.iter().map(|(op, outcome)| (op.to_string(), string(outcome.name())));
+        file.key_unless(self.outcome.is_empty(), "outcome", table(fates));
         for (key, properties) in [("holds", &self.holds), ("violates", &self.violates)] {
             let names = properties.iter().map(|property| string(property.name()));
             file.key_unless(properties.is_empty(), key, list(names));

@@ -52,7 +52,9 @@ fn the_example_means_what_it_says() {
         ],
         expect: Expect {
             leader: pairs([(2, 2), (3, 2), (4, 4), (5, 2), (6, 6)]).into_iter().collect(),
+            group: BTreeMap::new(),
             epoch: BTreeMap::new(),
+            outcome: BTreeMap::new(),
             holds: vec![Property::Ale1, Property::Ale2Prime, Property::Ale2],
             violates: vec![],
             messages: vec![
@@ -193,6 +195,19 @@ fn events_and_bounds_keep_the_order_of_the_file() {
     assert_eq!(times, [9_000_000, 1_000_000]);
     let names: Vec<_> = scenario.expect.messages.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["total", "Ack", "detector"]);
+}
+
+#[test]
+fn what_becomes_of_an_operation_is_printed_as_it_was_read() {
+    let scenario = parse(
+        "protocol = \"invitation\"\nnodes = 2\nuntil = \"1s\"\n\
+         [[event]]\nat = \"0s\"\nperform = { node = 1, op = 9 }\n\
+         [[event]]\nat = \"0s\"\nperform = { node = 2, op = 10 }\n\
+         [expect]\noutcome = { 10 = \"open\", 9 = \"declined\" }\n",
+    );
+    let expected = BTreeMap::from([(OpId(9), Outcome::Declined), (OpId(10), Outcome::Open)]);
+    assert_eq!(scenario.expect.outcome, expected);
+    assert_eq!(parse(&scenario.to_toml()), scenario);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use bellwether_proto::election::{Protocol, Timing, Variant};
 use bellwether_proto::group::{
     self as groups, Ballot, GroupEvent, OpId, RecordDigest, TaskDigest, Unwilling,
 };
-use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use bellwether_proto::ident::{GroupId, Incarnation, NoGroup, NodeId};
 use bellwether_proto::io::{Event, Refusal, Turn};
 use bellwether_proto::leadership::{self, Announcement, Cause};
 use bellwether_proto::link;
@@ -272,17 +272,8 @@ impl RawView {
     }
 }
 
-/// A group, as [`GroupId`] prints it.
 fn group(text: &str) -> Result<GroupId, String> {
-    let parts: Vec<_> = text.split('.').map(str::parse::<u64>).collect();
-    match &parts[..] {
-        [Ok(node), Ok(incarnation), Ok(seq)] if u32::try_from(*node).is_ok() => Ok(GroupId(ElectionId {
-            node: NodeId(u32::try_from(*node).unwrap_or(u32::MAX)),
-            incarnation: Incarnation(*incarnation),
-            seq: *seq,
-        })),
-        _ => Err(format!("found the group {text:?}, expected one such as \"2.1.4\"")),
-    }
+    text.parse().map_err(|error: NoGroup| error.to_string())
 }
 
 impl RawSetup {

@@ -13,6 +13,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_sim::check::{Finding, Judge};
 use bellwether_sim::journal::Journal;
 use bellwether_sim::plan;
+use bellwether_sim::plan::restricted::Troubles;
 use bellwether_sim::run::facts;
 use bellwether_sim::scenario::{Fault, Planned};
 use bellwether_sim::world::World;
@@ -122,17 +123,23 @@ fn step(what: &What) -> Option<&'static str> {
 /// Plans of the campaign of `make soak`, which has many more.
 #[test]
 fn many_plans_with_crashes_at_every_step_commit_nothing_twice() {
-    many_plans::<AnyElection>(Protocol::Invitation, 5_000);
+    many_plans::<AnyElection>(Protocol::Invitation, Troubles::Losses, 5_000);
+}
+
+#[test]
+fn nor_do_they_where_votes_and_outcomes_come_late() {
+    many_plans::<AnyElection>(Protocol::Invitation, Troubles::Delays, 2_000);
 }
 
 /// The same with groups that form at once, so that more is tried in each.
 #[test]
 fn nor_do_they_in_groups_that_form_at_once() {
-    many_plans::<Gather>(STAND_IN, 1_000);
+    many_plans::<Gather>(STAND_IN, Troubles::Losses, 1_000);
 }
 
-fn many_plans<E: Election>(protocol: Protocol, runs: u64) {
-    let half = |first: u64| (first..=runs).step_by(2).map(|seed| campaign::<E>(protocol, seed)).collect();
+fn many_plans<E: Election>(protocol: Protocol, troubles: Troubles, runs: u64) {
+    let play = |seed| campaign::<E>(protocol, troubles, seed);
+    let half = |first: u64| (first..=runs).step_by(2).map(play).collect();
     let tallies = thread::scope(|scope| {
         let halves = [1, 2].map(|first| scope.spawn(move || half(first)));
         let halves: [Vec<Tally>; 2] = halves.map(|half| half.join().expect("it passed"));
@@ -150,8 +157,8 @@ struct Tally {
     doubted: bool,
 }
 
-fn campaign<E: Election>(protocol: Protocol, seed: u64) -> Tally {
-    let scenario = plan::restricted::draw(protocol, seed);
+fn campaign<E: Election>(protocol: Protocol, troubles: Troubles, seed: u64) -> Tally {
+    let scenario = plan::restricted::draw(protocol, troubles, seed);
     let mut ops = BTreeSet::new();
     let listen = |event: &TraceEvent| {
         if let What::Node(Event::Group(GroupEvent::Committed { op, .. })) = event.what {
@@ -172,8 +179,27 @@ fn campaign<E: Election>(protocol: Protocol, seed: u64) -> Tally {
 
 #[test]
 fn a_plan_is_a_function_of_its_seed() {
-    let one = plan::restricted::draw(STAND_IN, 7);
-    assert_eq!(one, plan::restricted::draw(STAND_IN, 7));
-    assert_ne!(one, plan::restricted::draw(STAND_IN, 8));
-    assert!(one.until > at(0) + Span::secs(3));
+    for troubles in [Troubles::Losses, Troubles::Delays] {
+        let one = plan::restricted::draw(STAND_IN, troubles, 7);
+        assert_eq!(one, plan::restricted::draw(STAND_IN, troubles, 7));
+        assert_ne!(one, plan::restricted::draw(STAND_IN, troubles, 8));
+        assert!(one.until > at(0) + Span::secs(3));
+    }
+}
+
+/// Each of the troubles that make things late comes up, and none where only losses are meant.
+#[test]
+fn only_plans_with_delays_have_pauses_slow_links_and_one_way_cuts() {
+    let late = |fault: &Fault| {
+        matches!(fault, Fault::Pause(_) | Fault::Slow { .. } | Fault::CutOneWay(_) | Fault::Resume(_))
+    };
+    let faults = |troubles| {
+        let plans = (1..=50).map(move |seed| plan::restricted::draw(STAND_IN, troubles, seed));
+        plans.flat_map(|plan| plan.events).map(|planned| planned.fault).filter(late).collect::<Vec<_>>()
+    };
+    assert_eq!(faults(Troubles::Losses), []);
+    let found = faults(Troubles::Delays);
+    assert!(found.iter().any(|fault| matches!(fault, Fault::Pause(_))));
+    assert!(found.iter().any(|fault| matches!(fault, Fault::Slow { .. })));
+    assert!(found.iter().any(|fault| matches!(fault, Fault::CutOneWay(_))));
 }

@@ -9,6 +9,7 @@ use bellwether_proto::io::Durable;
 use bellwether_proto::message::{Body, Frame};
 use bellwether_proto::promise::Property;
 use bellwether_sim::plan;
+use bellwether_sim::plan::restricted::Troubles;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::world::World;
 
@@ -30,7 +31,7 @@ pub(super) fn restricted_once_notices_a_disk_that_forgets_votes() {
             durable.group.map(|kept| Arc::new(Kept { ledger: Ledger::default(), ..Kept::clone(&kept) }));
         Durable { group, ..durable }
     };
-    let scenario = plan::restricted::draw(Protocol::Lfa, FORGETFUL);
+    let scenario = plan::restricted::draw(Protocol::Lfa, Troubles::Losses, FORGETFUL);
     caught(&scenario, Property::RestrictedOnce, |world| world.set_disks(forgets));
 }
 
@@ -43,7 +44,7 @@ fn restricted_once_notices_votes_that_are_all_taken_for_a_yes() {
         }
         _ => frame,
     };
-    let scenario = plan::restricted::draw(Protocol::Lfa, STUFFED);
+    let scenario = plan::restricted::draw(Protocol::Lfa, Troubles::Losses, STUFFED);
     caught(&scenario, Property::RestrictedOnce, |world| world.set_relay(stuffing));
 }
 

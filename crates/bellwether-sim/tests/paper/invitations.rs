@@ -4,23 +4,11 @@
 use std::path::Path;
 
 use bellwether_proto::election::{AnyElection, Protocol};
-use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::view::{Status, View};
 use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::world::World;
-
-/// E-GM4: "1" and "11", and "11" and "1", are the same digits. As pairs they are not.
-#[test]
-fn c7_numbers_of_nodes_1_and_11_do_not_meet() {
-    for protocol in [Protocol::Invitation, Protocol::SoutoInvitation] {
-        let mut scenario = Scenario::calm(protocol, 11, secs(20));
-        scenario.expect.holds = vec![Property::A3, Property::GroupOnce, Property::A4Prime];
-        let report = run::run(&scenario);
-        assert!(report.passed(&scenario), "{:?}", report.properties);
-    }
-}
 
 /// "Two new groups would form (with new group numbers): one group with nodes 3 and 4 and node 4 coordinating, and a second
 /// group with node 5 coordinating nodes 1, 2, and 5. Sometime later, one of the two coordinators invites the other one to

@@ -31,7 +31,7 @@ pub(super) fn lasting(flaws: &[Flaw], rows: &[Row<'_>]) -> String {
          and received,\n  deadlines, changes of state) after it.\n\
          - **repaired**: in how many plans of the same search the repaired algorithm breaks nothing that it promises. In how \
          many of\n  them it could have broken what the printed one breaks, is at the end: **judged**. There must be some.\n\n\
-         {}\n\n{}## What no run can show\n\n{}\n",
+         {}\n\n{}## What no search shows\n\n{}\n",
         found(rows),
         unrepaired(rows),
         reasons(flaws)
@@ -131,7 +131,7 @@ fn reasons(flaws: &[Flaw]) -> String {
         Some(vec![flaw.erratum.clone(), flaw.title.clone(), format!("{}{scenario}", one_line(why))])
     };
     let columns =
-        [Column::Text("erratum"), Column::Text("what is wrong"), Column::Text("why no run shows it")];
+        [Column::Text("erratum"), Column::Text("what is wrong"), Column::Text("why no search shows it")];
     markdown(&columns, flaws.iter().filter_map(reason).collect())
 }
 

@@ -54,7 +54,7 @@ pub(super) fn text(rows: &[Row<'_>], flaws: &[Flaw], out: &Printer) {
     if !silent.is_empty() {
         out.line(format_args!(
             "\n{}",
-            hanging("No run can show ", &format!("{}: their files say why.", silent.join(", ")))
+            hanging("No search shows ", &format!("{}: their files say why.", silent.join(", ")))
         ));
     }
 }

@@ -73,9 +73,10 @@ pub(super) fn fits(args: &SimArgs, scenario: &Scenario) -> Result<(), String> {
     }
     if let Some(path) = &args.history {
         drawing(path)?;
-        if !scenario.protocol.spec().reorganizes {
-            let name = scenario.protocol.name();
-            return Err(format!("--history draws groups, and {name} keeps no history of them"));
+        let Scenario { protocol, variant, .. } = scenario;
+        if !lineage::is_kept(*protocol, *variant) {
+            let (name, variant) = (protocol.name(), variant.name());
+            return Err(format!("--history draws groups, and {name} ({variant}) keeps no history of them"));
         }
     }
     Ok(())

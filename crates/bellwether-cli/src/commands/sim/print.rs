@@ -4,6 +4,7 @@ use std::path::Path;
 
 use bellwether_proto::promise::Property;
 use bellwether_sim::environment;
+use bellwether_sim::operations::Operation;
 use bellwether_sim::report::{FinalNode, Judged, Report};
 use bellwether_sim::scenario::Scenario;
 
@@ -93,6 +94,9 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     );
     let kinds: Vec<_> = messages.by_kind.iter().map(|(kind, count)| format!("{kind}\u{a0}{count}")).collect();
     entry("", &kinds.join(", "));
+    for (at, operation) in report.operations.iter().enumerate() {
+        entry(if at == 0 { "operations" } else { "" }, &fate(operation));
+    }
     entry("leader changes", &report.leader_changes.to_string());
     entry("seed", &report.seed.to_string());
     entry("trace hash", &report.trace_hash);
@@ -114,6 +118,28 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
             expectation.detail.as_deref().map_or("met".to_owned(), |detail| format!("NOT met: {detail}"));
         entry(&format!("expect {}", expectation.what), &met);
     }
+}
+
+/// What became of a restricted operation, and what else those said that were asked to perform it.
+fn fate(operation: &Operation) -> String {
+    let said = |answer: &'static str| operation.answers.iter().filter(move |said| said.answer == answer);
+    let mut told = format!("{}: {}", operation.op, operation.outcome);
+    if let Some(group) = &operation.group {
+        let known: Vec<_> = operation.known_to.iter().map(u32::to_string).collect();
+        told.push_str(&format!(" in group {group}, known to {}", known.join(", ")));
+    }
+    let aborted: Vec<_> = said("aborted").map(|said| said.node.to_string()).collect();
+    let declined: Vec<_> = said("declined")
+        .map(|said| format!("{}\u{a0}({})", said.node, said.reason.unwrap_or("no reason")))
+        .collect();
+    for (what, by) in [("aborted", aborted), ("declined", declined)] {
+        match what == operation.outcome {
+            _ if by.is_empty() => {}
+            true => told.push_str(&format!(" by {}", by.join(", "))),
+            false => told.push_str(&format!("; {what} by {}", by.join(", "))),
+        }
+    }
+    told
 }
 
 /// Why a property is judged at all that the algorithm does not know: the file was written for another.

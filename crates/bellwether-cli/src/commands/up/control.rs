@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use super::feed::News;
 use super::place::{self, Place};
+use crate::Status;
+use crate::trouble::Trouble;
 
 /// No order is longer.
 const ORDER_MAX: u64 = 64;
@@ -91,27 +93,29 @@ fn take_order(mut stream: UnixStream, to: &Sender<News>) -> std::io::Result<()> 
     }
     let (sender, answer) = mpsc::channel();
     let answer = match Order::parse(line.trim_end()) {
-        None => Err(format!("cannot do {line:?}")),
+        None => Err(Trouble::wrong(format!("cannot do {line:?}"))),
         Some(order) if to.send(News::Order(order, sender)).is_ok() => {
-            answer.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err("it is ending".to_owned()))
+            answer.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err(Trouble::failed("it is ending")))
         }
-        Some(_) => Err("it is ending".to_owned()),
+        Some(_) => Err(Trouble::failed("it is ending")),
     };
     match answer {
         Ok(done) => write!(stream, "ok {done}"),
-        Err(reason) => write!(stream, "no {reason}"),
+        Err(Trouble { status: Status::BadInput, what }) => write!(stream, "wrong {what}"),
+        Err(Trouble { what, .. }) => write!(stream, "no {what}"),
     }
 }
 
 /// Gives an order to the cluster in `dir`, or to the only one.
-pub(super) fn ask(dir: Option<&Path>, order: &Order) -> Result<String, String> {
-    let mut stream = place::connect(dir)?;
-    let answer =
-        exchange(&mut stream, order).map_err(|error| format!("the cluster does not answer: {error}"))?;
-    match answer.split_at_checked(3) {
-        Some(("ok ", done)) => Ok(done.to_owned()),
-        Some(("no ", reason)) => Err(reason.to_owned()),
-        _ => Err("the cluster ended before it answered".to_owned()),
+pub(super) fn ask(dir: Option<&Path>, order: &Order) -> Result<String, Trouble> {
+    let mut stream = place::connect(dir).map_err(Trouble::failed)?;
+    let silent = |error| Trouble::failed(format!("the cluster does not answer: {error}"));
+    let answer = exchange(&mut stream, order).map_err(silent)?;
+    match answer.split_once(' ') {
+        Some(("ok", done)) => Ok(done.to_owned()),
+        Some(("no", reason)) => Err(Trouble::failed(reason)),
+        Some(("wrong", reason)) => Err(Trouble::wrong(reason)),
+        _ => Err(Trouble::failed("the cluster ended before it answered")),
     }
 }
 

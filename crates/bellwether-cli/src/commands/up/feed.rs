@@ -12,6 +12,7 @@ use super::files::Plan;
 use crate::client::Client;
 use crate::client::answer::{Change, Status};
 use crate::signals::when_asked_to_end;
+use crate::trouble::Trouble;
 
 /// How long to wait before an agent that does not answer is asked again.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -28,7 +29,7 @@ pub(super) enum News {
     /// A key was pressed.
     Key(char),
     /// Another terminal wants something, and an answer.
-    Order(Order, Sender<Result<String, String>>),
+    Order(Order, Sender<Result<String, Trouble>>),
     /// It is to end.
     End,
 }

@@ -223,7 +223,11 @@ pub(super) struct RawExpect {
     #[serde(default)]
     pub(super) leader: Entries<Whole>,
     #[serde(default)]
+    pub(super) group: Entries<String>,
+    #[serde(default)]
     pub(super) epoch: Entries<Whole>,
+    #[serde(default)]
+    pub(super) outcome: Entries<String>,
     #[serde(default)]
     pub(super) holds: List<String>,
     #[serde(default)]

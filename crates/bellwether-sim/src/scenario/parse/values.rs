@@ -299,6 +299,10 @@ impl Entry for Whole {
     const ENTRIES: &'static str = "a table with a number for each node such as { 1 = 2, 3 = 2 }";
 }
 
+impl Entry for String {
+    const ENTRIES: &'static str = "a table with a text for each such as { 1 = \"…\" }";
+}
+
 impl Entry for Limit {
     const ENTRIES: &'static str = "a table with a bound for each kind such as { Halt = \"<= 40\" }";
 }

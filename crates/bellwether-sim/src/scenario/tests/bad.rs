@@ -246,6 +246,19 @@ const BAD: &[(&str, usize, &str)] = &[
         5,
         "found integer `1`, expected a table with a number for each node such as { 1 = 2, 3 = 2 }",
     ),
+    ("[expect]\ngroup = { 7 = \"1.1.1\" }", 5, "there is no node 7, expected one from 1 to 6"),
+    ("[expect]\ngroup = { 1 = \"1.1\" }", 5, "found the group \"1.1\", expected one such as \"2.1.4\""),
+    ("[expect]\ngroup = { 1 = 11 }", 5, "found integer `11`, expected a string"),
+    (
+        "[expect]\ngroup = \"1.1.1\"",
+        5,
+        "found string \"1.1.1\", expected a table with a text for each such as { 1 = \"…\" }",
+    ),
+    (
+        "[expect]\noutcome = { 7 = \"committed\" }",
+        5,
+        "no event asks for operation 7, expected an event with `perform`",
+    ),
     ("[expect]\nholds = [\"ALE3\"]", 5, "unknown property `ALE3`, expected"),
     ("[expect]\nholds = \"ALE1\"", 5, "found string \"ALE1\", expected a list of names such as [\"ALE1\"]"),
     (
@@ -324,6 +337,18 @@ const BAD_HEADS: &[(&str, usize, &str)] = &[
         "protocol = \"async-bully\"\nnodes = 2\nuntil = \"1s\"\nnetwork.model.kind = \"mp\"",
         4,
         "too few nodes for a model of kind mp, expected at least 3",
+    ),
+    (
+        "protocol = \"invitation\"\nnodes = 2\nuntil = \"1s\"\nexpect.outcome = { 07 = \"aborted\" }\n\
+         event = [{ at = \"0s\", perform = { node = 1, op = 7 } }]",
+        4,
+        "no event asks for operation 07, expected `7`",
+    ),
+    (
+        "protocol = \"invitation\"\nnodes = 2\nuntil = \"1s\"\nexpect.outcome = { 7 = \"abort\" }\n\
+         event = [{ at = \"0s\", perform = { node = 1, op = 7 } }]",
+        4,
+        "unknown outcome `abort`, did you mean `aborted`?",
     ),
 ];
 

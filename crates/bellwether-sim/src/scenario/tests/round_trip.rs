@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
+use bellwether_proto::ident::{ElectionId, Incarnation};
 
 /// Enough for every shape of event, few enough to print.
 const NODES: u32 = 6;
@@ -227,15 +228,23 @@ fn expect() -> impl Strategy<Value = Expect> {
         .prop_shuffle()
         .prop_flat_map(|names| names.into_iter().map(|name| (Just(name), bound())).collect::<Vec<_>>());
     let epoch = btree_map(node(), 1..=i64::MAX as u64, 0..4);
-    (btree_map(node(), node(), 0..4), epoch, properties, messages).prop_map(
-        |(leader, epoch, (properties, holds, violates), messages)| Expect {
+    let group = btree_map(node(), group(), 0..4);
+    (btree_map(node(), node(), 0..4), group, epoch, properties, messages).prop_map(
+        |(leader, group, epoch, (properties, holds, violates), messages)| Expect {
             leader,
+            group,
             epoch,
+            outcome: BTreeMap::new(), // no event asks for any, since not every protocol can
             holds: properties[..holds].to_vec(),
             violates: properties[holds..holds + violates].to_vec(),
             messages,
         },
     )
+}
+
+fn group() -> impl Strategy<Value = GroupId> {
+    (node(), any::<u64>(), any::<u64>())
+        .prop_map(|(node, life, seq)| GroupId(ElectionId { node, incarnation: Incarnation(life), seq }))
 }
 
 fn bound() -> impl Strategy<Value = Bound> {
