@@ -38,7 +38,6 @@ use core::mem;
 use crate::canonical::Form;
 use crate::election::{Channels, Setup, Variant};
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use crate::link::history::Pace;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 
@@ -136,12 +135,11 @@ impl Group {
     /// The layer for that algorithm, in a life of its node.
     pub(crate) fn for_election(setup: &Setup) -> Self {
         let Setup { protocol, variant, ref roster, incarnation, timing, .. } = *setup;
-        let (telling, patience) = match protocol.spec().channels {
-            // A link that does not bring an answer is down by then, and the election knows.
-            Channels::WithHistory => (Telling::WhenFormed, Pace::of(timing).settles()),
-            Channels::InOrder | Channels::AnyOrder => (Telling::OnJoining, timing.delta * 2),
+        let telling = match protocol.spec().channels {
+            Channels::WithHistory => Telling::WhenFormed,
+            Channels::InOrder | Channels::AnyOrder => Telling::OnJoining,
         };
-        Self::new(roster, incarnation, variant, telling, patience)
+        Self::new(roster, incarnation, variant, telling, timing.delta * 2)
     }
 
     fn new(roster: &Roster, life: Incarnation, variant: Variant, telling: Telling, patience: Span) -> Self {
@@ -232,14 +230,13 @@ impl Group {
     }
 
     /// A link with a history is up again: what went before over it may be lost, and the election need not have minded.
-    pub(crate) fn relinked(&mut self, now: Time, peer: NodeId) {
-        match &mut self.phase {
+    pub(crate) fn relinked(&mut self, peer: NodeId) {
+        match &self.phase {
             Phase::Awaiting(formation) if formation.leader == peer => {
                 let formation = formation.clone();
                 self.tell_past(&formation);
             }
-            Phase::Distributing { formation, pending, due } if pending.contains(&peer) => {
-                *due = now + self.patience;
+            Phase::Distributing { formation, pending, .. } if pending.contains(&peer) => {
                 let group = formation.group;
                 self.hand_out(peer, group);
             }
@@ -443,7 +440,12 @@ impl Group {
         }
         self.settle_doubts();
         let pending = formation.members.clone();
-        self.phase = Phase::Distributing { formation, pending, due: now + self.patience };
+        let due = match self.telling {
+            Telling::OnJoining => now + self.patience,
+            // A link brings an answer or goes down, which is the election's business.
+            Telling::WhenFormed => Time::NEVER,
+        };
+        self.phase = Phase::Distributing { formation, pending, due };
         self.finish_if_all_answered();
     }
 

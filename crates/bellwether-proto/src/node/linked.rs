@@ -33,7 +33,7 @@ impl<E: Election> Node<E> {
                     out.push(Output::Event(Event::Link(turn)));
                     let up = turn.is_up().then_some(standing);
                     if turn.is_up() {
-                        self.regroup(now, out, |group| group.relinked(now, peer));
+                        self.regroup(now, out, |group| group.relinked(peer));
                     }
                     self.elect(now, election::Input::Link { peer, up }, out);
                 }

@@ -3,6 +3,7 @@
 //! the nodes is eventually the same of the initial one".
 //!
 //! So nobody leaves a view unless each of those who go on to the next has seen its link to it down since it came into the old one.
+//! (Who is dead does not go on: it has left the view, and is admitted to another.)
 //! And in a stable network, in bounded time, if all who are up can speak with each other and are in one view of just them,
 //! nobody remembers anything that was said about a change.
 
@@ -69,7 +70,7 @@ impl FakeClean {
         let group = known.view(id).group?;
         let old = self.nodes.get(&id).and_then(|node| node.view);
         let wrong = match old {
-            Some((parent, before)) if group.0.node == id => self.left_unseen(parent, before, members),
+            Some((parent, before)) if group.0.node == id => self.left_unseen(known, parent, before, members),
             _ => None,
         };
         let node = self.nodes.entry(id).or_default();
@@ -80,14 +81,21 @@ impl FakeClean {
     }
 
     /// One who is left out, and one who stays and has not seen it go.
-    fn left_unseen(&self, parent: GroupId, before: Members, members: Members) -> Option<(NodeId, NodeId)> {
+    fn left_unseen(
+        &self,
+        known: &Known,
+        parent: GroupId,
+        before: Members,
+        members: Members,
+    ) -> Option<(NodeId, NodeId)> {
         let ids = |members: Members| members.ranks().map(|rank| NodeId(rank as u32 + 1));
         let gone = ids(before).filter(|id| !ids(members).any(|stays| stays == *id));
         let mut pairs = gone.flat_map(|gone| ids(members).map(move |stays| (gone, stays)));
         pairs.find(|(gone, stays)| {
             self.nodes.get(stays).is_some_and(|node| {
                 let same = node.view.is_some_and(|(view, _)| view == parent);
-                same && node.linked.contains(gone) && !node.missed.contains(gone)
+                let alive = known.view(*stays).status != Status::Dead;
+                same && alive && node.linked.contains(gone) && !node.missed.contains(gone)
             })
         })
     }

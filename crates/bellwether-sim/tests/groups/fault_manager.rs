@@ -33,7 +33,9 @@ fn asked(faults: &[(u64, Fault)], answer: impl Fn(&Asked) -> Answer) -> (Vec<Ask
         events: faults.iter().map(planned).collect(),
         ..Scenario::calm(Protocol::FbOmega, 5, at(10_000))
     };
-    let judge = Judge::new(facts(&scenario), &[Property::History, Property::A3, Property::ViewAgree]);
+    let views = [Property::ViewAgree, Property::OneViewOrDead, Property::FakeClean];
+    let groups = [Property::History, Property::A3];
+    let judge = Judge::new(facts(&scenario), &[&views[..], &groups].concat());
     let mut world: World<'_, AnyElection> = World::new(&scenario, Journal::new(judge, None));
     let all = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&all);

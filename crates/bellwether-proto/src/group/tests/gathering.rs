@@ -114,9 +114,9 @@ fn what_a_link_may_have_lost_is_said_again() {
     let mut member = linked(2);
     member.form(SENT, formation(1, 1, &[]));
     member.take_steps();
-    member.relinked(SENT, id(3));
+    member.relinked(id(3));
     assert_eq!(steps(&mut member), [], "not its leader");
-    member.relinked(SENT, id(1));
+    member.relinked(id(1));
     assert_eq!(steps(&mut member), [("Member", 1)]);
 
     let mut leader = linked(1);
@@ -128,8 +128,9 @@ fn what_a_link_may_have_lost_is_said_again() {
     leader.take_steps();
     let call = leader.latest;
     leader.handle(SENT, id(3), GroupMsg::ReadyReply { call, in_place: true });
-    leader.relinked(SENT, id(3));
+    leader.relinked(id(3));
     assert_eq!(steps(&mut leader), [], "it has answered");
-    leader.relinked(SENT, id(2));
+    leader.relinked(id(2));
     assert_eq!(steps(&mut leader), [("Ready", 2)]);
+    assert_eq!(leader.deadline(), Time::NEVER, "the link will tell");
 }
