@@ -211,6 +211,16 @@ macro_rules! step {
     };
 }
 
+/// What the algorithm says of two of its states; nothing if they are of different ones.
+macro_rules! of_both {
+    ($after:expr, $before:expr, $($algorithm:ident)*) => {
+        match ($after, $before) {
+            $((Self::$algorithm(after), Self::$algorithm(before)) => after.breach(before),)*
+            _ => None,
+        }
+    };
+}
+
 impl Election for AnyElection {
     type Msg = AnyMsg;
 
@@ -267,21 +277,7 @@ impl Election for AnyElection {
     }
 
     fn breach(&self, before: &Self) -> Option<&'static str> {
-        match (self, before) {
-            (Self::Lfa(election), Self::Lfa(before)) => election.breach(before),
-            (Self::Adft(election), Self::Adft(before)) => election.breach(before),
-            (Self::Mmrt(election), Self::Mmrt(before)) => election.breach(before),
-            (Self::Fjr(election), Self::Fjr(before)) => election.breach(before),
-            (Self::Lockstep(election), Self::Lockstep(before)) => election.breach(before),
-            (Self::Bully(election), Self::Bully(before)) => election.breach(before),
-            (Self::SoutoBully(election), Self::SoutoBully(before)) => election.breach(before),
-            (Self::Invitation(election), Self::Invitation(before)) => election.breach(before),
-            (Self::SoutoInvitation(election), Self::SoutoInvitation(before)) => election.breach(before),
-            (Self::Phi(election), Self::Phi(before)) => election.breach(before),
-            (Self::Psi(election), Self::Psi(before)) => election.breach(before),
-            (Self::FbOmega(election), Self::FbOmega(before)) => election.breach(before),
-            _ => None,
-        }
+        of_both!(self, before, BullyFd AsyncBully Lfa Adft Mmrt Fjr Lockstep Bully SoutoBully Invitation SoutoInvitation Gamma Phi Psi FbOmega)
     }
 }
 

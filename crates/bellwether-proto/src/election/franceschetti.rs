@@ -185,7 +185,7 @@ impl Engine {
 type Said = (Change, usize, usize);
 
 /// The view of all members, led by the lightest, in which everybody is at first.
-fn first_view(lightest: NodeId) -> ElectionId {
+pub(super) fn first_view(lightest: NodeId) -> ElectionId {
     ElectionId { node: lightest, incarnation: Incarnation(0), seq: 0 }
 }
 

@@ -1,8 +1,12 @@
 use alloc::vec::Vec;
 
 use super::*;
+use crate::election::franceschetti::first_view;
 use crate::election::franceschetti::rig::Rig;
 use crate::election::{Primary, Variant};
+use crate::ident::{GroupId, NodeId};
+use crate::message::Message;
+use crate::view::Members;
 
 type Nodes = Rig<FbOmega>;
 
@@ -250,4 +254,18 @@ fn a_dead_node_answers_and_does_not_propose() {
     rig.cut(&[(1, 2)]);
     rig.deliver();
     assert!(!rig.said.iter().any(|said| said.starts_with("1 cand")), "{:?}", rig.said);
+}
+
+#[test]
+fn views_of_other_members_are_other_messages() {
+    let id = GroupId(first_view(NodeId(1)));
+    let form = |members: &[usize]| {
+        let mut form = Form::new();
+        let members = Members::of(members.iter().copied());
+        Msg::View { id, parent: id, members }.canonical(&mut form);
+        form.timed()
+    };
+    assert_ne!(form(&[0, 1]), form(&[0, 2]));
+    assert_ne!(form(&[0, 1]), form(&[0, 70]), "beyond the first word, too");
+    assert_ne!(form(&[0, 70]), form(&[0, 71]));
 }

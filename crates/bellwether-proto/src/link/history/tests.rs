@@ -36,6 +36,8 @@ struct Pair {
     taken: Lists,
     next: u32,
     turns: u64,
+    /// What each end was told of how the other stands, besides with transitions.
+    stands: [Vec<Standing>; 2],
 }
 
 impl Pair {
@@ -52,6 +54,7 @@ impl Pair {
             taken: Default::default(),
             next: 0,
             turns: 0,
+            stands: Default::default(),
         };
         pair.restart(0);
         pair.restart(1);
@@ -72,7 +75,7 @@ impl Pair {
             match step {
                 Step::Send(_, msg) => self.launch(at, &msg),
                 Step::Turned { life, seen, .. } => self.turned(at, life.0, seen),
-                Step::Stands(..) => {}
+                Step::Stands(_, standing) => self.stands[at].push(standing),
                 Step::Deliver(_, what) => self.record(at, what, |pair| &mut pair.taken),
             }
         }
@@ -289,4 +292,18 @@ fn what_the_other_end_cannot_have_seen_is_ignored() {
         pair.act(0, |end, now| end.handle(now, id(1), Incarnation(1), msg));
     }
     assert_eq!(pair.turns, turns, "it speaks of another life");
+}
+
+/// With a transition it is told anyway; after that, whenever it changes and not with every beat.
+#[test]
+fn how_the_other_stands_is_told_when_it_changes() {
+    let mut pair = Pair::new(3);
+    let dead = Standing { dead: true, ..Standing::default() };
+    pair.act(0, |end, now| end.stand(now, dead));
+    pair.run(Span::secs(5));
+    assert_eq!(pair.stands, [vec![], vec![]], "told with the transition, or has not changed");
+    let alive = Standing::default();
+    pair.act(0, |end, now| end.stand(now, alive));
+    pair.run(Span::secs(5));
+    assert_eq!(pair.stands, [vec![], vec![alive]]);
 }
