@@ -210,6 +210,11 @@ impl Group {
         self.task.as_ref().filter(|_| matches!(self.phase, Phase::InPlace(_)))
     }
 
+    /// For which reorganization the application's answer is awaited.
+    pub(crate) fn awaits_plan(&self) -> Option<ElectionId> {
+        matches!(self.phase, Phase::Planning { .. }).then_some(self.latest)
+    }
+
     /// An election formed a group. Its coordinator hands out what it is to do; the others wait for it.
     pub(crate) fn form(&mut self, now: Time, formation: Formation) {
         self.abort_all();

@@ -13,7 +13,7 @@ use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
-use crate::ident::{Incarnation, NodeId};
+use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
 use crate::link::history::{Histories, Letter};
@@ -244,6 +244,11 @@ impl<E: Election> Node<E> {
     /// What the node's group works on, once that is in place.
     pub fn task_in_place(&self) -> Option<&Task> {
         self.group.as_ref().and_then(Group::task_in_place)
+    }
+
+    /// The number of the reorganization for which the application's answer is awaited: any other comes too late.
+    pub fn awaits_plan(&self) -> Option<ElectionId> {
+        self.group.as_ref().and_then(Group::awaits_plan)
     }
 
     /// The restricted operations that the node voted for without knowing the outcome.
@@ -480,7 +485,9 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
-            self.shown = View { status: Status::Waiting, leader: None, group: None };
+            // Where links have a history it is linked with nobody, not even as the dead are: it is not there.
+            let status = if self.history.is_some() { Status::Down } else { Status::Waiting };
+            self.shown = View { status, leader: None, group: None };
             out.push(Output::Event(Event::View(self.shown)));
             self.lead(now, out, |leadership| leadership.stand_aside(now));
         }

@@ -9,9 +9,10 @@ use crate::ident::NodeId;
 pub enum Cause {
     /// The member came up.
     Started,
-    /// The leader's connection ended without a goodbye, or it came back in a new life: its process is gone.
+    /// The leader's connection ended without a goodbye, or it came back in a new life: its process is gone. Or another member's,
+    /// where leadership is that of a view, which ends with any of its members.
     Gone(NodeId),
-    /// The leader was silent for too long.
+    /// The leader was silent for too long, or another member of its view.
     Silent(NodeId),
     /// The leader stood aside.
     Resigned(NodeId),

@@ -2,7 +2,9 @@
 
 use super::Node;
 use crate::election::{self, Election};
+use crate::ident::NodeId;
 use crate::leadership::Cause;
+use crate::link::history::{Histories, Letter};
 
 impl<E: Election> Node<E> {
     /// Why the node may name another leader after this.
@@ -14,11 +16,10 @@ impl<E: Election> Node<E> {
             (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
             (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
             // A view changes when all have agreed to that. Why they do is some time ago.
-            (_, Some(led)) if let Some(history) = &self.history => match history.is_up(led) {
-                _ if led == self.id() => Cause::Merged,
-                true => Cause::Merged,
-                false if self.link.is_parted(led) => Cause::Gone(led),
-                false => Cause::Silent(led),
+            (_, Some(led)) if let Some(history) = &self.history => match self.missed(history, led) {
+                Some(peer) if self.link.is_parted(peer) => Cause::Gone(peer),
+                Some(peer) => Cause::Silent(peer),
+                None => Cause::Merged,
             },
             (election::Input::Gone(peer) | election::Input::NewLife(peer), Some(_)) => Cause::Gone(*peer),
             (election::Input::Deadline, Some(led)) if self.group.is_some() && led == self.id() => {
@@ -35,5 +36,13 @@ impl<E: Election> Node<E> {
                 None => Cause::Outranked(led),
             },
         }
+    }
+
+    /// Who was in the view that was shown and is not linked any more: its leader, if that is one of them.
+    fn missed(&self, history: &Histories<Letter<E::Msg>>, led: NodeId) -> Option<NodeId> {
+        let members = self.shown.group.and_then(|group| self.history()?.record(group));
+        let members = members.into_iter().flat_map(|record| &record.members).copied();
+        let missing = |peer: &NodeId| *peer != self.id() && !history.is_up(*peer);
+        [led].into_iter().chain(members).find(missing)
     }
 }

@@ -1,6 +1,7 @@
 //! What a trace has told so far: who is up, paused, playing dead; what each node shows; which links are cut.
 
 use std::collections::BTreeSet;
+use std::mem;
 
 use bellwether_proto::group::{GroupEvent, TaskDigest};
 use bellwether_proto::ident::NodeId;
@@ -8,7 +9,7 @@ use bellwether_proto::io::Event;
 use bellwether_proto::roster::Priority;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::View;
+use bellwether_proto::view::{Status, View};
 
 use super::Facts;
 use super::views::Views;
@@ -62,6 +63,11 @@ impl Known {
         self.node(id).is_some_and(|node| node.paused.is_so())
     }
 
+    /// Whether the node is up, but says that it is not there: where links have a history, who stands aside has none.
+    pub(super) fn is_aside(&self, id: NodeId) -> bool {
+        self.node(id).is_some_and(|node| node.aside)
+    }
+
     /// The settled leader that a node announced last, in this life.
     pub(super) fn announced(&self, id: NodeId) -> Option<NodeId> {
         self.node(id).and_then(|node| node.announced)
@@ -112,7 +118,7 @@ impl Known {
         let node = self.node_mut(id);
         node.up = false;
         node.view = View::DOWN;
-        (node.announced, node.task) = (None, None);
+        (node.announced, node.task, node.aside) = (None, None, false);
         node.playing_dead.set(false, now);
         self.version += 1;
         Stays::Disturbed
@@ -161,8 +167,14 @@ impl Known {
         let now = self.now;
         match reported {
             Event::View(view) => {
-                self.node_mut(id).view = view;
+                let aside = view.status == Status::Down;
+                let node = self.node_mut(id);
+                node.view = view;
+                let was_aside = mem::replace(&mut node.aside, aside);
                 self.version += 1;
+                if was_aside != aside {
+                    return Stays::Disturbed; // As if it had failed, or come back.
+                }
             }
             Event::PlayDead => self.node_mut(id).playing_dead.set(true, now),
             Event::PlayAlive => self.node_mut(id).playing_dead.set(false, now),
@@ -234,6 +246,8 @@ struct Node {
     announced: Option<NodeId>,
     /// The task description that was last in place, in this life.
     task: Option<TaskDigest>,
+    /// Whether it has shown, since it came up, that it is not there.
+    aside: bool,
     paused: Spell,
     playing_dead: Spell,
 }

@@ -3,7 +3,8 @@
 //!
 //! Both ends see the same transitions: each counts them one by one, so that one history is always the beginning of the
 //! other, and neither end is more than two ahead. In a stable network, in bounded time, they have seen the same;
-//! those who can speak with each other are then linked, and nobody else is. A history is one of two lives.
+//! those who can speak with each other are then linked, and nobody else is; nor is who stands aside. A history is one of two
+//! lives.
 
 use std::collections::BTreeMap;
 
@@ -68,12 +69,12 @@ impl LinkHistory {
 
 /// Whether those who can speak with each other have seen the same and are up, and nobody else is.
 fn standing(latest: &Latest, known: &Known) -> Standing {
-    let up: Vec<_> = known.up().map(|(id, _)| id).collect();
+    let up: Vec<_> = known.up().map(|(id, _)| id).filter(|id| !known.is_aside(*id)).collect();
     let is_up = |node, peer| latest.get(&(node, peer)).is_some_and(|(.., seen)| seen % 2 == 1);
     for a in &up {
         let strangers = latest.range((*a, NodeId(0))..=(*a, NodeId(u32::MAX)));
         let mut strangers = strangers.map(|((_, peer), _)| *peer);
-        if let Some(b) = strangers.find(|b| is_up(*a, *b) && !(known.is_up(*b) && known.connected(*a, *b))) {
+        if let Some(b) = strangers.find(|b| is_up(*a, *b) && !(up.contains(b) && known.connected(*a, *b))) {
             return Standing::Fails(format!("{a} is linked with {b}, which it cannot speak with"));
         }
         for b in up.iter().filter(|b| a < b && known.connected(*a, **b)) {

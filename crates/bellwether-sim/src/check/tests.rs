@@ -10,6 +10,7 @@ mod garcia_molina;
 mod group_history;
 mod groups;
 mod judge;
+mod link_history;
 mod omega;
 mod settled;
 mod single_sender;
