@@ -53,6 +53,8 @@ pub(crate) struct Driver {
     pub(crate) linked: BTreeSet<NodeId>,
     pub(crate) releases: Releases,
     pub(crate) planning: Planning,
+    /// What the member's service was begun for, while it lasts.
+    pub(crate) serving: Option<(GroupId, NodeId, ElectionId)>,
     /// Whether all handles are gone.
     pub(crate) abandoned: bool,
     /// How long to wait for a successor.
@@ -174,6 +176,7 @@ impl Driver {
         let now = self.clock.now();
         let mut outbox = std::mem::take(&mut self.outbox);
         self.node.handle(now, input, &mut outbox);
+        self.end_service();
         for output in outbox.drain() {
             match output {
                 Output::Persist(durable) => self.persist(durable).await?,
@@ -184,7 +187,8 @@ impl Driver {
             }
         }
         self.outbox = outbox;
-        self.tell_service();
+        self.planning.keep_only(self.node.awaits_plan());
+        self.begin_service();
         self.flush();
         Ok(())
     }
@@ -233,7 +237,8 @@ impl Driver {
     }
 
     fn on_event(&mut self, now: Time, event: Event) {
-        self.record(What::Node(event));
+        // All that a node shows in a step it shows at once, whatever the disk does in between.
+        self.record_at(now, What::Node(event));
         match event {
             Event::View(view) => {
                 let mut known = self.shared.known();
@@ -251,19 +256,33 @@ impl Driver {
         }
     }
 
-    /// Whoever works in the group is told when that begins, and first of all when it ends.
-    fn tell_service(&self) {
-        let service = self.in_service();
-        self.shared.service.send_if_modified(|before| {
-            let changed = *before != service;
-            *before = service;
-            changed
-        });
+    /// Whoever works in a group that is no more is told before anybody else.
+    fn end_service(&mut self) {
+        if self.serving.is_some() && self.serving != self.served_by() {
+            self.serving = None;
+            self.shared.service.send_replace(None);
+        }
     }
 
-    fn in_service(&self) -> Option<Service> {
+    /// Whoever is to work is told when all is on the disk that must be.
+    fn begin_service(&mut self) {
+        if self.serving.is_none()
+            && let Some(serving) = self.served_by()
+            && let Some(service) = self.service()
+        {
+            self.serving = Some(serving);
+            self.shared.service.send_replace(Some(service));
+        }
+    }
+
+    /// The group that the node works in, who leads it, and which task that gave.
+    fn served_by(&self) -> Option<(GroupId, NodeId, ElectionId)> {
         let view = self.node.view();
-        let (group, leader, task) = (view.group?, view.normal_leader()?, self.node.task_in_place()?);
+        Some((view.group?, view.normal_leader()?, self.node.task_in_place()?.made_by()))
+    }
+
+    fn service(&self) -> Option<Service> {
+        let ((group, leader, _), task) = (self.served_by()?, self.node.task_in_place()?);
         let members = self.node.history()?.record(group)?.members.clone();
         Some(Service { group, leader, members, task: task.content().into() })
     }
@@ -301,8 +320,12 @@ impl Driver {
     }
 
     fn record(&mut self, what: What) {
+        self.record_at(self.clock.now(), what);
+    }
+
+    fn record_at(&mut self, at: Time, what: What) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.event(self.clock.wall_micros(self.clock.now()), self.node.incarnation(), what);
+            recorder.event(self.clock.wall_micros(at), self.node.incarnation(), what);
         }
     }
 }

@@ -17,7 +17,7 @@
 //! | know who leads, now and from now on | [`Member::leader`], [`Member::observe`] |
 //! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
 //! | know with whom a member is in a group, and where that came from | [`Member::status`], [`Member::groups`] |
-//! | say what a new group is to do, and do one's part of it | [`Member::join_as_manager`], [`Member::service`] |
+//! | say what a new group is to do, and do one's part of it | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
 //! | give leadership away | [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
 //! **What you may rely on**: every group of members that can reach each other has one announced leader, and every leadership

@@ -85,7 +85,8 @@ impl Member {
     /// Comes up and takes part. Must be called inside a tokio runtime, on which the member then runs.
     ///
     /// # Errors
-    /// If its state, its address or its certificate cannot be had. Nothing is left running.
+    /// If the algorithm cannot do with such members, or its state, its address or its certificate cannot be had. Nothing is left
+    /// running.
     pub async fn join(config: Config) -> Result<Self, JoinError> {
         Self::begin(config, None)
     }
@@ -100,6 +101,7 @@ impl Member {
     }
 
     fn begin(config: Config, manager: Option<Manager>) -> Result<Self, JoinError> {
+        check_members(&config)?;
         let clock = Clock::start();
         let (store, kept) =
             Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::store)?;
@@ -112,9 +114,13 @@ impl Member {
         let history = History::open(&config.data_dir);
         let shared = Arc::new(Shared::new(&config, clock.began_at(), transport, incarnation, history));
         let (commands, inbox) = mpsc::channel(64);
+        let node = node(&config, &kept, incarnation, manager.as_ref(), clock.now());
+        // What the disk remembers of groups can be asked for at once.
+        shared.known().groups = node.history().cloned().unwrap_or_default();
         let driver = Driver {
-            node: node(&config, &kept, incarnation, manager.as_ref(), clock.now()),
+            node,
             planning: Planning::new(manager),
+            serving: None,
             clock,
             alarm: Alarm::new(),
             channel: Channel::of_cluster(&config.cluster),
@@ -320,6 +326,7 @@ impl<T> Drop for AbortOnDrop<T> {
 async fn supervise(driver: Driver, shared: Arc<Shared>) {
     if let Err(panicked) = tokio::spawn(driver.run()).await {
         shared.tenures.set(Phase::None);
+        shared.service.send_replace(None);
         shared.known().leader = None;
         shared.transport.close().await;
         shared.ended.send_replace(Some(Ended::Fault(panicked.to_string())));
@@ -378,6 +385,22 @@ fn members(config: &Config) -> BTreeSet<NodeId> {
     match &config.peers {
         Peers::Listed(peers) => peers.keys().copied().chain([config.id]).collect(),
         Peers::Named(_) => BTreeSet::new(),
+    }
+}
+
+/// Some algorithms must know all members beforehand, and there are bounds to how many.
+fn check_members(config: &Config) -> Result<(), JoinError> {
+    let (spec, name) = (config.protocol.spec(), config.protocol.name());
+    match (&config.peers, spec.peers) {
+        (Peers::Named(_), election::Peers::Listed) => Err(JoinError::Members(format!(
+            "{name} needs a list of all members, not names to look them up by"
+        ))),
+        _ => match (spec.nodes_max(), members(config).len()) {
+            (Some(most), found) if found > most => {
+                Err(JoinError::Members(format!("found {found} members, {name} takes at most {most}")))
+            }
+            _ => Ok(()),
+        },
     }
 }
 
@@ -449,6 +472,9 @@ pub(crate) fn timing(config: &Config) -> Timing {
 /// Why a member could not join. Nothing is left running.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
+    /// The algorithm cannot do with such members.
+    #[error("{0}")]
+    Members(String),
     /// What is on the disk is not this member's state.
     #[error("{0}")]
     State(String),
@@ -497,7 +523,7 @@ impl JoinError {
 
     /// Whether what was given is wrong, rather than what the world did.
     pub fn is_bad_input(&self) -> bool {
-        matches!(self, Self::State(_) | Self::Tls(_) | Self::LivesUsedUp)
+        matches!(self, Self::Members(_) | Self::State(_) | Self::Tls(_) | Self::LivesUsedUp)
     }
 }
 

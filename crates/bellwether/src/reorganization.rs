@@ -7,41 +7,45 @@
 //! ```
 //!
 //! With `fb-omega` all members have agreed on who failed before anybody is asked: its manager is the fault manager.
+//! `examples/fault_manager.rs` shares work among those who are left.
 
 use std::fmt::{self, Display};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use bellwether_proto::group::{Content, Plan, PlanRequest};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
+type Ask = Box<dyn FnMut(PlanRequest) -> Answer + Send>;
 
 /// Says what groups are to do, when its member leads one. What it says may be at most
 /// [`TASK_MAX`](crate::group::TASK_MAX) bytes long.
 pub struct Manager {
     /// How long it may take, at least the time that a member may take to answer. Then the reorganization has failed.
     pub(crate) patience: Duration,
-    plan: Box<dyn FnMut(PlanRequest) -> Answer + Send>,
+    ask: Arc<Mutex<Ask>>,
 }
 
 impl Manager {
-    /// One that answers like that, within that time. If it fails, panics or takes longer, another reorganization begins.
+    /// One that answers like that, within that time. If it fails, panics or takes longer, that is logged, and another
+    /// reorganization begins: with `fb-omega` another member leads that. What it was about to do for a group that is no more
+    /// is dropped at its next `await`.
     pub fn new<F, Fut, E>(patience: Duration, mut plan: F) -> Self
     where
         F: FnMut(PlanRequest) -> Fut + Send + 'static,
         Fut: Future<Output = Result<Vec<u8>, E>> + Send + 'static,
         E: Display,
     {
-        let plan = move |request| -> Answer {
+        let ask = move |request| -> Answer {
             let answer = plan(request);
             Box::pin(async move { answer.await.map_err(|error| error.to_string()) })
         };
-        Self { patience, plan: Box::new(plan) }
+        Self { patience, ask: Arc::new(Mutex::new(Box::new(ask))) }
     }
 }
 
@@ -55,7 +59,13 @@ impl fmt::Debug for Manager {
 #[derive(Default)]
 pub(crate) struct Planning {
     manager: Option<Manager>,
-    current: Option<(ElectionId, JoinHandle<Plan>)>,
+    current: Option<Current>,
+}
+
+struct Current {
+    no: ElectionId,
+    since: Instant,
+    task: JoinHandle<Result<Content, String>>,
 }
 
 impl Planning {
@@ -63,39 +73,57 @@ impl Planning {
         Self { manager, current: None }
     }
 
-    /// Begins to work out that; what was asked before is about a group that is no more.
+    /// Begins to work out that; what was asked before is about a group that is no more. The application runs beside the
+    /// driver from its first line on: it may panic there.
     pub(crate) fn begin(&mut self, request: PlanRequest) {
-        self.stop();
-        let Some(manager) = &mut self.manager else { return };
-        let (no, answer) = (request.no, (manager.plan)(request));
-        let content = async move {
-            let content =
-                answer.await.and_then(|bytes| Content::new(bytes).map_err(|error| error.to_string()));
-            content
-                .inspect_err(|error| tracing::error!("the group's work could not be planned: {error}"))
-                .ok()
-        };
-        self.current = Some((no, tokio::spawn(content)));
+        self.keep_only(None);
+        let Some(manager) = &self.manager else { return };
+        let (no, ask) = (request.no, Arc::clone(&manager.ask));
+        let task = tokio::spawn(async move {
+            let answer = ask.lock().unwrap_or_else(PoisonError::into_inner)(request);
+            Content::new(answer.await?).map_err(|error| error.to_string())
+        });
+        self.current = Some(Current { no, since: Instant::now(), task });
     }
 
     /// The next answer, if anything is being worked out. May be dropped and called again.
     pub(crate) async fn done(&mut self) -> (ElectionId, Plan) {
-        let Some((no, task)) = &mut self.current else { return std::future::pending().await };
-        let (no, plan) = (*no, task.await.unwrap_or(None));
+        let Some(Current { no, task, .. }) = &mut self.current else { return std::future::pending().await };
+        let (no, outcome) = (*no, task.await);
         self.current = None;
-        (no, plan)
+        (no, outcome.unwrap_or_else(|error| Err(in_words(error))).inspect_err(|why| complain(why)).ok())
     }
 
-    fn stop(&mut self) {
-        if let Some((_, task)) = self.current.take() {
-            task.abort();
+    /// Stops what is being worked out for another reorganization than that: nobody waits for it any more.
+    pub(crate) fn keep_only(&mut self, awaited: Option<ElectionId>) {
+        let Some(current) = self.current.take_if(|current| Some(current.no) != awaited) else { return };
+        current.task.abort();
+        if self.manager.as_ref().is_some_and(|manager| current.since.elapsed() >= manager.patience) {
+            complain("there was no answer in time");
         }
     }
 }
 
 impl Drop for Planning {
     fn drop(&mut self) {
-        self.stop();
+        if let Some(current) = &self.current {
+            current.task.abort();
+        }
+    }
+}
+
+fn complain(why: &str) {
+    tracing::error!("the group's work could not be planned: {why}");
+}
+
+fn in_words(error: JoinError) -> String {
+    match error.try_into_panic() {
+        Ok(panic) => {
+            let said = panic.downcast_ref::<&str>().copied();
+            let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+            format!("it panicked: {}", said.unwrap_or("without a word"))
+        }
+        Err(error) => error.to_string(),
     }
 }
 

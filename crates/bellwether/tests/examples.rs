@@ -4,6 +4,8 @@
 
 #[path = "../examples/drain_before_release.rs"]
 mod drain_before_release;
+#[path = "../examples/fault_manager.rs"]
+mod fault_manager;
 #[path = "../examples/observe.rs"]
 mod observe;
 #[path = "../examples/run_one_job.rs"]
@@ -29,4 +31,9 @@ fn a_leader_finishes_its_work_before_another_begins() {
 #[test]
 fn who_leads_and_why_it_changed_can_be_observed() {
     observe::main().expect("changes are seen");
+}
+
+#[test]
+fn who_leads_shares_the_work_of_those_who_failed() {
+    fault_manager::main().expect("the work is shared");
 }
