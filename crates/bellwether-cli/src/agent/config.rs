@@ -33,6 +33,7 @@ use bellwether::tls::{Identity, TlsError};
 use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 
+use crate::agent::mode::Mode;
 use layers::Settings;
 
 pub(crate) use cluster::ClusterFile;
@@ -96,6 +97,7 @@ struct Draft {
     cluster: String,
     id: NodeId,
     protocol: Protocol,
+    mode: Option<Mode>,
     data_dir: PathBuf,
     priority: u32,
     preempt: bool,
@@ -144,11 +146,11 @@ impl Draft {
         let id = settings.need("node", given::id);
         let data_dir = settings.need_path("data_dir", id);
         let tls = TlsFiles::read(settings, id);
-        given::only_mode(settings);
         given::only_variant(settings);
         let (peers, own) = peers::read(settings, id);
         Some(Self {
             protocol: settings.or("protocol", Protocol::Fjr, given::protocol),
+            mode: settings.get("mode", given::mode),
             priority: settings.or("priority", 0, |given| given.whole(0..=1000)),
             preempt: settings.or("preempt", false, given::Given::truth),
             preempt_delay: settings.get("preempt_delay", given::Given::duration),

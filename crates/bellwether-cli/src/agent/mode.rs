@@ -2,19 +2,44 @@
 
 use bellwether::election::Protocol;
 
-/// The mode that agents run in. Which it is follows from the algorithm.
-pub(crate) fn name(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::FbOmega => "majority",
-        _ => "any-survivor",
-    }
+/// What a leader needs. Which it is follows from the algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nobody else.
+    AnySurvivor,
+    /// More than half of all members.
+    Majority,
 }
 
-/// What it guarantees with that algorithm, and what it does not.
-pub(crate) fn guarantee(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::FbOmega => MAJORITY,
-        _ => ANY_SURVIVOR,
+impl Mode {
+    const ALL: [Self; 2] = [Self::AnySurvivor, Self::Majority];
+
+    /// The mode of agents with that algorithm.
+    pub(crate) fn of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::FbOmega => Self::Majority,
+            _ => Self::AnySurvivor,
+        }
+    }
+
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::AnySurvivor => "any-survivor",
+            Self::Majority => "majority",
+        }
+    }
+
+    /// What it guarantees, and what it does not.
+    pub(crate) fn guarantee(self) -> &'static str {
+        match self {
+            Self::AnySurvivor => ANY_SURVIVOR,
+            Self::Majority => MAJORITY,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use toml::de::DeValue;
 
 use super::LogFormat;
 use super::layers::Settings;
+use crate::agent::mode::Mode;
 
 /// A value, for what it was given, and where.
 #[derive(Clone, Debug)]
@@ -198,15 +199,15 @@ pub(super) fn only_variant(settings: &mut Settings) {
     });
 }
 
-/// Notes that something else than the only mode is asked for.
-pub(super) fn only_mode(settings: &mut Settings) {
-    settings.get("mode", |given| match given.text("`any-survivor`")? {
-        "any-survivor" => Ok(()),
+/// The mode that is asked for.
+pub(super) fn mode(given: &Given) -> Result<Mode, String> {
+    let expected = "`any-survivor` or `majority`";
+    match given.text(expected)? {
         later @ ("quorum" | "witness") => {
-            Err(format!("found {later:?}, which is not in this version; expected `any-survivor`"))
+            Err(format!("found {later:?}, which is not in this version; expected {expected}"))
         }
-        other => Err(format!("found {other:?}, expected `any-survivor`")),
-    });
+        name => Mode::by_name(name).ok_or_else(|| format!("found {name:?}, expected {expected}")),
+    }
 }
 
 /// An address to listen at.

@@ -9,6 +9,7 @@ use bellwether_proto::time::Span;
 
 use super::Draft;
 use super::layers::Settings;
+use crate::agent::mode::Mode;
 
 /// Fewer signs of life than this within the timeout, and a single late one would unseat a leader.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
@@ -21,17 +22,38 @@ pub(super) fn hands_over(protocol: Protocol) -> bool {
     protocol == Protocol::Fjr
 }
 
-/// Whether a leader of that algorithm that is well gives way to a preferred node as soon as that is back.
+/// Whether a leader of that algorithm that is well gives way to a preferred node that is back, whoever likes that or not.
 pub(crate) fn gives_way(protocol: Protocol) -> bool {
     !matches!(protocol, Protocol::Fjr | Protocol::Invitation)
 }
 
+/// When it does.
+fn when(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::FbOmega => "when its view changes next",
+        _ => "at once",
+    }
+}
+
 /// Notes every relation that does not hold.
 pub(super) fn check(draft: &Draft, settings: &mut Settings) {
+    mode(draft, settings);
     timing(draft, settings);
     preference(draft, settings);
     members(draft, settings);
     listening(draft, settings);
+}
+
+fn mode(draft: &Draft, settings: &mut Settings) {
+    let (has, name) = (Mode::of(draft.protocol), draft.protocol.name());
+    if let Some(asked) = draft.mode.filter(|asked| *asked != has) {
+        let problem = format!(
+            "mode = \"{}\" cannot be had with protocol = \"{name}\", whose mode is \"{}\"",
+            asked.name(),
+            has.name()
+        );
+        settings.wrong("mode", problem);
+    }
 }
 
 fn timing(draft: &Draft, settings: &mut Settings) {
@@ -73,15 +95,17 @@ fn preference(draft: &Draft, settings: &mut Settings) {
     if !draft.preempt && gives_way(draft.protocol) {
         let key = if settings.given("preempt").is_some() { "preempt" } else { "protocol" };
         let problem = format!(
-            "preempt = false cannot be had with protocol = \"{name}\", whose leader always gives way to the preferred \
-             node: say preempt = true, or take \"fjr\""
+            "preempt = false cannot be had with protocol = \"{name}\", whose leader gives way to the preferred node {}: \
+             say preempt = true, or take \"fjr\"",
+            when(draft.protocol)
         );
         settings.wrong(key, problem);
     }
     if draft.preempt && gives_way(draft.protocol) && draft.preempt_delay.is_some_and(|delay| !delay.is_zero())
     {
         let problem = format!(
-            "preempt_delay needs protocol = \"fjr\": with \"{name}\" a leader gives way to the preferred node at once"
+            "preempt_delay needs protocol = \"fjr\": with \"{name}\" a leader gives way to the preferred node {}",
+            when(draft.protocol)
         );
         settings.wrong("preempt_delay", problem);
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::files::Plan;
 use super::fleet::Process;
 use super::model::{Model, Node, Note, Standing};
-use crate::agent::mode;
+use crate::agent::mode::Mode;
 use crate::duration::rough;
 use crate::layout::{WIDTH, hanging};
 use crate::output::invocation;
@@ -62,7 +62,7 @@ pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
     );
     let entries = [
         entry("agents", &agents),
-        entry("guarantee", mode::guarantee(plan.protocol)),
+        entry("guarantee", Mode::of(plan.protocol).guarantee()),
         entry("files", &plan.dir.display().to_string()),
         entry("ask", &format!("{name} status --api {api}")),
         entry("", &format!("curl http://{api}/v1/status")),

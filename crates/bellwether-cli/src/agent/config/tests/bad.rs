@@ -43,7 +43,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nprotocol = \"raft\"",
-        "agent.toml:3:12: `protocol`: found \"raft\", expected `async-bully`, `lfa`, `adft`, `fjr` or `invitation`",
+        "agent.toml:3:12: `protocol`: found \"raft\", expected `async-bully`, `lfa`, `adft`, `fjr`, `invitation` or `fb-omega`",
     ),
     (
         "node = 1",
@@ -53,7 +53,17 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nmode = \"quorum\"",
-        "agent.toml:3:8: `mode`: found \"quorum\", which is not in this version; expected `any-survivor`",
+        "agent.toml:3:8: `mode`: found \"quorum\", which is not in this version; expected `any-survivor` or `majority`",
+    ),
+    (
+        "node = 1",
+        "node = 1\nmode = \"majority\"",
+        "agent.toml:3:8: mode = \"majority\" cannot be had with protocol = \"fjr\", whose mode is \"any-survivor\"",
+    ),
+    (
+        "node = 1",
+        "node = 1\nprotocol = \"fb-omega\"\npreempt = true\nmode = \"any-survivor\"",
+        "agent.toml:5:8: mode = \"any-survivor\" cannot be had with protocol = \"fb-omega\", whose mode is \"majority\"",
     ),
     (
         "node = 1",
@@ -182,7 +192,12 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nprotocol = \"lfa\"",
-        "agent.toml:3:12: preempt = false cannot be had with protocol = \"lfa\", whose leader always gives way to the preferred node: say preempt = true, or take \"fjr\"",
+        "agent.toml:3:12: preempt = false cannot be had with protocol = \"lfa\", whose leader gives way to the preferred node at once: say preempt = true, or take \"fjr\"",
+    ),
+    (
+        "node = 1",
+        "node = 1\nprotocol = \"fb-omega\"",
+        "agent.toml:3:12: preempt = false cannot be had with protocol = \"fb-omega\", whose leader gives way to the preferred node when its view changes next: say preempt = true, or take \"fjr\"",
     ),
     (
         "node = 1",
@@ -262,6 +277,21 @@ fn discovery_is_for_those_that_can_meet_strangers() {
             "agent.toml:11:7: [discovery] needs protocol = \"fjr\": with \"lfa\" every node must know all members beforehand, list them as [[peer]]"
         ]
     );
+}
+
+/// Views name their members in so many bits.
+#[test]
+fn views_of_more_than_128_members_cannot_be() {
+    let text =
+        LEAST.replace("node = 1", "node = 1\nprotocol = \"fb-omega\"\npreempt = true\nmode = \"majority\"");
+    let peer = |id: u32| format!("[[peer]]\nid = {id}\naddress = \"10.0.1.{id}\"\n");
+    let with = |last| Place::with((2..=last).map(peer).fold(text.clone(), |text, peer| text + &peer));
+    assert_eq!(
+        with(128).load(&Overrides::default(), &[]).map(|_| ()).map_err(|error| error.to_string()),
+        Ok(())
+    );
+    let problems = with(129).problems(&Overrides::default(), &[]);
+    assert_eq!(problems, ["agent.toml:3:12: found 129 [[peer]]s, fb-omega takes at most 128"]);
 }
 
 #[test]
