@@ -9,6 +9,7 @@ pub(crate) mod http;
 mod process;
 pub(crate) mod records;
 pub(crate) mod relay;
+pub(crate) mod service;
 pub(crate) mod truth;
 
 use std::collections::BTreeMap;

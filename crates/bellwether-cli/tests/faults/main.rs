@@ -9,6 +9,7 @@
 //! | every algorithm of the agent | `protocols.rs` |
 //! | leaders that go on purpose | `handover.rs` |
 //! | leaders that are preferred | `priorities.rs` |
+//! | views, and who is in them | `views.rs` |
 //! | state files that are damaged or lost | `state_file.rs` |
 //! | disks that are full | `full_disk.rs` |
 //! | addresses and ids that are taken | `taken.rs` |
@@ -26,3 +27,4 @@ mod priorities;
 mod protocols;
 mod state_file;
 mod taken;
+mod views;

@@ -61,6 +61,29 @@ pub(crate) fn each_half_is_a_group() {
     world.judge();
 }
 
+/// With `fb-omega` two of five are too few. The leader is one of them, and leads no more.
+pub(crate) fn only_the_larger_part_has_a_leader() {
+    let mut world = World::start_with("fb-omega", 5);
+    let first = world.cluster.wait_for_view(&[1, 2, 3, 4, 5]);
+    let (few, most): ([u32; 2], [u32; 3]) = ([1, 2], [3, 4, 5]);
+    world.cut(&World::between(&[&few, &most]));
+    let second = world.cluster.wait_for_view(&most);
+    assert!((first.leader, second.leader) == (1, 3) && second.epoch > first.epoch, "{first:?}, {second:?}");
+    world.cluster.wait_for_nobody_to_lead(&few);
+    world.wait_for_links();
+    assert_eq!(world.cluster.wait_for_view(&most), second, "nothing has changed since");
+    world.cluster.wait_for_nobody_to_lead(&few);
+    world.heal();
+    world.wait_for_links();
+    let whole = world.cluster.wait_for_view(&[1, 2, 3, 4, 5]);
+    assert!(whole.epoch > second.epoch, "{second:?}, {whole:?}");
+    for id in 1..=5 {
+        let came_from = world.ancestors(id, &whole.number);
+        assert!(came_from.contains(&second.number), "{whole:?} came from {came_from:?}");
+    }
+    world.judge();
+}
+
 /// What it sends is lost, and with it every answer: it hears the others, but cannot keep a connection.
 pub(crate) fn a_leader_that_nobody_hears() {
     let mut world = World::start(5);

@@ -55,6 +55,17 @@ fn promised(protocol: &str) -> &'static [&'static str] {
         "adft" => &["OMEGA", "SETTLED", "EPOCH"],
         "async-bully" => &["ALE1", "FD-ACCURATE", "EPOCH"],
         "invitation" => &["A3", "GROUP-ONCE", "HISTORY", "EPOCH"],
+        // That all agree in the end needs that nothing is late, which it is where connections have to be made again.
+        "fb-omega" => &[
+            "VIEW-AGREE",
+            "ONE-LEADER-PER-VIEW",
+            "ONE-VIEW-OR-DEAD",
+            "FAKE-CLEAN",
+            "LINK-HISTORY",
+            "A3",
+            "HISTORY",
+            "EPOCH",
+        ],
         unknown => panic!("{unknown} is not for agents"),
     }
 }
