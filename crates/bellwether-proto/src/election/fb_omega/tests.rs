@@ -3,10 +3,11 @@ use alloc::vec::Vec;
 use super::*;
 use crate::election::franceschetti::first_view;
 use crate::election::franceschetti::rig::Rig;
-use crate::election::{Primary, Variant};
-use crate::ident::{GroupId, NodeId};
+use crate::election::{Action, Choices, Primary, Protocol, Standing, Timing, Variant};
+use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::message::Message;
-use crate::view::Members;
+use crate::roster::Roster;
+use crate::view::{Members, Status};
 
 type Nodes = Rig<FbOmega>;
 
@@ -268,4 +269,104 @@ fn views_of_other_members_are_other_messages() {
     assert_ne!(form(&[0, 1]), form(&[0, 2]));
     assert_ne!(form(&[0, 1]), form(&[0, 70]), "beyond the first word, too");
     assert_ne!(form(&[0, 70]), form(&[0, 71]));
+}
+
+/// Weak liveness: 4 and 5 cannot speak with each other, so that nobody can lead without 1. But nobody goes on following it.
+#[test]
+fn who_misses_its_leader_follows_nobody() {
+    let mut rig = five(Variant::Repaired);
+    rig.cut(&[(4, 5)]);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(1); 5], "the view stays");
+    isolate(&mut rig, 1);
+    assert_eq!(rig.leaders(&[2, 3, 4, 5]), [None; 4]);
+    rig.mend(&[(4, 5)]);
+    rig.deliver();
+    assert_eq!(rig.leaders(&[2, 3, 4, 5]), [Some(2); 4]);
+}
+
+/// One node by itself, told of its links.
+struct Alone {
+    node: FbOmega,
+    now: Time,
+}
+
+impl Alone {
+    fn new(me: u32, nodes: u32) -> Self {
+        let setup = Setup {
+            protocol: Protocol::FbOmega,
+            variant: Variant::Repaired,
+            roster: Roster::new(NodeId(me), (1..=nodes).map(NodeId), Priority::LowestId),
+            incarnation: Incarnation(1),
+            count: 0,
+            t: 0,
+            timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },
+            choices: Choices::default(),
+        };
+        let mut alone = Self { node: FbOmega::new(setup, Span::ZERO), now: Time::ZERO };
+        alone.input(Input::Recovery);
+        alone
+    }
+
+    fn input(&mut self, input: Input<Msg>) -> Vec<Action<Msg>> {
+        let mut actions = Actions::new();
+        self.node.handle(self.now, input, &mut actions);
+        actions.drain().collect()
+    }
+
+    fn linked(&mut self, peer: u32, view: GroupId) {
+        let up = Some(Standing { view: Some(view), dead: false });
+        self.input(Input::Link { peer: NodeId(peer), up });
+    }
+
+    /// Longer than news of a view may take.
+    fn wait(&mut self) {
+        self.now = self.now + Span::secs(5);
+        self.input(Input::Deadline);
+    }
+
+    fn status(&self) -> Status {
+        self.node.view().status
+    }
+}
+
+fn view(leader: u32, seq: u64) -> GroupId {
+    GroupId(ElectionId { node: NodeId(leader), incarnation: Incarnation(u64::from(seq > 0)), seq })
+}
+
+#[test]
+fn who_sees_a_later_view_is_dead_unless_it_is_told_of_it_in_time() {
+    let mut node = Alone::new(2, 3);
+    node.linked(1, view(1, 1));
+    node.linked(3, view(1, 0));
+    assert_ne!(node.status(), Status::Dead, "it may be on its way");
+    node.wait();
+    assert_eq!(node.status(), Status::Dead);
+}
+
+#[test]
+fn who_sees_an_earlier_view_is_not_left_behind() {
+    let mut node = Alone::new(2, 3);
+    node.linked(3, view(1, 0));
+    node.linked(1, view(1, 0));
+    let members = Members::of([0, 1, 2]);
+    let msg = Msg::View { id: view(3, 1), parent: view(1, 0), members };
+    node.input(Input::Message { from: NodeId(3), msg });
+    node.linked(3, view(3, 1));
+    node.wait();
+    assert_ne!(node.status(), Status::Dead, "1 is");
+}
+
+#[test]
+fn a_leader_that_cannot_manage_is_dead_unless_there_is_nobody_else() {
+    let mut one_of_three = Alone::new(1, 3);
+    [2, 3].into_iter().for_each(|peer| one_of_three.linked(peer, view(1, 0)));
+    let actions = one_of_three.input(Input::ReorganizationFailed(NodeId(1)));
+    assert!(actions.contains(&Action::Disband));
+    assert_eq!(one_of_three.status(), Status::Dead);
+
+    let mut single = Alone::new(1, 1);
+    let actions = single.input(Input::ReorganizationFailed(NodeId(1)));
+    assert!(actions.iter().any(|action| matches!(action, Action::Form(_))), "it is asked again: {actions:?}");
+    assert_eq!(single.status(), Status::Reorganizing);
 }

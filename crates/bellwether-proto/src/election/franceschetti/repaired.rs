@@ -148,14 +148,15 @@ impl Repaired {
         news.unwrap_or(Time::NEVER).min(starts)
     }
 
-    /// A view counts where enough are linked that are known to be in it.
+    /// A view counts where enough are linked that are known to be in it, and its leader is.
     pub(super) fn view(&self) -> View {
         if self.dead {
             return View { status: Status::Dead, leader: None, group: None };
         }
         let with_me = 1 + self.others().filter(|j| self.shares_view(*j)).count();
         let (group, leader) = (Some(self.view), Some(self.leader));
-        if !self.setup.choices.primary.admits(with_me, self.setup.roster.size()) {
+        let led = self.leads() || self.setup.roster.rank(self.leader).is_some_and(|j| self.shares_view(j));
+        if !led || !self.setup.choices.primary.admits(with_me, self.setup.roster.size()) {
             return View { status: Status::Waiting, leader: None, group };
         }
         match self.service {
