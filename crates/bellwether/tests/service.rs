@@ -283,10 +283,8 @@ fn a_task_may_be_long() {
     assert_eq!(*wait_for_service(&machines).task, [7; TASK_MAX]);
 }
 
-fn answer(
-    answer: impl Future<Output = Vec<u8>> + Send + 'static,
-) -> impl Future<Output = Result<Vec<u8>, String>> + Send + 'static {
-    async { Ok(answer.await) }
+async fn answer(answer: impl Future<Output = Vec<u8>> + Send + 'static) -> Result<Vec<u8>, String> {
+    Ok(answer.await)
 }
 
 /// What all members of this process have logged.
