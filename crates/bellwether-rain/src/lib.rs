@@ -9,20 +9,27 @@
 //!                shards ──► a task: who continues which tile, without the rows that are known ──► view in service
 //! ```
 //!
-//! Everything here is a function of its inputs.
+//! Everything but [`worker`] and [`collect`] is a function of its inputs. Those two speak TCP; who is in which view they
+//! are told ([`notice`]), by whatever elects.
 
 #![forbid(unsafe_code)]
 
 pub mod code;
+pub mod collect;
 pub mod deal;
 pub mod disk;
 pub mod fractal;
+mod frames;
 pub mod image;
 pub mod job;
+mod link;
+pub mod notice;
 pub mod picture;
 pub mod recovery;
+pub mod report;
 pub mod rows;
 pub mod shard;
 pub mod store;
 pub mod task;
 pub mod wire;
+pub mod worker;

@@ -44,7 +44,7 @@ pub enum Answer {
     Have {
         /// For every tile, in order.
         rows: Vec<Rows>,
-        /// Of what it has an unfinished row in its hands.
+        /// Which it has not finished, and may have a row of in its hands.
         at_work: Option<Tile>,
     },
     /// Those that it has.
