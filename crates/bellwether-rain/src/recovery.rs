@@ -54,7 +54,8 @@ impl Survey {
     /// The shards that bring members up to what the others have, by member.
     pub fn missing(&self, tile: Tile, view: u64, rebuilt: &Rebuilt) -> BTreeMap<u32, Vec<Shard>> {
         let mut missing: BTreeMap<u32, Vec<Shard>> = BTreeMap::new();
-        for (row, bytes) in &rebuilt.rows {
+        let lack = |row: u32| self.holdings.values().any(|holds| !holds.rows(tile).has(row));
+        for (row, bytes) in rebuilt.rows.iter().filter(|(row, _)| lack(**row)) {
             let lacks = |shard: &Shard| {
                 self.holdings.get(&shard.node).is_some_and(|holds| !holds.rows(tile).has(*row))
             };
@@ -74,16 +75,10 @@ impl Survey {
 impl Rebuilt {
     /// Rebuilds these rows of a tile from whatever shards have come.
     pub fn from_shards(job: &Job, tile: Tile, wanted: Rows, shards: &[Shard]) -> Self {
-        let mut rebuilt = Self::default();
-        for row in wanted.iter() {
-            let place = Place { tile, row };
-            let of_row: Vec<_> = shards.iter().filter(|shard| shard.place == place).cloned().collect();
-            match rebuild(job, place, &of_row) {
-                Some(bytes) => drop(rebuilt.rows.insert(row, bytes)),
-                None => rebuilt.lost.add(row),
-            }
-        }
-        rebuilt
+        let rows = rebuild(job, tile, wanted, shards);
+        let mut lost = Rows::NONE;
+        wanted.iter().filter(|row| !rows.contains_key(row)).for_each(|row| lost.add(row));
+        Self { rows, lost }
     }
 }
 

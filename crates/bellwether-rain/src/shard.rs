@@ -1,9 +1,14 @@
 //! A shard of a row: one of n pieces of which any k rebuild it.
 
+use std::collections::BTreeMap;
+
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
+use crate::code::Pieces;
 use crate::job::{Job, Place};
+use crate::picture::Tile;
+use crate::rows::Rows;
 
 /// One of the pieces into which a row is coded, with what is needed to trust it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,18 +60,24 @@ impl Shard {
     }
 }
 
-/// The row of which these are shards; `None` if no k of them belong together, or what they give is not what was coded.
-pub fn rebuild(job: &Job, place: Place, shards: &[Shard]) -> Option<Vec<u8>> {
-    let usable = |shard: &&Shard| shard.place == place && shard.is_whole(job);
-    let mut sums: Vec<_> = shards.iter().filter(usable).map(|shard| shard.row_sum).collect();
-    sums.sort_unstable();
-    sums.dedup();
-    sums.into_iter().find_map(|row_sum| {
-        let alike = shards.iter().filter(usable).filter(|shard| shard.row_sum == row_sum);
-        let pieces = alike.map(|shard| (shard.node - 1, &*shard.bytes));
-        let row = job.code.decode(job.row_len(place.tile), pieces)?;
-        (crc32fast::hash(&row) == row_sum).then_some(row)
-    })
+/// The rows of a tile of which these are shards, by number. Those of which no k belong together, or for which they give
+/// something else than what was coded, are not among them.
+pub fn rebuild(job: &Job, tile: Tile, rows: Rows, shards: &[Shard]) -> BTreeMap<u32, Vec<u8>> {
+    // What is said to be the same row, by its checksum.
+    let mut alike: BTreeMap<(u32, u32), Pieces<'_>> = BTreeMap::new();
+    for shard in shards {
+        let Place { tile: of, row } = shard.place;
+        if of == tile && rows.has(row) && shard.is_whole(job) {
+            alike.entry((row, shard.row_sum)).or_default().push((shard.node - 1, &shard.bytes));
+        }
+    }
+    let (names, pieces): (Vec<_>, Vec<_>) = alike.into_iter().unzip();
+    let decoded = names.into_iter().zip(job.code.decode(job.row_len(tile), &pieces));
+    let right = decoded.filter_map(|((row, sum), bytes)| {
+        let bytes = bytes.filter(|bytes| crc32fast::hash(bytes) == sum)?;
+        Some((row, bytes))
+    });
+    right.collect()
 }
 
 #[cfg(test)]
@@ -74,10 +85,14 @@ mod tests {
     use super::*;
     use crate::code::Code;
     use crate::fractal;
-    use crate::picture::{Picture, Tile};
+    use crate::picture::Picture;
 
     fn job() -> Job {
         Job { picture: Picture::new(130, 40).unwrap(), code: Code::new(6, 4).unwrap() }
+    }
+
+    fn rebuild_one(job: &Job, place: Place, shards: &[Shard]) -> Option<Vec<u8>> {
+        rebuild(job, place.tile, Rows::first(32), shards).remove(&place.row)
     }
 
     fn row(job: &Job, place: Place) -> Vec<u8> {
@@ -115,9 +130,9 @@ mod tests {
         let mut shards = Shard::all(&job, place, 1, &one);
         shards.truncate(3);
         shards.extend(Shard::all(&job, place, 2, &other).into_iter().skip(3));
-        assert_eq!(rebuild(&job, place, &shards), None, "three of each, and four are needed");
+        assert_eq!(rebuild_one(&job, place, &shards), None, "three of each, and four are needed");
         shards.push(Shard::all(&job, place, 2, &other).remove(0));
-        assert_eq!(rebuild(&job, place, &shards), Some(other));
+        assert_eq!(rebuild_one(&job, place, &shards), Some(other));
     }
 
     #[test]
@@ -128,8 +143,8 @@ mod tests {
         let mut shards = Shard::all(&job, place, 1, &row);
         shards[0].bytes[0] ^= 1;
         shards[4].view += 1;
-        assert_eq!(rebuild(&job, place, &shards), Some(row));
+        assert_eq!(rebuild_one(&job, place, &shards), Some(row));
         shards[5].row_sum ^= 1;
-        assert_eq!(rebuild(&job, place, &shards), None);
+        assert_eq!(rebuild_one(&job, place, &shards), None);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, sleep};
 
 use super::{Shared, lock};
@@ -62,6 +62,8 @@ impl Recovery {
             let mut missing: BTreeMap<u32, Vec<Shard>> = BTreeMap::new();
             for (tile, rows) in batch {
                 let rebuilt = Rebuilt::from_shards(&job, *tile, *rows, &shards);
+                // The agent beside this has heartbeats to send.
+                yield_now().await;
                 *known.rows_mut(*tile) = known.rows(*tile).without(rebuilt.lost);
                 tally.lost += rebuilt.lost.count();
                 if self.is_of_failed(*tile) {
