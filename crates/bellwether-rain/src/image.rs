@@ -41,20 +41,20 @@ impl Canvas {
     }
 }
 
-/// Night to day and back: dark blue far outside, bright at the edge; what is inside is black.
+/// Night to day and back towards the edge; what is inside is black.
 fn palette() -> Vec<u8> {
     let mix = |from: [u32; 3], to: [u32; 3], part: u32, of: u32| {
         [0, 1, 2]
             .map(|i| u8::try_from((from[i] * (of - part) + to[i] * part) / of).expect("between two bytes"))
     };
     let stops = [
-        (1, [6, 10, 40]),
-        (8, [16, 52, 130]),
-        (20, [60, 150, 215]),
-        (40, [240, 245, 220]),
-        (80, [250, 180, 50]),
-        (150, [160, 50, 20]),
-        (255, [40, 5, 30]),
+        (1, [10, 14, 60]),
+        (4, [22, 62, 150]),
+        (8, [70, 150, 220]),
+        (14, [238, 242, 205]),
+        (28, [250, 175, 45]),
+        (60, [175, 55, 25]),
+        (255, [55, 10, 45]),
     ];
     let colour = |tries: u32| {
         let next = stops.iter().position(|(at, _)| *at > tries).unwrap_or(stops.len() - 1).max(1);

@@ -79,52 +79,57 @@ pub async fn run(
     shared.tell(Report::Up { held });
     shared.rejected(damaged, 0);
     let _server = Running::start(serve::serve(listener, Arc::clone(&shared)));
-    // What it is doing; whatever it was doing before ends with the next notice.
-    let mut doing = None;
+    let mut doing = Doing::default();
     while let Some(notice) = notices.recv().await {
-        drop(doing.take());
-        doing = heed(&shared, notice);
+        heed(&shared, notice, &mut doing);
     }
     Ok(())
 }
 
-fn heed(shared: &Arc<Shared>, notice: Notice) -> Option<Running> {
+/// What a worker is doing.
+#[derive(Debug, Default)]
+struct Doing {
+    /// Its share, in a view that is in service.
+    work: Option<Running>,
+    /// What it does as the leader of a view that is not. That goes on whatever else is told, until nobody waits for it.
+    recovery: Option<Running>,
+}
+
+fn heed(shared: &Arc<Shared>, notice: Notice, doing: &mut Doing) {
+    // Whatever is told, the view in which it worked is over.
+    doing.work = None;
     match notice {
         Notice::Recover { view, failed, readmitted, reply } => {
             let recovery = recover::Recovery { shared: Arc::clone(shared), view, failed, readmitted };
-            Some(Running::start(answer(recovery, reply)))
+            doing.recovery = Some(Running::start(answer(recovery, reply)));
         }
         Notice::InService { view, task } => match Task::decode(&shared.config.job, &task) {
             Ok(task) => {
                 shared.tell(in_service(shared, &view, &task));
                 *lock(&shared.task) = Some(task.clone());
-                Some(Running::start(work::work(Arc::clone(shared), view, task)))
+                doing.work = Some(Running::start(work::work(Arc::clone(shared), view, task)));
             }
-            Err(error) => {
-                shared.trouble(format!("view {}: {error}", view.number));
-                None
-            }
+            Err(error) => shared.trouble(format!("view {}: {error}", view.number)),
         },
-        Notice::OutOfService => {
-            shared.tell(Report::OutOfService);
-            None
-        }
+        Notice::OutOfService => shared.tell(Report::OutOfService),
         Notice::Dead => {
             // The others go on with it.
             shared.keeper().at_work = None;
             shared.tell(Report::Dead);
-            None
         }
     }
 }
 
-async fn answer(recovery: recover::Recovery, reply: oneshot::Sender<Result<Vec<u8>, String>>) {
+async fn answer(recovery: recover::Recovery, mut reply: oneshot::Sender<Result<Vec<u8>, String>>) {
     let (shared, view) = (Arc::clone(&recovery.shared), recovery.view.number);
-    let task = recovery.run().await;
+    let task = tokio::select! {
+        task = recovery.run() => task,
+        // There is another view, and another notice.
+        () = reply.closed() => return,
+    };
     if let Err(why) = &task {
         shared.tell(Report::RecoveryFailed { view, why: why.clone() });
     }
-    // Nobody may wait for it any more: then there is another view, and another notice.
     let _ = reply.send(task.map(|task| task.encode()));
 }
 

@@ -19,8 +19,9 @@ use crate::shard::Shard;
 use crate::task::Task;
 use crate::wire::{Answer, Request, TILES_AT_ONCE};
 
-/// How often a member is asked that does not answer, and how long it is waited in between.
-const TRIES_MAX: u32 = 3;
+/// How long a member may not answer. Whether it has failed is for others to find out: then there is another view.
+const SILENCE_MAX: Duration = Duration::from_secs(8);
+/// How long to wait before it is asked again.
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// A new view that is to be given its task.
@@ -173,17 +174,19 @@ impl Recovery {
     }
 }
 
-/// Asks a member, itself perhaps. One that has just started may not listen yet.
+/// Asks a member, itself perhaps, until it answers.
 async fn ask(shared: &Shared, node: u32, request: Request) -> Result<Answer, String> {
     let Some(link) = shared.links.get(&node) else {
         return Ok(shared.keeper().answer(request).0);
     };
-    let mut tried = 1;
+    let asked = Instant::now();
     loop {
         match link.lock().await.ask(&request).await {
             Ok(answer) => return Ok(answer),
-            Err(error) if tried == TRIES_MAX => return Err(format!("node {node} does not answer: {error}")),
-            Err(_) => tried += 1,
+            Err(error) if asked.elapsed() >= SILENCE_MAX => {
+                return Err(format!("node {node} does not answer: {error}"));
+            }
+            Err(_) => {}
         }
         sleep(AGAIN).await;
     }

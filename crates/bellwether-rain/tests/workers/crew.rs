@@ -120,13 +120,30 @@ impl Crew {
     /// A new view, led by its first member; it is in service when this returns.
     pub(crate) async fn view(&self, number: u64, members: &[u32], failed: &[u32], readmitted: &[u32]) {
         let view = View { number, leader: members[0], members: members.to_vec() };
-        let (reply, task) = oneshot::channel();
-        let (failed, readmitted) = (failed.to_vec(), readmitted.to_vec());
-        self.tell(members[0], Notice::Recover { view: view.clone(), failed, readmitted, reply }).await;
+        let task = self.recover(number, members, failed, readmitted).await;
         let task = timeout(DEADLINE, task).await.expect("recovery ends").unwrap().unwrap();
         for member in members {
             self.tell(*member, Notice::InService { view: view.clone(), task: task.clone() }).await;
         }
+    }
+
+    /// Has the first member recover a new view; what comes of it.
+    pub(crate) async fn recover(
+        &self,
+        number: u64,
+        members: &[u32],
+        failed: &[u32],
+        readmitted: &[u32],
+    ) -> oneshot::Receiver<Result<Vec<u8>, String>> {
+        let view = View { number, leader: members[0], members: members.to_vec() };
+        let (reply, task) = oneshot::channel();
+        let (failed, readmitted) = (failed.to_vec(), readmitted.to_vec());
+        self.tell(members[0], Notice::Recover { view, failed, readmitted, reply }).await;
+        task
+    }
+
+    pub(crate) async fn out_of_service(&self, node: u32) {
+        self.tell(node, Notice::OutOfService).await;
     }
 
     pub(crate) async fn dead(&self, node: u32) {

@@ -77,6 +77,20 @@ async fn too_few_wait_and_go_on_when_enough_are_back() {
 }
 
 #[tokio::test]
+async fn a_recovery_waits_for_every_member_whatever_else_is_told() {
+    let mut crew = Crew::start(3, 2, (64, 32)).await;
+    crew.kill(3);
+    let mut task = crew.recover(1, &[1, 2, 3], &[], &[]).await;
+    crew.out_of_service(1).await;
+    crew.wait_for(|node, report| node == 1 && *report == Report::OutOfService).await;
+    assert!(task.try_recv().is_err(), "one has not answered");
+    crew.revive(3).await;
+    assert!(task.await.unwrap().is_ok());
+    crew.view(2, &[1, 2, 3], &[], &[]).await;
+    crew.wait_until_safe(32).await;
+}
+
+#[tokio::test]
 async fn a_worker_that_was_given_up_adds_nothing() {
     let mut crew = Crew::start(3, 2, (192, 32)).await;
     crew.view(1, &[1, 2, 3], &[], &[]).await;
