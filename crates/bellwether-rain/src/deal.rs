@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::job::Job;
 use crate::picture::Tile;
 use crate::rows::{Inventory, Rows};
-use crate::task::{Share, Task};
+use crate::task::{Plan, Share};
 
 /// Deals what is left of the picture to the members of a view. Whoever is at work on a tile keeps it: it may have a row in
 /// its hands.
-pub fn deal(job: &Job, known: &Inventory, members: &[u32], at_work: &BTreeMap<u32, Tile>) -> Task {
+pub fn deal(job: &Job, known: &Inventory, members: &[u32], at_work: &BTreeMap<u32, Tile>) -> Plan {
     let rows_left = |tile: Tile| Rows::first(job.picture.tile_height(tile)).without(known.rows(tile)).count();
     let mut owners: BTreeMap<Tile, u32> = BTreeMap::new();
     let mut load: BTreeMap<u32, u32> = members.iter().map(|member| (*member, 0)).collect();

@@ -6,9 +6,18 @@ use crate::job::{Job, Place};
 use crate::picture::Tile;
 use crate::rows::{Inventory, Rows};
 
+/// What a view's leader tells all of its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Who is back, and may not have noticed that it was away.
+    pub readmitted: Vec<u32>,
+    /// What they are to do.
+    pub plan: Plan,
+}
+
 /// What a view is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum Plan {
     /// To go on: a share for every tile, in order.
     Work(Vec<Share>),
     /// To wait: what so few hold cannot be rebuilt.
@@ -34,9 +43,11 @@ pub struct Share {
 #[error("the view's task description is not one of this job")]
 pub struct BadTask;
 
-/// As it travels. Owners are numbered from 1; 0 is nobody.
+/// As it travels: who is back, and the plan. Owners are numbered from 1; 0 is nobody.
+type Form = (Vec<u8>, PlanForm);
+
 #[derive(Serialize, Deserialize)]
-enum Form {
+enum PlanForm {
     Work(Vec<(u8, Rows)>),
     Wait { have: u32, need: u32 },
 }
@@ -44,13 +55,15 @@ enum Form {
 impl Task {
     /// As bytes: for [`TILES_MAX`](crate::picture::TILES_MAX) tiles some seven thousand.
     pub fn encode(&self) -> Vec<u8> {
-        let owner = |share: &Share| share.owner.map_or(0, |node| u8::try_from(node).expect("nodes are few"));
-        let form = match self {
-            Self::Work(shares) => {
-                Form::Work(shares.iter().map(|share| (owner(share), share.known)).collect())
+        let small = |node: u32| u8::try_from(node).expect("nodes are few");
+        let owner = |share: &Share| share.owner.map_or(0, small);
+        let plan = match &self.plan {
+            Plan::Work(shares) => {
+                PlanForm::Work(shares.iter().map(|share| (owner(share), share.known)).collect())
             }
-            Self::Wait { have, need } => Form::Wait { have: *have, need: *need },
+            Plan::Wait { have, need } => PlanForm::Wait { have: *have, need: *need },
         };
+        let form: Form = (self.readmitted.iter().copied().map(small).collect(), plan);
         postcard::to_allocvec(&form).expect("memory takes anything")
     }
 
@@ -59,19 +72,24 @@ impl Task {
     /// # Errors
     /// If they are no task of that job.
     pub fn decode(job: &Job, bytes: &[u8]) -> Result<Self, BadTask> {
-        let (form, rest) = postcard::take_from_bytes(bytes).map_err(|_| BadTask)?;
-        if !rest.is_empty() {
+        let (form, rest): (Form, _) = postcard::take_from_bytes(bytes).map_err(|_| BadTask)?;
+        let (readmitted, plan) = form;
+        if !rest.is_empty() || readmitted.len() > job.code.nodes() as usize {
             return Err(BadTask);
         }
-        match form {
-            Form::Wait { have, need } => Ok(Self::Wait { have, need }),
-            Form::Work(shares) if shares.len() == job.picture.tiles().len() => {
-                job.picture.tiles().zip(shares).map(|(tile, share)| Share::read(job, tile, share)).collect()
+        let plan = match plan {
+            PlanForm::Wait { have, need } => Plan::Wait { have, need },
+            PlanForm::Work(shares) if shares.len() == job.picture.tiles().len() => {
+                let shares = job.picture.tiles().zip(shares);
+                shares.map(|(tile, share)| Share::read(job, tile, share)).collect::<Result<_, _>>()?
             }
-            Form::Work(_) => Err(BadTask),
-        }
+            PlanForm::Work(_) => return Err(BadTask),
+        };
+        Ok(Self { readmitted: readmitted.into_iter().map(u32::from).collect(), plan })
     }
+}
 
+impl Plan {
     /// What of it that node is to compute, in order.
     pub fn places(&self, job: &Job, node: u32) -> Vec<Place> {
         let Self::Work(shares) = self else { return Vec::new() };
@@ -104,7 +122,7 @@ impl Task {
     }
 }
 
-impl FromIterator<Share> for Task {
+impl FromIterator<Share> for Plan {
     fn from_iter<I: IntoIterator<Item = Share>>(shares: I) -> Self {
         Self::Work(shares.into_iter().collect())
     }
@@ -139,8 +157,9 @@ mod tests {
 
     #[test]
     fn tasks_survive_the_way() {
-        let work = Task::Work(vec![share(1, 31), share(2, 32), share(0, 1), share(4, 0)]);
-        for task in [work.clone(), Task::Wait { have: 3, need: 4 }] {
+        let work = Plan::Work(vec![share(1, 31), share(2, 32), share(0, 1), share(4, 0)]);
+        for plan in [work.clone(), Plan::Wait { have: 3, need: 4 }] {
+            let task = Task { readmitted: vec![2, 4], plan };
             assert_eq!(Task::decode(&job(), &task.encode()), Ok(task));
         }
         assert_eq!(work.places(&job(), 1), [Place { tile: Tile(0), row: 31 }]);
@@ -152,7 +171,7 @@ mod tests {
     #[test]
     fn the_largest_task_can_be_handed_out() {
         let job = Job { picture: Picture::new(2048, 1024).unwrap(), code: Code::new(9, 5).unwrap() };
-        let task = Task::Work(vec![share(9, 32); 1024]);
+        let task = Task { readmitted: (1..=9).collect(), plan: Plan::Work(vec![share(9, 32); 1024]) };
         assert!(task.encode().len() <= LEN_MAX / 2, "{}", task.encode().len());
         assert_eq!(Task::decode(&job, &task.encode()), Ok(task));
     }
@@ -160,13 +179,16 @@ mod tests {
     #[test]
     fn what_is_of_another_job_is_refused() {
         for wrong in [
-            Task::Work(vec![share(1, 0); 3]),
-            Task::Work(vec![share(1, 0), share(5, 0), share(1, 0), share(1, 0)]),
-            Task::Work(vec![share(1, 0), share(1, 0), share(1, 2), share(1, 0)]),
+            Plan::Work(vec![share(1, 0); 3]),
+            Plan::Work(vec![share(1, 0), share(5, 0), share(1, 0), share(1, 0)]),
+            Plan::Work(vec![share(1, 0), share(1, 0), share(1, 2), share(1, 0)]),
         ] {
+            let wrong = Task { readmitted: Vec::new(), plan: wrong };
             assert_eq!(Task::decode(&job(), &wrong.encode()), Err(BadTask), "{wrong:?}");
         }
-        let mut longer = Task::Wait { have: 1, need: 2 }.encode();
+        let wait = |readmitted| Task { readmitted, plan: Plan::Wait { have: 1, need: 2 } };
+        assert_eq!(Task::decode(&job(), &wait(vec![1; 5]).encode()), Err(BadTask));
+        let mut longer = wait(Vec::new()).encode();
         longer.push(0);
         assert_eq!(Task::decode(&job(), &longer), Err(BadTask));
     }

@@ -27,7 +27,7 @@ use crate::job::Job;
 use crate::link::Link;
 use crate::notice::{Notice, View};
 use crate::report::Report;
-use crate::task::Task;
+use crate::task::{Plan, Task};
 use crate::wire::Secret;
 use keeper::Keeper;
 
@@ -53,8 +53,8 @@ struct Shared {
     config: Config,
     keeper: Mutex<Keeper>,
     links: BTreeMap<u32, Arc<AsyncMutex<Link>>>,
-    /// The task of the latest view in service.
-    task: Mutex<Option<Task>>,
+    /// What the latest view in service was to do.
+    plan: Mutex<Option<Plan>>,
     report: Box<dyn Fn(Report) + Send + Sync>,
 }
 
@@ -74,8 +74,8 @@ pub async fn run(
         (*node, Arc::new(AsyncMutex::new(Link::new(*address, config.secret))))
     };
     let links = config.peers.iter().filter(|(node, _)| **node != config.node).map(link).collect();
-    let (keeper, task, report) = (Mutex::new(keeper), Mutex::new(None), Box::new(report));
-    let shared = Arc::new(Shared { config, keeper, links, task, report });
+    let (keeper, plan, report) = (Mutex::new(keeper), Mutex::new(None), Box::new(report));
+    let shared = Arc::new(Shared { config, keeper, links, plan, report });
     shared.tell(Report::Up { held });
     shared.rejected(damaged, 0);
     let _server = Running::start(serve::serve(listener, Arc::clone(&shared)));
@@ -93,6 +93,8 @@ struct Doing {
     work: Option<Running>,
     /// What it does as the leader of a view that is not. That goes on whatever else is told, until nobody waits for it.
     recovery: Option<Running>,
+    /// Whether it has been in a view in service, and has not died since.
+    is_alive: bool,
 }
 
 fn heed(shared: &Arc<Shared>, notice: Notice, doing: &mut Doing) {
@@ -104,20 +106,28 @@ fn heed(shared: &Arc<Shared>, notice: Notice, doing: &mut Doing) {
             doing.recovery = Some(Running::start(answer(recovery, reply)));
         }
         Notice::InService { view, task } => match Task::decode(&shared.config.job, &task) {
-            Ok(task) => {
-                shared.tell(in_service(shared, &view, &task));
-                *lock(&shared.task) = Some(task.clone());
-                doing.work = Some(Running::start(work::work(Arc::clone(shared), view, task)));
+            Ok(Task { readmitted, plan }) => {
+                // It may have been dead too short to hear of it in any other way.
+                if doing.is_alive && readmitted.contains(&shared.config.node) {
+                    die(shared, doing);
+                }
+                doing.is_alive = true;
+                shared.tell(in_service(shared, &view, &plan));
+                *lock(&shared.plan) = Some(plan.clone());
+                doing.work = Some(Running::start(work::work(Arc::clone(shared), view, plan)));
             }
             Err(error) => shared.trouble(format!("view {}: {error}", view.number)),
         },
         Notice::OutOfService => shared.tell(Report::OutOfService),
-        Notice::Dead => {
-            // The others go on with it.
-            shared.keeper().at_work = None;
-            shared.tell(Report::Dead);
-        }
+        Notice::Dead => die(shared, doing),
     }
+}
+
+fn die(shared: &Shared, doing: &mut Doing) {
+    doing.is_alive = false;
+    // The others go on with it.
+    shared.keeper().at_work = None;
+    shared.tell(Report::Dead);
 }
 
 async fn answer(recovery: recover::Recovery, mut reply: oneshot::Sender<Result<Vec<u8>, String>>) {
@@ -133,11 +143,11 @@ async fn answer(recovery: recover::Recovery, mut reply: oneshot::Sender<Result<V
     let _ = reply.send(task.map(|task| task.encode()));
 }
 
-fn in_service(shared: &Shared, view: &View, task: &Task) -> Report {
+fn in_service(shared: &Shared, view: &View, plan: &Plan) -> Report {
     let tiles = shared.config.job.picture.tiles();
-    let (owners, waits_for) = match task {
-        Task::Work(_) => (tiles.map(|tile| task.owner(tile).unwrap_or(0)).collect(), None),
-        Task::Wait { need, .. } => (Vec::new(), Some(*need)),
+    let (owners, waits_for) = match plan {
+        Plan::Work(_) => (tiles.map(|tile| plan.owner(tile).unwrap_or(0)).collect(), None),
+        Plan::Wait { need, .. } => (Vec::new(), Some(*need)),
     };
     let View { number, leader, ref members } = *view;
     Report::InService { view: number, leader, members: members.clone(), owners, waits_for }

@@ -16,7 +16,7 @@ use crate::recovery::{Rebuilt, Survey};
 use crate::report::Report;
 use crate::rows::{Inventory, Rows};
 use crate::shard::Shard;
-use crate::task::Task;
+use crate::task::{Plan, Task};
 use crate::wire::{Answer, Request, TILES_AT_ONCE};
 
 /// How long a member may not answer. Whether it has failed is for others to find out: then there is another view.
@@ -44,19 +44,24 @@ struct Tally {
 impl Recovery {
     /// Finds out what is known, rebuilds what the failed had done, and deals out what is left.
     pub(super) async fn run(self) -> Result<Task, String> {
+        let plan = self.plan().await?;
+        Ok(Task { readmitted: self.readmitted, plan })
+    }
+
+    async fn plan(&self) -> Result<Plan, String> {
         let (job, begun) = (self.job(), Instant::now());
         let (holdings, at_work) = self.ask_all().await?;
         let have = u32::try_from(self.view.members.len()).unwrap_or(u32::MAX);
         if have < job.code.data() {
             self.tell(None, &Tally::default(), begun);
-            return Ok(Task::Wait { have, need: job.code.data() });
+            return Ok(Plan::Wait { have, need: job.code.data() });
         }
         let survey = Survey::new(job, holdings);
         let mut known = survey.known();
-        let before = lock(&self.shared.task).clone();
+        let before = lock(&self.shared.plan).clone();
         let orphaned = |tile| self.is_orphaned(before.as_ref(), tile);
         let wanted = survey.wanted(&known, orphaned);
-        let done_before = before.and_then(|task| task.known(&job)).unwrap_or(Inventory::none(&job.picture));
+        let done_before = before.and_then(|plan| plan.known(&job)).unwrap_or(Inventory::none(&job.picture));
         let mut tally = Tally::default();
         for batch in wanted.chunks(TILES_AT_ONCE) {
             let shards = self.fetch(batch).await;
@@ -140,14 +145,14 @@ impl Recovery {
 
     /// Whether what is known of a tile must be seen to be rebuilt: whoever worked on it is not there any more, or not as it
     /// was. A leader that does not know who did looks at all.
-    fn is_orphaned(&self, before: Option<&Task>, tile: Tile) -> bool {
-        before.is_none_or(|task| task.owner(tile).is_some_and(|owner| self.is_gone(owner)))
+    fn is_orphaned(&self, before: Option<&Plan>, tile: Tile) -> bool {
+        before.is_none_or(|plan| plan.owner(tile).is_some_and(|owner| self.is_gone(owner)))
     }
 
     fn is_of_failed(&self, tile: Tile) -> bool {
-        lock(&self.shared.task)
+        lock(&self.shared.plan)
             .as_ref()
-            .and_then(|task| task.owner(tile))
+            .and_then(|plan| plan.owner(tile))
             .is_some_and(|owner| self.is_gone(owner))
     }
 

@@ -13,7 +13,7 @@ use crate::link::ANSWER_TIMEOUT;
 use crate::notice::View;
 use crate::report::Report;
 use crate::shard::Shard;
-use crate::task::Task;
+use crate::task::Plan;
 use crate::wire::{Answer, Request};
 
 /// How long a row that enough members keep waits for the others.
@@ -32,10 +32,10 @@ enum Outcome {
     Over,
 }
 
-/// Does this worker's share of a view's task, until that is done or the view is over.
-pub(super) async fn work(shared: Arc<Shared>, view: View, task: Task) {
+/// Does this worker's share of a view's plan, until that is done or the view is over.
+pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
     let mut pace = Pace::new(shared.config.pace);
-    for place in task.places(&shared.config.job, shared.config.node) {
+    for place in plan.places(&shared.config.job, shared.config.node) {
         shared.keeper().at_work = Some(place.tile);
         let row = match in_hand(&shared, place) {
             Some(row) => row,

@@ -216,6 +216,11 @@ impl Crew {
         })
     }
 
+    /// Who noticed that it was dead.
+    pub(crate) fn deaths(&self) -> Vec<u32> {
+        self.heard.iter().filter(|(_, report)| *report == Report::Dead).map(|(node, _)| *node).collect()
+    }
+
     pub(crate) fn trouble(&self) -> BTreeSet<String> {
         let trouble = self.heard.iter().filter_map(|(_, report)| match report {
             Report::Trouble { what } | Report::RecoveryFailed { why: what, .. } => Some(what.clone()),

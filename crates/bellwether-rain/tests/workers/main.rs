@@ -106,6 +106,17 @@ async fn a_worker_that_was_given_up_adds_nothing() {
 }
 
 #[tokio::test]
+async fn a_worker_that_is_admitted_again_learns_that_it_was_dead() {
+    let mut crew = Crew::start(3, 2, (192, 32)).await;
+    crew.view(1, &[1, 2, 3], &[], &[1, 2, 3]).await;
+    crew.wait_until_safe(3).await;
+    crew.view(2, &[1, 2], &[3], &[]).await;
+    crew.view(3, &[1, 2, 3], &[], &[3]).await;
+    crew.wait_for(|node, report| node == 3 && matches!(report, Report::InService { view: 3, .. })).await;
+    assert_eq!(crew.deaths(), [3], "and nobody dies who is in its first view");
+}
+
+#[tokio::test]
 async fn damaged_shards_are_rejected_and_counted_on_the_wire_and_on_the_disk() {
     let mut crew = Crew::start(3, 2, (64, 32)).await;
     crew.view(1, &[1, 2, 3], &[], &[]).await;
