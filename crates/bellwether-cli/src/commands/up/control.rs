@@ -50,7 +50,10 @@ impl Verb {
 
 impl Order {
     /// Does to a node what is ordered, and says what was done and how its process is now.
-    pub(in crate::commands) fn carry_out(self, fleet: &mut Fleet) -> Result<(&'static str, Process), Trouble> {
+    pub(in crate::commands) fn carry_out(
+        self,
+        fleet: &mut Fleet,
+    ) -> Result<(&'static str, Process), Trouble> {
         let node = self.node.ok_or_else(|| Trouble::wrong("found no node, expected one"))?;
         let is_known = fleet.knows(node);
         let done = match self.verb {

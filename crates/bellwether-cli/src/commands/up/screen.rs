@@ -61,6 +61,24 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// Shows how things are for the last time, however short ago that was done.
+    pub(in crate::commands) fn show_last(
+        &mut self,
+        notes: &Notes,
+        board: impl FnOnce() -> Vec<Line>,
+        now: Instant,
+    ) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.drawn = None;
+        }
+        self.show(notes, board, now);
+    }
+
+    /// Whether there is a board.
+    pub(in crate::commands) fn is_terminal(&self) -> bool {
+        self.terminal.is_some()
+    }
+
     /// Whether nobody looks any more.
     pub(in crate::commands) fn is_closed(&self) -> bool {
         self.out.is_closed()
