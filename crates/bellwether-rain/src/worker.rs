@@ -53,7 +53,7 @@ struct Shared {
     config: Config,
     keeper: Mutex<Keeper>,
     links: BTreeMap<u32, Arc<AsyncMutex<Link>>>,
-    /// What the latest view in service was to do.
+    /// What the latest view in service was to do that had anything to do.
     plan: Mutex<Option<Plan>>,
     report: Box<dyn Fn(Report) + Send + Sync>,
 }
@@ -113,7 +113,9 @@ fn heed(shared: &Arc<Shared>, notice: Notice, doing: &mut Doing) {
                 }
                 doing.is_alive = true;
                 shared.tell(in_service(shared, &view, &plan));
-                *lock(&shared.plan) = Some(plan.clone());
+                if matches!(plan, Plan::Work(_)) {
+                    *lock(&shared.plan) = Some(plan.clone());
+                }
                 doing.work = Some(Running::start(work::work(Arc::clone(shared), view, plan)));
             }
             Err(error) => shared.trouble(format!("view {}: {error}", view.number)),

@@ -15,19 +15,23 @@ pub(crate) struct DemoArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum DemoCommand {
     /// Let workers compute a picture, kill some, and watch the fault manager save their work
-    #[command(after_help = super::EXIT_CODES)]
+    #[command(after_help = format!("{STORY}\n\n{}\n  130  it was ended before the picture was done", super::EXIT_CODES))]
     Rain(RainArgs),
     /// One of the workers of `demo rain`
     #[command(hide = true)]
     RainWorker(RainWorkerArgs),
 }
 
+const STORY: &str = "\
+By default a third of the workers is killed when 20 % of the picture are done, the fault manager among them, and revived at
+50 %; then one is paused at 65 % and resumed at 80 %.";
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct RainArgs {
     /// How many workers, 3 to 9
     #[arg(long, value_name = "N", default_value_t = 6)]
     pub(crate) nodes: u32,
-    /// How many shards of N rebuild a row, so that N - K workers may be lost [default: two thirds of N]
+    /// How many of a row's N shards rebuild it: so many workers, and a majority, must be left [default: two thirds of N]
     #[arg(long, value_name = "K")]
     pub(crate) data: Option<u32>,
     /// How large the picture is

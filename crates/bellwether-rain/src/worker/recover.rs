@@ -61,7 +61,8 @@ impl Recovery {
         let before = lock(&self.shared.plan).clone();
         let orphaned = |tile| self.is_orphaned(before.as_ref(), tile);
         let wanted = survey.wanted(&known, orphaned);
-        let done_before = before.and_then(|plan| plan.known(&job)).unwrap_or(Inventory::none(&job.picture));
+        let done_before = before.as_ref().and_then(|plan| plan.known(&job));
+        let was_known = |tile, row| done_before.as_ref().is_some_and(|known| known.rows(tile).has(row));
         let mut tally = Tally::default();
         for batch in wanted.chunks(TILES_AT_ONCE) {
             let shards = self.fetch(batch).await;
@@ -72,8 +73,8 @@ impl Recovery {
                 yield_now().await;
                 *known.rows_mut(*tile) = known.rows(*tile).without(rebuilt.lost);
                 tally.lost += rebuilt.lost.count();
-                if self.is_of_failed(*tile) {
-                    let new = rebuilt.rows.keys().filter(|row| !done_before.rows(*tile).has(**row)).count();
+                if orphaned(*tile) {
+                    let new = rebuilt.rows.keys().filter(|row| !was_known(*tile, **row)).count();
                     tally.rows += u32::try_from(new).unwrap_or(u32::MAX);
                 }
                 for (node, shards) in survey.missing(*tile, self.view.number, &rebuilt) {
@@ -147,13 +148,6 @@ impl Recovery {
     /// was. A leader that does not know who did looks at all.
     fn is_orphaned(&self, before: Option<&Plan>, tile: Tile) -> bool {
         before.is_none_or(|plan| plan.owner(tile).is_some_and(|owner| self.is_gone(owner)))
-    }
-
-    fn is_of_failed(&self, tile: Tile) -> bool {
-        lock(&self.shared.plan)
-            .as_ref()
-            .and_then(|plan| plan.owner(tile))
-            .is_some_and(|owner| self.is_gone(owner))
     }
 
     fn is_gone(&self, node: u32) -> bool {

@@ -1,6 +1,6 @@
 //! What is known of the workers and of the picture, and what of it is news.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use bellwether_rain::job::{Job, Place};
@@ -15,6 +15,8 @@ use crate::commands::up::fleet::Process;
 
 /// How long there may be no view in service before that is called a stall: a change of views is none.
 const STALL_AFTER: Duration = Duration::from_millis(1_500);
+/// How many recoveries are remembered.
+const RECOVERIES_MAX: usize = 256;
 /// Progress is told in such steps.
 const PERCENT_STEP: u32 = 10;
 
@@ -30,7 +32,8 @@ pub(super) struct Model {
     /// The rows that somebody has computed.
     computed: Inventory,
     pub(super) counts: Counts,
-    pub(super) recoveries: Vec<Recovery>,
+    /// The latest of them.
+    pub(super) recoveries: VecDeque<Recovery>,
     /// The latest view in service.
     pub(super) view: Option<ViewNow>,
     /// Since when nothing goes on, and whether that was told.
@@ -84,6 +87,7 @@ pub(super) struct ViewNow {
 pub(super) struct Counts {
     pub(super) computed: u32,
     pub(super) recomputed: u32,
+    pub(super) recovered: u32,
     pub(super) damaged: u32,
     pub(super) old: u32,
 }
@@ -98,7 +102,7 @@ impl Model {
             safe: Inventory::none(&job.picture),
             computed: Inventory::none(&job.picture),
             counts: Counts::default(),
-            recoveries: Vec::new(),
+            recoveries: VecDeque::new(),
             view: None,
             stalled: None,
             effort: None,
@@ -218,7 +222,11 @@ impl Model {
             self.safe = known;
         }
         self.news.push(Happening::Recovered(recovery.clone()));
-        self.recoveries.push(recovery);
+        self.counts.recovered += recovery.rows;
+        if self.recoveries.len() == RECOVERIES_MAX {
+            self.recoveries.pop_front();
+        }
+        self.recoveries.push_back(recovery);
     }
 
     /// Finds out whether it goes on, and how far it is.

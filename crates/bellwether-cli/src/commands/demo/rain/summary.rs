@@ -1,5 +1,6 @@
 //! What it came to.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use serde::Serialize;
@@ -26,7 +27,7 @@ pub(super) struct Summary<'a> {
     /// Of the rows that were finished at the first kill; of all, if there was none.
     recomputed_percent: f64,
     recovered: u32,
-    recoveries: &'a [Recovery],
+    recoveries: &'a VecDeque<Recovery>,
     rejected: Rejected,
     after_kill: Option<AfterKill>,
 }
@@ -54,7 +55,7 @@ impl<'a> Summary<'a> {
             computed: model.counts.computed,
             recomputed: model.counts.recomputed,
             recomputed_percent: (percent * 100.0).round() / 100.0,
-            recovered: model.recoveries.iter().map(|recovery| recovery.rows).sum(),
+            recovered: model.counts.recovered,
             recoveries: &model.recoveries,
             rejected: Rejected { checksum: model.counts.damaged, old: model.counts.old },
             after_kill,
@@ -66,16 +67,19 @@ impl<'a> Summary<'a> {
         let entry = |label: &str, text: String| hanging(&format!("{label:<12}"), &text);
         let Self { rows, computed, recomputed, recomputed_percent: percent, recovered, .. } = self;
         let seconds = |ms: u64| format!("{:.1} s", f64::from(u32::try_from(ms).unwrap_or(u32::MAX)) / 1000.0);
+        let finished = match self.after_kill {
+            Some(AfterKill { rows_done, .. }) => {
+                format!("the {rows_done} that were finished at the first kill")
+            }
+            None => "all".to_owned(),
+        };
         let mut lines = vec![
             entry(
                 "picture",
                 format!("{}, {}x{}, in {}", self.out, self.width, self.height, seconds(self.ms)),
             ),
             entry("rows", format!("{rows}; {computed} computed, {recovered} recovered from shards")),
-            entry(
-                "recomputed",
-                format!("{recomputed}, {percent} % of what was finished before the first kill"),
-            ),
+            entry("recomputed", format!("{recomputed}, {percent} % of {finished}")),
         ];
         lines.extend(self.recoveries.iter().map(|recovery| entry("recovery", told(recovery))));
         let Rejected { checksum, old } = self.rejected;
