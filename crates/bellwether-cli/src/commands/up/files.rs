@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -76,11 +77,21 @@ pub(in crate::commands) fn write(
     Ok(plan)
 }
 
+/// Ports from which systems choose none for the outgoing side of a connection: one of those may be taken at any moment,
+/// while the node that it was meant for is not up.
+const PORTS: Range<u16> = 20_000..32_000;
+
 /// Addresses that were free a moment ago. All are held until the last is known, so that none comes twice.
 pub(in crate::commands) fn free_addresses(count: usize) -> io::Result<Vec<SocketAddr>> {
-    let listeners: Result<Vec<_>, _> =
-        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect();
-    listeners?.iter().map(TcpListener::local_addr).collect()
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    // From anywhere on, so that several who look at once do not find the same.
+    let start = usize::try_from(chance()).unwrap_or(0) % PORTS.len();
+    let ports = PORTS.cycle().skip(start).take(PORTS.len());
+    let mut listeners: Vec<_> = ports.filter_map(|port| bind(port).ok()).take(count).collect();
+    while listeners.len() < count {
+        listeners.push(bind(0)?);
+    }
+    listeners.iter().map(TcpListener::local_addr).collect()
 }
 
 fn write_all(plan: &Plan) -> Result<(), String> {
@@ -128,8 +139,12 @@ fn config(plan: &Plan, node: &NodePlan) -> String {
     text
 }
 
-/// A token that nobody guesses. The keys of the standard library's hashes come from the system's randomness.
+/// A token that nobody guesses.
 pub(in crate::commands) fn token() -> String {
-    let word = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", word(), word())
+    format!("{:016x}{:016x}", chance(), chance())
+}
+
+/// The keys of the standard library's hashes come from the system's randomness.
+fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
