@@ -12,7 +12,7 @@ use crate::frames;
 use crate::wire::{Answer, Request, Secret};
 
 /// How long an answer may take.
-pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// To one worker.
 #[derive(Debug)]

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::Shared;
 use crate::fractal;
 use crate::job::Place;
-use crate::link::ANSWER_TIMEOUT;
+use crate::link::Link;
 use crate::notice::View;
 use crate::report::Report;
 use crate::shard::Shard;
@@ -17,37 +18,46 @@ use crate::task::Plan;
 use crate::wire::{Answer, Request};
 
 /// How long a row that enough members keep waits for the others.
-const GRACE: Duration = Duration::from_millis(200);
-/// How long to wait before a row that too few members keep is handed out again.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long to wait before a shard that a member did not take is offered again.
 const AGAIN: Duration = Duration::from_millis(50);
+/// How many shards may be late. Whoever is further behind holds up the others.
+const LATE_MAX: usize = 64;
+
+/// Shards on their way to members. They are offered until they are taken, or the view is over.
+type Deliveries = JoinSet<Delivered>;
+
+/// What a member answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delivered {
+    /// It keeps the shard.
+    Kept,
+    /// It knows a later view: this one is over.
+    TooLate,
+}
 
 /// What became of a row that was handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// Enough members keep it.
     Safe,
-    /// Too few do.
-    Short,
-    /// Some know a later view: this one is over.
+    /// The view is over.
     Over,
 }
 
 /// Does this worker's share of a view's plan, until that is done or the view is over.
 pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
     let mut pace = Pace::new(shared.config.pace);
+    let mut late = Deliveries::new();
     for place in plan.places(&shared.config.job, shared.config.node) {
         shared.keeper().at_work = Some(place.tile);
         let row = match in_hand(&shared, place) {
             Some(row) => row,
             None => compute(&shared, &mut pace, place).await,
         };
-        loop {
-            match hand_out(&shared, &view, place, &row).await {
-                Outcome::Safe => break,
-                Outcome::Short => sleep(AGAIN).await,
-                // What comes next it will be told; the row stays in its hands until then.
-                Outcome::Over => return,
-            }
+        if hand_out(&shared, &view, place, &row, &mut late).await == Outcome::Over {
+            // What comes next it will be told; the row stays in its hands until then.
+            return;
         }
         let held = {
             let mut keeper = shared.keeper();
@@ -57,6 +67,7 @@ pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
         shared.tell(Report::Safe { place, held });
     }
     shared.keeper().at_work = None;
+    while late.join_next().await.is_some() {}
 }
 
 /// A row that was computed in an earlier view, and is not safe yet.
@@ -72,39 +83,79 @@ async fn compute(shared: &Shared, pace: &mut Pace, place: Place) -> Vec<u8> {
     row
 }
 
-/// Gives every member of the view its shard of a row.
-async fn hand_out(shared: &Arc<Shared>, view: &View, place: Place, row: &[u8]) -> Outcome {
-    let (job, me) = (&shared.config.job, shared.config.node);
-    let mut asked = JoinSet::new();
-    let (mut kept, mut over) = (0, false);
-    for shard in Shard::all(job, place, view.number, row) {
-        if shard.node == me {
-            let own = shared.keeper().keep(vec![shard]);
-            match own {
-                Ok(own) => (kept, over) = (own.kept, own.old > 0),
+/// Gives every member of the view its shard of a row. Some may get theirs later than enough others.
+async fn hand_out(
+    shared: &Arc<Shared>,
+    view: &View,
+    place: Place,
+    row: &[u8],
+    late: &mut Deliveries,
+) -> Outcome {
+    let needed = shared.config.job.code.data();
+    let (mut kept, mut on_their_way) = send(shared, view, place, row);
+    let mut until = None;
+    loop {
+        if kept >= needed {
+            until = until.or(Some(Instant::now() + GRACE));
+        }
+        let next = on_their_way.join_next();
+        let delivered = match until {
+            Some(until) => timeout_at(until, next).await.unwrap_or(None),
+            None => next.await,
+        };
+        match delivered {
+            Some(Ok(Delivered::Kept)) => kept += 1,
+            Some(Ok(Delivered::TooLate)) => return Outcome::Over,
+            Some(Err(_)) => {}
+            None if kept >= needed => break,
+            // All have answered, and are too few: this worker's own disk, or a view that is too small.
+            None => return Outcome::Over,
+        }
+    }
+    // Nobody waits for these any more, but they are still wanted: the next failure may take some of those that have theirs.
+    late.spawn(async move {
+        let mut last = Delivered::Kept;
+        while let Some(delivered) = on_their_way.join_next().await {
+            last = delivered.unwrap_or(last);
+        }
+        last
+    });
+    while late.try_join_next().is_some() {}
+    while late.len() > LATE_MAX {
+        late.join_next().await;
+    }
+    Outcome::Safe
+}
+
+/// Keeps this worker's own shard, and begins to send the others theirs.
+fn send(shared: &Arc<Shared>, view: &View, place: Place, row: &[u8]) -> (u32, Deliveries) {
+    let (mut kept, mut on_their_way) = (0, Deliveries::new());
+    for shard in Shard::all(&shared.config.job, place, view.number, row) {
+        if shard.node == shared.config.node {
+            match shared.keeper().keep(vec![shard]) {
+                Ok(own) if own.old > 0 => drop(on_their_way.spawn(async { Delivered::TooLate })),
+                Ok(own) => kept = own.kept,
                 Err(error) => shared.trouble(format!("cannot keep a shard: {error}")),
             }
-        } else if let Some(link) =
-            shared.links.get(&shard.node).filter(|_| view.members.contains(&shard.node))
+        } else if let Some(link) = shared.links.get(&shard.node)
+            && view.members.contains(&shard.node)
         {
-            let link = Arc::clone(link);
-            asked.spawn(async move { link.lock().await.ask(&Request::Put(vec![shard])).await });
+            on_their_way.spawn(deliver(Arc::clone(link), shard));
         }
     }
-    let mut until = Instant::now() + ANSWER_TIMEOUT;
-    while let Ok(Some(answer)) = timeout_at(until, asked.join_next()).await {
-        if let Ok(Ok(Answer::Kept { kept: count, old, .. })) = answer {
-            kept += count;
-            over |= old > 0;
+    (kept, on_their_way)
+}
+
+/// Offers a shard until it is taken, or it is too late.
+async fn deliver(link: Arc<Mutex<Link>>, shard: Shard) -> Delivered {
+    let request = Request::Put(vec![shard]);
+    loop {
+        match link.lock().await.ask(&request).await {
+            Ok(Answer::Kept { kept: 1, .. }) => return Delivered::Kept,
+            Ok(Answer::Kept { old: 1, .. }) => return Delivered::TooLate,
+            // It has no room, or is not there: that may change, or the view will.
+            Ok(_) | Err(_) => sleep(AGAIN).await,
         }
-        if kept >= job.code.data() {
-            until = until.min(Instant::now() + GRACE);
-        }
-    }
-    match kept {
-        _ if over => Outcome::Over,
-        kept if kept >= job.code.data() => Outcome::Safe,
-        _ => Outcome::Short,
     }
 }
 

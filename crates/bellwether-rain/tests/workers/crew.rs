@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use bellwether_rain::code::Code;
 use bellwether_rain::collect::{Incomplete, collect};
+use bellwether_rain::deal::deal;
 use bellwether_rain::fractal;
 use bellwether_rain::image::Canvas;
 use bellwether_rain::job::{Job, Place};
 use bellwether_rain::notice::{Notice, View};
 use bellwether_rain::picture::{Picture, Tile};
 use bellwether_rain::report::Report;
-use bellwether_rain::rows::Rows;
+use bellwether_rain::rows::{Inventory, Rows};
+use bellwether_rain::task::Task;
 use bellwether_rain::wire::{self, Answer, Request, Secret};
 use bellwether_rain::worker::{self, Config};
 use tempfile::TempDir;
@@ -125,6 +127,30 @@ impl Crew {
         for member in members {
             self.tell(*member, Notice::InService { view: view.clone(), task: task.clone() }).await;
         }
+    }
+
+    /// A view that some of its members do not hear of, and that nobody had to recover.
+    pub(crate) async fn view_without_telling(&self, number: u64, members: &[u32], but: &[u32]) {
+        let view = View { number, leader: members[0], members: members.to_vec() };
+        let plan = deal(&self.job, &Inventory::none(&self.job.picture), members, &BTreeMap::new());
+        let task = Task { readmitted: Vec::new(), plan }.encode();
+        for member in members.iter().filter(|member| !but.contains(member)) {
+            self.tell(*member, Notice::InService { view: view.clone(), task: task.clone() }).await;
+        }
+    }
+
+    /// Asks a worker until it holds so many shards.
+    pub(crate) async fn wait_until_holding(&self, node: u32, count: u32) {
+        let holds = async {
+            loop {
+                if let Ok(Answer::Have { rows, .. }) = self.ask(node, &Request::Have { view: 0 }).await
+                    && rows.iter().map(|rows| rows.count()).sum::<u32>() >= count
+                {
+                    return;
+                }
+            }
+        };
+        timeout(DEADLINE, holds).await.expect("it gets them");
     }
 
     /// Has the first member recover a new view; what comes of it.

@@ -41,6 +41,17 @@ async fn what_the_failed_had_done_is_not_done_again() {
 }
 
 #[tokio::test]
+async fn a_member_that_is_slow_gets_its_shards_all_the_same() {
+    let mut crew = Crew::start(4, 2, (128, 32)).await;
+    crew.kill(4);
+    crew.view_without_telling(1, &[1, 2, 3, 4], &[4]).await;
+    crew.wait_until_safe(10).await;
+    crew.revive(4).await;
+    crew.wait_until_holding(4, 10).await;
+    assert_eq!(crew.trouble(), BTreeSet::new());
+}
+
+#[tokio::test]
 async fn whoever_returns_brings_its_shards_and_gets_the_others() {
     let mut crew = Crew::start(4, 3, (128, 64)).await;
     crew.view(1, &[1, 2, 3, 4], &[], &[]).await;
