@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use crate::cluster::{Process, bellwether, exists};
 /// Nothing takes so long, even on a machine with other things to do.
 const DEADLINE: Duration = Duration::from_secs(120);
 
+/// One demonstration at a time: each has up to six workers, and as if they had a machine each.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// A demonstration in a place of its own, so that tests do not find each other's.
 pub(crate) struct Run {
     /// Where it may be found while it runs.
@@ -25,10 +29,13 @@ pub(crate) struct Run {
     lines: Receiver<String>,
     /// Everything that it told.
     pub(crate) told: Vec<Value>,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl Run {
     pub(crate) fn start(args: &[&str]) -> Self {
+        // Another's failure is no reason to fail.
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let place = tempfile::Builder::new().prefix("bw-").tempdir().unwrap();
         let home = tempfile::tempdir().unwrap();
         let mut command = bellwether();
@@ -37,7 +44,7 @@ impl Run {
         command.env("XDG_RUNTIME_DIR", place.path()).stdout(Stdio::piped());
         let mut process = Process::start(&mut command);
         let lines = follow(process.child().stdout.take().unwrap());
-        Self { place, home, process, lines, told: Vec::new() }
+        Self { place, home, process, lines, told: Vec::new(), _turn: turn }
     }
 
     /// The next thing that it tells of that kind and for which that holds.
