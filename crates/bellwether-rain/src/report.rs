@@ -53,7 +53,7 @@ pub enum Report {
         readmitted: Vec<u32>,
         /// For every tile, the rows that are safe.
         known: Vec<Rows>,
-        /// How many rows it rebuilt that the failed had done since the view before; all, if it does not know who did what.
+        /// How many rows it rebuilt that the failed had done since the view before; all, if all are back at once.
         rows: u32,
         /// How many rows turned out not to be rebuilt.
         lost: u32,

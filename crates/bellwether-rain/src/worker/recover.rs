@@ -73,7 +73,7 @@ impl Recovery {
                 yield_now().await;
                 *known.rows_mut(*tile) = known.rows(*tile).without(rebuilt.lost);
                 tally.lost += rebuilt.lost.count();
-                if orphaned(*tile) {
+                if orphaned(*tile) && (before.is_some() || self.all_are_back()) {
                     let new = rebuilt.rows.keys().filter(|row| !was_known(*tile, **row)).count();
                     tally.rows += u32::try_from(new).unwrap_or(u32::MAX);
                 }
@@ -148,6 +148,11 @@ impl Recovery {
     /// was. A leader that does not know who did looks at all.
     fn is_orphaned(&self, before: Option<&Plan>, tile: Tile) -> bool {
         before.is_none_or(|plan| plan.owner(tile).is_some_and(|owner| self.is_gone(owner)))
+    }
+
+    /// Whether nobody remembers the view before: all that is known comes from shards.
+    fn all_are_back(&self) -> bool {
+        self.view.members.iter().all(|member| self.readmitted.contains(member))
     }
 
     fn is_gone(&self, node: u32) -> bool {

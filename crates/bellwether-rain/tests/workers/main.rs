@@ -41,6 +41,31 @@ async fn what_the_failed_had_done_is_not_done_again() {
 }
 
 #[tokio::test]
+async fn after_a_restart_of_all_everything_comes_from_shards() {
+    let mut crew = Crew::start(3, 2, (128, 32)).await;
+    crew.view(1, &[1, 2, 3], &[], &[1, 2, 3]).await;
+    crew.wait_until_safe(20).await;
+    for node in 1..=3 {
+        crew.kill(node);
+    }
+    for node in 1..=3 {
+        crew.revive(node).await;
+    }
+    crew.view(2, &[1, 2, 3], &[], &[1, 2, 3]).await;
+    assert!(crew.recovered(2).rows >= 20, "{:?}", crew.recovered(2));
+    crew.kill(1);
+    crew.revive(1).await;
+    crew.view(3, &[1, 2, 3], &[], &[1]).await;
+    assert_eq!(
+        crew.recovered(3).rows,
+        0,
+        "the others did not lose theirs, and it does not know who did what"
+    );
+    crew.wait_until_safe(64).await;
+    assert_eq!(crew.collect().await.unwrap().png(), crew.expected().png());
+}
+
+#[tokio::test]
 async fn a_member_that_is_slow_gets_its_shards_all_the_same() {
     let mut crew = Crew::start(4, 2, (128, 32)).await;
     crew.kill(4);
