@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod demo;
 pub(crate) mod flaws;
 pub(crate) mod up;
 
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     /// Start a cluster of real agents on this machine, watch it, and break it
     #[command(after_help = EXIT_CODES)]
     Up(up::UpArgs),
+    /// See what a cluster is good for
+    Demo(demo::DemoArgs),
     /// Run a member of a cluster
     #[command(after_help = EXIT_CODES)]
     Agent(agent::AgentArgs),

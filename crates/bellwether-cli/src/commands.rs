@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod demo;
 pub(crate) mod flaws;
 pub(crate) mod history;
 pub(crate) mod leader;

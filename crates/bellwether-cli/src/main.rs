@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let out = Printer::new();
     let status = match Args::parse().command {
         Command::Up(args) => commands::up::run(&args, &out),
+        Command::Demo(args) => commands::demo::run(&args, &out),
         Command::Agent(args) => commands::agent::run(&args, &out),
         Command::Status(args) => commands::status::run(&args, &out),
         Command::Leader(args) => commands::leader::run(&args, &out),

@@ -14,7 +14,8 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bellwether-proto", &[], &[]),
     ("bellwether-sim", &["bellwether-proto"], &[]),
     ("bellwether", &["bellwether-proto"], &["bellwether-sim"]),
-    ("bellwether-cli", &["bellwether", "bellwether-proto", "bellwether-sim"], &[]),
+    ("bellwether-rain", &[], &[]),
+    ("bellwether-cli", &["bellwether", "bellwether-proto", "bellwether-rain", "bellwether-sim"], &[]),
 ];
 
 #[test]

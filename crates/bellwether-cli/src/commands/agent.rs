@@ -8,16 +8,18 @@ mod stop;
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use bellwether::Member;
 use bellwether::member::{Ended, JoinError};
+use bellwether::reorganization::Manager;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use crate::Status;
-use crate::agent::config::{AgentConfig, Environment};
+use crate::agent::config::{AgentConfig, Environment, Overrides};
 use crate::agent::http;
 use crate::args::agent::AgentArgs;
 use crate::output::Printer;
@@ -27,20 +29,45 @@ use stop::Stop;
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &AgentArgs, out: &Printer) -> Status {
-    let config = match AgentConfig::load(&args.config, &args.overrides, &Environment::of_process()) {
+    let config = match load(&args.config, &args.overrides, out) {
         Ok(config) => config,
-        Err(error) => {
-            error.problems().iter().for_each(|problem| out.error(problem));
-            return error.status();
-        }
+        Err(status) => return status,
     };
+    let greet = config.clone();
+    let beside = async move |member: Member, api| {
+        greeting::print(&greet, &member, api, out);
+        std::future::pending().await
+    };
+    play(config, args.end_with_stdin, None, beside, out)
+}
+
+/// Reads a configuration, or says what is wrong with it.
+pub(in crate::commands) fn load(
+    file: &Path,
+    flags: &Overrides,
+    out: &Printer,
+) -> Result<AgentConfig, Status> {
+    AgentConfig::load(file, flags, &Environment::of_process()).map_err(|error| {
+        error.problems().iter().for_each(|problem| out.error(problem));
+        error.status()
+    })
+}
+
+/// Runs an agent until it is told to end, and `beside` it whatever uses it; if that ends, so does the agent.
+pub(in crate::commands) fn play(
+    config: AgentConfig,
+    end_with_stdin: bool,
+    manager: Option<Manager>,
+    beside: impl AsyncFnOnce(Member, SocketAddr) -> Result<(), String>,
+    out: &Printer,
+) -> Status {
     log::start(&config.log);
     // One thread: the member is one loop, and a second would only add latency between its socket and its state.
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(out, &format!("cannot start: {error}").into()),
     };
-    match runtime.block_on(live(config, args.end_with_stdin, out)) {
+    match runtime.block_on(live(config, end_with_stdin, manager, beside)) {
         Ok(()) => Status::Done,
         Err(failure) => failed(out, &failure),
     }
@@ -68,20 +95,28 @@ fn failed(out: &Printer, Failure(status, what): &Failure) -> Status {
 }
 
 /// From joining to leaving. Whatever cannot be had is found out before anything is promised to peers.
-async fn live(config: AgentConfig, end_with_stdin: bool, out: &Printer) -> Result<(), Failure> {
+async fn live(
+    config: AgentConfig,
+    end_with_stdin: bool,
+    manager: Option<Manager>,
+    beside: impl AsyncFnOnce(Member, SocketAddr) -> Result<(), String>,
+) -> Result<(), Failure> {
     let mut stop =
         Stop::listen(end_with_stdin).map_err(|error| format!("cannot listen for signals: {error}"))?;
     let (listener, api) = bind(config.api.listen)
         .await
         .map_err(|error| format!("cannot listen for clients of the API at {}: {error}", config.api.listen))?;
-    let member = Member::join(config.member.clone()).await?;
-    greeting::print(&config, &member, api, out);
+    let member = match manager {
+        Some(manager) => Member::join_as_manager(config.member, manager).await?,
+        None => Member::join(config.member).await?,
+    };
     let app = http::app(member.clone(), config.api.token);
     tokio::select! {
         ended = member.ended() => end(ended),
         served = http::serve(listener, app) => {
             Err(served.map_or_else(|error| format!("the API ended: {error}"), |()| "the API ended".to_owned()).into())
         }
+        done = beside(member.clone(), api) => done.map_err(Failure::from),
         why = stop.next() => {
             tracing::info!("{why}: leaving");
             leave(&member, &mut stop).await

@@ -6,18 +6,21 @@
 //! | `files.rs` | ports, certificates, configurations |
 //! | `fleet.rs` | the agents' processes: start, stop, kill, and an end for all |
 //! | `feed.rs` | what happens, from wherever it comes: agents, keys, signals, other terminals |
-//! | `model.rs` | what is known of the nodes, and what of it is news |
+//! | `model.rs`, `notes.rs` | what is known of the nodes, and what of it is news |
+//! | `keys.rs` | what is typed, and what it means |
 //! | `board.rs`, `screen.rs` | how it looks, and how it gets onto a terminal |
 //! | `control.rs` | `bellwether up kill 3`, on both ends |
 
-mod board;
-mod control;
-mod feed;
-mod files;
-mod fleet;
+pub(super) mod board;
+pub(super) mod control;
+pub(super) mod feed;
+pub(super) mod files;
+pub(super) mod fleet;
+pub(super) mod keys;
 mod model;
-mod place;
-mod screen;
+pub(super) mod notes;
+pub(super) mod place;
+pub(super) mod screen;
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -29,7 +32,9 @@ use crate::output::Printer;
 use crate::trouble::Trouble;
 use control::{Order, Verb};
 use feed::News;
+use files::NodePlan;
 use fleet::Fleet;
+use keys::{Keys, Pressed};
 use model::Model;
 use place::Place;
 use screen::Screen;
@@ -72,20 +77,20 @@ fn play(args: &ClusterArgs, out: &Printer) -> Result<(), String> {
     // Signals first: whatever is made after this is taken away again.
     let (tell, news) = feed::catch_signals()?;
     let place = Place::make(args.dir.as_deref())?;
-    let plan = files::write(&place, args.nodes, args.protocol)?;
+    let plan = files::write(&place, "up", args.nodes, args.protocol)?;
     let control = control::listen(&place)?;
     let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     feed::start(&plan, control, on_terminal, &tell)?;
     let mut show = Show {
         model: Model::new(&plan, Instant::now()),
-        fleet: Fleet::start(plan.nodes.clone())?,
+        fleet: Fleet::start(plan.nodes.iter().map(NodePlan::agent).collect(), None)?,
         screen: Screen::open(on_terminal, out),
-        selected: None,
+        keys: Keys::default(),
     };
     for (node, process) in show.fleet.processes() {
         show.model.process(node, process, Instant::now());
     }
-    show.screen.introduce(&show.model, &plan);
+    show.screen.introduce(board::introduction(&show.model, &plan));
     show.go_on(&news, args.length.map(|length| Instant::now() + length));
     Ok(())
 }
@@ -94,7 +99,7 @@ struct Show<'a> {
     fleet: Fleet,
     model: Model,
     screen: Screen<'a>,
-    selected: Option<u32>,
+    keys: Keys,
 }
 
 /// Whether the show goes on.
@@ -130,7 +135,8 @@ impl Show<'_> {
         for (node, state) in self.fleet.reap() {
             self.model.process(node, state, Instant::now());
         }
-        self.screen.show(&self.model, self.selected, Instant::now());
+        let (now, model, selected) = (Instant::now(), &self.model, self.keys.selected);
+        self.screen.show(&model.notes, || board::lines(model, selected, now), now);
     }
 
     fn take(&mut self, news: News) -> Next {
@@ -150,24 +156,12 @@ impl Show<'_> {
     }
 
     fn key(&mut self, key: char) -> Next {
-        let act = |verb, node| Order { verb, node };
-        let order = match key {
-            'q' => return Next::End,
-            '1'..='9' => {
-                self.selected = key.to_digit(10).filter(|node| self.model.knows(*node)).or(self.selected);
-                return Next::On;
-            }
-            'l' => act(Verb::Kill, self.model.leader()),
-            'k' => act(Verb::Kill, self.selected),
-            's' => act(Verb::Stop, self.selected),
-            'c' => act(Verb::Cont, self.selected),
-            'r' => act(Verb::Start, self.selected),
-            _ => return Next::On,
-        };
-        let problem = match order.node {
-            Some(_) => self.obey(&order).err().map(|trouble| trouble.what),
-            None if key == 'l' => Some("nobody leads".to_owned()),
-            None => Some("no node is selected: press its number first".to_owned()),
+        let nodes = u32::try_from(self.model.nodes.len()).unwrap_or(u32::MAX);
+        let problem = match self.keys.press(key, nodes, self.model.leader()) {
+            Pressed::End => return Next::End,
+            Pressed::Nothing => return Next::On,
+            Pressed::Do(order) => self.obey(&order).err().map(|trouble| trouble.what),
+            Pressed::Problem(problem) => Some(problem.to_owned()),
         };
         if let Some(problem) = problem {
             self.model.note(&problem, Instant::now());
@@ -177,20 +171,7 @@ impl Show<'_> {
 
     fn obey(&mut self, order: &Order) -> Result<String, Trouble> {
         let Some(node) = order.node else { return Ok(board::list(&self.model, Instant::now())) };
-        let known = self.model.knows(node);
-        self.act(order.verb, node)
-            .map_err(|what| if known { Trouble::failed(what) } else { Trouble::wrong(what) })
-    }
-
-    fn act(&mut self, verb: Verb, node: u32) -> Result<String, String> {
-        let (done, state) = match verb {
-            Verb::Kill => ("killed", self.fleet.kill(node)?),
-            Verb::Stop => ("stopped", self.fleet.stop(node)?),
-            Verb::Cont => ("continued", self.fleet.cont(node)?),
-            Verb::Start if self.fleet.runs(node) => ("told to restart", self.fleet.restart(node)?),
-            Verb::Start => ("started", self.fleet.restart(node)?),
-            Verb::List => return Err("found a node, expected none".to_owned()),
-        };
+        let (done, state) = order.carry_out(&mut self.fleet)?;
         self.model.note(&format!("node {node} {done}"), Instant::now());
         self.model.process(node, state, Instant::now());
         Ok(format!("node {node} {done}"))

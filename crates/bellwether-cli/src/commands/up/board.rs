@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use super::files::Plan;
 use super::fleet::Process;
-use super::model::{Model, Node, Note, Standing};
+use super::keys::KEYS;
+use super::model::{Model, Node, Standing};
+use super::notes::Note;
 use crate::agent::mode::Mode;
 use crate::duration::rough;
 use crate::layout::{WIDTH, hanging};
@@ -12,21 +14,19 @@ use crate::output::invocation;
 
 /// A line, and how it is to stand out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) text: String,
-    pub(super) tone: Tone,
+pub(in crate::commands) struct Line {
+    pub(in crate::commands) text: String,
+    pub(in crate::commands) tone: Tone,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(in crate::commands) enum Tone {
     Plain,
     /// The leader.
     Bright,
     /// What is down, or only explains.
     Dim,
 }
-
-const KEYS: &str = "select: k kill  s stop  c continue  r restart    l kill the leader  q quit";
 
 /// The board: who is there, what happened, which keys there are.
 pub(super) fn lines(model: &Model, selected: Option<u32>, now: Instant) -> Vec<Line> {
@@ -36,7 +36,7 @@ pub(super) fn lines(model: &Model, selected: Option<u32>, now: Instant) -> Vec<L
         line(&format!("{mark}{}", row(*id, node, now)), tone(node))
     }));
     lines.push(line("", Tone::Plain));
-    lines.extend(model.notes.iter().map(|note| line(&note_line(note), Tone::Plain)));
+    lines.extend(model.notes.latest().map(|note| line(&note_line(note), Tone::Plain)));
     lines.push(line("", Tone::Plain));
     lines.push(line(&format!("1-{} {KEYS}", model.nodes.len()), Tone::Dim));
     lines
@@ -73,7 +73,7 @@ pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
 }
 
 /// News, as it stands on the board and in a pipe.
-pub(super) fn note_line(note: &Note) -> String {
+pub(in crate::commands) fn note_line(note: &Note) -> String {
     format!("{:>8.3}s  {}", note.at.as_secs_f64(), note.text)
 }
 
@@ -114,6 +114,6 @@ fn tone(node: &Node) -> Tone {
     }
 }
 
-fn line(text: &str, tone: Tone) -> Line {
+pub(in crate::commands) fn line(text: &str, tone: Tone) -> Line {
     Line { text: text.trim_end().chars().take(WIDTH).collect(), tone }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use super::feed::News;
+use super::feed::spawn;
+use super::fleet::{Fleet, Process};
 use super::place::{self, Place};
 use crate::Status;
 use crate::trouble::Trouble;
@@ -19,13 +20,13 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is to be done to which node; to none, for a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Order {
-    pub(super) verb: Verb,
-    pub(super) node: Option<u32>,
+pub(in crate::commands) struct Order {
+    pub(in crate::commands) verb: Verb,
+    pub(in crate::commands) node: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(in crate::commands) enum Verb {
     Kill,
     Stop,
     Cont,
@@ -44,6 +45,26 @@ impl Verb {
             Self::Start => "start",
             Self::List => "list",
         }
+    }
+}
+
+impl Order {
+    /// Does to a node what is ordered, and says what was done and how its process is now.
+    pub(in crate::commands) fn carry_out(
+        self,
+        fleet: &mut Fleet,
+    ) -> Result<(&'static str, Process), Trouble> {
+        let node = self.node.ok_or_else(|| Trouble::wrong("found no node, expected one"))?;
+        let is_known = fleet.knows(node);
+        let done = match self.verb {
+            Verb::Kill => fleet.kill(node).map(|state| ("killed", state)),
+            Verb::Stop => fleet.stop(node).map(|state| ("stopped", state)),
+            Verb::Cont => fleet.cont(node).map(|state| ("continued", state)),
+            Verb::Start if fleet.runs(node) => fleet.restart(node).map(|state| ("told to restart", state)),
+            Verb::Start => fleet.restart(node).map(|state| ("started", state)),
+            Verb::List => return Err(Trouble::wrong("found a node, expected none")),
+        };
+        done.map_err(|what| if is_known { Trouble::failed(what) } else { Trouble::wrong(what) })
     }
 }
 
@@ -67,23 +88,31 @@ impl Order {
 
 /// Where orders come in.
 #[derive(Debug)]
-pub(super) struct Control(UnixListener);
+pub(in crate::commands) struct Control(UnixListener);
 
-pub(super) fn listen(place: &Place) -> Result<Control, String> {
+pub(in crate::commands) fn listen(place: &Place) -> Result<Control, String> {
     let socket = place.socket();
     let listener = UnixListener::bind(&socket);
     listener.map(Control).map_err(|error| format!("cannot listen at {}: {error}", socket.display()))
 }
 
-/// Takes one order after another.
-pub(super) fn take_orders(control: &Control, to: &Sender<News>) {
-    for stream in control.0.incoming().flatten() {
-        // Whoever goes away in the middle gets no answer, and does not miss one.
-        let _ = take_order(stream, to);
-    }
+/// Where the answer to an order goes.
+pub(in crate::commands) type Reply = Sender<Result<String, Trouble>>;
+
+/// Begins to take one order after another, and hands them on; what takes them says whether it still does.
+pub(in crate::commands) fn take_orders(
+    control: Control,
+    hand_on: impl Fn(Order, Reply) -> bool + Send + 'static,
+) -> Result<(), String> {
+    spawn("control", move || {
+        for stream in control.0.incoming().flatten() {
+            // Whoever goes away in the middle gets no answer, and does not miss one.
+            let _ = take_order(stream, &hand_on);
+        }
+    })
 }
 
-fn take_order(mut stream: UnixStream, to: &Sender<News>) -> std::io::Result<()> {
+fn take_order(mut stream: UnixStream, hand_on: &impl Fn(Order, Reply) -> bool) -> std::io::Result<()> {
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     let mut line = String::new();
@@ -94,7 +123,7 @@ fn take_order(mut stream: UnixStream, to: &Sender<News>) -> std::io::Result<()> 
     let (sender, answer) = mpsc::channel();
     let answer = match Order::parse(line.trim_end()) {
         None => Err(Trouble::wrong(format!("cannot do {line:?}"))),
-        Some(order) if to.send(News::Order(order, sender)).is_ok() => {
+        Some(order) if hand_on(order, sender) => {
             answer.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err(Trouble::failed("it is ending")))
         }
         Some(_) => Err(Trouble::failed("it is ending")),

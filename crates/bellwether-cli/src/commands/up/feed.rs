@@ -4,15 +4,14 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers, read};
 use serde::de::DeserializeOwned;
 
-use super::control::{self, Control, Order};
+use super::control::{self, Control, Order, Reply};
 use super::files::Plan;
+use super::keys;
 use crate::client::Client;
 use crate::client::answer::{Change, Status};
 use crate::signals::when_asked_to_end;
-use crate::trouble::Trouble;
 
 /// How long to wait before an agent that does not answer is asked again.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -29,7 +28,7 @@ pub(super) enum News {
     /// A key was pressed.
     Key(char),
     /// Another terminal wants something, and an answer.
-    Order(Order, Sender<Result<String, Trouble>>),
+    Order(Order, Reply),
     /// It is to end.
     End,
 }
@@ -41,15 +40,15 @@ pub(super) fn start(plan: &Plan, control: Control, keys: bool, sender: &Sender<N
         spawn("watch", move || watch(id, &client, &to))?;
     }
     let to = sender.clone();
-    spawn("control", move || control::take_orders(&control, &to))?;
+    control::take_orders(control, move |order, answer| to.send(News::Order(order, answer)).is_ok())?;
     if keys {
         let to = sender.clone();
-        spawn("keys", move || take_keys(&to))?;
+        keys::take(move |key| to.send(key.map_or(News::End, News::Key)).is_ok())?;
     }
     Ok(())
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+pub(in crate::commands) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
 }
@@ -78,22 +77,6 @@ fn watch(id: u32, client: &Client, to: &Sender<News>) {
 
 fn parse<T: DeserializeOwned>(data: &str) -> Option<Box<T>> {
     serde_json::from_str(data).ok().map(Box::new)
-}
-
-fn take_keys(to: &Sender<News>) {
-    while let Ok(input) = read() {
-        let Input::Key(key) = input else { continue };
-        let is_press = key.kind == KeyEventKind::Press;
-        let news = match key.code {
-            // The terminal is raw: Ctrl-C is a key like any other.
-            KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => News::End,
-            KeyCode::Char(letter) if is_press => News::Key(letter.to_ascii_lowercase()),
-            _ => continue,
-        };
-        if to.send(news).is_err() {
-            return;
-        }
-    }
 }
 
 /// Where news is told and heard. Signals are news, too: they are caught before this returns, so that none ends the process

@@ -1,11 +1,13 @@
 //! What the agents of a cluster need before they can start: ports, certificates, a token, configurations.
 
 use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,37 +15,50 @@ use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Validity};
 use bellwether_proto::election::Protocol;
 
+use super::fleet::Launch;
 use super::place::Place;
 use crate::agent::config::gives_way;
 
-/// What the cluster is called.
-const CLUSTER: &str = "up";
 /// Nobody looks at a cluster for longer.
 const DAYS: u32 = 30;
 
 /// A cluster that could be started.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) cluster: &'static str,
-    pub(super) protocol: Protocol,
-    pub(super) dir: PathBuf,
+pub(in crate::commands) struct Plan {
+    pub(in crate::commands) cluster: &'static str,
+    pub(in crate::commands) protocol: Protocol,
+    pub(in crate::commands) dir: PathBuf,
     /// What changes need.
-    pub(super) token: PathBuf,
-    pub(super) nodes: Vec<NodePlan>,
+    pub(in crate::commands) token: PathBuf,
+    pub(in crate::commands) nodes: Vec<NodePlan>,
 }
 
 /// A node that could be started.
 #[derive(Clone, Debug)]
-pub(super) struct NodePlan {
-    pub(super) id: u32,
-    pub(super) peer: SocketAddr,
-    pub(super) api: SocketAddr,
-    pub(super) config: PathBuf,
-    pub(super) log: PathBuf,
+pub(in crate::commands) struct NodePlan {
+    pub(in crate::commands) id: u32,
+    pub(in crate::commands) peer: SocketAddr,
+    pub(in crate::commands) api: SocketAddr,
+    pub(in crate::commands) config: PathBuf,
+    pub(in crate::commands) log: PathBuf,
+}
+
+impl NodePlan {
+    /// The arguments with which it is an agent.
+    pub(in crate::commands) fn agent(&self) -> Launch {
+        let mut arguments: Vec<OsString> = ["agent", "--end-with-stdin", "--config"].map(Into::into).into();
+        arguments.push(self.config.clone().into());
+        Launch { id: self.id, arguments, log: self.log.clone() }
+    }
 }
 
 /// Writes all of it.
-pub(super) fn write(place: &Place, nodes: u32, protocol: Protocol) -> Result<Plan, String> {
+pub(in crate::commands) fn write(
+    place: &Place,
+    cluster: &'static str,
+    nodes: u32,
+    protocol: Protocol,
+) -> Result<Plan, String> {
     let dir = &place.dir;
     let addresses =
         free_addresses(nodes as usize * 2).map_err(|error| format!("cannot find free ports: {error}"))?;
@@ -52,7 +67,7 @@ pub(super) fn write(place: &Place, nodes: u32, protocol: Protocol) -> Result<Pla
         NodePlan { id, peer: pair[0], api: pair[1], config: home.join("agent.toml"), log: home.join("log") }
     };
     let plan = Plan {
-        cluster: CLUSTER,
+        cluster,
         protocol,
         dir: dir.clone(),
         token: dir.join("token"),
@@ -62,11 +77,21 @@ pub(super) fn write(place: &Place, nodes: u32, protocol: Protocol) -> Result<Pla
     Ok(plan)
 }
 
+/// Ports from which systems choose none for the outgoing side of a connection: one of those may be taken at any moment,
+/// while the node that it was meant for is not up.
+const PORTS: Range<u16> = 20_000..32_000;
+
 /// Addresses that were free a moment ago. All are held until the last is known, so that none comes twice.
-fn free_addresses(count: usize) -> io::Result<Vec<SocketAddr>> {
-    let listeners: Result<Vec<_>, _> =
-        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect();
-    listeners?.iter().map(TcpListener::local_addr).collect()
+pub(in crate::commands) fn free_addresses(count: usize) -> io::Result<Vec<SocketAddr>> {
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    // From anywhere on, so that several who look at once do not find the same.
+    let start = usize::try_from(chance()).unwrap_or(0) % PORTS.len();
+    let ports = PORTS.cycle().skip(start).take(PORTS.len());
+    let mut listeners: Vec<_> = ports.filter_map(|port| bind(port).ok()).take(count).collect();
+    while listeners.len() < count {
+        listeners.push(bind(0)?);
+    }
+    listeners.iter().map(TcpListener::local_addr).collect()
 }
 
 fn write_all(plan: &Plan) -> Result<(), String> {
@@ -87,7 +112,7 @@ fn write_all(plan: &Plan) -> Result<(), String> {
 }
 
 /// Writes a file that only the user may read: most of them are secrets.
-fn put(path: &Path, text: &str) -> Result<(), String> {
+pub(in crate::commands) fn put(path: &Path, text: &str) -> Result<(), String> {
     let file = File::options().write(true).create_new(true).mode(0o600).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| format!("cannot write {}: {error}", path.display()))
@@ -114,8 +139,12 @@ fn config(plan: &Plan, node: &NodePlan) -> String {
     text
 }
 
-/// A token that nobody guesses. The keys of the standard library's hashes come from the system's randomness.
-fn token() -> String {
-    let word = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", word(), word())
+/// A token that nobody guesses.
+pub(in crate::commands) fn token() -> String {
+    format!("{:016x}{:016x}", chance(), chance())
+}
+
+/// The keys of the standard library's hashes come from the system's randomness.
+fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
 }

@@ -3,17 +3,29 @@
 //! Each holds the reading end of a pipe and ends when this process lets go of the other, however that comes about.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::files::NodePlan;
+/// A process that could be started: this program, with other arguments.
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct Launch {
+    pub(in crate::commands) id: u32,
+    pub(in crate::commands) arguments: Vec<OsString>,
+    /// Where it complains, and, unless somebody listens, what it prints.
+    pub(in crate::commands) log: PathBuf,
+}
+
+/// Who listens to what the processes print, if anybody does.
+pub(in crate::commands) type Listener = Box<dyn Fn(u32, ChildStdout) -> Result<(), String>>;
 
 /// How long the agents may take to leave at the end.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -21,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// What a node's process does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Process {
+pub(in crate::commands) enum Process {
     /// It runs.
     Up(u32),
     /// It is there, and does nothing.
@@ -31,15 +43,26 @@ pub(super) enum Process {
 }
 
 /// The processes, by node.
-#[derive(Debug)]
-pub(super) struct Fleet {
-    program: PathBuf,
+pub(in crate::commands) struct Fleet {
+    program: Program,
     nodes: BTreeMap<u32, Node>,
+}
+
+/// This program, and who listens to it.
+struct Program {
+    path: PathBuf,
+    listener: Option<Listener>,
+}
+
+impl fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fleet").field("nodes", &self.nodes).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
 struct Node {
-    plan: NodePlan,
+    launch: Launch,
     child: Option<Child>,
     stopped: bool,
     /// Whether it is to start again when it has ended.
@@ -48,11 +71,15 @@ struct Node {
 
 impl Fleet {
     /// Starts all of them. Must be called by the thread that lives longest: the kernel may end them with it.
-    pub(super) fn start(plans: Vec<NodePlan>) -> Result<Self, String> {
-        let program =
+    pub(in crate::commands) fn start(
+        launches: Vec<Launch>,
+        listener: Option<Listener>,
+    ) -> Result<Self, String> {
+        let path =
             std::env::current_exe().map_err(|error| format!("cannot find the program itself: {error}"))?;
-        let node = |plan: NodePlan| (plan.id, Node { plan, child: None, stopped: false, again: false });
-        let mut fleet = Self { program, nodes: plans.into_iter().map(node).collect() };
+        let node = |launch: Launch| (launch.id, Node { launch, child: None, stopped: false, again: false });
+        let program = Program { path, listener };
+        let mut fleet = Self { program, nodes: launches.into_iter().map(node).collect() };
         for node in fleet.nodes.values_mut() {
             node.start(&fleet.program)?;
         }
@@ -60,13 +87,13 @@ impl Fleet {
     }
 
     /// All of them, as they are now.
-    pub(super) fn processes(&self) -> Vec<(u32, Process)> {
+    pub(in crate::commands) fn processes(&self) -> Vec<(u32, Process)> {
         self.nodes.iter().map(|(id, node)| (*id, node.process())).collect()
     }
 
     /// Ends a node at once.
-    pub(super) fn kill(&mut self, id: u32) -> Result<Process, String> {
-        let node = self.node(id)?;
+    pub(in crate::commands) fn kill(&mut self, id: u32) -> Result<Process, String> {
+        let node = node(&mut self.nodes, id)?;
         node.again = false;
         node.signal(Signal::SIGKILL)?;
         if let Some(mut child) = node.child.take() {
@@ -76,42 +103,47 @@ impl Fleet {
     }
 
     /// Stops a node.
-    pub(super) fn stop(&mut self, id: u32) -> Result<Process, String> {
-        let node = self.node(id)?;
+    pub(in crate::commands) fn stop(&mut self, id: u32) -> Result<Process, String> {
+        let node = node(&mut self.nodes, id)?;
         node.signal(Signal::SIGSTOP)?;
         node.stopped = true;
         Ok(node.process())
     }
 
     /// Lets a stopped node go on.
-    pub(super) fn cont(&mut self, id: u32) -> Result<Process, String> {
-        let node = self.node(id)?;
+    pub(in crate::commands) fn cont(&mut self, id: u32) -> Result<Process, String> {
+        let node = node(&mut self.nodes, id)?;
         node.signal(Signal::SIGCONT)?;
         node.stopped = false;
         Ok(node.process())
     }
 
+    /// Whether there is such a node.
+    pub(in crate::commands) fn knows(&self, id: u32) -> bool {
+        self.nodes.contains_key(&id)
+    }
+
     /// Whether it runs, or is stopped.
-    pub(super) fn runs(&self, id: u32) -> bool {
+    pub(in crate::commands) fn runs(&self, id: u32) -> bool {
         self.nodes.get(&id).is_some_and(|node| node.child.is_some())
     }
 
     /// Starts a node. One that runs leaves first, and starts when it has left.
-    pub(super) fn restart(&mut self, id: u32) -> Result<Process, String> {
-        let program = self.program.clone();
-        let node = self.node(id)?;
+    pub(in crate::commands) fn restart(&mut self, id: u32) -> Result<Process, String> {
+        let (program, nodes) = (&self.program, &mut self.nodes);
+        let node = node(nodes, id)?;
         if node.child.is_some() {
             node.signal(Signal::SIGTERM)?;
             node.signal(Signal::SIGCONT)?;
             (node.again, node.stopped) = (true, false);
         } else {
-            node.start(&program)?;
+            node.start(program)?;
         }
         Ok(node.process())
     }
 
     /// The processes that have ended since they were last looked at, and how they are now.
-    pub(super) fn reap(&mut self) -> Vec<(u32, Process)> {
+    pub(in crate::commands) fn reap(&mut self) -> Vec<(u32, Process)> {
         let mut news = Vec::new();
         for (id, node) in &mut self.nodes {
             let Some(Ok(Some(status))) = node.child.as_mut().map(Child::try_wait) else { continue };
@@ -126,19 +158,17 @@ impl Fleet {
         news
     }
 
-    fn node(&mut self, id: u32) -> Result<&mut Node, String> {
-        let count = self.nodes.len();
-        self.nodes
-            .get_mut(&id)
-            .ok_or_else(|| format!("there is no node {id}, expected one from 1 to {count}"))
-    }
-
     fn signal_all(&self, signal: Signal) {
         for node in self.nodes.values() {
             // A process that has ended by itself needs no signal.
             let _ = node.signal(signal);
         }
     }
+}
+
+fn node(nodes: &mut BTreeMap<u32, Node>, id: u32) -> Result<&mut Node, String> {
+    let count = nodes.len();
+    nodes.get_mut(&id).ok_or_else(|| format!("there is no node {id}, expected one from 1 to {count}"))
 }
 
 impl Drop for Fleet {
@@ -160,24 +190,28 @@ impl Drop for Fleet {
 }
 
 impl Node {
-    fn start(&mut self, program: &PathBuf) -> Result<(), String> {
-        let shown = self.plan.log.display();
-        let log = File::options().create(true).append(true).open(&self.plan.log);
+    fn start(&mut self, program: &Program) -> Result<(), String> {
+        let shown = self.launch.log.display();
+        let log = File::options().create(true).append(true).open(&self.launch.log);
         let log = log.map_err(|error| format!("cannot write {shown}: {error}"))?;
         let same_log = log.try_clone().map_err(|error| format!("cannot write {shown}: {error}"))?;
-        let mut command = Command::new(program);
-        command.arg("agent").arg("--config").arg(&self.plan.config).arg("--end-with-stdin");
-        command.stdin(Stdio::piped()).stdout(same_log).stderr(log);
+        let mut command = Command::new(&program.path);
+        command.args(&self.launch.arguments).stdin(Stdio::piped()).stderr(log);
+        command.stdout(if program.listener.is_some() { Stdio::piped() } else { same_log.into() });
         // What is typed on the terminal is for this process alone, and its environment is for nobody's agent.
         command.process_group(0);
         let ours = std::env::vars_os().map(|(name, _)| name);
         for name in ours.filter(|name| name.to_string_lossy().starts_with("BELLWETHER_")) {
             command.env_remove(name);
         }
-        let child =
-            command.spawn().map_err(|error| format!("cannot start node {}: {error}", self.plan.id))?;
+        let id = self.launch.id;
+        let mut child = command.spawn().map_err(|error| format!("cannot start node {id}: {error}"))?;
+        let stdout = child.stdout.take();
         (self.child, self.stopped) = (Some(child), false);
-        Ok(())
+        match (&program.listener, stdout) {
+            (Some(listener), Some(stdout)) => listener(id, stdout),
+            _ => Ok(()),
+        }
     }
 
     fn process(&self) -> Process {
@@ -189,7 +223,7 @@ impl Node {
     }
 
     fn signal(&self, signal: Signal) -> Result<(), String> {
-        let id = self.plan.id;
+        let id = self.launch.id;
         let child = self.child.as_ref().ok_or_else(|| format!("node {id} is not running"))?;
         // Not reaped yet, so the number is still this process's.
         let pid = Pid::from_raw(i32::try_from(child.id()).expect("process ids are small"));

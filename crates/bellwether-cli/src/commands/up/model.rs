@@ -3,27 +3,22 @@
 //! A leader counts when it says that it leads and every node that runs names it. From when that was last so until it is
 //! so again there was no leader.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::files::Plan;
 use super::fleet::Process;
+use super::notes::Notes;
 use crate::client::answer::{Cause, Change, Status};
 use crate::client::words;
 use crate::duration::rough;
-
-/// How much news is kept for the board.
-const NOTES_MAX: usize = 8;
 
 /// The cluster, as far as it is known.
 #[derive(Debug)]
 pub(super) struct Model {
     pub(super) nodes: BTreeMap<u32, Node>,
-    /// The latest news, and how much there was in all.
-    pub(super) notes: VecDeque<Note>,
-    pub(super) noted: u64,
-    began: Instant,
+    pub(super) notes: Notes,
     /// The last leader that counted, and until when it did; `None` while it does.
     last: Option<Leader>,
     lost: Option<Instant>,
@@ -62,28 +57,15 @@ pub(super) struct Leader {
     pub(super) epoch: u64,
 }
 
-/// A piece of news: when it was, since the beginning.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Note {
-    pub(super) at: Duration,
-    pub(super) text: String,
-}
-
 impl Model {
     pub(super) fn new(plan: &Plan, now: Instant) -> Self {
         let node = |api| Node { api, process: None, says: None };
         Self {
             nodes: plan.nodes.iter().map(|plan| (plan.id, node(plan.api))).collect(),
-            notes: VecDeque::new(),
-            noted: 0,
-            began: now,
+            notes: Notes::new(now),
             last: None,
             lost: Some(now),
         }
-    }
-
-    pub(super) fn knows(&self, node: u32) -> bool {
-        self.nodes.contains_key(&node)
     }
 
     /// Who leads.
@@ -93,11 +75,7 @@ impl Model {
 
     /// Notes what somebody did.
     pub(super) fn note(&mut self, text: &str, now: Instant) {
-        if self.notes.len() == NOTES_MAX {
-            self.notes.pop_front();
-        }
-        self.notes.push_back(Note { at: now - self.began, text: text.to_owned() });
-        self.noted += 1;
+        self.notes.add(text, now);
     }
 
     /// A process has come, gone, stopped or gone on.

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
 use super::board::{self, Line, Tone};
-use super::files::Plan;
-use super::model::Model;
+use super::notes::Notes;
 use crate::output::Printer;
 
 /// The board is not drawn more often: nobody sees more, and a flood of changes must not become a flood of writing.
@@ -15,7 +14,7 @@ const FRAME: Duration = Duration::from_millis(40);
 
 /// Where the show is shown.
 #[derive(Debug)]
-pub(super) struct Screen<'a> {
+pub(in crate::commands) struct Screen<'a> {
     out: &'a Printer,
     terminal: Option<Terminal>,
     /// How much news has been told.
@@ -33,7 +32,7 @@ struct Terminal {
 
 impl<'a> Screen<'a> {
     /// A terminal that cannot be put into raw mode is treated as a pipe.
-    pub(super) fn open(on_terminal: bool, out: &'a Printer) -> Self {
+    pub(in crate::commands) fn open(on_terminal: bool, out: &'a Printer) -> Self {
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let terminal = (on_terminal && enable_raw_mode().is_ok()).then_some(Terminal {
             colours,
@@ -43,48 +42,74 @@ impl<'a> Screen<'a> {
         Self { out, terminal, told: 0 }
     }
 
-    pub(super) fn introduce(&self, model: &Model, plan: &Plan) {
+    /// Says what is said once.
+    pub(in crate::commands) fn introduce(&self, lines: Vec<String>) {
         let end = if self.terminal.is_some() { "\r\n" } else { "\n" };
-        let lines = board::introduction(model, plan);
         self.out.draw(lines.into_iter().fold(String::new(), |text, line| text + &line + end));
     }
 
     /// Shows what there is to show.
-    pub(super) fn show(&mut self, model: &Model, selected: Option<u32>, now: Instant) {
+    pub(in crate::commands) fn show(
+        &mut self,
+        notes: &Notes,
+        board: impl FnOnce() -> Vec<Line>,
+        now: Instant,
+    ) {
         match &mut self.terminal {
-            Some(terminal) => terminal.draw(&board::lines(model, selected, now), now, self.out),
-            None => self.tell(model),
+            Some(terminal) => terminal.draw(board, now, self.out),
+            None => self.tell(notes),
         }
+    }
+
+    /// Shows how things are for the last time, however short ago that was done.
+    pub(in crate::commands) fn show_last(
+        &mut self,
+        notes: &Notes,
+        board: impl FnOnce() -> Vec<Line>,
+        now: Instant,
+    ) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.drawn = None;
+        }
+        self.show(notes, board, now);
+    }
+
+    /// Whether there is a board.
+    pub(in crate::commands) fn is_terminal(&self) -> bool {
+        self.terminal.is_some()
     }
 
     /// Whether nobody looks any more.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(in crate::commands) fn is_closed(&self) -> bool {
         self.out.is_closed()
     }
 
-    fn tell(&mut self, model: &Model) {
-        let fresh = usize::try_from(model.noted - self.told).unwrap_or(usize::MAX);
-        let known = model.notes.len().saturating_sub(fresh);
-        for note in model.notes.iter().skip(known) {
+    /// Tells a pipe what is new; a terminal has its board.
+    pub(in crate::commands) fn tell(&mut self, notes: &Notes) {
+        if self.terminal.is_some() {
+            return;
+        }
+        for note in notes.after(self.told) {
             self.out.line(board::note_line(note));
         }
-        self.told = model.noted;
+        self.told = notes.count();
     }
 }
 
 impl Terminal {
-    fn draw(&mut self, lines: &[Line], now: Instant, out: &Printer) {
+    fn draw(&mut self, board: impl FnOnce() -> Vec<Line>, now: Instant, out: &Printer) {
         if self.drawn.is_some_and(|drawn| now - drawn < FRAME) {
             return;
         }
         self.drawn = Some(now);
+        let lines = board();
         // A line that the terminal breaks would be two, and the next frame would not find its beginning.
         let width = size().map_or(usize::MAX, |(columns, _)| usize::from(columns));
         let mut text = String::from("\x1b[?25l");
         if self.height > 0 {
             let _ = write!(text, "\x1b[{}A", self.height);
         }
-        for line in lines {
+        for line in &lines {
             let (on, off) = match (self.colours, line.tone) {
                 (true, Tone::Bright) => ("\x1b[1;32m", "\x1b[0m"),
                 (true, Tone::Dim) => ("\x1b[2m", "\x1b[0m"),

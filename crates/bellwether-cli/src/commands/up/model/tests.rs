@@ -4,6 +4,7 @@ use bellwether_proto::election::Protocol;
 
 use super::super::board;
 use super::super::files::NodePlan;
+use super::super::notes::NOTES_MAX;
 use super::*;
 
 fn model(nodes: u32) -> (Model, Instant) {
@@ -36,7 +37,7 @@ fn change(leader: Option<u32>, epoch: u64, kind: &str, node: Option<u32>) -> Cha
 }
 
 fn told(model: &Model) -> Vec<&str> {
-    model.notes.iter().map(|note| note.text.as_str()).collect()
+    model.notes.latest().map(|note| note.text.as_str()).collect()
 }
 
 const MS: Duration = Duration::from_millis(1);
@@ -100,5 +101,5 @@ fn the_board_fits_every_terminal() {
 fn only_the_latest_news_is_kept() {
     let (mut model, start) = model(1);
     (0..100).for_each(|n| model.note(&n.to_string(), start));
-    assert_eq!((model.notes.len(), model.noted), (NOTES_MAX, 100));
+    assert_eq!((model.notes.latest().count(), model.notes.count()), (NOTES_MAX, 100));
 }

@@ -1,0 +1,94 @@
+//! What can be typed to see a cluster do something.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::seed;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoArgs {
+    #[command(subcommand)]
+    pub(crate) command: DemoCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DemoCommand {
+    /// Let workers compute a picture, kill some, and watch the fault manager save their work
+    #[command(after_help = format!("{STORY}\n\n{}\n  130  it was ended before the picture was done", super::EXIT_CODES))]
+    Rain(RainArgs),
+    /// One of the workers of `demo rain`
+    #[command(hide = true)]
+    RainWorker(RainWorkerArgs),
+}
+
+const STORY: &str = "\
+By default a third of the workers is killed when 20 % of the picture are done, the fault manager among them, and revived at
+50 %; then one is paused at 65 % and resumed at 80 %.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RainArgs {
+    /// How many workers, 3 to 9
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    pub(crate) nodes: u32,
+    /// How many of a row's N shards rebuild it: so many workers, and a majority, must be left [default: two thirds of N]
+    #[arg(long, value_name = "K")]
+    pub(crate) data: Option<u32>,
+    /// How large the picture is
+    #[arg(long, value_name = "WxH", default_value = "480x320", value_parser = size)]
+    pub(crate) size: (u32, u32),
+    /// How many rows of a tile a worker computes in a second, as if it had a machine of its own
+    #[arg(long, value_name = "ROWS", default_value_t = 30.0, value_parser = pace)]
+    pub(crate) pace: f64,
+    /// Which workers are killed and paused
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) story: StoryArgs,
+    /// Where to put the picture
+    #[arg(long, value_name = "FILE.png", default_value = "rain.png")]
+    pub(crate) out: PathBuf,
+    /// Print what happens as JSON objects, one per line; the last is the summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Keep configurations, shards and logs in DIR, which is not removed at the end
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// What befalls the workers; by default a third is killed and revived, then one is paused and resumed.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[group(multiple = false)]
+pub(crate) struct StoryArgs {
+    /// Let nothing happen to them
+    #[arg(long)]
+    pub(crate) calm: bool,
+    /// Kill a third of them, and let them stay away
+    #[arg(long)]
+    pub(crate) no_return: bool,
+    /// Do it yourself: with keys, or with `bellwether up kill 3` from another terminal
+    #[arg(long)]
+    pub(crate) by_hand: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RainWorkerArgs {
+    /// The configuration of its agent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// What all work on
+    #[arg(long, value_name = "FILE")]
+    pub(crate) job: PathBuf,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let numbers =
+        text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    numbers.ok_or_else(|| "expected a width and a height in pixels, as in 480x320".to_owned())
+}
+
+fn pace(text: &str) -> Result<f64, String> {
+    let pace: Option<f64> = text.parse().ok();
+    pace.filter(|pace| (0.1..=1000.0).contains(pace))
+        .ok_or_else(|| "expected a number from 0.1 to 1000".to_owned())
+}

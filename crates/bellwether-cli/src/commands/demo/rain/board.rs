@@ -1,0 +1,148 @@
+//! How it looks, in lines of at most 80 columns.
+
+use std::time::Instant;
+
+use bellwether_rain::picture::{TILE_HEIGHT, Tile};
+
+use super::model::{Model, Node, Standing};
+use super::request::needed;
+use super::setup::Setup;
+use crate::commands::up::board::{Line, Tone, line, note_line};
+use crate::commands::up::fleet::Process;
+use crate::commands::up::keys::KEYS;
+use crate::commands::up::notes::Notes;
+use crate::duration::rough;
+use crate::layout::hanging;
+use crate::output::invocation;
+
+/// How long the bar is.
+const BAR: u32 = 36;
+/// A map of more lines would leave no room for the rest.
+const MAP_LINES_MAX: u32 = 12;
+
+/// The board: the workers, the picture, what happened, which keys there are.
+pub(super) fn lines(model: &Model, notes: &Notes, selected: Option<u32>, now: Instant) -> Vec<Line> {
+    let mut lines = vec![line("", Tone::Plain), line(ROW_TITLES, Tone::Dim)];
+    lines.extend(model.nodes.iter().map(|(id, node)| {
+        let mark = if selected == Some(*id) { ">" } else { " " };
+        line(&format!("{mark}{}", row(model, *id, node)), tone(model, *id, node))
+    }));
+    lines.push(line("", Tone::Plain));
+    lines.extend(map(model).iter().map(|row| line(row, Tone::Plain)));
+    lines.push(line(&bar(model, now), if model.is_stalled() { Tone::Dim } else { Tone::Bright }));
+    lines.push(line("", Tone::Plain));
+    lines.extend(notes.latest().map(|note| line(&note_line(note), Tone::Plain)));
+    lines.push(line("", Tone::Plain));
+    lines.push(line(&format!("1-{} {KEYS}", model.nodes.len()), Tone::Dim));
+    lines
+}
+
+/// The workers without the rest, for another terminal.
+pub(super) fn list(model: &Model) -> String {
+    let rows = model.nodes.iter().map(|(id, node)| format!(" {}", row(model, *id, node)));
+    let lines: Vec<_> =
+        [ROW_TITLES.to_owned()].into_iter().chain(rows).map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// What is said once, at the beginning.
+pub(super) fn introduction(setup: &Setup) -> Vec<String> {
+    let (job, name) = (&setup.job.job, invocation());
+    let entry = |label: &str, text: &str| hanging(&format!("{label:<10}"), text);
+    let (nodes, data) = (job.code.nodes(), job.code.data());
+    let mut entries = vec![
+        entry(
+            "workers",
+            &format!(
+                "{nodes} on loopback, real agents that run fb-omega; each computes {} rows a second, as if it had a \
+                 machine of its own",
+                setup.job.pace
+            ),
+        ),
+        entry(
+            "shards",
+            &format!(
+                "every row is kept as {nodes} shards, one with each worker, and any {data} rebuild it; with fewer than \
+                 {} workers nothing goes on",
+                needed(&job.code)
+            ),
+        ),
+        entry("files", &setup.dir.display().to_string()),
+    ];
+    entries.extend(setup.api.map(|api| entry("ask", &format!("{name} status --api {api}"))));
+    entries.push(entry("break", &format!("{name} up kill 1")));
+    entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
+}
+
+const ROW_TITLES: &str = " node      pid  state     standing           view  rows done  rows left  shards";
+
+fn row(model: &Model, id: u32, node: &Node) -> String {
+    let (pid, state) = match &node.process {
+        None => (String::new(), "starting".to_owned()),
+        Some(Process::Up(pid)) => (pid.to_string(), "up".to_owned()),
+        Some(Process::Stopped(pid)) => (pid.to_string(), "stopped".to_owned()),
+        Some(Process::Down(how)) => (String::new(), how.clone()),
+    };
+    let manages = model.manager() == Some(id);
+    let (standing, view) = match node.standing {
+        _ if !matches!(node.process, Some(Process::Up(_))) => ("-", None),
+        Standing::Unknown => ("-", None),
+        Standing::Out => ("reorganizing", None),
+        Standing::Works(view) if manages => ("★ fault manager", Some(view)),
+        Standing::Works(view) => ("works", Some(view)),
+        Standing::Waits(view) => ("waits for others", Some(view)),
+        Standing::Dead => ("dead", None),
+    };
+    let view = view.map_or_else(|| "-".to_owned(), |view| view.to_string());
+    let (done, held) = (node.rows, node.held);
+    let left = rows_left(model, id);
+    format!("{id:<4}  {pid:>7}  {state:<8}  {standing:<17}  {view:>4}  {done:>9}  {left:>9}  {held:>6}")
+}
+
+/// How many rows are still to be made safe by that worker.
+fn rows_left(model: &Model, id: u32) -> u32 {
+    let Some(view) = &model.view else { return 0 };
+    let picture = &model.job.picture;
+    let tiles = picture.tiles().zip(&view.owners).filter(|(_, owner)| **owner == id);
+    tiles.map(|(tile, _)| picture.tile_height(tile) - model.safe.rows(tile).count()).sum()
+}
+
+fn tone(model: &Model, id: u32, node: &Node) -> Tone {
+    match (&node.process, node.standing) {
+        (Some(Process::Down(_) | Process::Stopped(_)) | None, _)
+        | (_, Standing::Dead | Standing::Unknown) => Tone::Dim,
+        _ if model.manager() == Some(id) => Tone::Bright,
+        _ => Tone::Plain,
+    }
+}
+
+/// The tiles: `█` finished, a number for who works on one that is begun, `·` to be done.
+fn map(model: &Model) -> Vec<String> {
+    let picture = &model.job.picture;
+    if picture.height().div_ceil(TILE_HEIGHT) > MAP_LINES_MAX {
+        return Vec::new();
+    }
+    let owner =
+        |tile: Tile| model.view.as_ref().and_then(|view| view.owners.get(usize::from(tile.0)).copied());
+    let sign = |tile: Tile| match (model.safe.rows(tile).count(), owner(tile)) {
+        (rows, _) if rows == picture.tile_height(tile) => "█".to_owned(),
+        (1.., Some(owner @ 1..)) => owner.to_string(),
+        (1.., _) => "▒".to_owned(),
+        (0, _) => "·".to_owned(),
+    };
+    let tiles: Vec<_> = picture.tiles().map(|tile| sign(tile).repeat(2)).collect();
+    tiles.chunks(picture.columns() as usize).map(|row| format!("   {}", row.concat())).collect()
+}
+
+/// How far it is.
+fn bar(model: &Model, now: Instant) -> String {
+    let (rows, all) = (model.rows(), model.job.picture.row_count());
+    let full = rows * BAR / all;
+    let state = if model.is_stalled() { "  stalled" } else { "" };
+    format!(
+        "   [{}{}] {rows} of {all} rows  {}{state}",
+        "#".repeat(full as usize),
+        " ".repeat((BAR - full) as usize),
+        rough(now.saturating_duration_since(model.began))
+    )
+}

@@ -1,0 +1,324 @@
+//! What is known of the workers and of the picture, and what of it is news.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use bellwether_rain::job::{Job, Place};
+use bellwether_rain::report::Report;
+use bellwether_rain::rows::{Inventory, Rows};
+
+use super::effort::{AfterKill, Effort};
+use super::happening::{Happening, Recovery};
+use super::request::needed;
+use super::script::Look;
+use crate::commands::up::fleet::Process;
+
+/// How long there may be no view in service before that is called a stall: a change of views is none.
+const STALL_AFTER: Duration = Duration::from_millis(1_500);
+/// How many recoveries are remembered.
+const RECOVERIES_MAX: usize = 256;
+/// Progress is told in such steps.
+const PERCENT_STEP: u32 = 10;
+
+/// The demonstration, as far as it is known.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub(super) job: Job,
+    pace: f64,
+    pub(super) began: Instant,
+    pub(super) nodes: BTreeMap<u32, Node>,
+    /// The rows that enough workers keep.
+    pub(super) safe: Inventory,
+    /// The rows that somebody has computed.
+    computed: Inventory,
+    pub(super) counts: Counts,
+    /// The latest of them.
+    pub(super) recoveries: VecDeque<Recovery>,
+    /// The latest view in service.
+    pub(super) view: Option<ViewNow>,
+    /// Since when nothing goes on, and whether that was told.
+    stalled: Option<(Instant, bool)>,
+    effort: Option<Effort>,
+    finished: Option<Instant>,
+    told_percent: u32,
+    news: Vec<Happening>,
+}
+
+/// What is known of a worker.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Node {
+    pub(super) process: Option<Process>,
+    pub(super) standing: Standing,
+    /// How many rows it has made safe, and how many shards it keeps.
+    pub(super) rows: u32,
+    pub(super) held: u32,
+    starts: u32,
+    /// Whether it has worked since it was started: whoever has not need not stop.
+    has_worked: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It has not said.
+    #[default]
+    Unknown,
+    /// In a view that is not in service yet.
+    Out,
+    /// At work, in that view.
+    Works(u64),
+    /// In a view of too few.
+    Waits(u64),
+    /// It knows that it is dead.
+    Dead,
+}
+
+/// The latest view in service.
+#[derive(Clone, Debug)]
+pub(super) struct ViewNow {
+    pub(super) number: u64,
+    pub(super) leader: u32,
+    pub(super) members: Vec<u32>,
+    /// Who works on which tile; 0 for nobody.
+    pub(super) owners: Vec<u32>,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) computed: u32,
+    pub(super) recomputed: u32,
+    pub(super) recovered: u32,
+    pub(super) damaged: u32,
+    pub(super) old: u32,
+}
+
+impl Model {
+    pub(super) fn new(job: Job, pace: f64, now: Instant) -> Self {
+        Self {
+            job,
+            pace,
+            began: now,
+            nodes: job.nodes().map(|node| (node, Node::default())).collect(),
+            safe: Inventory::none(&job.picture),
+            computed: Inventory::none(&job.picture),
+            counts: Counts::default(),
+            recoveries: VecDeque::new(),
+            view: None,
+            stalled: None,
+            effort: None,
+            finished: None,
+            told_percent: 0,
+            news: Vec::new(),
+        }
+    }
+
+    /// What is to be told since this was last asked.
+    pub(super) fn news(&mut self) -> Vec<Happening> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// A process has come, gone, stopped or gone on.
+    pub(super) fn process(&mut self, id: u32, process: Process, now: Instant) {
+        let (rows, is_done) = (self.rows(), self.is_done());
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let before = node.process.replace(process.clone());
+        match &process {
+            Process::Up(pid) if !matches!(before, Some(Process::Up(_) | Process::Stopped(_))) => {
+                self.news.push(Happening::Started { node: id, pid: *pid });
+            }
+            Process::Down(how) => {
+                node.standing = Standing::Unknown;
+                // What was done to it on purpose has been told already.
+                if how != "killed" && !matches!(before, Some(Process::Down(_))) {
+                    self.news.push(Happening::Ended { node: id, how: how.clone() });
+                }
+            }
+            Process::Up(_) | Process::Stopped(_) => {}
+        }
+        let workers = self.running().count();
+        let workers = u32::try_from(workers).unwrap_or(u32::MAX);
+        let killed = matches!(process, Process::Down(_)) && before.is_some();
+        match &mut self.effort {
+            Some(effort) if !is_done => effort.workers(now, workers),
+            None if killed && !is_done => {
+                let left = self.job.picture.row_count() - rows;
+                self.effort = Some(Effort::begin(now, rows, left, workers));
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// A worker tells something.
+    pub(super) fn report(&mut self, id: u32, report: Report, now: Instant) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        match report {
+            Report::Up { held } => {
+                (node.held, node.standing, node.has_worked) = (held, Standing::Unknown, false);
+                node.starts += 1;
+                if node.starts > 1 {
+                    self.news.push(Happening::Up { node: id, held });
+                }
+            }
+            Report::InService { view, leader, members, owners, waits_for } => {
+                node.has_worked = true;
+                node.standing =
+                    if waits_for.is_some() { Standing::Waits(view) } else { Standing::Works(view) };
+                self.in_service(ViewNow { number: view, leader, members, owners });
+            }
+            Report::OutOfService => node.standing = Standing::Out,
+            Report::Dead => {
+                if node.has_worked && node.standing != Standing::Dead {
+                    self.news.push(Happening::Dead { node: id });
+                }
+                node.standing = Standing::Dead;
+            }
+            Report::Computed { place } => self.computed(place),
+            Report::Safe { place, held } => {
+                node.rows += 1;
+                node.held = held;
+                self.job.has(place).then(|| self.safe.rows_mut(place.tile).add(place.row));
+            }
+            Report::Recovered { view, failed, readmitted, known, rows, lost, replaced, ms } => {
+                let recovery = Recovery { view, manager: id, failed, readmitted, rows, lost, replaced, ms };
+                self.recovered(recovery, known);
+            }
+            Report::RecoveryFailed { view, why } => {
+                self.news.push(Happening::RecoveryFailed { node: id, view, why });
+            }
+            Report::Rejected { damaged, old } => {
+                self.counts.damaged += damaged;
+                self.counts.old += old;
+                // What was on its way while the view changed is old, and no news.
+                if damaged > 0 {
+                    self.news.push(Happening::Rejected { node: id, damaged });
+                }
+            }
+            Report::Trouble { what } => self.news.push(Happening::Trouble { node: id, what }),
+        }
+        self.weigh(now);
+    }
+
+    fn in_service(&mut self, view: ViewNow) {
+        if self.view.as_ref().is_some_and(|now| now.number >= view.number) {
+            return;
+        }
+        let ViewNow { number, leader, ref members, .. } = view;
+        self.news.push(Happening::View { view: number, leader, members: members.clone() });
+        self.view = Some(view);
+    }
+
+    fn computed(&mut self, place: Place) {
+        if !self.job.has(place) {
+            return;
+        }
+        self.counts.computed += 1;
+        self.counts.recomputed += u32::from(self.computed.rows(place.tile).has(place.row));
+        self.computed.rows_mut(place.tile).add(place.row);
+    }
+
+    /// What a fault manager knows is what there is: a worker may have been killed before it could tell.
+    fn recovered(&mut self, recovery: Recovery, known: Vec<Rows>) {
+        if let Some(known) = Inventory::of(&self.job.picture, known) {
+            self.safe = known;
+        }
+        self.news.push(Happening::Recovered(recovery.clone()));
+        self.counts.recovered += recovery.rows;
+        if self.recoveries.len() == RECOVERIES_MAX {
+            self.recoveries.pop_front();
+        }
+        self.recoveries.push_back(recovery);
+    }
+
+    /// Finds out whether it goes on, and how far it is.
+    pub(super) fn weigh(&mut self, now: Instant) {
+        if self.is_done() && self.finished.is_none() {
+            self.finished = Some(now);
+        }
+        let percent = self.percent();
+        if percent >= self.told_percent + PERCENT_STEP {
+            self.told_percent = percent / PERCENT_STEP * PERCENT_STEP;
+            self.news.push(Happening::Progress { percent: self.told_percent, rows: self.rows() });
+        }
+        let standing =
+            |wanted: fn(Standing) -> bool| self.running().filter(|(_, node)| wanted(node.standing)).count();
+        let working = standing(|standing| matches!(standing, Standing::Works(_)));
+        let waiting = standing(|standing| matches!(standing, Standing::Waits(_)));
+        let left = u32::try_from(self.running().count()).unwrap_or(u32::MAX);
+        match self.stalled {
+            None if working == 0 && self.view.is_some() => self.stalled = Some((now, false)),
+            Some((_, true)) if working > 0 => {
+                self.news.push(Happening::GoesOn { workers: u32::try_from(working).unwrap_or(u32::MAX) });
+                self.stalled = None;
+            }
+            Some((_, false)) if working > 0 => self.stalled = None,
+            Some((since, false)) if waiting > 0 || now.saturating_duration_since(since) >= STALL_AFTER => {
+                self.news.push(Happening::Stalled { left, needed: needed(&self.job.code) });
+                self.stalled = Some((since, true));
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// How things are, for the script.
+    pub(super) fn look(&self, now: Instant) -> Look {
+        let in_state = |wanted: fn(&Process) -> bool| {
+            let nodes = self.nodes.iter().filter(|(_, node)| node.process.as_ref().is_some_and(wanted));
+            nodes.map(|(id, _)| *id).collect()
+        };
+        Look {
+            percent: self.percent(),
+            stalled: self.stalled.map(|(since, _)| now.saturating_duration_since(since)),
+            manager: self.manager().filter(|_| self.is_together()),
+            running: in_state(|process| matches!(process, Process::Up(_))),
+            paused: in_state(|process| matches!(process, Process::Stopped(_))),
+            down: in_state(|process| matches!(process, Process::Down(_))),
+        }
+    }
+
+    /// Whether all that run are at work in the same view.
+    fn is_together(&self) -> bool {
+        let view = self.view.as_ref().map(|view| view.number);
+        self.running().all(|(_, node)| view.is_some_and(|view| node.standing == Standing::Works(view)))
+    }
+
+    /// The fault manager, if it runs.
+    pub(super) fn manager(&self) -> Option<u32> {
+        let leader = self.view.as_ref()?.leader;
+        self.running().any(|(id, _)| id == leader).then_some(leader)
+    }
+
+    fn running(&self) -> impl Iterator<Item = (u32, &Node)> {
+        let nodes = self.nodes.iter().map(|(id, node)| (*id, node));
+        nodes.filter(|(_, node)| matches!(node.process, Some(Process::Up(_))))
+    }
+
+    /// How many rows are safe.
+    pub(super) fn rows(&self) -> u32 {
+        self.safe.count()
+    }
+
+    pub(super) fn percent(&self) -> u32 {
+        self.rows() * 100 / self.job.picture.row_count()
+    }
+
+    pub(super) fn is_stalled(&self) -> bool {
+        self.stalled.is_some_and(|(_, told)| told)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.rows() == self.job.picture.row_count()
+    }
+
+    /// What it took after the first kill, if there was one.
+    pub(super) fn after_kill(&self) -> Option<AfterKill> {
+        Some(self.effort?.end(self.finished?, self.pace))
+    }
+
+    /// From the start to the last safe row.
+    pub(super) fn took(&self) -> Duration {
+        self.finished.map_or(Duration::ZERO, |finished| finished - self.began)
+    }
+}
+
+#[cfg(test)]
+mod tests;

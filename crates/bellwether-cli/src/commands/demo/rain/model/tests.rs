@@ -1,0 +1,163 @@
+//! Reports in, a story out.
+
+use bellwether_rain::code::Code;
+use bellwether_rain::picture::{Picture, Tile};
+
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn model() -> (Model, Instant) {
+    let job = Job { picture: Picture::new(128, 32).unwrap(), code: Code::new(4, 2).unwrap() };
+    let now = Instant::now();
+    let mut model = Model::new(job, 10.0, now);
+    for id in 1..=4 {
+        model.process(id, Process::Up(100 + id), now);
+        model.report(id, Report::Up { held: 0 }, now);
+    }
+    view(&mut model, 1, &[1, 2, 3, 4], None, now);
+    model.news();
+    (model, now)
+}
+
+fn view(model: &mut Model, number: u64, members: &[u32], waits_for: Option<u32>, now: Instant) {
+    for id in members {
+        let report = Report::InService {
+            view: number,
+            leader: members[0],
+            members: members.to_vec(),
+            owners: vec![1, 2],
+            waits_for,
+        };
+        model.report(*id, report, now);
+    }
+}
+
+fn safe(model: &mut Model, id: u32, rows: std::ops::Range<u32>, now: Instant) {
+    for row in rows {
+        let place = Place { tile: Tile(0), row };
+        model.report(id, Report::Computed { place }, now);
+        model.report(id, Report::Safe { place, held: row + 1 }, now);
+    }
+}
+
+fn told(model: &mut Model) -> Vec<String> {
+    model.news().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_view_is_told_once_and_progress_in_steps() {
+    let (mut model, now) = model();
+    view(&mut model, 2, &[2, 3], None, now);
+    assert_eq!(told(&mut model), ["view 2 in service: 2 3; fault manager 2"]);
+    safe(&mut model, 2, 0..7, now);
+    assert_eq!(told(&mut model), ["10 % done, 7 rows are safe"]);
+    assert_eq!((model.nodes[&2].rows, model.nodes[&2].held), (7, 7));
+}
+
+#[test]
+fn what_is_computed_again_is_counted() {
+    let (mut model, now) = model();
+    safe(&mut model, 1, 0..3, now);
+    safe(&mut model, 2, 2..4, now);
+    assert_eq!((model.counts.computed, model.counts.recomputed, model.rows()), (5, 1, 4));
+}
+
+#[test]
+fn the_fault_manager_knows_better() {
+    let (mut model, now) = model();
+    safe(&mut model, 1, 0..3, now);
+    let report = Report::Recovered {
+        view: 2,
+        failed: vec![1],
+        readmitted: Vec::new(),
+        known: vec![Rows::first(2), Rows::first(32)],
+        rows: 2,
+        lost: 1,
+        replaced: 0,
+        ms: 12,
+    };
+    model.report(2, report, now);
+    assert_eq!(model.rows(), 34);
+    assert_eq!(
+        told(&mut model)[0],
+        "node 2 recovered view 2 in 12 ms; rebuilt 2 rows of 1; 0 shards replaced, 1 rows lost"
+    );
+}
+
+#[test]
+fn too_few_are_a_stall_at_once_and_no_view_is_one_after_a_while() {
+    let (mut model, now) = model();
+    for id in [1, 2, 3] {
+        model.process(id, Process::Down("killed".to_owned()), now);
+    }
+    model.report(4, Report::OutOfService, now);
+    assert_eq!(told(&mut model), Vec::<String>::new());
+    model.weigh(now + STALL_AFTER);
+    assert_eq!(told(&mut model), ["stalled: 1 workers are left, and 3 are needed"]);
+    assert!(model.is_stalled());
+    model.weigh(now + 2 * STALL_AFTER);
+    assert_eq!(told(&mut model), Vec::<String>::new(), "it is told once");
+    for id in [1, 2] {
+        model.process(id, Process::Up(200), now);
+    }
+    model.news();
+    view(&mut model, 2, &[1, 2, 4], None, now + 3 * STALL_AFTER);
+    assert_eq!(told(&mut model)[1], "it goes on, with 1 workers");
+    view(&mut model, 3, &[1, 2], Some(3), now + 3 * STALL_AFTER);
+    model.process(4, Process::Down("killed".to_owned()), now);
+    model.weigh(now + 3 * STALL_AFTER);
+    model.weigh(now + 3 * STALL_AFTER);
+    assert!(told(&mut model).contains(&"stalled: 2 workers are left, and 3 are needed".to_owned()));
+}
+
+#[test]
+fn a_change_of_views_is_no_stall() {
+    let (mut model, now) = model();
+    for id in 1..=4 {
+        model.report(id, Report::OutOfService, now);
+    }
+    model.weigh(now + 500 * MS);
+    view(&mut model, 2, &[1, 2, 3, 4], None, now + 600 * MS);
+    model.weigh(now + 2 * STALL_AFTER);
+    assert_eq!(told(&mut model), ["view 2 in service: 1 2 3 4; fault manager 1"]);
+}
+
+#[test]
+fn the_time_after_a_kill_is_held_against_the_work_left() {
+    let (mut model, now) = model();
+    safe(&mut model, 1, 0..4, now);
+    model.process(1, Process::Down("killed".to_owned()), now);
+    model.process(2, Process::Down("killed".to_owned()), now);
+    let done = now + 3_300 * MS;
+    let all = Report::Recovered {
+        view: 2,
+        failed: vec![],
+        readmitted: vec![],
+        known: vec![Rows::first(32); 2],
+        rows: 0,
+        lost: 0,
+        replaced: 0,
+        ms: 1,
+    };
+    model.report(3, all, done);
+    assert!(model.is_done());
+    let after = model.after_kill().unwrap();
+    assert_eq!((after.rows_done, after.rows_left, after.workers_left), (4, 60, 2));
+    assert_eq!((after.ms, after.ideal_ms, after.ratio), (3_300, 3_000, 1.1));
+}
+
+#[test]
+fn a_worker_is_dead_when_it_has_been_alive() {
+    let (mut model, now) = model();
+    model.report(3, Report::Dead, now);
+    model.report(3, Report::Dead, now);
+    assert_eq!(told(&mut model), ["node 3 notices that it is dead, and stops"]);
+    model.process(3, Process::Down("killed".to_owned()), now);
+    model.process(3, Process::Up(300), now);
+    model.news();
+    model.report(3, Report::Up { held: 9 }, now);
+    model.report(3, Report::OutOfService, now);
+    model.report(3, Report::Dead, now);
+    assert_eq!(told(&mut model), ["node 3 is up again, with 9 shards on its disk"]);
+}

@@ -1,0 +1,293 @@
+//! How it goes: from the first process to the picture.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::Path;
+use std::process::ChildStdout;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use bellwether_rain::collect::{Incomplete, collect};
+use bellwether_rain::image::Canvas;
+use bellwether_rain::report::Report;
+use serde_json::json;
+use tokio::runtime::Builder;
+
+use super::board;
+use super::happening::Happening;
+use super::model::Model;
+use super::request::Request;
+use super::script::Script;
+use super::setup::{self, Setup};
+use super::summary::Summary;
+use crate::Status;
+use crate::commands::up::control::{self, Order, Reply, Verb};
+use crate::commands::up::feed::spawn;
+use crate::commands::up::fleet::Fleet;
+use crate::commands::up::keys::{self, Keys, Pressed};
+use crate::commands::up::notes::Notes;
+use crate::commands::up::place::Place;
+use crate::commands::up::screen::Screen;
+use crate::output::Printer;
+use crate::signals::when_asked_to_end;
+use crate::trouble::Trouble;
+
+/// How often processes are looked after, and clocks on the screen go on.
+const TICK: Duration = Duration::from_millis(50);
+/// How long to wait before a picture that could not be put together is tried again.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// Something that happened.
+enum News {
+    /// A worker tells something.
+    Said(u32, Report),
+    /// A key was pressed.
+    Key(char),
+    /// Another terminal wants something, and an answer.
+    Order(Order, Reply),
+    /// It is to end.
+    End,
+}
+
+/// From the first process to the last. Whatever ends this, processes and files are gone after it.
+pub(super) fn play(request: &Request, out: &Printer) -> Result<Status, Trouble> {
+    // Signals first: whatever is made after this is taken away again.
+    let (tell, news) = catch_signals().map_err(Trouble::failed)?;
+    let place = Place::make(request.dir.as_deref()).map_err(Trouble::failed)?;
+    let setup = setup::write(&place, request).map_err(Trouble::failed)?;
+    let on_terminal = !request.json && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let mut show = Show::open(&place, request, setup, on_terminal, &tell, out).map_err(Trouble::failed)?;
+    let Some(canvas) = show.go_on(&news) else {
+        drop(show);
+        out.error("it was ended before the picture was done");
+        return Ok(Status::Interrupted);
+    };
+    write_file(&request.out, &canvas.png()).map_err(Trouble::failed)?;
+    show.sum_up(&request.out, out);
+    Ok(Status::Done)
+}
+
+struct Show<'a> {
+    fleet: Fleet,
+    model: Model,
+    notes: Notes,
+    /// Where people look; machines are told line by line.
+    screen: Option<Screen<'a>>,
+    out: &'a Printer,
+    script: Script,
+    keys: Keys,
+    setup: Setup,
+}
+
+/// Whether the show goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    On,
+    End,
+}
+
+impl<'a> Show<'a> {
+    fn open(
+        place: &Place,
+        request: &Request,
+        setup: Setup,
+        on_terminal: bool,
+        tell: &Sender<News>,
+        out: &'a Printer,
+    ) -> Result<Self, String> {
+        let to = tell.clone();
+        control::take_orders(control::listen(place)?, move |order, reply| {
+            to.send(News::Order(order, reply)).is_ok()
+        })?;
+        if on_terminal {
+            let to = tell.clone();
+            keys::take(move |key| to.send(key.map_or(News::End, News::Key)).is_ok())?;
+        }
+        let now = Instant::now();
+        let screen = (!request.json).then(|| Screen::open(on_terminal, out));
+        if let Some(screen) = &screen {
+            screen.introduce(board::introduction(&setup));
+        }
+        let to = tell.clone();
+        let listen = move |node, stdout| {
+            let to = to.clone();
+            spawn("worker", move || hear(node, stdout, &to))
+        };
+        let mut show = Self {
+            fleet: Fleet::start(setup.launches.clone(), Some(Box::new(listen)))?,
+            model: Model::new(request.job, request.pace, now),
+            notes: Notes::new(now),
+            screen,
+            out,
+            script: Script::new(request.story, request.job.code.nodes(), request.seed),
+            keys: Keys::default(),
+            setup,
+        };
+        for (node, process) in show.fleet.processes() {
+            show.model.process(node, process, now);
+        }
+        Ok(show)
+    }
+
+    /// The picture; `None` if it was ended before.
+    fn go_on(&mut self, news: &Receiver<News>) -> Option<Canvas> {
+        let mut tried: Option<Instant> = None;
+        loop {
+            self.look();
+            let now = Instant::now();
+            if self.out.is_closed() {
+                return None;
+            }
+            if self.model.is_done() && tried.is_none_or(|tried| now - tried >= AGAIN) {
+                tried = Some(now);
+                if let Ok(canvas) = self.collect() {
+                    return Some(canvas);
+                }
+            }
+            match news.recv_timeout(TICK) {
+                Ok(news) => {
+                    if self.take(news) == Next::End {
+                        return None;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// Looks after the processes and the story, and shows how things are.
+    fn look(&mut self) {
+        let now = Instant::now();
+        for (node, state) in self.fleet.reap() {
+            self.model.process(node, state, now);
+        }
+        self.model.weigh(now);
+        self.tell_news(now);
+        for order in self.script.next(&self.model.look(now)) {
+            if let Err(Trouble { what, .. }) = self.obey(&order) {
+                self.tell(&Happening::Problem { what }, now);
+            }
+        }
+        self.tell_news(now);
+        let (model, notes, selected) = (&self.model, &self.notes, self.keys.selected);
+        if let Some(screen) = &mut self.screen {
+            screen.show(notes, || board::lines(model, notes, selected, now), now);
+        }
+    }
+
+    fn tell_news(&mut self, now: Instant) {
+        for happening in self.model.news() {
+            self.tell(&happening, now);
+        }
+    }
+
+    fn tell(&mut self, happening: &Happening, now: Instant) {
+        if let Some(screen) = &mut self.screen {
+            // Where there is a bar, it tells how far it is.
+            if screen.is_terminal() && matches!(happening, Happening::Progress { .. }) {
+                return;
+            }
+            self.notes.add(&happening.to_string(), now);
+            screen.tell(&self.notes);
+        } else {
+            let at_ms = now.saturating_duration_since(self.model.began).as_millis();
+            let mut object = json!(happening);
+            object["at_ms"] = json!(u64::try_from(at_ms).unwrap_or(u64::MAX));
+            self.out.line(object);
+        }
+    }
+
+    fn take(&mut self, news: News) -> Next {
+        match news {
+            News::End => return Next::End,
+            News::Key(key) => return self.key(key),
+            News::Order(order, reply) => {
+                let result = self.obey(&order);
+                // Whoever asked may have gone.
+                let _ = reply.send(result);
+            }
+            News::Said(node, report) => self.model.report(node, report, Instant::now()),
+        }
+        Next::On
+    }
+
+    fn key(&mut self, key: char) -> Next {
+        let problem = match self.keys.press(key, self.model.job.code.nodes(), self.model.manager()) {
+            Pressed::End => return Next::End,
+            Pressed::Nothing => None,
+            Pressed::Do(order) => self.obey(&order).err().map(|trouble| trouble.what),
+            Pressed::Problem(problem) => Some(problem.to_owned()),
+        };
+        if let Some(what) = problem {
+            self.tell(&Happening::Problem { what }, Instant::now());
+        }
+        Next::On
+    }
+
+    fn obey(&mut self, order: &Order) -> Result<String, Trouble> {
+        let Some(node) = order.node else { return Ok(board::list(&self.model)) };
+        let (what, state) = order.carry_out(&mut self.fleet)?;
+        let now = Instant::now();
+        // That it was started is told with its number.
+        if order.verb != Verb::Start {
+            self.tell(&Happening::Done { node, what }, now);
+        }
+        self.model.process(node, state, now);
+        Ok(format!("node {node} {what}"))
+    }
+
+    /// Puts the picture together from what the workers keep.
+    fn collect(&self) -> Result<Canvas, Incomplete> {
+        let job = &self.setup.job;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let nobody = Incomplete { missing: 0, reached: 0, needed: job.job.code.data() };
+        runtime.map_err(|_| nobody)?.block_on(collect(&job.job, job.secret, &job.workers))
+    }
+
+    fn sum_up(mut self, path: &Path, out: &Printer) {
+        let summary = Summary::new(&self.model, path);
+        match self.screen.take() {
+            Some(mut screen) => {
+                let (model, notes, now) = (&self.model, &self.notes, Instant::now());
+                screen.show_last(notes, || board::lines(model, notes, None, now), now);
+                drop(screen);
+                out.line("");
+                summary.lines().iter().for_each(|line| out.line(line));
+            }
+            None => out.line(json!(summary)),
+        }
+    }
+}
+
+/// Hears what a worker tells, until it ends.
+fn hear(node: u32, stdout: ChildStdout, to: &Sender<News>) {
+    for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+        // What is cut off by a kill is none of its words.
+        let Ok(report) = serde_json::from_str(&line) else { continue };
+        if to.send(News::Said(node, report)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Where news is told and heard; signals are news, too.
+fn catch_signals() -> Result<(Sender<News>, Receiver<News>), String> {
+    let (tell, news) = mpsc::channel();
+    let to = tell.clone();
+    when_asked_to_end(move || {
+        let _ = to.send(News::End);
+    })?;
+    Ok((tell, news))
+}
+
+/// Writes a file beside its place, and puts it there.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&new);
+        format!("cannot write {}: {error}", path.display())
+    })
+}

@@ -1,0 +1,7 @@
+//! `bellwether demo rain`: real agents that compute a picture, and are killed while they do.
+
+#[path = "../cluster/cluster.rs"]
+mod cluster;
+
+mod rain;
+mod run;

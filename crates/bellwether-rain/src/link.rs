@@ -1,0 +1,55 @@
+//! The way to another worker: a connection that is made when it is needed.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::frames;
+use crate::wire::{Answer, Request, Secret};
+
+/// How long an answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// To one worker.
+#[derive(Debug)]
+pub(crate) struct Link {
+    address: SocketAddr,
+    secret: Secret,
+    /// In between two questions; while one is open it is with whoever asks, and gone if that one goes.
+    stream: Option<TcpStream>,
+}
+
+impl Link {
+    pub(crate) fn new(address: SocketAddr, secret: Secret) -> Self {
+        Self { address, secret, stream: None }
+    }
+
+    /// Asks, and waits for the answer. A connection that the other end has left is made anew once: it may have started
+    /// again meanwhile. Every request may be repeated without harm.
+    pub(crate) async fn ask(&mut self, request: &Request) -> io::Result<Answer> {
+        let ask = async {
+            if let Some(stream) = self.stream.take()
+                && let Ok((answer, stream)) = exchange(stream, request).await
+            {
+                return Ok((answer, stream));
+            }
+            let mut stream = TcpStream::connect(self.address).await?;
+            stream.set_nodelay(true)?;
+            stream.write_all(&self.secret.0).await?;
+            exchange(stream, request).await
+        };
+        let (answer, stream) = timeout(ANSWER_TIMEOUT, ask).await.map_err(|_| io::ErrorKind::TimedOut)??;
+        self.stream = Some(stream);
+        Ok(answer)
+    }
+}
+
+async fn exchange(mut stream: TcpStream, request: &Request) -> io::Result<(Answer, TcpStream)> {
+    frames::send(&mut stream, request).await?;
+    let head = frames::head(&mut stream).await?;
+    Ok((frames::body(&mut stream, head).await?, stream))
+}

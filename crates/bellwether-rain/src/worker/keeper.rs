@@ -1,0 +1,103 @@
+//! The store with its disk, and the answers to what peers ask.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::Config;
+use crate::disk::Disk;
+use crate::job::{Job, Place};
+use crate::picture::Tile;
+use crate::rows::Rows;
+use crate::shard::Shard;
+use crate::store::{Rejection, Store, Taken};
+use crate::wire::{Answer, Request, TILES_AT_ONCE};
+
+/// What a worker keeps: for all, and what it has in its own hands.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    job: Job,
+    store: Store,
+    disk: Disk,
+    /// The tile that it works on.
+    pub(super) at_work: Option<Tile>,
+    /// A row that it has computed and that is not safe yet.
+    pub(super) in_hand: Option<(Place, Vec<u8>)>,
+}
+
+/// What became of shards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) kept: u32,
+    pub(super) damaged: u32,
+    pub(super) old: u32,
+}
+
+impl Keeper {
+    /// Reads what an earlier life has left, and tells how much of it is damaged.
+    pub(super) fn open(config: &Config) -> io::Result<(Self, u32)> {
+        let disk = Disk::open(&config.dir, config.job, config.node)?;
+        let found = disk.load()?;
+        let mut store = Store::new(config.job, config.node);
+        let mut damaged = found.unreadable;
+        for shard in found.shards {
+            damaged += u32::from(store.restore(shard).is_err());
+        }
+        Ok((Self { job: config.job, store, disk, at_work: None, in_hand: None }, damaged))
+    }
+
+    /// How many shards there are.
+    pub(super) fn held(&self) -> u32 {
+        u32::try_from(self.store.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Answers a peer, and tells what was rejected.
+    pub(super) fn answer(&mut self, request: Request) -> (Answer, Kept) {
+        match request {
+            Request::Have { view } => {
+                self.store.raise_fence(view);
+                let rows = self.store.inventory().iter().map(|(_, rows)| rows).collect();
+                (Answer::Have { rows, at_work: self.at_work }, Kept::default())
+            }
+            Request::Get(wanted) if wanted.len() > TILES_AT_ONCE => (Answer::Failed, Kept::default()),
+            Request::Get(wanted) => {
+                let shards = wanted.iter().flat_map(|(tile, rows)| self.store.get(*tile, *rows));
+                (Answer::Shards(shards.cloned().collect()), Kept::default())
+            }
+            Request::Put(shards) => match self.keep(shards) {
+                Ok(kept) => {
+                    let Kept { kept: count, damaged, old } = kept;
+                    (Answer::Kept { kept: count, damaged, old }, kept)
+                }
+                Err(_) => (Answer::Failed, Kept::default()),
+            },
+        }
+    }
+
+    /// Keeps these shards; they are on the disk when this returns.
+    pub(super) fn keep(&mut self, shards: Vec<Shard>) -> io::Result<Kept> {
+        let (mut kept, mut new) = (Kept::default(), Vec::new());
+        for shard in shards {
+            let place = shard.place;
+            match self.store.put(shard) {
+                Ok(Taken::New) => new.push(place),
+                Ok(Taken::Known) => {}
+                Err(Rejection::Damaged) => kept.damaged += 1,
+                Err(Rejection::Old { .. }) => kept.old += 1,
+            }
+            kept.kept = kept.kept.saturating_add(1);
+        }
+        kept.kept -= kept.damaged + kept.old;
+        let tiles: BTreeSet<Tile> = new.iter().map(|place| place.tile).collect();
+        let saved: io::Result<()> = tiles.into_iter().try_for_each(|tile| self.save(tile));
+        if saved.is_err() {
+            // What could not be written must not be counted on.
+            new.into_iter().for_each(|place| self.store.forget(place));
+        }
+        saved.map(|()| kept)
+    }
+
+    fn save(&self, tile: Tile) -> io::Result<()> {
+        let all = Rows::first(self.job.picture.tile_height(tile));
+        self.disk.save(tile, self.store.get(tile, all))
+    }
+}

@@ -1,0 +1,179 @@
+//! Computing rows and making them safe.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+use super::Shared;
+use crate::fractal;
+use crate::job::Place;
+use crate::link::Link;
+use crate::notice::View;
+use crate::report::Report;
+use crate::shard::Shard;
+use crate::task::Plan;
+use crate::wire::{Answer, Request};
+
+/// How long a row that enough members keep waits for the others.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long to wait before a shard that a member did not take is offered again.
+const AGAIN: Duration = Duration::from_millis(50);
+/// How many shards may be late. Whoever is further behind holds up the others.
+const LATE_MAX: usize = 64;
+
+/// Shards on their way to members. They are offered until they are taken, or the view is over.
+type Deliveries = JoinSet<Delivered>;
+
+/// What a member answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delivered {
+    /// It keeps the shard.
+    Kept,
+    /// It knows a later view: this one is over.
+    TooLate,
+}
+
+/// What became of a row that was handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Enough members keep it.
+    Safe,
+    /// The view is over.
+    Over,
+}
+
+/// Does this worker's share of a view's plan, until that is done or the view is over.
+pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
+    let mut pace = Pace::new(shared.config.pace);
+    let mut late = Deliveries::new();
+    for place in plan.places(&shared.config.job, shared.config.node) {
+        shared.keeper().at_work = Some(place.tile);
+        let row = match in_hand(&shared, place) {
+            Some(row) => row,
+            None => compute(&shared, &mut pace, place).await,
+        };
+        if hand_out(&shared, &view, place, &row, &mut late).await == Outcome::Over {
+            // What comes next it will be told; the row stays in its hands until then.
+            return;
+        }
+        let held = {
+            let mut keeper = shared.keeper();
+            keeper.in_hand = None;
+            keeper.held()
+        };
+        shared.tell(Report::Safe { place, held });
+    }
+    shared.keeper().at_work = None;
+    while late.join_next().await.is_some() {}
+}
+
+/// A row that was computed in an earlier view, and is not safe yet.
+fn in_hand(shared: &Shared, place: Place) -> Option<Vec<u8>> {
+    shared.keeper().in_hand.as_ref().filter(|(held, _)| *held == place).map(|(_, row)| row.clone())
+}
+
+async fn compute(shared: &Shared, pace: &mut Pace, place: Place) -> Vec<u8> {
+    pace.next().await;
+    let row = fractal::row(&shared.config.job.picture, place.tile, place.row);
+    shared.keeper().in_hand = Some((place, row.clone()));
+    shared.tell(Report::Computed { place });
+    row
+}
+
+/// Gives every member of the view its shard of a row. Some may get theirs later than enough others.
+async fn hand_out(
+    shared: &Arc<Shared>,
+    view: &View,
+    place: Place,
+    row: &[u8],
+    late: &mut Deliveries,
+) -> Outcome {
+    let needed = shared.config.job.code.data();
+    let (mut kept, mut on_their_way) = send(shared, view, place, row);
+    let mut until = None;
+    loop {
+        if kept >= needed {
+            until = until.or(Some(Instant::now() + GRACE));
+        }
+        let next = on_their_way.join_next();
+        let delivered = match until {
+            Some(until) => timeout_at(until, next).await.unwrap_or(None),
+            None => next.await,
+        };
+        match delivered {
+            Some(Ok(Delivered::Kept)) => kept += 1,
+            Some(Ok(Delivered::TooLate)) => return Outcome::Over,
+            Some(Err(_)) => {}
+            None if kept >= needed => break,
+            // All have answered, and are too few: this worker's own disk, or a view that is too small.
+            None => return Outcome::Over,
+        }
+    }
+    // Nobody waits for these any more, but they are still wanted: the next failure may take some of those that have theirs.
+    late.spawn(async move {
+        let mut last = Delivered::Kept;
+        while let Some(delivered) = on_their_way.join_next().await {
+            last = delivered.unwrap_or(last);
+        }
+        last
+    });
+    while late.try_join_next().is_some() {}
+    while late.len() > LATE_MAX {
+        late.join_next().await;
+    }
+    Outcome::Safe
+}
+
+/// Keeps this worker's own shard, and begins to send the others theirs.
+fn send(shared: &Arc<Shared>, view: &View, place: Place, row: &[u8]) -> (u32, Deliveries) {
+    let (mut kept, mut on_their_way) = (0, Deliveries::new());
+    for shard in Shard::all(&shared.config.job, place, view.number, row) {
+        if shard.node == shared.config.node {
+            match shared.keeper().keep(vec![shard]) {
+                Ok(own) if own.old > 0 => drop(on_their_way.spawn(async { Delivered::TooLate })),
+                Ok(own) => kept = own.kept,
+                Err(error) => shared.trouble(format!("cannot keep a shard: {error}")),
+            }
+        } else if let Some(link) = shared.links.get(&shard.node)
+            && view.members.contains(&shard.node)
+        {
+            on_their_way.spawn(deliver(Arc::clone(link), shard));
+        }
+    }
+    (kept, on_their_way)
+}
+
+/// Offers a shard until it is taken, or it is too late.
+async fn deliver(link: Arc<Mutex<Link>>, shard: Shard) -> Delivered {
+    let request = Request::Put(vec![shard]);
+    loop {
+        match link.lock().await.ask(&request).await {
+            Ok(Answer::Kept { kept: 1, .. }) => return Delivered::Kept,
+            Ok(Answer::Kept { old: 1, .. }) => return Delivered::TooLate,
+            // It has no room, or is not there: that may change, or the view will.
+            Ok(_) | Err(_) => sleep(AGAIN).await,
+        }
+    }
+}
+
+/// So many rows in a second, as if each worker had a machine of its own.
+#[derive(Debug)]
+struct Pace {
+    every: Duration,
+    due: Instant,
+}
+
+impl Pace {
+    fn new(rows_per_second: f64) -> Self {
+        Self { every: Duration::from_secs_f64(1.0 / rows_per_second), due: Instant::now() }
+    }
+
+    /// Waits until the next row may be done. What is late is not caught up with: a machine has no second to spare.
+    async fn next(&mut self) {
+        self.due = (self.due + self.every).max(Instant::now());
+        sleep_until(self.due).await;
+    }
+}
