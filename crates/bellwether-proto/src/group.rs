@@ -28,6 +28,7 @@ mod message;
 mod plan;
 mod restricted;
 mod task;
+mod work;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -38,6 +39,7 @@ use core::mem;
 use crate::canonical::Form;
 use crate::election::{Channels, Setup, Variant};
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use crate::link::history::Pace;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 
@@ -47,12 +49,13 @@ pub use formation::{Formation, Past};
 pub use history::{History, Record, RecordDigest};
 pub use kept::Kept;
 pub use ledger::{Attempted, Ballot, COMMITS_MAX, DOUBTS_MAX, Ledger, OpId, Outcome};
-pub use message::{GroupMsg, MEMBER, READY, READY_REPLY, RESTRICTED_KINDS};
+pub use message::{GroupMsg, IN_SERVICE, MEMBER, READY, READY_REPLY, RESTRICTED_KINDS};
 pub use plan::{Plan, PlanMember, PlanRequest};
 pub use restricted::Unwilling;
 pub use task::{Content, TASK_MAX, Task, TaskDigest, TaskTooLong};
 
 use restricted::Restricted;
+use work::Work;
 
 /// The group layer of one node.
 #[derive(Clone, Debug)]
@@ -111,7 +114,9 @@ enum Phase {
     /// The coordinator, waiting for the application; if that has failed, until the election is to hear of it.
     Planning { formation: Formation, asked: Time, due: Time },
     /// The coordinator, waiting for answers to Ready.
-    Distributing { formation: Formation, pending: Vec<NodeId>, due: Time },
+    Distributing { formation: Formation, pending: Vec<NodeId>, due: Time, work: Box<Work> },
+    /// A member that has the task, where nobody begins before all are known to have it.
+    Holding { formation: Formation, work: Box<Work> },
     /// The task is in place.
     InPlace(Formation),
 }
@@ -135,11 +140,12 @@ impl Group {
     /// The layer for that algorithm, in a life of its node.
     pub(crate) fn for_election(setup: &Setup) -> Self {
         let Setup { protocol, variant, ref roster, incarnation, timing, .. } = *setup;
-        let telling = match protocol.spec().channels {
-            Channels::WithHistory => Telling::WhenFormed,
-            Channels::InOrder | Channels::AnyOrder => Telling::OnJoining,
+        let (telling, patience) = match protocol.spec().channels {
+            // A link that does not bring an answer is down by then.
+            Channels::WithHistory => (Telling::WhenFormed, Pace::of(timing).settles()),
+            Channels::InOrder | Channels::AnyOrder => (Telling::OnJoining, timing.delta * 2),
         };
-        Self::new(roster, incarnation, variant, telling, timing.delta * 2)
+        Self::new(roster, incarnation, variant, telling, patience)
     }
 
     fn new(roster: &Roster, life: Incarnation, variant: Variant, telling: Telling, patience: Span) -> Self {
@@ -241,9 +247,12 @@ impl Group {
                 let formation = formation.clone();
                 self.tell_past(&formation);
             }
-            Phase::Distributing { formation, pending, .. } if pending.contains(&peer) => {
-                let group = formation.group;
-                self.hand_out(peer, group);
+            Phase::Distributing { formation, pending, work, .. } if pending.contains(&peer) => {
+                let ready = work.ready(formation.group);
+                self.steps.push(Step::Send(peer, ready));
+            }
+            Phase::InPlace(formation) if formation.members.contains(&peer) => {
+                self.steps.push(Step::Send(peer, GroupMsg::InService { call: self.latest }));
             }
             _ => {}
         }
@@ -282,6 +291,7 @@ impl Group {
             GroupMsg::Member { group, past } => self.on_member(now, from, group, *past),
             GroupMsg::Ready { group, task, history } => self.on_ready(from, group, task, &history),
             GroupMsg::ReadyReply { call, in_place } => self.on_ready_reply(from, call, in_place),
+            GroupMsg::InService { call } => self.on_in_service(from, call),
             GroupMsg::Prepare(op, ballot) => self.on_prepare(now, from, op, ballot),
             GroupMsg::PrepareReply { op, ballot, yes } => self.on_prepare_reply(now, from, op, ballot, yes),
             GroupMsg::Decide { op, ballot, outcome } => self.on_decide(op, ballot, outcome),
@@ -314,9 +324,11 @@ impl Group {
         self.wake_restricted(now);
     }
 
-    /// A peer is gone: if its answer is awaited, that is as good as a timeout.
+    /// A peer is gone: if its answer is awaited, that is as good as a timeout. Over links with a history it is the election's
+    /// business.
     pub(crate) fn gone(&mut self, peer: NodeId) {
         if let Phase::Distributing { pending, .. } = &self.phase
+            && self.telling == Telling::OnJoining
             && pending.contains(&peer)
         {
             self.fail(peer);
@@ -329,7 +341,7 @@ impl Group {
             Phase::Distributing { due, .. } | Phase::Planning { due, .. } => due,
             // Who does not tell is not linked, or has left the view: the election will see to it.
             Phase::Gathering { .. } => Time::NEVER,
-            Phase::Apart | Phase::Awaiting(_) | Phase::InPlace(_) => Time::NEVER,
+            Phase::Apart | Phase::Awaiting(_) | Phase::Holding { .. } | Phase::InPlace(_) => Time::NEVER,
         };
         reorganization.min(self.restricted.deadline())
     }
@@ -358,11 +370,17 @@ impl Group {
                 form.deadline(now, *asked + self.patience);
                 form.deadline(now, *due);
             }
-            Phase::Distributing { formation, pending, due } => {
+            Phase::Distributing { formation, pending, due, work } => {
                 form.number(2);
                 form.deadline(now, *due);
                 formation.canonical(form);
                 form.nodes(pending);
+                work.canonical(form);
+            }
+            Phase::Holding { formation, work } => {
+                form.number(6);
+                formation.canonical(form);
+                work.canonical(form);
             }
             Phase::InPlace(formation) => {
                 form.number(3);
@@ -427,39 +445,46 @@ impl Group {
         self.pasts.get(&member).map(|(_, past)| past.clone()).unwrap_or_default()
     }
 
-    /// The coordinator takes d for itself, and hands it out. What the group came from is on disk before anybody hears of it.
+    /// The coordinator hands out d. It takes it for itself before, and then what the group came from is on disk before anybody
+    /// hears of it; or afterwards, when all have it.
     fn distribute(&mut self, now: Time, formation: Formation, content: Content) {
-        let task = Task::new(self.latest, content);
-        let record = self.record(&formation);
-        self.install(task, record.as_ref().map(|(record, _)| record.group), |kept| {
-            if let Some((record, pasts)) = &record {
-                pasts.iter().for_each(|past| kept.history.unite(past));
-                kept.history.add(record.clone());
-            }
-        });
-        if let Some((record, _)) = &record {
-            self.announce_record(record);
-        }
-        for member in &formation.members {
-            self.hand_out(*member, formation.group);
-        }
-        self.settle_doubts();
-        let pending = formation.members.clone();
+        let work = self.work(&formation, content);
         let due = match self.telling {
-            Telling::OnJoining => now + self.patience,
+            Telling::OnJoining => {
+                self.begin(&work);
+                now + self.patience
+            }
             // A link brings an answer or goes down, which is the election's business.
             Telling::WhenFormed => Time::NEVER,
         };
-        self.phase = Phase::Distributing { formation, pending, due };
+        for member in &formation.members {
+            self.steps.push(Step::Send(*member, work.ready(formation.group)));
+        }
+        self.settle_doubts();
+        let pending = formation.members.clone();
+        self.phase = Phase::Distributing { formation, pending, due, work: Box::new(work) };
         self.finish_if_all_answered();
     }
 
-    /// Ready, with the task that this node has, and the history if it knows the group.
-    fn hand_out(&mut self, member: NodeId, group: Option<GroupId>) {
-        let Some(task) = self.task.clone() else { return };
-        let recorded = group.is_some_and(|group| self.kept.history.record(group).is_some());
-        let history = if recorded { self.kept.history.clone() } else { History::default() };
-        self.steps.push(Step::Send(member, GroupMsg::Ready { group, task, history }));
+    /// What the group is to do, and where it comes from, as far as its members know.
+    fn work(&self, formation: &Formation, content: Content) -> Work {
+        let task = Task::new(self.latest, content);
+        let Some((record, pasts)) = self.record(formation) else {
+            return Work { task, record: None, history: History::default() };
+        };
+        let mut history = self.kept.history.clone();
+        pasts.iter().for_each(|past| history.unite(past));
+        history.add(record.clone());
+        Work { task, record: Some(record), history }
+    }
+
+    /// The coordinator takes d for itself.
+    fn begin(&mut self, work: &Work) {
+        let head = work.record.as_ref().map(|record| record.group);
+        self.install(work.task.clone(), head, |kept| kept.history = work.history.clone());
+        if let Some(record) = &work.record {
+            self.announce_record(record);
+        }
     }
 
     /// The new group, and what its members know of those before; `None` if groups have no number, or are not remembered.
@@ -529,22 +554,44 @@ impl Group {
             let formation = formation.clone();
             let record = group.and_then(|group| history.record(group)).cloned();
             let record = record.filter(|_| self.memory == Memory::Groups);
-            self.install(task, record.as_ref().map(|record| record.group), |kept| {
-                if let Some(record) = &record {
-                    kept.history.unite(history);
-                    kept.history.add(record.clone());
-                }
-            });
-            if let Some(record) = record {
-                let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
-                self.steps.push(Step::Event(recorded));
+            let work = Work { task, record, history: history.clone() };
+            match self.telling {
+                Telling::OnJoining => self.join_in(formation, &work),
+                Telling::WhenFormed => self.phase = Phase::Holding { formation, work: Box::new(work) },
             }
-            self.phase = Phase::InPlace(formation);
-            self.steps.push(Step::Reorganized);
         }
-        let in_place = matches!(self.phase, Phase::InPlace(_))
-            && self.task.as_ref().is_some_and(|task| task.made_by() == call);
+        let in_place = match &self.phase {
+            Phase::InPlace(_) => self.task.as_ref().is_some_and(|task| task.made_by() == call),
+            Phase::Holding { work, .. } => work.task.made_by() == call,
+            _ => false,
+        };
         self.steps.push(Step::Send(from, GroupMsg::ReadyReply { call, in_place }));
+    }
+
+    /// All have it.
+    fn on_in_service(&mut self, from: NodeId, call: ElectionId) {
+        if let Phase::Holding { formation, work } = &self.phase
+            && formation.leader == from
+            && work.task.made_by() == call
+        {
+            let (formation, work) = (formation.clone(), work.clone());
+            self.join_in(formation, &work);
+        }
+    }
+
+    /// A member takes d for itself.
+    fn join_in(&mut self, formation: Formation, work: &Work) {
+        let head = work.record.as_ref().map(|record| record.group);
+        self.install(work.task.clone(), head, |kept| {
+            kept.history.unite(&work.history);
+            work.record.iter().for_each(|record| kept.history.add(record.clone()));
+        });
+        if let Some(record) = &work.record {
+            let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
+            self.steps.push(Step::Event(recorded));
+        }
+        self.phase = Phase::InPlace(formation);
+        self.steps.push(Step::Reorganized);
     }
 
     fn on_ready_reply(&mut self, from: NodeId, call: ElectionId, in_place: bool) {
@@ -554,16 +601,23 @@ impl Group {
         if in_place || self.variant == Variant::Printed {
             pending.remove(at);
             self.finish_if_all_answered();
-        } else {
+        } else if self.telling == Telling::OnJoining {
             self.fail(from);
-        }
+        } // Else it is in another view, or dead, as the election will hear.
     }
 
     fn finish_if_all_answered(&mut self) {
-        if let Phase::Distributing { formation, pending, .. } = &self.phase
+        if let Phase::Distributing { formation, pending, work, .. } = &self.phase
             && pending.is_empty()
         {
-            self.phase = Phase::InPlace(formation.clone());
+            let (formation, work) = (formation.clone(), work.clone());
+            if self.telling == Telling::WhenFormed {
+                self.begin(&work);
+                for member in &formation.members {
+                    self.steps.push(Step::Send(*member, GroupMsg::InService { call: self.latest }));
+                }
+            }
+            self.phase = Phase::InPlace(formation);
             self.pasts.clear();
             self.steps.push(Step::Reorganized);
         }

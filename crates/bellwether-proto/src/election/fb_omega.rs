@@ -13,7 +13,7 @@ use super::franceschetti::{
 };
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
-use crate::group::{MEMBER, READY, READY_REPLY};
+use crate::group::{IN_SERVICE, MEMBER, READY, READY_REPLY};
 use crate::promise::Assumption::{BoundedDelay, FewCrashes, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
@@ -45,6 +45,7 @@ pub const SPEC: Spec = Spec {
         MEMBER,
         READY,
         READY_REPLY,
+        IN_SERVICE,
     ],
     repaired: &[
         Promise { property: Property::ViewAgree, under: &[] },

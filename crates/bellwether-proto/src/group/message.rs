@@ -59,6 +59,11 @@ pub enum GroupMsg {
         /// Where from.
         past: Box<Past>,
     },
+    /// "All have the task": now it is in place, where nobody begins before that.
+    InService {
+        /// Which of the coordinator's reorganizations.
+        call: ElectionId,
+    },
 }
 
 impl GroupMsg {
@@ -66,6 +71,7 @@ impl GroupMsg {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Member { .. } => MEMBER,
+            Self::InService { .. } => IN_SERVICE,
             Self::Ready { .. } => READY,
             Self::ReadyReply { .. } => READY_REPLY,
             Self::Prepare(..) => PREPARE,
@@ -87,6 +93,7 @@ impl GroupMsg {
                 task.canonical(form);
                 history.canonical(form);
             }
+            Self::InService { call } => form.reorganization(*call),
             Self::ReadyReply { call, in_place } => {
                 form.reorganization(*call);
                 form.number(u64::from(*in_place));
@@ -111,6 +118,8 @@ fn attempt(form: &mut Form, op: OpId, ballot: &Ballot) {
 
 /// The kind of what members tell once they are, if they have not before.
 pub const MEMBER: Kind = Kind::protocol("Member");
+/// The kind of what ends a reorganization in which nobody begins before all can.
+pub const IN_SERVICE: Kind = Kind::protocol("InService");
 /// The kind of Ready. Algorithms that are reorganized have it among their own.
 pub const READY: Kind = Kind::protocol("Ready");
 /// The kind of its answers.

@@ -39,7 +39,10 @@ impl PlanRequest {
         members: Vec<PlanMember>,
         known: &History,
     ) -> Self {
-        let heads: BTreeSet<GroupId> = members.iter().filter_map(|member| member.head).collect();
+        // Who has been away may come from long ago, and is asked only if nobody else can say.
+        let all_away = members.iter().all(|member| member.away);
+        let asked = members.iter().filter(|member| all_away || !member.away);
+        let heads: BTreeSet<GroupId> = asked.filter_map(|member| member.head).collect();
         let older: BTreeSet<GroupId> = heads.iter().flat_map(|head| known.ancestors(*head).groups).collect();
         let followed = heads.difference(&older).filter_map(|head| known.record(*head));
         let before: BTreeSet<NodeId> = followed.flat_map(|record| record.members.iter().copied()).collect();

@@ -205,7 +205,7 @@ fn one_of_each() -> Vec<Frame<AnyMsg>> {
 }
 
 /// How many messages [`body`] knows.
-pub(crate) const MESSAGES: u64 = 27 + PER_ALGORITHM * Protocol::ALL.len() as u64;
+pub(crate) const MESSAGES: u64 = 28 + PER_ALGORITHM * Protocol::ALL.len() as u64;
 
 /// As many messages as any algorithm has.
 pub(crate) const PER_ALGORITHM: u64 = 8;
@@ -237,15 +237,15 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
         11..18 => Body::Leadership(leadership(which - 11, n)),
-        18..25 => Body::Group(group(which - 18, n)),
-        25 => {
+        18..26 => Body::Group(group(which - 18, n)),
+        26 => {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
             Body::Join(message_of(protocol, n % PER_ALGORITHM, n), Box::new(past(n)))
         }
-        26 => Body::History(Box::new(on_link(n))),
+        27 => Body::History(Box::new(on_link(n))),
         which => {
-            let protocol = Protocol::ALL[((which - 27) / PER_ALGORITHM) as usize];
-            Body::Election(message_of(protocol, (which - 27) % PER_ALGORITHM, n))
+            let protocol = Protocol::ALL[((which - 28) / PER_ALGORITHM) as usize];
+            Body::Election(message_of(protocol, (which - 28) % PER_ALGORITHM, n))
         }
     }
 }
@@ -379,6 +379,7 @@ fn group(which: u64, n: u64) -> GroupMsg {
         GroupMsg::Decide { op, ballot, outcome },
         GroupMsg::Inquire(op, ballot),
         GroupMsg::Member { group: (!n.is_multiple_of(2)).then_some(GroupId(call)), past: Box::new(past(n)) },
+        GroupMsg::InService { call },
     ];
     all[which as usize].clone()
 }

@@ -2,15 +2,20 @@
 //! does not work before it has answered.
 
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use bellwether_proto::election::{AnyElection, Protocol};
 use bellwether_proto::group::{Content, PlanRequest};
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::ident::{GroupId, NodeId};
+use bellwether_proto::io::Event;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
+use bellwether_proto::trace::{TraceEvent, What};
+use bellwether_proto::view::{Status, View};
 use bellwether_sim::check::Judge;
 use bellwether_sim::journal::Journal;
+use bellwether_sim::plan;
 use bellwether_sim::run::facts;
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
 use bellwether_sim::world::World;
@@ -123,6 +128,81 @@ fn if_nobody_can_manage_all_try_in_turn() {
     let (asked, leader) = asked(&[], |_| Some((Span::ZERO, false)));
     assert_eq!(leader, None);
     assert!((4..100).contains(&asked.len()), "{} times in ten seconds", asked.len());
-    let managers: std::collections::BTreeSet<u32> = asked.iter().map(|asked| asked.0).collect();
+    let managers: BTreeSet<u32> = asked.iter().map(|asked| asked.0).collect();
     assert!(managers.len() > 1, "{managers:?}");
+}
+
+/// What somebody who sees everything knows: who was in the view that was last in service anywhere, and who has been away since.
+#[derive(Default)]
+struct Truth {
+    /// The members of each view, by its leader's word.
+    members: BTreeMap<GroupId, BTreeSet<NodeId>>,
+    /// The view in which each node was last in service, until it crashes or is dead.
+    serves: BTreeMap<NodeId, GroupId>,
+    /// Who has been away since it was last in service.
+    away: BTreeSet<NodeId>,
+}
+
+impl Truth {
+    fn observe(&mut self, event: &TraceEvent) {
+        match event.what {
+            What::Node(Event::View(View { status: Status::Normal, group: Some(group), .. })) => {
+                self.serves.insert(event.node, group);
+                self.away.remove(&event.node);
+            }
+            What::Crash | What::Node(Event::View(View { status: Status::Dead, .. })) => {
+                self.away.insert(event.node);
+            }
+            _ => {}
+        }
+    }
+
+    /// Who must be told to have failed, and to be back: as seen from the latest view that somebody who is asked was in all the time.
+    fn owed(&self, members: &BTreeSet<NodeId>) -> Option<(BTreeSet<NodeId>, BTreeSet<NodeId>)> {
+        let present = members.iter().filter(|member| !self.away.contains(member));
+        let latest = present.filter_map(|member| self.serves.get(member)).max_by_key(|view| view.0.seq)?;
+        let before = self.members.get(latest)?;
+        let away = members.iter().filter(|member| self.away.contains(member) || !before.contains(member));
+        Some((before.difference(members).copied().collect(), away.copied().collect()))
+    }
+}
+
+/// Whatever befalls links, nodes and managers: nobody who failed, and nobody who is back, is kept from the manager.
+#[test]
+fn no_failure_and_no_return_is_kept_from_a_manager() {
+    let mut judged = 0;
+    for seed in 1..=400 {
+        let scenario = plan::flapping::draw(Protocol::FbOmega, seed);
+        let truth = Rc::new(RefCell::new(Truth::default()));
+        let (seen, heard) = (Rc::clone(&truth), Rc::new(RefCell::new(Vec::new())));
+        let judge =
+            Judge::new(facts(&scenario), &[Property::A3, Property::ViewAgree, Property::OneViewOrDead]);
+        let journal = Journal::new(judge, Some(Box::new(move |event| seen.borrow_mut().observe(event))));
+        let mut world: World<'_, AnyElection> = World::new(&scenario, journal);
+        let (asked, known) = (Rc::clone(&heard), Rc::clone(&truth));
+        world.set_application(Span::secs(1), move |manager, request| {
+            let members: BTreeSet<NodeId> = request.members.iter().map(|member| member.node).collect();
+            let owed = known.borrow().owed(&members);
+            asked.borrow_mut().push((manager, request.clone(), owed));
+            known.borrow_mut().members.extend(request.group.map(|group| (group, members)));
+            // Some answer at once, some slowly, some fail and some never answer.
+            let content = Content::new(vec![7]).expect("it is short");
+            match (seed + request.no.seq + u64::from(manager.0)) % 8 {
+                0 => None,
+                1 => Some((Span::millis(20), None)),
+                2 | 3 => Some((Span::millis(300), Some(content))),
+                _ => Some((Span::millis(3), Some(content))),
+            }
+        });
+        world.run_until(scenario.until);
+        holds(&world.into_journal().verdicts(scenario.until));
+        for (manager, request, owed) in heard.take() {
+            let Some((failed, away)) = owed else { continue };
+            judged += failed.len() + away.len();
+            let told = |all: &[NodeId], owed: &BTreeSet<NodeId>| owed.iter().all(|node| all.contains(node));
+            assert!(told(&request.failed, &failed), "{seed}: {manager} misses {failed:?}: {request:?}");
+            assert!(told(&request.readmitted, &away), "{seed}: {manager} misses {away:?}: {request:?}");
+        }
+    }
+    assert!(judged > 1_000, "{judged}");
 }

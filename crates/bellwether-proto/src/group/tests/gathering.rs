@@ -134,3 +134,73 @@ fn what_a_link_may_have_lost_is_said_again() {
     assert_eq!(steps(&mut leader), [("Ready", 2)]);
     assert_eq!(leader.deadline(), Time::NEVER, "the link will tell");
 }
+
+/// Where all must know before anybody begins, having the task is not yet to be in service: a view that never was is no view
+/// to come from.
+#[test]
+fn nobody_begins_before_all_have_the_task() {
+    let mut leader = linked(1);
+    leader.form(SENT, formation(1, 1, &[2, 3]));
+    for member in [2, 3] {
+        let past = Box::default();
+        leader.handle(SENT, id(member), GroupMsg::Member { group: Some(number(1, 1)), past });
+    }
+    let ready = leader.take_steps().into_iter().find_map(|step| match step {
+        Step::Send(to, ready @ GroupMsg::Ready { .. }) if to == id(2) => Some(ready),
+        _ => None,
+    });
+    assert_eq!((leader.past().head, leader.task_in_place()), (None, None));
+
+    let mut member = linked(2);
+    member.form(SENT, formation(1, 1, &[]));
+    member.take_steps();
+    member.handle(SENT, id(1), ready.clone().expect("it was handed out"));
+    assert_eq!(steps(&mut member), [("in place", 1)]);
+    assert_eq!((member.past().head, member.past().away, member.task_in_place()), (None, true, None));
+    member.handle(SENT, id(3), GroupMsg::InService { call: leader.latest });
+    assert_eq!(steps(&mut member), [], "not its leader's word");
+
+    let call = leader.latest;
+    for member in [2, 3] {
+        leader.handle(SENT, id(member), GroupMsg::ReadyReply { call, in_place: true });
+    }
+    let said = steps(&mut leader);
+    assert_eq!(said.first(), Some(&("persist", 0)));
+    assert_eq!(said[said.len() - 3..], [("InService", 2), ("InService", 3), ("reorganized", 0)]);
+    assert_eq!((leader.past().head, leader.past().away), (Some(number(1, 1)), false));
+
+    member.handle(SENT, id(1), GroupMsg::InService { call });
+    assert_eq!(steps(&mut member), [("persist", 0), ("installed", 0), ("recorded", 0), ("reorganized", 0)]);
+    assert_eq!((member.past().head, member.past().away), (Some(number(1, 1)), false));
+    member.handle(SENT, id(1), GroupMsg::InService { call });
+    member.handle(SENT, id(1), ready.expect("it was handed out"));
+    assert_eq!(steps(&mut member), [("in place", 1)], "once is enough");
+
+    leader.relinked(id(2));
+    assert_eq!(steps(&mut leader), [("InService", 2)], "it may have been lost");
+}
+
+/// A member that is gone, or in another view, is the election's business, and no failure of the leader.
+#[test]
+fn a_member_that_does_not_take_part_is_no_failure_of_its_leader() {
+    let mut leader = linked(1);
+    leader.form(SENT, formation(1, 1, &[2]));
+    leader.handle(SENT, id(2), GroupMsg::Member { group: Some(number(1, 1)), past: Box::default() });
+    leader.take_steps();
+    leader.gone(id(2));
+    leader.handle(SENT, id(2), GroupMsg::ReadyReply { call: leader.latest, in_place: false });
+    assert_eq!(steps(&mut leader), []);
+}
+
+/// A member that was away for more views than are remembered brings along one that nobody else knows.
+#[test]
+fn who_was_away_for_long_brings_up_nothing_that_is_settled() {
+    let mut leader = manager(90, &[2, 3]);
+    let told = [(2, from(89, &[1, 2, 4], false)), (3, from(2, &[1, 2, 3, 4, 5], true))];
+    for (member, past) in told {
+        let past = Box::new(past);
+        leader.handle(SENT, id(member), GroupMsg::Member { group: Some(number(1, 90)), past });
+    }
+    let request = request(&mut leader);
+    assert_eq!((request.failed, request.readmitted), (alloc::vec![id(4)], alloc::vec![id(1), id(3)]));
+}

@@ -1,0 +1,25 @@
+//! What a group is to do, and where it comes from: what Ready carries.
+
+use super::{GroupMsg, History, Record, Task};
+use crate::canonical::Form;
+use crate::ident::GroupId;
+
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    pub(super) task: Task,
+    /// Of the group, if it is remembered,
+    pub(super) record: Option<Record>,
+    /// and of those before it.
+    pub(super) history: History,
+}
+
+impl Work {
+    pub(super) fn ready(&self, group: Option<GroupId>) -> GroupMsg {
+        GroupMsg::Ready { group, task: self.task.clone(), history: self.history.clone() }
+    }
+
+    pub(super) fn canonical(&self, form: &mut Form) {
+        self.task.canonical(form);
+        self.history.canonical(form);
+    }
+}
