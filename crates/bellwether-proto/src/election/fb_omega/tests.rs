@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::election::franceschetti::first_view;
 use crate::election::franceschetti::rig::Rig;
+use crate::election::franceschetti::{About, Change, first_view};
 use crate::election::{Action, Choices, Primary, Protocol, Standing, Timing, Variant};
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::message::Message;
@@ -369,4 +369,58 @@ fn a_leader_that_cannot_manage_is_dead_unless_there_is_nobody_else() {
     let actions = single.input(Input::ReorganizationFailed(NodeId(1)));
     assert!(actions.iter().any(|action| matches!(action, Action::Form(_))), "it is asked again: {actions:?}");
     assert_eq!(single.status(), Status::Reorganizing);
+}
+
+/// The first view of four, which 4 has left.
+fn missing_four() -> (Alone, About) {
+    let mut node = Alone::new(1, 4);
+    [2, 3, 4].into_iter().for_each(|peer| node.linked(peer, view(1, 0)));
+    node.input(Input::Link { peer: NodeId(4), up: None });
+    (node, About { view: view(1, 0), change: Change::Down, node: NodeId(4) })
+}
+
+#[test]
+fn an_acceptance_that_was_taken_back_is_none() {
+    let (mut node, about) = missing_four();
+    let mut says = |from, msg| node.input(Input::Message { from: NodeId(from), msg });
+    says(2, Msg::Accept(about));
+    says(2, Msg::Cancel(about));
+    let leads = |actions: &[Action<Msg>]| actions.iter().any(|action| matches!(action, Action::Install(_)));
+    assert!(!leads(&says(3, Msg::Accept(about))), "2 does not agree any more");
+    assert!(leads(&says(2, Msg::Accept(about))));
+}
+
+#[test]
+fn a_cancel_of_another_view_takes_nothing_back() {
+    let (mut node, about) = missing_four();
+    let mut says = |from, msg| node.input(Input::Message { from: NodeId(from), msg });
+    says(2, Msg::Accept(about));
+    says(2, Msg::Cancel(About { view: view(1, 7), ..about }));
+    let actions = says(3, Msg::Accept(about));
+    assert!(actions.iter().any(|action| matches!(action, Action::Install(_))));
+}
+
+#[test]
+fn a_view_that_does_not_follow_is_not_installed() {
+    let mut node = Alone::new(2, 3);
+    [1, 3].into_iter().for_each(|peer| node.linked(peer, view(1, 0)));
+    let members = Members::of([0, 1, 2]);
+    let msg = Msg::View { id: view(1, 2), parent: view(1, 1), members };
+    assert_eq!(node.input(Input::Message { from: NodeId(1), msg }), []);
+    let msg = Msg::View { id: view(3, 1), parent: view(1, 0), members };
+    assert_eq!(node.input(Input::Message { from: NodeId(1), msg }), [], "not of who leads it");
+    assert_eq!(node.node.view().group, Some(view(1, 0)));
+}
+
+/// However often it changes its mind: what counts is since when it has been elsewhere.
+#[test]
+fn news_are_not_awaited_for_ever() {
+    let mut node = Alone::new(2, 3);
+    [1, 3].into_iter().for_each(|peer| node.linked(peer, view(1, 0)));
+    node.linked(1, view(1, 1));
+    let first = node.node.deadline();
+    assert_ne!(first, Time::NEVER, "it was in the same view before");
+    node.now = node.now + Span::millis(50);
+    node.linked(1, view(1, 2));
+    assert_eq!(node.node.deadline(), first);
 }
