@@ -228,3 +228,23 @@ impl<M: Clone> End<M> {
         form.deadline(now, again);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    /// How long a link will go on without news is part of its state.
+    #[test]
+    fn the_form_tells_when_news_are_due() {
+        let pace = Pace { period: Span::millis(50), patience: Span::millis(340), again: Span::millis(120) };
+        let form = |confirmed: u64| {
+            let confirmed = Some(Time::from_micros(confirmed));
+            let end = End::<u32> { confirmed, ..End::new() };
+            let (mut form, ends) = (Form::new(), (NodeId(1), Incarnation(1), NodeId(2)));
+            end.canonical(Time::from_micros(400_000), ends, &pace, &mut form, |_, _| {});
+            form.timed()
+        };
+        assert_ne!(form(300_000), form(350_000));
+    }
+}
