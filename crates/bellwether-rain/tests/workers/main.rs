@@ -1,6 +1,7 @@
 //! Several workers in one process, on real sockets; who is in which view, the test says.
 
 mod crew;
+mod disks;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -53,6 +53,8 @@ pub(super) struct Node {
     pub(super) rows: u32,
     pub(super) held: u32,
     starts: u32,
+    /// Whether its disk takes shards, as far as it has said.
+    disk: Disk,
     /// Whether it has worked since it was started: whoever has not need not stop.
     has_worked: bool,
 }
@@ -70,6 +72,16 @@ pub(super) enum Standing {
     Waits(u64),
     /// It knows that it is dead.
     Dead,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Disk {
+    #[default]
+    Good,
+    /// It takes no shards.
+    Failing,
+    /// It takes them again; the next time that it does not is no news.
+    Mended,
 }
 
 /// The latest view in service.
@@ -154,6 +166,7 @@ impl Model {
         match report {
             Report::Up { held } => {
                 (node.held, node.standing, node.has_worked) = (held, Standing::Unknown, false);
+                node.disk = Disk::Good;
                 node.starts += 1;
                 if node.starts > 1 {
                     self.news.push(Happening::Up { node: id, held });
@@ -193,6 +206,13 @@ impl Model {
                     self.news.push(Happening::Rejected { node: id, damaged });
                 }
             }
+            Report::Disk { trouble: Some(why) } => {
+                if std::mem::replace(&mut node.disk, Disk::Failing) == Disk::Good {
+                    let what = format!("its disk takes no shards ({why}); the others go on without them");
+                    self.news.push(Happening::Trouble { node: id, what });
+                }
+            }
+            Report::Disk { trouble: None } => node.disk = Disk::Mended,
             Report::Trouble { what } => self.news.push(Happening::Trouble { node: id, what }),
         }
         self.weigh(now);

@@ -148,6 +148,15 @@ fn the_time_after_a_kill_is_held_against_the_work_left() {
 }
 
 #[test]
+fn a_disk_that_fails_is_told_of_once() {
+    let (mut model, now) = model();
+    for trouble in [Some("full".to_owned()), None, Some("full".to_owned())] {
+        model.report(3, Report::Disk { trouble }, now);
+    }
+    assert_eq!(told(&mut model), ["node 3: its disk takes no shards (full); the others go on without them"]);
+}
+
+#[test]
 fn a_worker_is_dead_when_it_has_been_alive() {
     let (mut model, now) = model();
     model.report(3, Report::Dead, now);
