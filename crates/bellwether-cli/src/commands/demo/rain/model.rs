@@ -29,6 +29,8 @@ pub(super) struct Model {
     pub(super) nodes: BTreeMap<u32, Node>,
     /// The rows that enough workers keep.
     pub(super) safe: Inventory,
+    /// Those of them that became safe in the latest view in which any did.
+    safe_since: (u64, Inventory),
     /// The rows that somebody has computed.
     computed: Inventory,
     pub(super) counts: Counts,
@@ -112,6 +114,7 @@ impl Model {
             began: now,
             nodes: job.nodes().map(|node| (node, Node::default())).collect(),
             safe: Inventory::none(&job.picture),
+            safe_since: (0, Inventory::none(&job.picture)),
             computed: Inventory::none(&job.picture),
             counts: Counts::default(),
             recoveries: VecDeque::new(),
@@ -189,7 +192,9 @@ impl Model {
             Report::Safe { place, held } => {
                 node.rows += 1;
                 node.held = held;
-                self.job.has(place).then(|| self.safe.rows_mut(place.tile).add(place.row));
+                if let Standing::Works(view) = node.standing {
+                    self.safe(view, place);
+                }
             }
             Report::Recovered { view, failed, readmitted, known, rows, lost, replaced, ms } => {
                 let recovery = Recovery { view, manager: id, failed, readmitted, rows, lost, replaced, ms };
@@ -236,10 +241,43 @@ impl Model {
         self.computed.rows_mut(place.tile).add(place.row);
     }
 
-    /// What a fault manager knows is what there is: a worker may have been killed before it could tell.
+    /// A row became safe in that view. If the fault manager of a later one has said what is safe, it knows better: some of
+    /// those who kept the row may be gone.
+    fn safe(&mut self, view: u64, place: Place) {
+        if !self.job.has(place) || self.recovered_view() > view {
+            return;
+        }
+        self.safe.rows_mut(place.tile).add(place.row);
+        if self.safe_since.0 < view {
+            self.safe_since = (view, Inventory::none(&self.job.picture));
+        }
+        if self.safe_since.0 == view {
+            self.safe_since.1.rows_mut(place.tile).add(place.row);
+        }
+    }
+
+    /// The latest view of which a fault manager has said what is safe.
+    fn recovered_view(&self) -> u64 {
+        self.recoveries.back().map_or(0, |recovery| recovery.view)
+    }
+
+    /// What a fault manager knows is what there is: a worker may have been killed before it could tell. Workers are heard
+    /// side by side, so that one may come late: of an older view it says nothing any more, and rows that have become safe
+    /// in its own view stay.
     fn recovered(&mut self, recovery: Recovery, known: Vec<Rows>) {
+        let in_service = self.view.as_ref().map_or(0, |view| view.number);
+        if recovery.view < in_service.max(self.recovered_view()) {
+            return;
+        }
         if let Some(known) = Inventory::of(&self.job.picture, known) {
             self.safe = known;
+        }
+        let (view, since) = &self.safe_since;
+        if *view == recovery.view {
+            since.iter().for_each(|(tile, rows)| {
+                let all = self.safe.rows(tile).and(rows);
+                *self.safe.rows_mut(tile) = all;
+            });
         }
         self.news.push(Happening::Recovered(recovery.clone()));
         self.counts.recovered += recovery.rows;

@@ -85,6 +85,43 @@ fn the_fault_manager_knows_better() {
     );
 }
 
+fn recovered(view: u64, known: Rows) -> Report {
+    Report::Recovered {
+        view,
+        failed: vec![1],
+        readmitted: Vec::new(),
+        known: vec![known, Rows::NONE],
+        rows: 2,
+        lost: 0,
+        replaced: 0,
+        ms: 12,
+    }
+}
+
+#[test]
+fn a_fault_manager_of_an_older_view_is_not_heard_any_more() {
+    let (mut model, now) = model();
+    model.report(2, recovered(3, Rows::first(5)), now);
+    model.report(1, recovered(2, Rows::first(2)), now);
+    assert_eq!((model.rows(), model.counts.recovered, model.recoveries.len()), (5, 2, 1));
+    view(&mut model, 5, &[2, 3, 4], None, now);
+    model.report(3, recovered(4, Rows::first(2)), now);
+    assert_eq!((model.rows(), model.counts.recovered), (5, 2), "a later one is in service");
+}
+
+#[test]
+fn rows_of_a_view_stay_safe_when_its_fault_manager_is_heard_late() {
+    let (mut model, now) = model();
+    safe(&mut model, 1, 0..6, now);
+    view(&mut model, 2, &[2, 3, 4], None, now);
+    safe(&mut model, 2, 8..9, now);
+    model.report(2, recovered(2, Rows::first(4)), now);
+    assert_eq!(model.rows(), 5, "four that it knows, and the one since");
+    // It has not heard of view 2 yet.
+    safe(&mut model, 1, 10..11, now);
+    assert_eq!(model.rows(), 5, "and what became safe before it, it would know");
+}
+
 #[test]
 fn too_few_are_a_stall_at_once_and_no_view_is_one_after_a_while() {
     let (mut model, now) = model();
