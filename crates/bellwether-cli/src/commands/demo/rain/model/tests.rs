@@ -3,6 +3,7 @@
 use bellwether_rain::code::Code;
 use bellwether_rain::picture::{Picture, Tile};
 
+use super::super::watch::STALL_AFTER;
 use super::*;
 
 const MS: Duration = Duration::from_millis(1);
@@ -146,6 +147,67 @@ fn too_few_are_a_stall_at_once_and_no_view_is_one_after_a_while() {
     model.weigh(now + 3 * STALL_AFTER);
     model.weigh(now + 3 * STALL_AFTER);
     assert!(told(&mut model).contains(&"stalled: 2 workers are left, and 3 are needed".to_owned()));
+}
+
+/// What is told when no row has become safe for five seconds.
+fn after_five_seconds(model: &mut Model, now: Instant) -> Vec<String> {
+    model.weigh(now + 4_999 * MS);
+    assert_eq!(told(model), Vec::<String>::new());
+    model.weigh(now + 5_000 * MS);
+    told(model)
+}
+
+#[test]
+fn if_no_row_becomes_safe_that_is_a_stall_whatever_the_workers_say() {
+    let (mut model, now) = model();
+    assert_eq!(
+        after_five_seconds(&mut model, now),
+        ["stalled: 4 workers are at work, but no row became safe for 5 s"]
+    );
+    view(&mut model, 2, &[1, 2, 3, 4], None, now + 6_000 * MS);
+    assert_eq!(told(&mut model), ["view 2 in service: 1 2 3 4; fault manager 1"], "which changes nothing");
+    safe(&mut model, 1, 0..1, now + 7_000 * MS);
+    assert_eq!(told(&mut model), ["it goes on, with 4 workers"]);
+}
+
+#[test]
+fn too_few_disks_are_the_reason_of_a_stall() {
+    let (mut model, now) = model();
+    for id in [2, 3, 4] {
+        model.report(id, Report::Disk { trouble: Some("full".to_owned()) }, now);
+    }
+    model.news();
+    assert_eq!(
+        after_five_seconds(&mut model, now),
+        ["stalled: 1 disks take shards, and 2 are needed; those of 2 3 4 do not"]
+    );
+}
+
+#[test]
+fn a_recovery_that_fails_is_the_reason_of_a_stall() {
+    let (mut model, now) = model();
+    for id in 1..=4 {
+        model.report(id, Report::OutOfService, now);
+    }
+    model.report(1, Report::RecoveryFailed { view: 2, why: "node 3 does not answer".to_owned() }, now);
+    model.news();
+    model.weigh(now + STALL_AFTER);
+    assert_eq!(
+        told(&mut model),
+        ["stalled: node 1 could not recover view 2: node 3 does not answer"],
+        "and not that four are left of three that are needed"
+    );
+}
+
+#[test]
+fn slow_workers_have_not_stalled() {
+    let job = Job { picture: Picture::new(128, 32).unwrap(), code: Code::new(4, 2).unwrap() };
+    let now = Instant::now();
+    let mut model = Model::new(job, 0.1, now);
+    model.weigh(now + 29_000 * MS);
+    assert_eq!(told(&mut model), Vec::<String>::new());
+    model.weigh(now + 30_000 * MS);
+    assert_eq!(told(&mut model), ["stalled: 0 workers are left, and 3 are needed"]);
 }
 
 #[test]
