@@ -76,6 +76,11 @@ pub enum Report {
         /// Because they are older than what it knows.
         old: u32,
     },
+    /// Its disk takes no shards any more, or takes them again.
+    Disk {
+        /// Why it does not; `None` if it does.
+        trouble: Option<String>,
+    },
     /// Something else went wrong.
     Trouble {
         /// What.

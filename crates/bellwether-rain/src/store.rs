@@ -2,7 +2,9 @@
 //!
 //! A store has a *fence*: the latest view for which it has told what it holds. From then on it takes nothing that was made
 //! in an older view, so that whoever was told can rely on it: a worker that does not know yet that it was given up cannot
-//! add to rows that have been handed on.
+//! add to rows that have been handed on. The fence is not on the disk: a store that was opened again has none until it is
+//! asked the next time. What it may take until then is right, since a row is the same whoever computes it, but perhaps
+//! computed twice.
 
 use std::collections::BTreeMap;
 

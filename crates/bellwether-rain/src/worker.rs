@@ -27,9 +27,10 @@ use crate::job::Job;
 use crate::link::Link;
 use crate::notice::{Notice, View};
 use crate::report::Report;
+use crate::shard::Shard;
 use crate::task::{Plan, Task};
-use crate::wire::Secret;
-use keeper::Keeper;
+use crate::wire::{Answer, Request, Secret};
+use keeper::{Keeper, Kept};
 
 /// A worker, as its process sees it.
 #[derive(Clone, Debug)]
@@ -167,6 +168,28 @@ impl Shared {
     fn rejected(&self, damaged: u32, old: u32) {
         if damaged + old > 0 {
             self.tell(Report::Rejected { damaged, old });
+        }
+    }
+
+    /// Does what a worker asks, this one perhaps.
+    fn answer(&self, request: Request) -> Answer {
+        let (answer, kept) = self.keeper().answer(request);
+        self.rejected(kept.damaged, kept.old);
+        self.tell_of_disk();
+        answer
+    }
+
+    /// Keeps a shard of its own.
+    fn keep(&self, shard: Shard) -> io::Result<Kept> {
+        let kept = self.keeper().keep(vec![shard]);
+        self.tell_of_disk();
+        kept
+    }
+
+    fn tell_of_disk(&self) {
+        let news = self.keeper().disk_news();
+        if let Some(trouble) = news {
+            self.tell(Report::Disk { trouble });
         }
     }
 

@@ -3,5 +3,6 @@
 #[path = "../cluster/cluster.rs"]
 mod cluster;
 
+mod disks;
 mod rain;
 mod run;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::cluster::{exists, run, wait_until};
 use crate::run::Run;
 
-const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 /// 1,600 rows.
-const SIZE: &str = "320x320";
+pub(crate) const SIZE: &str = "320x320";
 
 /// The same picture, computed by workers to which nothing happens.
 static CALM: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -25,7 +25,7 @@ static CALM: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 /// Nothing is left of the run but the picture, and that is the same.
 #[track_caller]
-fn assert_same(run: Run) {
+pub(crate) fn assert_same(run: Run) {
     run.assert_nothing_runs();
     let picture = run.picture();
     // Its turn is over; the calm picture needs one.
@@ -33,7 +33,7 @@ fn assert_same(run: Run) {
     assert_eq!(picture.as_ref(), Some(&*CALM));
 }
 
-fn members(view: &Value) -> Vec<u64> {
+pub(crate) fn members(view: &Value) -> Vec<u64> {
     view["members"].as_array().unwrap().iter().map(|member| member.as_u64().unwrap()).collect()
 }
 

@@ -18,11 +18,18 @@ pub(super) struct Keeper {
     job: Job,
     store: Store,
     disk: Disk,
+    /// Whether the disk took the latest shards.
+    takes_shards: bool,
+    /// What has changed in that, and was not told yet.
+    disk_news: Option<DiskNews>,
     /// The tile that it works on.
     pub(super) at_work: Option<Tile>,
     /// A row that it has computed and that is not safe yet.
     pub(super) in_hand: Option<(Place, Vec<u8>)>,
 }
+
+/// Why a disk takes no shards any more; `None` if it takes them again.
+pub(super) type DiskNews = Option<String>;
 
 /// What became of shards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,12 +49,26 @@ impl Keeper {
         for shard in found.shards {
             damaged += u32::from(store.restore(shard).is_err());
         }
-        Ok((Self { job: config.job, store, disk, at_work: None, in_hand: None }, damaged))
+        let keeper = Self {
+            job: config.job,
+            store,
+            disk,
+            takes_shards: true,
+            disk_news: None,
+            at_work: None,
+            in_hand: None,
+        };
+        Ok((keeper, damaged))
     }
 
     /// How many shards there are.
     pub(super) fn held(&self) -> u32 {
         u32::try_from(self.store.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What is to be told of the disk: once when it fails, and once when it works again.
+    pub(super) fn disk_news(&mut self) -> Option<DiskNews> {
+        self.disk_news.take()
     }
 
     /// Answers a peer, and tells what was rejected.
@@ -87,13 +108,24 @@ impl Keeper {
             kept.kept = kept.kept.saturating_add(1);
         }
         kept.kept -= kept.damaged + kept.old;
+        if !new.is_empty() {
+            self.write(&new)?;
+        }
+        Ok(kept)
+    }
+
+    fn write(&mut self, new: &[Place]) -> io::Result<()> {
         let tiles: BTreeSet<Tile> = new.iter().map(|place| place.tile).collect();
         let saved: io::Result<()> = tiles.into_iter().try_for_each(|tile| self.save(tile));
         if saved.is_err() {
             // What could not be written must not be counted on.
-            new.into_iter().for_each(|place| self.store.forget(place));
+            new.iter().for_each(|place| self.store.forget(*place));
         }
-        saved.map(|()| kept)
+        if self.takes_shards != saved.is_ok() {
+            self.takes_shards = saved.is_ok();
+            self.disk_news = Some(saved.as_ref().err().map(ToString::to_string));
+        }
+        saved
     }
 
     fn save(&self, tile: Tile) -> io::Result<()> {

@@ -118,7 +118,8 @@ impl Recovery {
         shards
     }
 
-    /// Gives members the shards that they lack.
+    /// Gives members the shards that they lack. Whoever cannot keep them goes on lacking them, and is offered them again in
+    /// the next view: enough others hold those rows, or they could not have been rebuilt.
     async fn replace(&self, missing: BTreeMap<u32, Vec<Shard>>) -> Result<u32, String> {
         let requests = missing.into_iter().map(|(node, shards)| (node, Request::Put(shards))).collect();
         let mut answers = self.ask(requests);
@@ -126,9 +127,10 @@ impl Recovery {
         while let Some(answer) = answers.join_next().await {
             let (node, answer) = answer.map_err(|error| error.to_string())?;
             match answer? {
-                Answer::Kept { kept, damaged: 0, old: 0 } => replaced += kept,
                 Answer::Kept { old: 1.., .. } => return Err(format!("node {node} knows of a later view")),
-                _ => return Err(format!("node {node} cannot keep its shards")),
+                Answer::Kept { kept, .. } => replaced += kept,
+                Answer::Failed => {}
+                _ => return Err(format!("node {node} gave an answer to another question")),
             }
         }
         Ok(replaced)
@@ -181,7 +183,7 @@ impl Recovery {
 /// Asks a member, itself perhaps, until it answers.
 async fn ask(shared: &Shared, node: u32, request: Request) -> Result<Answer, String> {
     let Some(link) = shared.links.get(&node) else {
-        return Ok(shared.keeper().answer(request).0);
+        return Ok(shared.answer(request));
     };
     let asked = Instant::now();
     loop {

@@ -54,8 +54,6 @@ async fn converse(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     loop {
         let head = timeout(IDLE_MAX, frames::head(&mut stream)).await??;
         let request: Request = timeout(FRAME_TIMEOUT, frames::body(&mut stream, head)).await??;
-        let (answer, kept) = shared.keeper().answer(request);
-        shared.rejected(kept.damaged, kept.old);
-        timeout(FRAME_TIMEOUT, frames::send(&mut stream, &answer)).await??;
+        timeout(FRAME_TIMEOUT, frames::send(&mut stream, &shared.answer(request))).await??;
     }
 }

@@ -19,12 +19,14 @@ use crate::wire::{Answer, Request};
 
 /// How long a row that enough members keep waits for the others.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long to wait before a shard that a member did not take is offered again.
+/// How long to wait before a member that did not answer is offered its shard again.
 const AGAIN: Duration = Duration::from_millis(50);
-/// How many shards may be late. Whoever is further behind holds up the others.
+/// How long to wait before a row that too few could keep is offered to all again.
+const ALL_AGAIN: Duration = Duration::from_millis(500);
+/// How many rows may be late with some. Whoever is further behind holds up the others.
 const LATE_MAX: usize = 64;
 
-/// Shards on their way to members. They are offered until they are taken, or the view is over.
+/// Shards on their way to members. They are offered until there is an answer, or the view is over.
 type Deliveries = JoinSet<Delivered>;
 
 /// What a member answered.
@@ -32,6 +34,8 @@ type Deliveries = JoinSet<Delivered>;
 enum Delivered {
     /// It keeps the shard.
     Kept,
+    /// It cannot keep the shard, and is not offered it again in this view if the row is safe without.
+    Refused,
     /// It knows a later view: this one is over.
     TooLate,
 }
@@ -41,6 +45,8 @@ enum Delivered {
 enum Outcome {
     /// Enough members keep it.
     Safe,
+    /// All have answered, and too few can keep it.
+    TooFew,
     /// The view is over.
     Over,
 }
@@ -55,9 +61,14 @@ pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
             Some(row) => row,
             None => compute(&shared, &mut pace, place).await,
         };
-        if hand_out(&shared, &view, place, &row, &mut late).await == Outcome::Over {
-            // What comes next it will be told; the row stays in its hands until then.
-            return;
+        loop {
+            match hand_out(&shared, &view, place, &row, &mut late).await {
+                Outcome::Safe => break,
+                // Disks may be mended, or the view will change. Nothing else is worth doing: it would not be safe either.
+                Outcome::TooFew => sleep(ALL_AGAIN).await,
+                // What comes next it will be told; the row stays in its hands until then.
+                Outcome::Over => return,
+            }
         }
         let held = {
             let mut keeper = shared.keeper();
@@ -106,10 +117,9 @@ async fn hand_out(
         match delivered {
             Some(Ok(Delivered::Kept)) => kept += 1,
             Some(Ok(Delivered::TooLate)) => return Outcome::Over,
-            Some(Err(_)) => {}
+            Some(Ok(Delivered::Refused) | Err(_)) => {}
             None if kept >= needed => break,
-            // All have answered, and are too few: this worker's own disk, or a view that is too small.
-            None => return Outcome::Over,
+            None => return Outcome::TooFew,
         }
     }
     // Nobody waits for these any more, but they are still wanted: the next failure may take some of those that have theirs.
@@ -132,10 +142,11 @@ fn send(shared: &Arc<Shared>, view: &View, place: Place, row: &[u8]) -> (u32, De
     let (mut kept, mut on_their_way) = (0, Deliveries::new());
     for shard in Shard::all(&shared.config.job, place, view.number, row) {
         if shard.node == shared.config.node {
-            match shared.keeper().keep(vec![shard]) {
+            match shared.keep(shard) {
                 Ok(own) if own.old > 0 => drop(on_their_way.spawn(async { Delivered::TooLate })),
                 Ok(own) => kept = own.kept,
-                Err(error) => shared.trouble(format!("cannot keep a shard: {error}")),
+                // That has been told; the others may suffice.
+                Err(_) => {}
             }
         } else if let Some(link) = shared.links.get(&shard.node)
             && view.members.contains(&shard.node)
@@ -146,15 +157,18 @@ fn send(shared: &Arc<Shared>, view: &View, place: Place, row: &[u8]) -> (u32, De
     (kept, on_their_way)
 }
 
-/// Offers a shard until it is taken, or it is too late.
+/// Offers a shard until there is an answer.
 async fn deliver(link: Arc<Mutex<Link>>, shard: Shard) -> Delivered {
     let request = Request::Put(vec![shard]);
     loop {
-        match link.lock().await.ask(&request).await {
+        // Nobody else waits for the link while this one sleeps.
+        let answer = link.lock().await.ask(&request).await;
+        match answer {
             Ok(Answer::Kept { kept: 1, .. }) => return Delivered::Kept,
             Ok(Answer::Kept { old: 1, .. }) => return Delivered::TooLate,
-            // It has no room, or is not there: that may change, or the view will.
-            Ok(_) | Err(_) => sleep(AGAIN).await,
+            Ok(_) => return Delivered::Refused,
+            // It is not there: that may change, or the view will.
+            Err(_) => sleep(AGAIN).await,
         }
     }
 }

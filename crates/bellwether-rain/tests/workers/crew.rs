@@ -1,10 +1,10 @@
 //! Workers, and the views that they are told of.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use std::{fs, io};
 
 use bellwether_rain::code::Code;
 use bellwether_rain::collect::{Incomplete, collect};
@@ -104,6 +104,17 @@ impl Crew {
         self.workers.remove(&node).unwrap().task.abort();
     }
 
+    /// From now on a worker cannot write: where it would, there is a directory.
+    pub(crate) fn break_disk(&self, node: u32) {
+        let place = self.dir(node).join("new");
+        // It may be writing there at this moment.
+        while fs::create_dir_all(&place).is_err() {}
+    }
+
+    pub(crate) fn mend_disk(&self, node: u32) {
+        fs::remove_dir(self.dir(node).join("new")).unwrap();
+    }
+
     pub(crate) async fn revive(&mut self, node: u32) {
         let address = self.addresses[&node];
         let mut bound = TcpListener::bind(address).await;
@@ -192,6 +203,11 @@ impl Crew {
         while !self.heard.iter().any(|(node, report)| is(*node, report)) {
             self.hear().await;
         }
+    }
+
+    /// How often that has been told.
+    pub(crate) fn count(&self, is: impl Fn(u32, &Report) -> bool) -> usize {
+        self.heard.iter().filter(|(node, report)| is(*node, report)).count()
     }
 
     async fn hear(&mut self) {

@@ -6,10 +6,10 @@
 //! | `setup.rs` | the workers' files, and their command lines |
 //! | `worker.rs`, `views.rs` | a worker's process: an agent, the application beside it, and what one tells the other |
 //! | `happening.rs` | what happens, for people and for machines |
-//! | `model.rs`, `effort.rs` | what is known of it, and what it took |
+//! | `model.rs`, `watch.rs`, `effort.rs` | what is known of it, whether it goes on, and what it took |
 //! | `script.rs` | what befalls the workers, and when |
 //! | `show.rs`, `board.rs` | how it goes, and how it looks |
-//! | `summary.rs` | what it came to |
+//! | `tries.rs`, `summary.rs` | when the picture is put together, and what it came to |
 
 mod board;
 mod effort;
@@ -20,7 +20,9 @@ mod script;
 mod setup;
 mod show;
 mod summary;
+mod tries;
 mod views;
+mod watch;
 pub(super) mod worker;
 
 use crate::Status;

@@ -26,8 +26,8 @@ pub(super) enum Happening {
     Dead { node: u32 },
     /// A worker has rejected shards for their checksum.
     Rejected { node: u32, damaged: u32 },
-    /// Nothing can go on.
-    Stalled { left: u32, needed: u32 },
+    /// Nothing goes on.
+    Stalled { left: u32, needed: u32, why: String },
     /// It goes on.
     GoesOn { workers: u32 },
     /// So much of the picture is safe.
@@ -74,9 +74,7 @@ impl fmt::Display for Happening {
             Self::Rejected { node, damaged } => {
                 write!(f, "node {node} rejected {damaged} shards: wrong checksum")
             }
-            Self::Stalled { left, needed } => {
-                write!(f, "stalled: {left} workers are left, and {needed} are needed")
-            }
+            Self::Stalled { why, .. } => write!(f, "stalled: {why}"),
             Self::GoesOn { workers } => write!(f, "it goes on, with {workers} workers"),
             Self::Progress { percent, rows } => write!(f, "{percent} % done, {rows} rows are safe"),
             Self::Trouble { node, what } => write!(f, "node {node}: {what}"),

@@ -8,13 +8,12 @@ use bellwether_rain::report::Report;
 use bellwether_rain::rows::{Inventory, Rows};
 
 use super::effort::{AfterKill, Effort};
-use super::happening::{Happening, Recovery};
+use super::happening::{Happening, Recovery, list};
 use super::request::needed;
 use super::script::Look;
+use super::watch::{Change, Signs, Watch};
 use crate::commands::up::fleet::Process;
 
-/// How long there may be no view in service before that is called a stall: a change of views is none.
-const STALL_AFTER: Duration = Duration::from_millis(1_500);
 /// How many recoveries are remembered.
 const RECOVERIES_MAX: usize = 256;
 /// Progress is told in such steps.
@@ -29,6 +28,8 @@ pub(super) struct Model {
     pub(super) nodes: BTreeMap<u32, Node>,
     /// The rows that enough workers keep.
     pub(super) safe: Inventory,
+    /// Those of them that became safe in the latest view in which any did.
+    safe_since: (u64, Inventory),
     /// The rows that somebody has computed.
     computed: Inventory,
     pub(super) counts: Counts,
@@ -36,8 +37,9 @@ pub(super) struct Model {
     pub(super) recoveries: VecDeque<Recovery>,
     /// The latest view in service.
     pub(super) view: Option<ViewNow>,
-    /// Since when nothing goes on, and whether that was told.
-    stalled: Option<(Instant, bool)>,
+    watch: Watch,
+    /// The latest recovery that failed, and why, if no view has been in service since.
+    recovery_failed: Option<(u32, u64, String)>,
     effort: Option<Effort>,
     finished: Option<Instant>,
     told_percent: u32,
@@ -53,6 +55,8 @@ pub(super) struct Node {
     pub(super) rows: u32,
     pub(super) held: u32,
     starts: u32,
+    /// Whether its disk takes shards, as far as it has said.
+    disk: Disk,
     /// Whether it has worked since it was started: whoever has not need not stop.
     has_worked: bool,
 }
@@ -70,6 +74,16 @@ pub(super) enum Standing {
     Waits(u64),
     /// It knows that it is dead.
     Dead,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Disk {
+    #[default]
+    Good,
+    /// It takes no shards.
+    Failing,
+    /// It takes them again; the next time that it does not is no news.
+    Mended,
 }
 
 /// The latest view in service.
@@ -100,11 +114,13 @@ impl Model {
             began: now,
             nodes: job.nodes().map(|node| (node, Node::default())).collect(),
             safe: Inventory::none(&job.picture),
+            safe_since: (0, Inventory::none(&job.picture)),
             computed: Inventory::none(&job.picture),
             counts: Counts::default(),
             recoveries: VecDeque::new(),
             view: None,
-            stalled: None,
+            watch: Watch::new(pace, now),
+            recovery_failed: None,
             effort: None,
             finished: None,
             told_percent: 0,
@@ -135,8 +151,7 @@ impl Model {
             }
             Process::Up(_) | Process::Stopped(_) => {}
         }
-        let workers = self.running().count();
-        let workers = u32::try_from(workers).unwrap_or(u32::MAX);
+        let workers = self.left();
         let killed = matches!(process, Process::Down(_)) && before.is_some();
         match &mut self.effort {
             Some(effort) if !is_done => effort.workers(now, workers),
@@ -154,6 +169,7 @@ impl Model {
         match report {
             Report::Up { held } => {
                 (node.held, node.standing, node.has_worked) = (held, Standing::Unknown, false);
+                node.disk = Disk::Good;
                 node.starts += 1;
                 if node.starts > 1 {
                     self.news.push(Happening::Up { node: id, held });
@@ -176,13 +192,17 @@ impl Model {
             Report::Safe { place, held } => {
                 node.rows += 1;
                 node.held = held;
-                self.job.has(place).then(|| self.safe.rows_mut(place.tile).add(place.row));
+                if let Standing::Works(view) = node.standing {
+                    self.watch.moved(now);
+                    self.safe(view, place);
+                }
             }
             Report::Recovered { view, failed, readmitted, known, rows, lost, replaced, ms } => {
                 let recovery = Recovery { view, manager: id, failed, readmitted, rows, lost, replaced, ms };
                 self.recovered(recovery, known);
             }
             Report::RecoveryFailed { view, why } => {
+                self.recovery_failed = Some((id, view, why.clone()));
                 self.news.push(Happening::RecoveryFailed { node: id, view, why });
             }
             Report::Rejected { damaged, old } => {
@@ -193,6 +213,13 @@ impl Model {
                     self.news.push(Happening::Rejected { node: id, damaged });
                 }
             }
+            Report::Disk { trouble: Some(why) } => {
+                if std::mem::replace(&mut node.disk, Disk::Failing) == Disk::Good {
+                    let what = format!("its disk takes no shards ({why}); the others go on without them");
+                    self.news.push(Happening::Trouble { node: id, what });
+                }
+            }
+            Report::Disk { trouble: None } => node.disk = Disk::Mended,
             Report::Trouble { what } => self.news.push(Happening::Trouble { node: id, what }),
         }
         self.weigh(now);
@@ -205,6 +232,7 @@ impl Model {
         let ViewNow { number, leader, ref members, .. } = view;
         self.news.push(Happening::View { view: number, leader, members: members.clone() });
         self.view = Some(view);
+        self.recovery_failed = None;
     }
 
     fn computed(&mut self, place: Place) {
@@ -216,10 +244,43 @@ impl Model {
         self.computed.rows_mut(place.tile).add(place.row);
     }
 
-    /// What a fault manager knows is what there is: a worker may have been killed before it could tell.
+    /// A row became safe in that view. If the fault manager of a later one has said what is safe, it knows better: some of
+    /// those who kept the row may be gone.
+    fn safe(&mut self, view: u64, place: Place) {
+        if !self.job.has(place) || self.recovered_view() > view {
+            return;
+        }
+        self.safe.rows_mut(place.tile).add(place.row);
+        if self.safe_since.0 < view {
+            self.safe_since = (view, Inventory::none(&self.job.picture));
+        }
+        if self.safe_since.0 == view {
+            self.safe_since.1.rows_mut(place.tile).add(place.row);
+        }
+    }
+
+    /// The latest view of which a fault manager has said what is safe.
+    fn recovered_view(&self) -> u64 {
+        self.recoveries.back().map_or(0, |recovery| recovery.view)
+    }
+
+    /// What a fault manager knows is what there is: a worker may have been killed before it could tell. Workers are heard
+    /// side by side, so that one may come late: of an older view it says nothing any more, and rows that have become safe
+    /// in its own view stay.
     fn recovered(&mut self, recovery: Recovery, known: Vec<Rows>) {
+        let in_service = self.view.as_ref().map_or(0, |view| view.number);
+        if recovery.view < in_service.max(self.recovered_view()) {
+            return;
+        }
         if let Some(known) = Inventory::of(&self.job.picture, known) {
             self.safe = known;
+        }
+        let (view, since) = &self.safe_since;
+        if *view == recovery.view {
+            since.iter().for_each(|(tile, rows)| {
+                let all = self.safe.rows(tile).and(rows);
+                *self.safe.rows_mut(tile) = all;
+            });
         }
         self.news.push(Happening::Recovered(recovery.clone()));
         self.counts.recovered += recovery.rows;
@@ -239,23 +300,46 @@ impl Model {
             self.told_percent = percent / PERCENT_STEP * PERCENT_STEP;
             self.news.push(Happening::Progress { percent: self.told_percent, rows: self.rows() });
         }
-        let standing =
-            |wanted: fn(Standing) -> bool| self.running().filter(|(_, node)| wanted(node.standing)).count();
-        let working = standing(|standing| matches!(standing, Standing::Works(_)));
-        let waiting = standing(|standing| matches!(standing, Standing::Waits(_)));
-        let left = u32::try_from(self.running().count()).unwrap_or(u32::MAX);
-        match self.stalled {
-            None if working == 0 && self.view.is_some() => self.stalled = Some((now, false)),
-            Some((_, true)) if working > 0 => {
-                self.news.push(Happening::GoesOn { workers: u32::try_from(working).unwrap_or(u32::MAX) });
-                self.stalled = None;
+        let (left, needed) = (self.left(), needed(&self.job.code));
+        let (working, waiting) =
+            (self.working(), self.standing(|standing| matches!(standing, Standing::Waits(_))));
+        let signs = Signs {
+            is_idle: working == 0 && self.view.is_some(),
+            is_hopeless: waiting > 0 && left < needed,
+            has_work: !self.is_done(),
+        };
+        match self.watch.weigh(signs, now) {
+            Some(Change::Stalled) => {
+                let why = self.why(now);
+                self.news.push(Happening::Stalled { left, needed, why });
             }
-            Some((_, false)) if working > 0 => self.stalled = None,
-            Some((since, false)) if waiting > 0 || now.saturating_duration_since(since) >= STALL_AFTER => {
-                self.news.push(Happening::Stalled { left, needed: needed(&self.job.code) });
-                self.stalled = Some((since, true));
+            Some(Change::GoesOn) => self.news.push(Happening::GoesOn { workers: working }),
+            None => {}
+        }
+    }
+
+    /// Why nothing goes on.
+    fn why(&self, now: Instant) -> String {
+        let (left, needed, data) = (self.left(), needed(&self.job.code), self.job.code.data());
+        if left < needed {
+            return format!("{left} workers are left, and {needed} are needed");
+        }
+        let failing = self.running().filter(|(_, node)| node.disk == Disk::Failing);
+        let failing: Vec<_> = failing.map(|(id, _)| id).collect();
+        let good = left.saturating_sub(count(failing.len()));
+        if good < data {
+            let failing = list(&failing);
+            return format!("{good} disks take shards, and {data} are needed; those of {failing} do not");
+        }
+        if let Some((node, view, why)) = &self.recovery_failed {
+            return format!("node {node} could not recover view {view}: {why}");
+        }
+        match self.working() {
+            0 => format!("{left} workers are left, which would do, but no view of enough is in service"),
+            working => {
+                let seconds = self.watch.quiet(now).as_secs();
+                format!("{working} workers are at work, but no row became safe for {seconds} s")
             }
-            Some(_) | None => {}
         }
     }
 
@@ -267,7 +351,7 @@ impl Model {
         };
         Look {
             percent: self.percent(),
-            stalled: self.stalled.map(|(since, _)| now.saturating_duration_since(since)),
+            stalled: self.watch.stalled(now),
             manager: self.manager().filter(|_| self.is_together()),
             running: in_state(|process| matches!(process, Process::Up(_))),
             paused: in_state(|process| matches!(process, Process::Stopped(_))),
@@ -292,6 +376,20 @@ impl Model {
         nodes.filter(|(_, node)| matches!(node.process, Some(Process::Up(_))))
     }
 
+    /// How many workers run.
+    fn left(&self) -> u32 {
+        count(self.running().count())
+    }
+
+    /// How many are at work.
+    fn working(&self) -> u32 {
+        self.standing(|standing| matches!(standing, Standing::Works(_)))
+    }
+
+    fn standing(&self, wanted: fn(Standing) -> bool) -> u32 {
+        count(self.running().filter(|(_, node)| wanted(node.standing)).count())
+    }
+
     /// How many rows are safe.
     pub(super) fn rows(&self) -> u32 {
         self.safe.count()
@@ -302,7 +400,7 @@ impl Model {
     }
 
     pub(super) fn is_stalled(&self) -> bool {
-        self.stalled.is_some_and(|(_, told)| told)
+        self.watch.is_told()
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -318,6 +416,10 @@ impl Model {
     pub(super) fn took(&self) -> Duration {
         self.finished.map_or(Duration::ZERO, |finished| finished - self.began)
     }
+}
+
+fn count(some: usize) -> u32 {
+    u32::try_from(some).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

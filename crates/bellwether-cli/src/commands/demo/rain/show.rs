@@ -20,6 +20,7 @@ use super::request::Request;
 use super::script::Script;
 use super::setup::{self, Setup};
 use super::summary::Summary;
+use super::tries::Tries;
 use crate::Status;
 use crate::commands::up::control::{self, Order, Reply, Verb};
 use crate::commands::up::feed::spawn;
@@ -34,8 +35,6 @@ use crate::trouble::Trouble;
 
 /// How often processes are looked after, and clocks on the screen go on.
 const TICK: Duration = Duration::from_millis(50);
-/// How long to wait before a picture that could not be put together is tried again.
-const AGAIN: Duration = Duration::from_millis(500);
 
 /// Something that happened.
 enum News {
@@ -57,7 +56,7 @@ pub(super) fn play(request: &Request, out: &Printer) -> Result<Status, Trouble> 
     let setup = setup::write(&place, request).map_err(Trouble::failed)?;
     let on_terminal = !request.json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut show = Show::open(&place, request, setup, on_terminal, &tell, out).map_err(Trouble::failed)?;
-    let Some(canvas) = show.go_on(&news) else {
+    let Some(canvas) = show.go_on(&news)? else {
         drop(show);
         out.error("it was ended before the picture was done");
         return Ok(Status::Interrupted);
@@ -130,28 +129,28 @@ impl<'a> Show<'a> {
     }
 
     /// The picture; `None` if it was ended before.
-    fn go_on(&mut self, news: &Receiver<News>) -> Option<Canvas> {
-        let mut tried: Option<Instant> = None;
+    fn go_on(&mut self, news: &Receiver<News>) -> Result<Option<Canvas>, Trouble> {
+        let mut tries = Tries::default();
         loop {
             self.look();
             let now = Instant::now();
             if self.out.is_closed() {
-                return None;
+                return Ok(None);
             }
-            if self.model.is_done() && tried.is_none_or(|tried| now - tried >= AGAIN) {
-                tried = Some(now);
-                if let Ok(canvas) = self.collect() {
-                    return Some(canvas);
+            if tries.is_due(self.model.is_done(), now) {
+                match self.collect() {
+                    Ok(canvas) => return Ok(Some(canvas)),
+                    Err(why) => tries.failed(why, now)?,
                 }
             }
             match news.recv_timeout(TICK) {
                 Ok(news) => {
                     if self.take(news) == Next::End {
-                        return None;
+                        return Ok(None);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
     }

@@ -3,6 +3,7 @@
 use bellwether_rain::code::Code;
 use bellwether_rain::picture::{Picture, Tile};
 
+use super::super::watch::STALL_AFTER;
 use super::*;
 
 const MS: Duration = Duration::from_millis(1);
@@ -85,6 +86,43 @@ fn the_fault_manager_knows_better() {
     );
 }
 
+fn recovered(view: u64, known: Rows) -> Report {
+    Report::Recovered {
+        view,
+        failed: vec![1],
+        readmitted: Vec::new(),
+        known: vec![known, Rows::NONE],
+        rows: 2,
+        lost: 0,
+        replaced: 0,
+        ms: 12,
+    }
+}
+
+#[test]
+fn a_fault_manager_of_an_older_view_is_not_heard_any_more() {
+    let (mut model, now) = model();
+    model.report(2, recovered(3, Rows::first(5)), now);
+    model.report(1, recovered(2, Rows::first(2)), now);
+    assert_eq!((model.rows(), model.counts.recovered, model.recoveries.len()), (5, 2, 1));
+    view(&mut model, 5, &[2, 3, 4], None, now);
+    model.report(3, recovered(4, Rows::first(2)), now);
+    assert_eq!((model.rows(), model.counts.recovered), (5, 2), "a later one is in service");
+}
+
+#[test]
+fn rows_of_a_view_stay_safe_when_its_fault_manager_is_heard_late() {
+    let (mut model, now) = model();
+    safe(&mut model, 1, 0..6, now);
+    view(&mut model, 2, &[2, 3, 4], None, now);
+    safe(&mut model, 2, 8..9, now);
+    model.report(2, recovered(2, Rows::first(4)), now);
+    assert_eq!(model.rows(), 5, "four that it knows, and the one since");
+    // It has not heard of view 2 yet.
+    safe(&mut model, 1, 10..11, now);
+    assert_eq!(model.rows(), 5, "and what became safe before it, it would know");
+}
+
 #[test]
 fn too_few_are_a_stall_at_once_and_no_view_is_one_after_a_while() {
     let (mut model, now) = model();
@@ -109,6 +147,67 @@ fn too_few_are_a_stall_at_once_and_no_view_is_one_after_a_while() {
     model.weigh(now + 3 * STALL_AFTER);
     model.weigh(now + 3 * STALL_AFTER);
     assert!(told(&mut model).contains(&"stalled: 2 workers are left, and 3 are needed".to_owned()));
+}
+
+/// What is told when no row has become safe for five seconds.
+fn after_five_seconds(model: &mut Model, now: Instant) -> Vec<String> {
+    model.weigh(now + 4_999 * MS);
+    assert_eq!(told(model), Vec::<String>::new());
+    model.weigh(now + 5_000 * MS);
+    told(model)
+}
+
+#[test]
+fn if_no_row_becomes_safe_that_is_a_stall_whatever_the_workers_say() {
+    let (mut model, now) = model();
+    assert_eq!(
+        after_five_seconds(&mut model, now),
+        ["stalled: 4 workers are at work, but no row became safe for 5 s"]
+    );
+    view(&mut model, 2, &[1, 2, 3, 4], None, now + 6_000 * MS);
+    assert_eq!(told(&mut model), ["view 2 in service: 1 2 3 4; fault manager 1"], "which changes nothing");
+    safe(&mut model, 1, 0..1, now + 7_000 * MS);
+    assert_eq!(told(&mut model), ["it goes on, with 4 workers"]);
+}
+
+#[test]
+fn too_few_disks_are_the_reason_of_a_stall() {
+    let (mut model, now) = model();
+    for id in [2, 3, 4] {
+        model.report(id, Report::Disk { trouble: Some("full".to_owned()) }, now);
+    }
+    model.news();
+    assert_eq!(
+        after_five_seconds(&mut model, now),
+        ["stalled: 1 disks take shards, and 2 are needed; those of 2 3 4 do not"]
+    );
+}
+
+#[test]
+fn a_recovery_that_fails_is_the_reason_of_a_stall() {
+    let (mut model, now) = model();
+    for id in 1..=4 {
+        model.report(id, Report::OutOfService, now);
+    }
+    model.report(1, Report::RecoveryFailed { view: 2, why: "node 3 does not answer".to_owned() }, now);
+    model.news();
+    model.weigh(now + STALL_AFTER);
+    assert_eq!(
+        told(&mut model),
+        ["stalled: node 1 could not recover view 2: node 3 does not answer"],
+        "and not that four are left of three that are needed"
+    );
+}
+
+#[test]
+fn slow_workers_have_not_stalled() {
+    let job = Job { picture: Picture::new(128, 32).unwrap(), code: Code::new(4, 2).unwrap() };
+    let now = Instant::now();
+    let mut model = Model::new(job, 0.1, now);
+    model.weigh(now + 29_000 * MS);
+    assert_eq!(told(&mut model), Vec::<String>::new());
+    model.weigh(now + 30_000 * MS);
+    assert_eq!(told(&mut model), ["stalled: 0 workers are left, and 3 are needed"]);
 }
 
 #[test]
@@ -145,6 +244,15 @@ fn the_time_after_a_kill_is_held_against_the_work_left() {
     let after = model.after_kill().unwrap();
     assert_eq!((after.rows_done, after.rows_left, after.workers_left), (4, 60, 2));
     assert_eq!((after.ms, after.ideal_ms, after.ratio), (3_300, 3_000, 1.1));
+}
+
+#[test]
+fn a_disk_that_fails_is_told_of_once() {
+    let (mut model, now) = model();
+    for trouble in [Some("full".to_owned()), None, Some("full".to_owned())] {
+        model.report(3, Report::Disk { trouble }, now);
+    }
+    assert_eq!(told(&mut model), ["node 3: its disk takes no shards (full); the others go on without them"]);
 }
 
 #[test]
