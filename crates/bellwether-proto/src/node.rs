@@ -469,7 +469,6 @@ impl<E: Election> Node<E> {
                 let next = next.filter(|_| self.shown.normal_leader() == Some(from));
                 let resigned = election::Input::Resigned { who: from, next };
                 self.elect_because(now, resigned, Cause::Resigned(from), out);
-                self.relink(now, out, |history| history.gone(now, from));
             }
             LeadershipMsg::HandOver { to } if self.shown.normal_leader() == Some(from) => {
                 self.elect(now, election::Input::HandOver(to), out);
@@ -477,6 +476,10 @@ impl<E: Election> Node<E> {
             _ => {}
         }
         self.lead(now, out, |leadership| leadership.handle(now, from, msg));
+        // When it is known why.
+        if matches!(msg, LeadershipMsg::Aside { .. }) {
+            self.relink(now, out, |history| history.gone(now, from));
+        }
     }
 
     /// The node ends its part in the election, as if it were gone, and says so. It still hears who leads.

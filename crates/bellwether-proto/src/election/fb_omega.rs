@@ -9,16 +9,13 @@
 //! Repaired: as Ψ; accept asks for all changes that a node sees (E-FB11), standings are told with the link (E-FB10).
 
 use super::franceschetti::{
-    ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, CAND_DOWN, CAND_UP, Engine, Level, Msg, VIEW,
+    ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, CAND_DOWN, CAND_UP, VIEW, at_level,
 };
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
-use crate::canonical::Form;
+use super::{Channels, InAgent, Peers, Spec};
 use crate::group::{IN_SERVICE, MEMBER, READY, READY_REPLY};
 use crate::promise::Assumption::{BoundedDelay, FewCrashes, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
-use crate::time::{Span, Time};
-use crate::view::View;
 
 /// What is to be known about `fb-omega`.
 pub const SPEC: Spec = Spec {
@@ -59,37 +56,7 @@ pub const SPEC: Spec = Spec {
     printed: &[Promise { property: Property::Sle1, under: &[] }],
 };
 
-/// The algorithm's state at one node.
-#[derive(Clone, Debug)]
-pub struct FbOmega(Engine);
-
-impl Election for FbOmega {
-    type Msg = Msg;
-
-    fn new(setup: Setup, _tau_fd: Span) -> Self {
-        Self(Engine::new(Level::Omega, setup))
-    }
-
-    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
-        self.0.handle(now, input, out);
-    }
-
-    fn deadline(&self) -> Time {
-        self.0.deadline()
-    }
-
-    fn view(&self) -> View {
-        self.0.view()
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.0.canonical(now, form);
-    }
-
-    fn breach(&self, before: &Self) -> Option<&'static str> {
-        self.0.breach(&before.0)
-    }
-}
+at_level!(FbOmega, Omega);
 
 #[cfg(test)]
 mod tests;

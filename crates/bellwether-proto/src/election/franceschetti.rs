@@ -202,3 +202,47 @@ fn members_form(Members(bits): Members, form: &mut Form) {
     form.number(bits as u64);
     form.number((bits >> 64) as u64);
 }
+
+/// An algorithm that is one level of the [`Engine`].
+macro_rules! at_level {
+    ($name:ident, $level:ident) => {
+        /// The algorithm's state at one node.
+        #[derive(Clone, Debug)]
+        pub struct $name($crate::election::franceschetti::Engine);
+
+        impl $crate::election::Election for $name {
+            type Msg = $crate::election::franceschetti::Msg;
+
+            fn new(setup: $crate::election::Setup, _tau_fd: $crate::time::Span) -> Self {
+                use $crate::election::franceschetti::{Engine, Level};
+                Self(Engine::new(Level::$level, setup))
+            }
+
+            fn handle(
+                &mut self,
+                now: $crate::time::Time,
+                input: $crate::election::Input<Self::Msg>,
+                out: &mut $crate::election::Actions<Self::Msg>,
+            ) {
+                self.0.handle(now, input, out);
+            }
+
+            fn deadline(&self) -> $crate::time::Time {
+                self.0.deadline()
+            }
+
+            fn view(&self) -> $crate::view::View {
+                self.0.view()
+            }
+
+            fn canonical(&self, now: $crate::time::Time, form: &mut $crate::canonical::Form) {
+                self.0.canonical(now, form);
+            }
+
+            fn breach(&self, before: &Self) -> Option<&'static str> {
+                self.0.breach(&before.0)
+            }
+        }
+    };
+}
+pub(super) use at_level;

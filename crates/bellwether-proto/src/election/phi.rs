@@ -6,13 +6,10 @@
 //! Repaired: dead nodes have no memory (E-FB3), a view needs a majority unless told otherwise (E-FB6), and the others learn
 //! of it (E-FB7).
 
-use super::franceschetti::{ACCEPT_DOWN, CAND_DOWN, Engine, Level, Msg, VIEW};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
-use crate::canonical::Form;
+use super::franceschetti::{ACCEPT_DOWN, CAND_DOWN, VIEW, at_level};
+use super::{Channels, InAgent, Peers, Spec};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
-use crate::time::{Span, Time};
-use crate::view::View;
 
 /// What is to be known about `phi`.
 pub const SPEC: Spec = Spec {
@@ -38,37 +35,7 @@ pub const SPEC: Spec = Spec {
     printed: &[Promise { property: Property::Sle1, under: &[] }],
 };
 
-/// The algorithm's state at one node.
-#[derive(Clone, Debug)]
-pub struct Phi(Engine);
-
-impl Election for Phi {
-    type Msg = Msg;
-
-    fn new(setup: Setup, _tau_fd: Span) -> Self {
-        Self(Engine::new(Level::Phi, setup))
-    }
-
-    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
-        self.0.handle(now, input, out);
-    }
-
-    fn deadline(&self) -> Time {
-        self.0.deadline()
-    }
-
-    fn view(&self) -> View {
-        self.0.view()
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.0.canonical(now, form);
-    }
-
-    fn breach(&self, before: &Self) -> Option<&'static str> {
-        self.0.breach(&before.0)
-    }
-}
+at_level!(Phi, Phi);
 
 #[cfg(test)]
 mod tests;

@@ -5,13 +5,10 @@
 //!
 //! Repaired: as Φ; and only neighbours in the view outrank, so that a lighter node can be admitted again (E-FB5).
 
-use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, Engine, Level, Msg, VIEW};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
-use crate::canonical::Form;
+use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, VIEW, at_level};
+use super::{Channels, InAgent, Peers, Spec};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
-use crate::time::{Span, Time};
-use crate::view::View;
 
 /// What is to be known about `psi`.
 pub const SPEC: Spec = Spec {
@@ -37,37 +34,7 @@ pub const SPEC: Spec = Spec {
     printed: &[Promise { property: Property::Sle1, under: &[] }],
 };
 
-/// The algorithm's state at one node.
-#[derive(Clone, Debug)]
-pub struct Psi(Engine);
-
-impl Election for Psi {
-    type Msg = Msg;
-
-    fn new(setup: Setup, _tau_fd: Span) -> Self {
-        Self(Engine::new(Level::Psi, setup))
-    }
-
-    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
-        self.0.handle(now, input, out);
-    }
-
-    fn deadline(&self) -> Time {
-        self.0.deadline()
-    }
-
-    fn view(&self) -> View {
-        self.0.view()
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.0.canonical(now, form);
-    }
-
-    fn breach(&self, before: &Self) -> Option<&'static str> {
-        self.0.breach(&before.0)
-    }
-}
+at_level!(Psi, Psi);
 
 #[cfg(test)]
 mod tests;

@@ -208,7 +208,8 @@ impl Mix {
     fn organises(&self) -> bool {
         self.promises(|property| match property {
             Property::A1 | Property::A2 => true,
-            Property::A3 | Property::A4 | Property::A4Prime | Property::GroupOnce => true,
+            Property::A4 | Property::A4Prime | Property::GroupOnce => true,
+            Property::A3 => false, // Of views, too, which are agreed on while the old one works.
             Property::Sle1 | Property::Sle2 | Property::Ale1 | Property::Ale2 | Property::Ale2Prime => true,
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
             Property::History | Property::RestrictedOnce => false,

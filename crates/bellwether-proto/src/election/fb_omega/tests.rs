@@ -1,12 +1,16 @@
 use alloc::vec::Vec;
 
 use super::*;
+use crate::canonical::Form;
 use crate::election::franceschetti::rig::Rig;
-use crate::election::franceschetti::{About, Change, first_view};
-use crate::election::{Action, Choices, Primary, Protocol, Standing, Timing, Variant};
+use crate::election::franceschetti::{About, Change, Msg, first_view};
+use crate::election::{
+    Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
+};
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::message::Message;
 use crate::roster::Roster;
+use crate::time::{Span, Time};
 use crate::view::{Members, Status};
 
 type Nodes = Rig<FbOmega>;

@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::election::franceschetti::rig::Rig;
 use crate::election::{Primary, Variant};
+use crate::time::Span;
 
 /// Fig. 1: "links 1 = N1N2, 2 = N2N3, 3 = N3N4, 4 = N1N4, 5 = N2N4, 6 = N1N3".
 const LINKS: [(u32, u32); 6] = [(1, 2), (2, 3), (3, 4), (1, 4), (2, 4), (1, 3)];

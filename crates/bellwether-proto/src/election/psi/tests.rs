@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::election::franceschetti::rig::Rig;
 use crate::election::{Primary, Variant};
+use crate::time::Span;
 
 /// Theorem 3.2, counts corrected: k of m fail while q come back.
 #[test]
