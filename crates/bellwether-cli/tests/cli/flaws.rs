@@ -172,7 +172,7 @@ fn what_cannot_be_is_told_before_any_work() {
     refused(&["E-ST99"], 2, "no flaw E-ST99, expected one of E-FB1, E-FB2, ");
     refused(&["E-ST99", "--verify", "docs"], 2, "no flaw E-ST99, expected one of ");
     refused(&["--verify", "nope"], 2, "--verify nope: no flaws were written there");
-    refused(&["--verify", "nope"], 2, "to verify one of E-FB3, E-FB4, ");
+    refused(&["--verify", "nope"], 2, "to verify one of E-FB1, E-FB2, ");
     refused(&["--dir", "nowhere"], 2, "nowhere: there is no such folder");
     refused(&["--dir", "crates"], 2, "there is no flaw here");
     refused(&["E-ST5", "--out", "README.md"], 3, "cannot write README.md");
