@@ -107,6 +107,12 @@ fn configs(nodes: u32) -> (TempDir, Vec<Config>) {
     (dir, configs.collect())
 }
 
+/// A machine whose manager notes what it is asked.
+fn noted(config: Config, all: &Arc<Mutex<Vec<Asked>>>) -> Machine {
+    let manager = noting(config.id.0, all);
+    Machine::start(config, manager)
+}
+
 /// One that notes what it is asked, and has the members do as many things as it was asked for.
 fn noting(me: u32, all: &Arc<Mutex<Vec<Asked>>>) -> Manager {
     let all = Arc::clone(all);
@@ -146,10 +152,7 @@ fn task(service: &Service) -> &str {
 fn the_manager_hears_who_failed_and_who_is_back_and_all_do_what_it_says() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (_dir, configs) = configs(3);
-    let start = |config: Config| {
-        let manager = noting(config.id.0, &asked);
-        Machine::start(config, manager)
-    };
+    let start = |config: Config| noted(config, &asked);
     let mut machines: Vec<Machine> = configs.into_iter().map(start).collect();
     let service = wait_for_service(&machines);
     assert_eq!((service.leader, task(&service)), (NodeId(1), "task 1 of node 1"));
@@ -184,10 +187,7 @@ fn the_manager_hears_who_failed_and_who_is_back_and_all_do_what_it_says() {
 fn who_is_cut_off_has_no_service_until_it_is_admitted_again() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (_dir, configs) = configs(3);
-    let start = |config: Config| {
-        let manager = noting(config.id.0, &asked);
-        Machine::start(config, manager)
-    };
+    let start = |config: Config| noted(config, &asked);
     let mut machines: Vec<Machine> = configs.into_iter().map(start).collect();
     wait_for_service(&machines);
     let gone: Vec<Config> = machines.split_off(1).into_iter().map(Machine::switch_off).collect();

@@ -7,6 +7,19 @@ use serde_json::Value;
 
 use super::process::bellwether;
 
+/// What is promised of views, of the links under them, and of the layers above, whatever befalls agents. OMEGA and SETTLED are judged
+/// as well, unless something was late: a busy machine is enough for that.
+pub(crate) const VIEWS_KEPT: [&str; 8] = [
+    "VIEW-AGREE",
+    "ONE-LEADER-PER-VIEW",
+    "ONE-VIEW-OR-DEAD",
+    "FAKE-CLEAN",
+    "LINK-HISTORY",
+    "A3",
+    "HISTORY",
+    "EPOCH",
+];
+
 /// Copies of traces and truth: those of a cluster go on being written.
 #[derive(Clone, Debug)]
 pub(crate) struct Records {

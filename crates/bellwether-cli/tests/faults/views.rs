@@ -3,22 +3,10 @@
 
 use serde_json::json;
 
+use crate::cluster::records::VIEWS_KEPT;
 use crate::cluster::records::add_line;
 use crate::cluster::{Cluster, Records, Shape, TOKEN};
 use crate::judged::{assert_kept, recorded_as};
-
-/// What is promised of views, of the links under them, and of the layers above, whatever befalls agents. OMEGA and SETTLED are judged
-/// as well, unless something was late: a busy machine is enough for that.
-const KEPT: [&str; 8] = [
-    "VIEW-AGREE",
-    "ONE-LEADER-PER-VIEW",
-    "ONE-VIEW-OR-DEAD",
-    "FAKE-CLEAN",
-    "LINK-HISTORY",
-    "A3",
-    "HISTORY",
-    "EPOCH",
-];
 
 fn five() -> Cluster {
     recorded_as(&Shape { protocol: "fb-omega", ..Shape::of(5) }).0
@@ -39,7 +27,7 @@ fn the_leader_is_killed_and_admitted_again() {
     assert_eq!(third.leader, 2, "who admits goes on to lead");
     assert!(third.epoch > second.epoch && third.number != second.number, "{second:?}, {third:?}");
     assert_eq!(last_cause(&cluster, 4), ("merged".to_owned(), None));
-    let records = assert_kept(&cluster, &KEPT);
+    let records = assert_kept(&cluster, &VIEWS_KEPT);
     assert!(saw(&records, 1, "dead"), "it came back dead, and was admitted");
     for id in cluster.ids() {
         let (code, shown, _) = cluster.ask(id, &["history"]);
@@ -61,7 +49,7 @@ fn a_stopped_follower_is_excluded_and_finds_itself_dead() {
     cluster.cont(4);
     let third = cluster.wait_for_view(&[1, 2, 3, 4, 5]);
     assert_eq!(third.leader, 1);
-    let records = assert_kept(&cluster, &KEPT);
+    let records = assert_kept(&cluster, &VIEWS_KEPT);
     assert!(saw(&records, 4, "dead") && !saw(&records, 3, "dead"));
 }
 
@@ -75,7 +63,7 @@ fn a_stopped_leader_is_replaced_and_follows_when_it_goes_on() {
     cluster.cont(1);
     let third = cluster.wait_for_view(&[1, 2, 3, 4, 5]);
     assert_eq!(third.leader, 2);
-    assert_kept(&cluster, &KEPT);
+    assert_kept(&cluster, &VIEWS_KEPT);
 }
 
 /// Two of five are no majority, three are. Who admits others leads them, even lighter ones; the next view is the lightest one's.
@@ -96,7 +84,7 @@ fn without_a_majority_nobody_leads() {
     assert_eq!((third.leader, last_cause(&cluster, 4)), (1, ("gone".to_owned(), Some(5))));
     cluster.start_node(3);
     assert_eq!(cluster.wait_for_view(&[1, 2, 3, 4]).leader, 1);
-    assert_kept(&cluster, &KEPT);
+    assert_kept(&cluster, &VIEWS_KEPT);
 }
 
 #[test]
@@ -112,7 +100,7 @@ fn all_are_killed_and_the_lightest_forms_a_view() {
     assert!(second.epoch > first.epoch, "{first:?}, {second:?}");
     cluster.start_node(5);
     assert_eq!(cluster.wait_for_view(&[2, 3, 4, 5]).leader, 2);
-    assert_kept(&cluster, &KEPT);
+    assert_kept(&cluster, &VIEWS_KEPT);
 }
 
 #[test]
@@ -133,7 +121,7 @@ fn who_resigns_is_left_out_and_admitted_again_and_nobody_hands_over() {
     assert_eq!(last_cause(&cluster, 3), ("resigned".to_owned(), Some(1)));
     let last = cluster.wait_for_view(&[1, 2, 3, 4, 5]);
     assert!(last.leader == 2 && last.epoch > epoch, "{last:?}");
-    let records = assert_kept(&cluster, &KEPT);
+    let records = assert_kept(&cluster, &VIEWS_KEPT);
     assert!(
         saw(&records, 1, "down") && saw(&records, 1, "dead"),
         "it was not there, and then was to be admitted"
@@ -145,7 +133,7 @@ fn who_resigns_is_left_out_and_admitted_again_and_nobody_hands_over() {
 fn two_views_with_one_number_are_found_out() {
     let cluster = five();
     cluster.wait_for_view(&[1, 2, 3, 4, 5]);
-    let records = assert_kept(&cluster, &KEPT);
+    let records = assert_kept(&cluster, &VIEWS_KEPT);
     let view = records.events(3, "state").pop().expect("it is in a view");
     let (at, life, group) = (&view["t_us"], &view["inc"], &view["post"]["group"]);
     let other = json!({"status": "normal", "leader": 3, "group": group});

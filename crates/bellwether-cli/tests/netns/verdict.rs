@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use crate::cluster::records::VIEWS_KEPT;
 use crate::cluster::{Cluster, Views, agreed, wait_until};
 
 /// What makes nodes record.
@@ -56,16 +57,7 @@ fn promised(protocol: &str) -> &'static [&'static str] {
         "async-bully" => &["ALE1", "FD-ACCURATE", "EPOCH"],
         "invitation" => &["A3", "GROUP-ONCE", "HISTORY", "EPOCH"],
         // That all agree in the end needs that nothing is late, which it is where connections have to be made again.
-        "fb-omega" => &[
-            "VIEW-AGREE",
-            "ONE-LEADER-PER-VIEW",
-            "ONE-VIEW-OR-DEAD",
-            "FAKE-CLEAN",
-            "LINK-HISTORY",
-            "A3",
-            "HISTORY",
-            "EPOCH",
-        ],
+        "fb-omega" => &VIEWS_KEPT,
         unknown => panic!("{unknown} is not for agents"),
     }
 }

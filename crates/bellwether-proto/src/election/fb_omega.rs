@@ -9,7 +9,7 @@
 //! Repaired: as Ψ; accept asks for all changes that a node sees (E-FB11), standings are told with the link (E-FB10).
 
 use super::franceschetti::{
-    ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, CAND_DOWN, CAND_UP, VIEW, at_level,
+    ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, CAND_DOWN, CAND_UP, PRINTED, VIEW, at_level,
 };
 use super::{Channels, InAgent, Peers, Spec};
 use crate::group::{IN_SERVICE, MEMBER, READY, READY_REPLY};
@@ -52,8 +52,7 @@ pub const SPEC: Spec = Spec {
         Promise { property: Property::A3, under: &[] },
         Promise { property: Property::Omega, under: &[BoundedDelay, FewCrashes, QuietEnd] },
     ],
-    // "Led by a unique leader" at any given instant (section 1).
-    printed: &[Promise { property: Property::Sle1, under: &[] }],
+    printed: PRINTED,
 };
 
 at_level!(FbOmega, Omega);

@@ -30,6 +30,7 @@ use super::{Actions, Input, Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::message::{Kind, Message};
+use crate::promise::{Promise, Property};
 use crate::time::Time;
 use crate::view::{Members, View};
 
@@ -83,6 +84,16 @@ pub enum Msg {
         members: Members,
     },
 }
+
+/// What Φ and Ψ promise as repaired; Ω promises more.
+pub(super) const REPAIRED: &[Promise] = &[
+    Promise { property: Property::ViewAgree, under: &[] },
+    Promise { property: Property::OneLeaderPerView, under: &[] },
+    Promise { property: Property::OneViewOrDead, under: &[] },
+];
+
+/// "Led by a unique leader" at any given instant (section 1).
+pub(super) const PRINTED: &[Promise] = &[Promise { property: Property::Sle1, under: &[] }];
 
 pub(super) const CAND_DOWN: Kind = Kind::protocol("cand_down");
 pub(super) const CAND_UP: Kind = Kind::protocol("cand_up");

@@ -6,9 +6,8 @@
 //! Repaired: dead nodes have no memory (E-FB3), a view needs a majority unless told otherwise (E-FB6), and the others learn
 //! of it (E-FB7).
 
-use super::franceschetti::{ACCEPT_DOWN, CAND_DOWN, VIEW, at_level};
+use super::franceschetti::{ACCEPT_DOWN, CAND_DOWN, PRINTED, REPAIRED, VIEW, at_level};
 use super::{Channels, InAgent, Peers, Spec};
-use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 
 /// What is to be known about `phi`.
@@ -26,13 +25,8 @@ pub const SPEC: Spec = Spec {
     reorganizes: false,
     hands_over: false,
     kinds: &[CAND_DOWN, ACCEPT_DOWN, VIEW],
-    repaired: &[
-        Promise { property: Property::ViewAgree, under: &[] },
-        Promise { property: Property::OneLeaderPerView, under: &[] },
-        Promise { property: Property::OneViewOrDead, under: &[] },
-    ],
-    // "Led by a unique leader" at any given instant (section 1).
-    printed: &[Promise { property: Property::Sle1, under: &[] }],
+    repaired: REPAIRED,
+    printed: PRINTED,
 };
 
 at_level!(Phi, Phi);

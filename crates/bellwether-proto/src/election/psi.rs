@@ -5,9 +5,8 @@
 //!
 //! Repaired: as Φ; and only neighbours in the view outrank, so that a lighter node can be admitted again (E-FB5).
 
-use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, VIEW, at_level};
+use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, PRINTED, REPAIRED, VIEW, at_level};
 use super::{Channels, InAgent, Peers, Spec};
-use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 
 /// What is to be known about `psi`.
@@ -25,13 +24,8 @@ pub const SPEC: Spec = Spec {
     reorganizes: false,
     hands_over: false,
     kinds: &[CAND_DOWN, CAND_UP, ACCEPT_DOWN, ACCEPT_UP, VIEW],
-    repaired: &[
-        Promise { property: Property::ViewAgree, under: &[] },
-        Promise { property: Property::OneLeaderPerView, under: &[] },
-        Promise { property: Property::OneViewOrDead, under: &[] },
-    ],
-    // "Led by a unique leader" at any given instant (section 1).
-    printed: &[Promise { property: Property::Sle1, under: &[] }],
+    repaired: REPAIRED,
+    printed: PRINTED,
 };
 
 at_level!(Psi, Psi);

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Event, Turn};
 use bellwether_proto::link::history::Pace;
-use bellwether_proto::time::{Span, Time};
+use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_proto::view::{Members, Status};
 
@@ -24,7 +24,6 @@ use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct FakeClean {
     nodes: BTreeMap<NodeId, Node>,
-    bound: Span,
     within: Within,
     judged: bool,
     violation: Option<Violation>,
@@ -46,7 +45,6 @@ impl FakeClean {
         let bound = facts.stretched(Pace::of(facts.timing).settles() * 2);
         Self {
             nodes: BTreeMap::new(),
-            bound,
             within: Within::new("the network became stable", bound),
             judged: false,
             violation: None,
@@ -136,13 +134,9 @@ impl Checker for FakeClean {
                 }
             }
             What::Crash => drop(self.nodes.remove(&event.node)),
-            // It was under way, and nobody could tell.
-            What::Recv(_, sent) => self.within.forget(sent),
             _ => {}
         }
-        if known.stable_since() != self.within.since() {
-            self.within.restart(known.stable_since(), self.bound);
-        }
+        self.within.while_stable(known, event);
     }
 
     fn violated(&self) -> bool {
@@ -150,13 +144,7 @@ impl Checker for FakeClean {
     }
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
-        let Self { within, nodes, violation, judged, .. } = *self;
-        if violation.is_some() {
-            return Verdict::new(judged, violation);
-        }
-        match within.finish(known, end, |known| standing(&nodes, known)) {
-            Verdict::Vacuous => Verdict::new(judged, None),
-            verdict => verdict,
-        }
+        let Self { within, nodes, violation, judged } = *self;
+        within.finish_after(known, end, (judged, violation), |known| standing(&nodes, known))
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Turn};
 use bellwether_proto::link::history::{Pace, SKEW};
-use bellwether_proto::time::{Span, Time};
+use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::elected::Standing;
@@ -26,7 +26,6 @@ pub(super) struct LinkHistory {
     /// What an end has seen of its link to another: in which life, with which.
     seen: BTreeMap<(Life, Life), u64>,
     latest: Latest,
-    bound: Span,
     within: Within,
     judged: bool,
     violation: Option<Violation>,
@@ -41,7 +40,6 @@ impl LinkHistory {
         Self {
             seen: BTreeMap::new(),
             latest: BTreeMap::new(),
-            bound,
             within: Within::new("the network became stable", bound),
             judged: false,
             violation: None,
@@ -102,13 +100,9 @@ impl Checker for LinkHistory {
         match event.what {
             What::Node(Event::Link(turn)) => self.turned(event, turn),
             What::Crash | What::Recover => self.latest.retain(|(node, _), _| *node != event.node),
-            // It was under way, and nobody could tell.
-            What::Recv(_, sent) => self.within.forget(sent),
             _ => {}
         }
-        if known.stable_since() != self.within.since() {
-            self.within.restart(known.stable_since(), self.bound);
-        }
+        self.within.while_stable(known, event);
     }
 
     fn violated(&self) -> bool {
@@ -117,12 +111,6 @@ impl Checker for LinkHistory {
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
         let Self { within, latest, violation, judged, .. } = *self;
-        if violation.is_some() {
-            return Verdict::new(judged, violation);
-        }
-        match within.finish(known, end, |known| standing(&latest, known)) {
-            Verdict::Vacuous => Verdict::new(judged, None),
-            verdict => verdict,
-        }
+        within.finish_after(known, end, (judged, violation), |known| standing(&latest, known))
     }
 }

@@ -10,7 +10,7 @@
 //! by which each rank defers to the next, 2τ(N - 1) in all.
 
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{TraceEvent, What};
+use bellwether_proto::trace::TraceEvent;
 
 use super::elected::Standing;
 use super::known::Known;
@@ -19,7 +19,6 @@ use super::{Checker, Facts, Verdict};
 
 /// Judges a predicate over the intervals in which the system is stable.
 pub(super) struct WhileStable {
-    bound: Span,
     within: Within,
     predicate: fn(&Known) -> Standing,
 }
@@ -31,8 +30,7 @@ impl WhileStable {
     }
 
     pub(super) fn within(facts: &Facts, bound: Span, predicate: fn(&Known) -> Standing) -> Self {
-        let bound = facts.stretched(bound);
-        Self { bound, within: Within::new("the system became stable", bound), predicate }
+        Self { within: Within::new("the system became stable", facts.stretched(bound)), predicate }
     }
 }
 
@@ -42,13 +40,7 @@ impl Checker for WhileStable {
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
-        if let What::Recv(_, sent) = event.what {
-            // It is late: its link was partially connected while it was under way, and nobody could tell.
-            self.within.forget(sent);
-        }
-        if known.stable_since() != self.within.since() {
-            self.within.restart(known.stable_since(), self.bound);
-        }
+        self.within.while_stable(known, event);
     }
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {

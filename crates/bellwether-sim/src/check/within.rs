@@ -5,6 +5,7 @@
 //! at one instant does no harm.
 
 use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{TraceEvent, What};
 
 use super::elected::Standing;
 use super::known::Known;
@@ -38,11 +39,6 @@ impl Within {
         }
     }
 
-    /// When the present interval began, if there is one.
-    pub(super) fn since(&self) -> Option<Time> {
-        self.since
-    }
-
     /// Whether the bound of the present interval is over and the predicate held when last judged.
     pub(super) fn settled(&self) -> bool {
         self.held
@@ -54,6 +50,17 @@ impl Within {
         self.bound = bound;
         self.held = false;
         self.judged_version = None;
+    }
+
+    /// The intervals are those in which the system is stable. A late message shows that its link was partially connected while
+    /// it was under way, and nobody could tell.
+    pub(super) fn while_stable(&mut self, known: &Known, event: &TraceEvent) {
+        if let What::Recv(_, sent) = event.what {
+            self.forget(sent);
+        }
+        if known.stable_since() != self.since {
+            self.restart(known.stable_since(), self.bound);
+        }
     }
 
     /// The state stays as it is known until just before `until`.
@@ -77,6 +84,23 @@ impl Within {
             self.judge(known, due, predicate);
         }
         Verdict::new(self.judged_from.is_some(), self.violation)
+    }
+
+    /// The same, of a checker that has judged something besides, and perhaps found it broken.
+    pub(super) fn finish_after(
+        self,
+        known: &Known,
+        end: Time,
+        (judged, violation): (bool, Option<Violation>),
+        predicate: impl Fn(&Known) -> Standing,
+    ) -> Verdict {
+        if violation.is_some() {
+            return Verdict::new(judged, violation);
+        }
+        match self.finish(known, end, predicate) {
+            Verdict::Vacuous => Verdict::new(judged, None),
+            verdict => verdict,
+        }
     }
 
     /// Something shows that there was no such interval from `from` on: takes back what was judged since.

@@ -2,7 +2,7 @@
 
 use bellwether_proto::election::fb_omega::FbOmega;
 use bellwether_proto::election::franceschetti::{About, Msg};
-use bellwether_proto::election::{AnyElection, AnyMsg, Election, Input, Protocol};
+use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event};
 use bellwether_proto::link::history::{Carried, Letter};
@@ -13,12 +13,11 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_proto::view::{Members, View};
 use bellwether_sim::check::Judge;
-use bellwether_sim::journal::Journal;
 use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
-use bellwether_sim::world::World;
 
 use super::bug::{Bug, Mutant, NoBug};
+use super::leadership::breaks;
 
 /// One end of a link that goes up and down does not see it: the other runs ahead.
 #[test]
@@ -173,17 +172,4 @@ fn relaying_is_caught(property: Property, mut alter: impl FnMut(Msg) -> Msg + 's
         breaks::<AnyElection>(&scenario, property, |world| world.set_relay(relay)),
         "{property} does not notice"
     );
-}
-
-/// Whether the property was judged, and broken.
-fn breaks<E: Election>(
-    scenario: &Scenario,
-    property: Property,
-    plant: impl FnOnce(&mut World<'_, E>),
-) -> bool {
-    let journal = Journal::new(Judge::new(facts(scenario), &[property]), None);
-    let mut world: World<'_, E> = World::new(scenario, journal);
-    plant(&mut world);
-    world.run_until(scenario.until);
-    super::broken(&world.into_journal().verdicts(scenario.until), property)
 }
