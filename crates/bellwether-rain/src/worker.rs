@@ -18,6 +18,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
@@ -47,6 +48,9 @@ pub struct Config {
     pub dir: PathBuf,
     /// How many rows it computes in a second.
     pub pace: f64,
+    /// How long a row that enough members keep waits for the others. A row that was not kept by all may be lost with the next
+    /// that fail; a member that has failed holds up the others for so long, until there is another view.
+    pub grace: Duration,
 }
 
 /// What the parts of a worker share.
@@ -114,10 +118,11 @@ fn heed(shared: &Arc<Shared>, notice: Notice, doing: &mut Doing) {
                 }
                 doing.is_alive = true;
                 shared.tell(in_service(shared, &view, &plan));
+                // Whoever waits for others stays with the tile that it was at.
                 if matches!(plan, Plan::Work(_)) {
                     *lock(&shared.plan) = Some(plan.clone());
+                    doing.work = Some(Running::start(work::work(Arc::clone(shared), view, plan)));
                 }
-                doing.work = Some(Running::start(work::work(Arc::clone(shared), view, plan)));
             }
             Err(error) => shared.trouble(format!("view {}: {error}", view.number)),
         },

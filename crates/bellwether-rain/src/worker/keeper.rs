@@ -71,6 +71,16 @@ impl Keeper {
         self.disk_news.take()
     }
 
+    /// Whether a view goes on, and a tile of it may be worked on. Once a fault manager has been told which tile that is,
+    /// it may give any other away.
+    pub(super) fn take_up(&mut self, tile: Tile, view: u64) -> bool {
+        let goes_on = self.store.fence() <= view;
+        if goes_on {
+            self.at_work = Some(tile);
+        }
+        goes_on
+    }
+
     /// Answers a peer, and tells what was rejected.
     pub(super) fn answer(&mut self, request: Request) -> (Answer, Kept) {
         match request {
@@ -131,5 +141,37 @@ impl Keeper {
     fn save(&self, tile: Tile) -> io::Result<()> {
         let all = Rows::first(self.job.picture.tile_height(tile));
         self.disk.save(tile, self.store.get(tile, all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::code::Code;
+    use crate::picture::Picture;
+    use crate::wire::Secret;
+
+    #[test]
+    fn whoever_has_told_what_it_works_on_takes_up_nothing_else_in_that_view() {
+        let home = tempfile::tempdir().unwrap();
+        let config = Config {
+            job: Job { picture: Picture::new(128, 32).unwrap(), code: Code::new(3, 2).unwrap() },
+            node: 2,
+            peers: BTreeMap::new(),
+            secret: Secret([0; 16]),
+            dir: home.path().join("shards"),
+            pace: 1.0,
+            grace: Duration::ZERO,
+        };
+        let (mut keeper, _) = Keeper::open(&config).unwrap();
+        assert!(keeper.take_up(Tile(0), 4));
+        let (answer, _) = keeper.answer(Request::Have { view: 5 });
+        assert!(matches!(answer, Answer::Have { at_work: Some(Tile(0)), .. }), "{answer:?}");
+        assert!(!keeper.take_up(Tile(1), 4));
+        assert_eq!(keeper.at_work, Some(Tile(0)), "that is what the fault manager goes by");
+        assert!(keeper.take_up(Tile(1), 5));
     }
 }

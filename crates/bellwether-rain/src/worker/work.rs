@@ -17,8 +17,6 @@ use crate::shard::Shard;
 use crate::task::Plan;
 use crate::wire::{Answer, Request};
 
-/// How long a row that enough members keep waits for the others.
-const GRACE: Duration = Duration::from_millis(100);
 /// How long to wait before a member that did not answer is offered its shard again.
 const AGAIN: Duration = Duration::from_millis(50);
 /// How long to wait before a row that too few could keep is offered to all again.
@@ -55,8 +53,14 @@ enum Outcome {
 pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
     let mut pace = Pace::new(shared.config.pace);
     let mut late = Deliveries::new();
-    for place in plan.places(&shared.config.job, shared.config.node) {
-        shared.keeper().at_work = Some(place.tile);
+    let mut places = plan.places(&shared.config.job, shared.config.node);
+    // What it has in its hands first: the next row would take its place.
+    let in_hand_now = shared.keeper().in_hand.as_ref().map(|(place, _)| *place);
+    places.sort_by_key(|place| Some(*place) != in_hand_now);
+    for place in places {
+        if !shared.keeper().take_up(place.tile, view.number) {
+            return;
+        }
         let row = match in_hand(&shared, place) {
             Some(row) => row,
             None => compute(&shared, &mut pace, place).await,
@@ -107,7 +111,7 @@ async fn hand_out(
     let mut until = None;
     loop {
         if kept >= needed {
-            until = until.or(Some(Instant::now() + GRACE));
+            until = until.or(Some(Instant::now() + shared.config.grace));
         }
         let next = on_their_way.join_next();
         let delivered = match until {

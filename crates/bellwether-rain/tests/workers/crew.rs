@@ -37,6 +37,7 @@ pub(crate) fn place(row: u32) -> Place {
 /// Some workers.
 pub(crate) struct Crew {
     job: Job,
+    grace: Duration,
     home: TempDir,
     addresses: BTreeMap<u32, SocketAddr>,
     workers: BTreeMap<u32, Worker>,
@@ -59,12 +60,23 @@ pub(crate) struct Recovered {
 }
 
 impl Crew {
-    pub(crate) async fn start(nodes: u32, data: u32, (width, height): (u32, u32)) -> Self {
+    /// However busy the machine is, a row counts when all members that are not known to have failed keep it.
+    pub(crate) async fn start(nodes: u32, data: u32, size: (u32, u32)) -> Self {
+        Self::start_with_grace(DEADLINE, nodes, data, size).await
+    }
+
+    pub(crate) async fn start_with_grace(
+        grace: Duration,
+        nodes: u32,
+        data: u32,
+        (width, height): (u32, u32),
+    ) -> Self {
         let job =
             Job { picture: Picture::new(width, height).unwrap(), code: Code::new(nodes, data).unwrap() };
         let (sender, reports) = mpsc::unbounded_channel();
         let mut crew = Self {
             job,
+            grace,
             home: tempfile::tempdir().unwrap(),
             addresses: BTreeMap::new(),
             workers: BTreeMap::new(),
@@ -92,6 +104,7 @@ impl Crew {
             secret: SECRET,
             dir: self.dir(node),
             pace: 300.0,
+            grace: self.grace,
         };
         let ((notices, inbox), sender) = (mpsc::channel(8), self.sender.clone());
         let report = move |report| drop(sender.send((node, report)));
@@ -205,6 +218,21 @@ impl Crew {
         }
     }
 
+    /// Waits until each of these has a row that it has computed, and that is not safe.
+    pub(crate) async fn wait_until_in_hand(&mut self, nodes: &[u32]) {
+        self.hear_what_was_told();
+        while !nodes.iter().all(|node| self.has_in_hand(*node)) {
+            self.hear().await;
+        }
+    }
+
+    fn has_in_hand(&self, node: u32) -> bool {
+        let latest = self.heard.iter().rev().find(|(from, report)| {
+            *from == node && matches!(report, Report::Computed { .. } | Report::Safe { .. })
+        });
+        latest.is_some_and(|(_, report)| matches!(report, Report::Computed { .. }))
+    }
+
     /// How often that has been told.
     pub(crate) fn count(&self, is: impl Fn(u32, &Report) -> bool) -> usize {
         self.heard.iter().filter(|(node, report)| is(*node, report)).count()
@@ -213,6 +241,12 @@ impl Crew {
     async fn hear(&mut self) {
         let report = timeout(DEADLINE, self.reports.recv()).await.expect("something happens");
         self.heard.push(report.unwrap());
+    }
+
+    fn hear_what_was_told(&mut self) {
+        while let Ok(report) = self.reports.try_recv() {
+            self.heard.push(report);
+        }
     }
 
     fn safe(&self) -> BTreeSet<Place> {
@@ -233,10 +267,18 @@ impl Crew {
         computed.clone().count() - computed.collect::<BTreeSet<_>>().len()
     }
 
+    /// The rows that a worker computed though it had done so before.
+    pub(crate) fn computed_twice_by_one(&self) -> Vec<(u32, Place)> {
+        let mut seen = BTreeSet::new();
+        let computed = self.heard.iter().filter_map(|(node, report)| match report {
+            Report::Computed { place } => Some((*node, *place)),
+            _ => None,
+        });
+        computed.filter(|one| !seen.insert(*one)).collect()
+    }
+
     pub(crate) fn recovered(&mut self, number: u64) -> Recovered {
-        while let Ok(report) = self.reports.try_recv() {
-            self.heard.push(report);
-        }
+        self.hear_what_was_told();
         let found = self.heard.iter().find_map(|(_, report)| match report {
             Report::Recovered { view, rows, lost, replaced, .. } if *view == number => {
                 Some(Recovered { rows: *rows, lost: *lost, replaced: *replaced })

@@ -1,6 +1,7 @@
 //! A worker's process: an agent, and the application beside it. What it has to tell it prints, an object on each line.
 
 use std::net::{SocketAddr, TcpListener as StdListener};
+use std::time::Duration;
 
 use bellwether::Member;
 use bellwether_rain::notice::Notice;
@@ -19,6 +20,9 @@ use crate::output::Printer;
 
 /// How many notices may wait for a worker: it takes them at once.
 const NOTICES_MAX: usize = 16;
+/// How long rows wait for a member that does not answer: longer than one that is only busy takes, shorter than it takes to notice
+/// a failure.
+const GRACE: Duration = Duration::from_millis(100);
 
 pub(in crate::commands::demo) fn run(args: &RainWorkerArgs, out: &Printer) -> Status {
     let agent = match agent::load(&args.config, &Overrides::default(), out) {
@@ -39,6 +43,7 @@ pub(in crate::commands::demo) fn run(args: &RainWorkerArgs, out: &Printer) -> St
         secret: job.secret,
         dir: agent.member.data_dir.join("shards"),
         pace: job.pace,
+        grace: GRACE,
     };
     // Before it is in any view: whoever leads one asks all members at once.
     let listener = match listen(&config) {
