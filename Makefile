@@ -45,7 +45,8 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
 	$(MAKE) exhaustive
 
-# Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one.
+# Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one; with links that fail instead, if it
+# is told of them.
 exhaustive:
 	$(CARGO) build --locked --release -p bellwether-cli
 	target/release/bellwether check bully-fd --exhaustive --expiries 8
@@ -55,6 +56,11 @@ exhaustive:
 	target/release/bellwether check fjr --exhaustive
 	target/release/bellwether check invitation --exhaustive
 	target/release/bellwether check souto-invitation --exhaustive
+	target/release/bellwether check phi --exhaustive --recoveries 1 --lies 0
+	target/release/bellwether check psi --exhaustive --crashes 0 --lies 2
+	target/release/bellwether check fb-omega --exhaustive --expiries 4
+	target/release/bellwether check fb-omega --exhaustive --crashes 0 --lies 2
+	target/release/bellwether check fb-omega --exhaustive --recoveries 1 --lies 0 --expiries 0
 
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.
 mutants:

@@ -61,7 +61,8 @@ pub enum Input<M> {
     },
     /// Perform a restricted operation, if this node coordinates a group that holds a majority.
     Perform(OpId),
-    /// The simulator tells the truth about a peer. Only the `perfect` detector listens.
+    /// The simulator tells the truth about a peer. Only the `perfect` detector listens, and links that are told when to go up
+    /// and down.
     Oracle {
         /// Of whom.
         peer: NodeId,

@@ -180,6 +180,7 @@ impl<E: Election> Node<E> {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     self.detector.oracle(now, rank, alive.is_some());
                 }
+                self.relink(now, out, |history| history.oracle(now, peer, alive.is_some()));
             }
         }
         if overslept {
@@ -441,7 +442,7 @@ impl<E: Election> Node<E> {
     /// is the same, and so are its connections: nobody is introduced anew, and followers are silent by design.
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
-        let before = mem::replace(self, next);
+        let before = mem::replace(self, next.driven_like(self));
         (self.shown, self.leadership, self.link) = (before.shown, before.leadership, before.link);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));

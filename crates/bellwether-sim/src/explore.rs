@@ -10,7 +10,8 @@
 //!   nothing unless messages arrive within δ, time passes for all alike (`together.rs`).
 //! - **Messages.** Channels keep the order for algorithms that need it, and keep none for the others.
 //! - **Crashes** come between steps, and in the middle of one after anything that was written or sent. Recovery is from disk.
-//! - **Detectors** are replaced by one of the class that the algorithm assumes (`oracle.rs`).
+//! - **Detectors** are replaced by one of the class that the algorithm assumes, and what drives links with a history by an
+//!   oracle (`oracle.rs`, `links.rs`).
 //!
 //! States that behave alike are one state: they are told apart by their canonical form, with each node's deadlines as
 //! distances from its own clock and counters reduced to their order, in 64 bits. Ids decide ties in every algorithm here, so
@@ -22,6 +23,7 @@
 mod bounds;
 mod calm;
 mod interned;
+mod links;
 mod log;
 mod oracle;
 mod path;
@@ -36,7 +38,7 @@ mod turn;
 
 pub use bounds::{Bounds, Reached};
 pub use calm::INSTANTS_MAX;
-pub use oracle::may_lie;
+pub use oracle::{may_lie, may_lose};
 pub use path::{Story, story};
 pub use promised::{judgeable, promised};
 pub use search::{Broken, Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};

@@ -92,7 +92,7 @@ pub(crate) struct BoundsArgs {
     /// How many messages arrive twice
     #[arg(long, value_name = "N")]
     pub(crate) duplicates: Option<u8>,
-    /// How often a failure detector reports a node wrongly
+    /// How often a failure detector reports a node wrongly, or one end of a link with a history fails
     #[arg(long, value_name = "N")]
     pub(crate) lies: Option<u8>,
     /// How often deadlines expire, at all nodes together

@@ -68,10 +68,22 @@ fn the_first_violation_is_drawn_where_it_was_asked_for() {
     assert!(fs::read_to_string(&picture).unwrap().contains("SLE2"));
 }
 
+/// The first view takes more than may be on its way later.
+#[test]
+fn views_are_searched_within_the_narrowest_bounds() {
+    let outcome = exhaustive(&["fb-omega", "--crashes", "0", "--in-flight", "1"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert!(outcome.out.contains("1 lie, 2 expiries, 1 in flight"), "{}", outcome.out);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_before_any_work() {
     for (args, said) in [
-        (&["lfa", "--lies", "1"][..], "lfa has no failure detector that may lie"),
+        (&["lfa", "--lies", "1"][..], "lfa has neither a failure detector that may lie nor links"),
+        (
+            &["fb-omega", "--losses", "1"],
+            "on a link of fb-omega nothing is lost or doubled while it is up; --lies",
+        ),
         (&["lfa", "--crashes", "0", "--recoveries", "1"], "nobody is ever down"),
         (&["lfa", "--nodes", "3..=5"], "expected 1 to 15"),
         (&["lfa", "--nodes", "0"], "expected 1 to 15"),

@@ -16,6 +16,9 @@
 //! numbered within an up, acknowledged by number, and sent again. Nothing waits for that. Every message is a beat as well. It says how
 //! much its sender has seen, which of the receiver's it heard last, and how the sender stands; all of these
 //! only grow, so that repetition and reordering do no harm. What is remembered is bounded, however often a link flaps.
+//!
+//! In an exhaustive search an oracle takes the place of beats and clocks ([`Drive::Oracle`]): any end goes down at any time, and
+//! up by the same rule as ever.
 
 mod end;
 mod letter;
@@ -66,12 +69,21 @@ impl Pace {
     }
 }
 
+/// What makes links go up and down.
+#[derive(Clone, Copy, Debug)]
+enum Drive {
+    /// Beats, and how long they are waited for.
+    Beats(Pace),
+    /// An oracle; and nothing is lost, doubled or overtaken that is sent over a link that is up.
+    Oracle,
+}
+
 /// The links of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories<M> {
     roster: Roster,
     life: Incarnation,
-    pace: Pace,
+    drive: Drive,
     /// By rank; this node's own entry is not used.
     ends: Vec<End<M>>,
     /// How this node stands, as its election says.
@@ -101,7 +113,7 @@ impl<M: Clone> Histories<M> {
         Self {
             roster: roster.clone(),
             life,
-            pace: Pace::of(timing),
+            drive: Drive::Beats(Pace::of(timing)),
             ends: roster.members().iter().map(|_| End::new()).collect(),
             standing: Standing::default(),
             beat_due: Time::NEVER,
@@ -109,24 +121,35 @@ impl<M: Clone> Histories<M> {
         }
     }
 
+    /// The same links, which go up and down as an oracle says.
+    pub(crate) fn told(self) -> Self {
+        Self { drive: Drive::Oracle, ..self }
+    }
+
+    pub(crate) fn is_told(&self) -> bool {
+        matches!(self.drive, Drive::Oracle)
+    }
+
     pub(crate) fn start(&mut self, now: Time) {
         self.beat_all(now);
     }
 
     pub(crate) fn deadline(&self) -> Time {
-        let ends = self.ends.iter().map(|end| end.deadline(&self.pace));
+        let Drive::Beats(pace) = self.drive else { return Time::NEVER };
+        let ends = self.ends.iter().map(|end| end.deadline(&pace));
         ends.min().unwrap_or(Time::NEVER).min(self.beat_due)
     }
 
     pub(crate) fn wake(&mut self, now: Time) {
+        let Drive::Beats(pace) = self.drive else { return };
         for rank in self.others() {
-            if self.ends[rank].is_overdue(now, &self.pace) {
+            if self.ends[rank].is_overdue(now, &pace) {
                 self.turn(now, rank);
                 self.beat(now, rank);
             }
         }
         for rank in self.others() {
-            self.send_again(now, rank);
+            self.send_again(now, rank, &pace);
         }
         if self.beat_due <= now {
             self.beat_all(now);
@@ -136,16 +159,40 @@ impl<M: Clone> Histories<M> {
     /// A message of a peer in that life. What its end cannot have said has no effect.
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, life: Incarnation, msg: HistoryMsg<M>) {
         let Some(rank) = self.roster.rank(from).filter(|rank| *rank != self.roster.my_rank()) else { return };
-        if life > self.ends[rank].life {
+        let is_new = life > self.ends[rank].life;
+        if is_new {
             self.begin(now, rank, life);
         }
         let before = self.ends[rank].seen;
         if life == self.ends[rank].life && self.ends[rank].is_plausible(&msg, self.life) {
             self.take(now, rank, msg);
         }
-        if self.ends[rank].seen != before {
+        // Without beats a new life would not hear of this one.
+        if self.ends[rank].seen != before || is_new && self.is_told() {
             self.beat(now, rank);
         }
+    }
+
+    /// An oracle has the link to that peer go up or down at this end. Up it goes only if it may.
+    pub(crate) fn oracle(&mut self, now: Time, peer: NodeId, up: bool) {
+        let Some(rank) = self.roster.rank(peer).filter(|rank| *rank != self.roster.my_rank()) else { return };
+        let end = &self.ends[rank];
+        if self.is_told() && end.is_up() != up && (!up || end.is_level()) {
+            self.turn(now, rank);
+            self.beat(now, rank);
+        }
+    }
+
+    /// The peer's life, if the link to it is up at this end.
+    pub(crate) fn linked(&self, peer: NodeId) -> Option<Incarnation> {
+        let rank = self.roster.rank(peer)?;
+        self.ends[rank].is_up().then(|| self.ends[rank].life)
+    }
+
+    /// The peer's life, if the link to it is down, and for all that is known here could go up.
+    pub(crate) fn linkable(&self, peer: NodeId) -> Option<Incarnation> {
+        let end = &self.ends[self.roster.rank(peer)?];
+        (!end.is_up() && end.is_level()).then_some(end.life)
     }
 
     /// Evidence that the life of a peer is over.
@@ -169,7 +216,10 @@ impl<M: Clone> Histories<M> {
             self.beat(now, rank);
             return;
         }
-        let carried = self.ends[rank].queue(now, msg);
+        let carried = self.ends[rank].number(msg);
+        if !self.is_told() {
+            self.ends[rank].keep(now, carried.clone());
+        }
         self.post(now, rank, Some(carried));
     }
 
@@ -191,7 +241,7 @@ impl<M: Clone> Histories<M> {
         self.standing.canonical(form);
         for rank in self.others() {
             let ends = (self.roster.me(), self.life, self.roster.at(rank));
-            self.ends[rank].canonical(now, ends, &self.pace, form, &write);
+            self.ends[rank].canonical(now, ends, self.pace().as_ref(), form, &write);
         }
     }
 
@@ -213,7 +263,7 @@ impl<M: Clone> Histories<M> {
             self.turn(now, rank);
         }
         self.ends[rank].acknowledged(&msg);
-        if self.ends[rank].may_go_up(now, &self.pace) {
+        if self.pace().is_some_and(|pace| self.ends[rank].may_go_up(now, &pace)) {
             self.turn(now, rank);
         }
         let (peer, end) = (self.roster.at(rank), &mut self.ends[rank]);
@@ -233,15 +283,15 @@ impl<M: Clone> Histories<M> {
         self.steps.push(Step::Turned { peer: self.roster.at(rank), life, seen, standing });
     }
 
-    fn send_again(&mut self, now: Time, rank: usize) {
-        for carried in self.ends[rank].unacknowledged(now, &self.pace) {
+    fn send_again(&mut self, now: Time, rank: usize, pace: &Pace) {
+        for carried in self.ends[rank].unacknowledged(now, pace) {
             self.post(now, rank, Some(carried));
         }
     }
 
     fn beat_all(&mut self, now: Time) {
         self.others().for_each(|rank| self.beat(now, rank));
-        self.beat_due = now + self.pace.period;
+        self.beat_due = self.pace().map_or(Time::NEVER, |pace| now + pace.period);
     }
 
     fn beat(&mut self, now: Time, rank: usize) {
@@ -249,8 +299,18 @@ impl<M: Clone> Histories<M> {
     }
 
     fn post(&mut self, now: Time, rank: usize, carries: Option<Carried<M>>) {
-        let msg = self.ends[rank].message(now, self.standing, carries);
+        let msg = match self.drive {
+            Drive::Beats(_) => self.ends[rank].message(now, self.standing, carries),
+            Drive::Oracle => self.ends[rank].word(self.standing, carries),
+        };
         self.steps.push(Step::Send(self.roster.at(rank), msg));
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        match self.drive {
+            Drive::Beats(pace) => Some(pace),
+            Drive::Oracle => None,
+        }
     }
 
     fn others(&self) -> impl Iterator<Item = usize> + use<M> {

@@ -5,12 +5,34 @@ use alloc::vec::Vec;
 
 use super::Node;
 use crate::election::{self, Election};
+use crate::ident::{Incarnation, NodeId};
 use crate::io::{Event, Outbox, Output, Turn};
 use crate::link::history::{Histories, Letter, Step};
 use crate::message::Body;
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
+    /// The same node, whose links go up and down as an oracle says ([`Input::Oracle`](crate::io::Input::Oracle)), if the
+    /// algorithm is told of them: for exhaustive search, where beats would be most of what there is.
+    pub fn over_told_links(mut self) -> Self {
+        self.history = self.history.map(Histories::told);
+        self
+    }
+
+    pub(super) fn driven_like(self, other: &Self) -> Self {
+        if other.history.as_ref().is_some_and(Histories::is_told) { self.over_told_links() } else { self }
+    }
+
+    /// The life of a peer to which the link is up at this end.
+    pub fn linked_with(&self, peer: NodeId) -> Option<Incarnation> {
+        self.history.as_ref()?.linked(peer)
+    }
+
+    /// The life of a peer to which the link is down, and could go up at this end.
+    pub fn linkable_with(&self, peer: NodeId) -> Option<Incarnation> {
+        self.history.as_ref()?.linkable(peer)
+    }
+
     /// Does something with the links' histories, if there are any, and carries out what follows.
     pub(super) fn relink(
         &mut self,

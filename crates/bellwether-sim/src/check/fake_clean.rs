@@ -36,7 +36,6 @@ struct Node {
     linked: BTreeSet<NodeId>,
     /// Whose link it has seen down since it installed that view.
     missed: BTreeSet<NodeId>,
-    pending: bool,
 }
 
 impl FakeClean {
@@ -99,18 +98,18 @@ impl FakeClean {
     }
 }
 
-fn standing(nodes: &BTreeMap<NodeId, Node>, known: &Known) -> Standing {
-    let up: Vec<_> = known.up().collect();
+/// If all who are up can speak with each other and are in one view of just them, nobody remembers anything.
+pub(super) fn standing(views: &impl Views) -> Standing {
+    let up: Vec<_> = views.up().collect();
     let Some((_, first)) = up.first() else { return Standing::Open };
     let whole = up.iter().all(|(_, view)| view.status == Status::Normal && view.group == first.group);
     let members = Members::of(up.iter().map(|(id, _)| id.0 as usize - 1));
-    let just_them =
-        |id| nodes.get(id).is_some_and(|node: &Node| node.view.is_some_and(|(_, all)| all == members));
-    let linked = |a: NodeId| up.iter().all(|(b, _)| a == *b || known.connected(a, *b));
-    if !whole || !up.iter().all(|(id, _)| just_them(id) && linked(*id)) {
+    let just_them = |id| views.members(id) == Some(members);
+    let linked = |a: NodeId| up.iter().all(|(b, _)| a == *b || views.connected(a, *b));
+    if !whole || !up.iter().all(|(id, _)| just_them(*id) && linked(*id)) {
         return Standing::Open;
     }
-    match up.iter().find(|(id, _)| nodes.get(id).is_some_and(|node| node.pending)) {
+    match up.iter().find(|(id, _)| views.remembers(*id)) {
         Some((id, _)) => Standing::Fails(format!("{id} remembers what was said about a change that is over")),
         None => Standing::Holds,
     }
@@ -118,16 +117,12 @@ fn standing(nodes: &BTreeMap<NodeId, Node>, known: &Known) -> Standing {
 
 impl Checker for FakeClean {
     fn pass(&mut self, known: &Known, until: Time) {
-        let Self { within, nodes, .. } = self;
-        within.pass(known, until, |known| standing(nodes, known));
+        self.within.pass(known, until, standing);
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         match event.what {
             What::Node(Event::Link(turn)) => self.turned(event.node, turn),
-            What::Node(Event::Pending(pending)) => {
-                self.nodes.entry(event.node).or_default().pending = pending;
-            }
             What::Node(Event::Members(members)) => {
                 if let Some(what) = self.installs(known, event.node, members) {
                     self.violation.get_or_insert(Violation { at: event.at, what });
@@ -144,7 +139,7 @@ impl Checker for FakeClean {
     }
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
-        let Self { within, nodes, violation, judged } = *self;
-        within.finish_after(known, end, (judged, violation), |known| standing(&nodes, known))
+        let Self { within, violation, judged, .. } = *self;
+        within.finish_after(known, end, (judged, violation), standing)
     }
 }

@@ -9,7 +9,7 @@ use bellwether_proto::io::Event;
 use bellwether_proto::roster::Priority;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Status, View};
+use bellwether_proto::view::{Members, Status, View};
 
 use super::Facts;
 use super::views::Views;
@@ -119,6 +119,7 @@ impl Known {
         node.up = false;
         node.view = View::DOWN;
         (node.announced, node.task, node.aside) = (None, None, false);
+        (node.members, node.remembers) = (None, false);
         node.playing_dead.set(false, now);
         self.version += 1;
         Stays::Disturbed
@@ -183,10 +184,17 @@ impl Known {
                 self.node_mut(id).announced = announced.leader;
                 self.version += 1;
             }
+            Event::Members(members) => {
+                self.node_mut(id).members = Some(members);
+                self.version += 1;
+            }
+            Event::Pending(pending) => {
+                self.node_mut(id).remembers = pending;
+                self.version += 1;
+            }
             // Histories of links are part of what can be judged.
-            Event::Link(_) | Event::Pending(_) => self.version += 1,
-            Event::Members(_)
-            | Event::Yield(_)
+            Event::Link(_) => self.version += 1,
+            Event::Yield(_)
             | Event::Group(_)
             | Event::Reborn(_)
             | Event::Watch(_)
@@ -226,6 +234,14 @@ impl Views for Known {
         self.node(id).and_then(|node| node.task)
     }
 
+    fn members(&self, id: NodeId) -> Option<Members> {
+        self.node(id).and_then(|node| node.members)
+    }
+
+    fn remembers(&self, id: NodeId) -> bool {
+        self.node(id).is_some_and(|node| node.remembers)
+    }
+
     fn connected(&self, a: NodeId, b: NodeId) -> bool {
         !self.cuts.contains(&(a, b)) && !self.cuts.contains(&(b, a))
     }
@@ -246,6 +262,10 @@ struct Node {
     announced: Option<NodeId>,
     /// The task description that was last in place, in this life.
     task: Option<TaskDigest>,
+    /// Who is in the view that it installed last, in this life.
+    members: Option<Members>,
+    /// Whether it remembers anything that was said about a change of views.
+    remembers: bool,
     /// Whether it has shown, since it came up, that it is not there.
     aside: bool,
     paused: Spell,

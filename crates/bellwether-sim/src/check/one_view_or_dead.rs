@@ -33,14 +33,27 @@ impl OneViewOrDead {
     }
 
     fn wrong(&self, node: NodeId, view: &View) -> Option<String> {
-        match (view.status, view.group) {
-            (Status::Down, _) => None,
-            (Status::Dead, None) if view.leader.is_none() => None,
-            (Status::Dead, _) => Some(format!("{node} is dead, and names a leader or a view")),
-            (_, Some(group)) if self.installed.get(&node) == Some(&group) => None,
-            (_, Some(group)) => Some(format!("{node} shows view {group}, which it has not installed")),
-            (status, None) => Some(format!("{node} is {status}, and neither dead nor in a view")),
-        }
+        astray(node, view).or_else(|| {
+            let group = view.group.filter(|_| view.status != Status::Down)?;
+            let installed = self.installed.get(&node) == Some(&group);
+            (!installed).then(|| format!("{node} shows view {group}, which it has not installed"))
+        })
+    }
+}
+
+/// Of one state, without what was installed before.
+pub(super) fn dispute(views: &impl Views) -> Option<String> {
+    views.up().find_map(|(node, view)| astray(node, &view))
+}
+
+/// Whether a node is neither dead nor in a view, or both.
+fn astray(node: NodeId, view: &View) -> Option<String> {
+    match (view.status, view.group) {
+        (Status::Down, _) => None,
+        (Status::Dead, None) if view.leader.is_none() => None,
+        (Status::Dead, _) => Some(format!("{node} is dead, and names a leader or a view")),
+        (_, Some(_)) => None,
+        (status, None) => Some(format!("{node} is {status}, and neither dead nor in a view")),
     }
 }
 

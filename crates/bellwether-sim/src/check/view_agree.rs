@@ -58,11 +58,26 @@ impl ViewAgree {
     }
 }
 
+/// Of one state: whoever shows a view is a member of it, and all who show it have it with the same members.
+pub(super) fn dispute(views: &impl Views) -> Option<String> {
+    let shown = || views.up().filter_map(|(id, view)| Some((id, view.group?, list(views.members(id)?))));
+    shown().find_map(|(id, group, members)| {
+        if !members.contains(&id) {
+            return Some(format!("{id} is in view {group} of {members}, without itself"));
+        }
+        let other = shown().find(|(_, theirs, others)| *theirs == group && *others != members);
+        other.map(|(other, _, others)| {
+            format!("{id} is in view {group} of {members}, {other} in one of {others}")
+        })
+    })
+}
+
 /// Those members, by id: ranks begin at 0, ids at 1.
 fn list(members: Members) -> Nodes {
     Nodes(members.ranks().map(|rank| NodeId(rank as u32 + 1)).collect())
 }
 
+#[derive(PartialEq, Eq)]
 struct Nodes(Vec<NodeId>);
 
 impl Nodes {

@@ -5,11 +5,12 @@ use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
-use bellwether_proto::view::View;
+use bellwether_proto::view::{Members, View};
 
 use super::elected::{Standing, leader_elected, leaders_elected, one_leader_elected};
 use super::{
-    Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, omega, one_leader_per_view, sle1, sle2, while_stable,
+    Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, fake_clean, omega, one_leader_per_view, one_view_or_dead,
+    sle1, sle2, view_agree, while_stable,
 };
 
 /// What nodes show at one moment.
@@ -26,6 +27,12 @@ pub(crate) trait Views {
     /// The task description in place at the node, if there is one.
     fn task(&self, id: NodeId) -> Option<TaskDigest>;
 
+    /// Who is in the view that the node installed last, in this life.
+    fn members(&self, id: NodeId) -> Option<Members>;
+
+    /// Whether the node remembers anything that was said about a change of views.
+    fn remembers(&self, id: NodeId) -> bool;
+
     /// Whether messages pass in both directions.
     fn connected(&self, a: NodeId, b: NodeId) -> bool;
 }
@@ -38,6 +45,8 @@ pub(crate) fn breach(property: Property, views: &impl Views) -> Option<String> {
         Property::Sle1 => sle1::dispute(views),
         Property::Ale1 => ale1::dispute(views),
         Property::OneLeaderPerView => one_leader_per_view::dispute(views),
+        Property::ViewAgree => view_agree::dispute(views),
+        Property::OneViewOrDead => one_view_or_dead::dispute(views),
         _ => None,
     }
 }
@@ -52,6 +61,7 @@ pub(crate) fn settled(property: Property, views: &impl Views) -> Option<Standing
         Property::Ale2Prime => Some(leaders_elected(views)),
         Property::Ale2 => Some(ale2::elected_in_few_groups(views)),
         Property::Omega => Some(omega::standing(views)),
+        Property::FakeClean => Some(fake_clean::standing(views)),
         _ => None,
     }
 }
@@ -64,5 +74,84 @@ pub(crate) fn bound(property: Property, facts: &Facts) -> Option<Span> {
         Property::Sle2 => Some(sle2::c_s(facts) * 2),
         Property::Ale2Prime | Property::Ale2 => Some(while_stable::c_a(facts)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bellwether_proto::ident::{ElectionId, GroupId, Incarnation};
+    use bellwether_proto::view::Status;
+
+    /// What each node shows, from 1 on, and who is in the view that it has installed.
+    struct Shown(Vec<(View, Members)>);
+
+    impl Views for Shown {
+        fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+            (1..).map(NodeId).zip(self.0.iter().map(|(view, _)| *view))
+        }
+
+        fn is_up(&self, id: NodeId) -> bool {
+            self.members(id).is_some()
+        }
+
+        fn view(&self, id: NodeId) -> View {
+            self.0[id.0 as usize - 1].0
+        }
+
+        fn task(&self, _: NodeId) -> Option<TaskDigest> {
+            None
+        }
+
+        fn members(&self, id: NodeId) -> Option<Members> {
+            self.0.get(id.0 as usize - 1).map(|(_, members)| *members)
+        }
+
+        fn remembers(&self, id: NodeId) -> bool {
+            id == NodeId(2)
+        }
+
+        fn connected(&self, _: NodeId, _: NodeId) -> bool {
+            true
+        }
+    }
+
+    fn in_view(seq: u64) -> View {
+        let group = GroupId(ElectionId { node: NodeId(1), incarnation: Incarnation(1), seq });
+        View { status: Status::Normal, leader: Some(NodeId(1)), group: Some(group) }
+    }
+
+    #[test]
+    fn members_of_a_view_agree_on_it_in_every_state() {
+        let (both, first) = (Members::of([0, 1]), Members::of([0]));
+        let wrong = |shown| breach(Property::ViewAgree, &Shown(shown));
+        assert_eq!(wrong(vec![(in_view(1), both), (in_view(1), both)]), None);
+        assert_eq!(wrong(vec![(in_view(2), first), (in_view(1), both)]), None, "two views");
+        let told = wrong(vec![(in_view(1), first), (in_view(1), both)]);
+        assert_eq!(told.as_deref(), Some("1 is in view 1.1.1 of {1}, 2 in one of {1, 2}"));
+        let told = wrong(vec![(in_view(1), both), (in_view(2), first)]);
+        assert_eq!(told.as_deref(), Some("2 is in view 1.1.2 of {1}, without itself"));
+    }
+
+    #[test]
+    fn a_node_is_in_a_view_or_dead_in_every_state() {
+        let all = Members::of([0]);
+        let dead = View { status: Status::Dead, leader: None, group: None };
+        let wrong = |view| breach(Property::OneViewOrDead, &Shown(vec![(view, all)])).is_some();
+        assert!(!wrong(in_view(1)) && !wrong(dead) && !wrong(View { status: Status::Down, ..dead }));
+        assert!(wrong(View { status: Status::Dead, ..in_view(1) }), "both");
+        assert!(wrong(View { status: Status::Election, ..dead }), "neither");
+    }
+
+    #[test]
+    fn memories_count_once_all_are_in_one_view() {
+        let both = Members::of([0, 1]);
+        let standing = |shown| settled(Property::FakeClean, &Shown(shown));
+        let one_view = standing(vec![(in_view(1), both), (in_view(1), both)]);
+        assert!(matches!(one_view, Some(Standing::Fails(_))), "2 remembers");
+        let two_views = standing(vec![(in_view(1), both), (in_view(2), both)]);
+        assert!(matches!(two_views, Some(Standing::Open)));
+        let alone = standing(vec![(in_view(1), Members::of([0]))]);
+        assert!(matches!(alone, Some(Standing::Holds)));
     }
 }

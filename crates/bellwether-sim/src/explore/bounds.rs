@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bellwether_proto::election::{Channels, Protocol, Spec};
+use bellwether_proto::election::{Protocol, Spec};
 use bellwether_proto::promise::{Assumption, Property};
 
 use super::oracle::Oracle;
@@ -19,7 +19,7 @@ pub struct Bounds {
     pub losses: u8,
     /// How many messages arrive twice.
     pub duplicates: u8,
-    /// How often a failure detector that may lie does.
+    /// How often a failure detector that may lie does, or one end of a link with a history goes down for no reason.
     pub lies: u8,
     /// How often deadlines expire, at all nodes together.
     pub expiries: u8,
@@ -35,11 +35,11 @@ impl Bounds {
     /// One of each kind of fault that the algorithm is to survive, and enough time for an election and a fail-over.
     pub fn suited_to(protocol: Protocol) -> Self {
         let spec = protocol.spec();
-        let has_history = spec.channels == Channels::WithHistory;
-        let loses = !needs(spec, Assumption::Reliable) && !has_history;
-        let (expiries, in_flight) = match Oracle::for_algorithm(spec) {
-            // Every expiry is a beat to everybody.
-            _ if has_history => (1, 2),
+        let oracle = Oracle::for_algorithm(spec);
+        let loses = !needs(spec, Assumption::Reliable) && oracle != Oracle::Links;
+        let (expiries, in_flight) = match oracle {
+            // Whoever notices something tells everybody all that it knows.
+            Oracle::Links => (2, 8),
             // Time that passes for all alike leaves little choice.
             Oracle::Silent if Pace::for_algorithm(spec) == Pace::Common => (12, 2),
             Oracle::Accurate => (4, 2),
@@ -51,10 +51,11 @@ impl Bounds {
         };
         Self {
             crashes: 1,
-            recoveries: 1,
+            // Whoever comes back is admitted, link by link: that alone is half a million states.
+            recoveries: u8::from(oracle != Oracle::Links),
             losses: u8::from(loses),
             duplicates: 0,
-            lies: 0,
+            lies: u8::from(oracle == Oracle::Links),
             expiries,
             waits: 0,
             in_flight,

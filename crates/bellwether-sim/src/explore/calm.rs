@@ -13,12 +13,13 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
 use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::io::{Event, Input, Outbox, Output};
+use bellwether_proto::io::{Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::View;
+use bellwether_proto::view::{Members, View};
 
+use super::links::{self, LinkMay};
 use super::oracle::{self, Oracle};
 use super::state::{Host, Scratch, State, up};
 use super::system::System;
@@ -66,8 +67,8 @@ impl Goals {
 
 /// Whether it is judged by what becomes of a state.
 pub(super) fn is_goal(property: Property) -> bool {
-    use Property::{A2, A4, A4Prime, Ale2, Ale2Prime, Omega, Sle2};
-    matches!(property, A2 | A4 | A4Prime | Sle2 | Ale2Prime | Ale2 | Omega)
+    use Property::{A2, A4, A4Prime, Ale2, Ale2Prime, FakeClean, Omega, Sle2};
+    matches!(property, A2 | A4 | A4Prime | Sle2 | Ale2Prime | Ale2 | Omega | FakeClean)
 }
 
 /// In how many microseconds a future will have settled for good.
@@ -288,6 +289,7 @@ impl<'a, E: Election> Calm<'a, E> {
             senders: 0,
         };
         calm.tell_the_truth();
+        calm.settle_links();
         calm
     }
 
@@ -309,6 +311,7 @@ impl<'a, E: Election> Calm<'a, E> {
                 self.input(host, Input::Deadline);
             }
         }
+        self.settle_links();
         true
     }
 
@@ -329,6 +332,10 @@ impl<'a, E: Election> Calm<'a, E> {
         let Some(node) = &mut host.node else { return };
         let mut outbox = Outbox::new();
         node.handle(host.clock, input, &mut outbox);
+        self.carry_out(at, outbox);
+    }
+
+    fn carry_out(&mut self, at: usize, mut outbox: Outbox<E::Msg>) {
         let mut flipped = false;
         for output in outbox.drain() {
             match output {
@@ -339,13 +346,9 @@ impl<'a, E: Election> Calm<'a, E> {
                     .for_each(|to| self.send(at, to, frame.clone())),
                 Output::Plan(_) => {}
                 Output::Event(event) => {
-                    let plays_dead = match event {
-                        Event::PlayDead => true,
-                        Event::PlayAlive => false,
-                        _ => continue,
-                    };
+                    let plays_dead = self.hosts[at].plays_dead;
+                    self.hosts[at].note(event);
                     flipped |= self.hosts[at].plays_dead != plays_dead;
-                    self.hosts[at].plays_dead = plays_dead;
                 }
             }
         }
@@ -364,6 +367,22 @@ impl<'a, E: Election> Calm<'a, E> {
         let at = self.at + self.latency;
         let place = self.letters.partition_point(|other| (other.at, other.from, other.to) <= (at, from, to));
         self.letters.insert(place, Due { at, from, to, frame });
+    }
+
+    /// Links go up and down as they should, and never fail.
+    fn settle_links(&mut self) {
+        if self.system.oracle != Oracle::Links {
+            return;
+        }
+        for at in 0..self.hosts.len() {
+            for about in (0..self.hosts.len()).filter(|about| *about != at) {
+                let Ok([host, subject]) = self.hosts.get_disjoint_mut([at, about]) else { continue };
+                if let LinkMay::Follow { up } = links::link(host, subject) {
+                    let outbox = links::turn_link(host, subject, up);
+                    self.carry_out(at, outbox);
+                }
+            }
+        }
     }
 
     fn tell_the_truth(&mut self) {
@@ -416,6 +435,14 @@ impl<E: Election> Views for Calm<'_, E> {
 
     fn task(&self, id: NodeId) -> Option<TaskDigest> {
         self.hosts.get(index(id)).and_then(|host| host.task())
+    }
+
+    fn members(&self, id: NodeId) -> Option<Members> {
+        self.hosts.get(index(id)).and_then(|host| host.members)
+    }
+
+    fn remembers(&self, id: NodeId) -> bool {
+        self.hosts.get(index(id)).is_some_and(|host| host.remembers)
     }
 
     fn connected(&self, _: NodeId, _: NodeId) -> bool {

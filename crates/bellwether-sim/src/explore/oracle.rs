@@ -5,9 +5,10 @@
 //! makes a detector that is complete and accurate, and otherwise as slow as it likes. A fallible one tells late, if things
 //! are still so by then, and sometimes what is not true; its reports go out at once, since it can be as late as it likes.
 //! To the weaker, a node that plays dead to them is as good as dead.
+//! What drives links with a history is an oracle as well: `links.rs`.
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Election, Protocol, Spec};
+use bellwether_proto::election::{Channels, Election, Protocol, Spec};
 use bellwether_proto::ident::Incarnation;
 use bellwether_proto::io::{Input, Outbox};
 use bellwether_proto::node::Node;
@@ -24,12 +25,15 @@ pub(super) enum Oracle {
     Accurate,
     /// Tells the truth late, and lies a bounded number of times.
     Fallible,
+    /// Has links with a history go up and down, a bounded number of times for no reason.
+    Links,
 }
 
 impl Oracle {
     /// Of the class that the algorithm assumes.
     pub(super) fn for_algorithm(spec: &Spec) -> Self {
         match spec.detector {
+            _ if spec.channels == Channels::WithHistory => Self::Links,
             None => Self::Silent,
             Some(DetectorKind::Perfect) => Self::Accurate,
             Some(_) => Self::Fallible,
@@ -37,9 +41,14 @@ impl Oracle {
     }
 }
 
-/// Whether an algorithm's detector may report a node that is neither dead nor plays dead.
+/// Whether an algorithm's detector may report a node that is neither dead nor plays dead, or a link to such a node may fail.
 pub fn may_lie(protocol: Protocol) -> bool {
-    Oracle::for_algorithm(protocol.spec()) == Oracle::Fallible
+    matches!(Oracle::for_algorithm(protocol.spec()), Oracle::Fallible | Oracle::Links)
+}
+
+/// Whether an algorithm's messages may be lost or doubled one by one: those on a link with a history are not.
+pub fn may_lose(protocol: Protocol) -> bool {
+    Oracle::for_algorithm(protocol.spec()) != Oracle::Links
 }
 
 /// What the detector of `watcher` would find if it looked at `subject` now: the life it is in, or that it seems dead.

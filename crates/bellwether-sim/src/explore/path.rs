@@ -9,6 +9,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::{Status, View};
 
+use super::oracle::Oracle;
 use super::state::{Letter, State};
 use super::step::Step;
 use super::system::System;
@@ -64,7 +65,7 @@ impl Teller {
 
     fn step<E: Election>(&mut self, system: &System<E>, state: &State<E>, step: Step, next: &State<E>) {
         let Ok(reaction) = system.react(state, step.cut_after(0)) else { return };
-        let heading = step.to_string();
+        let heading = if system.oracle == Oracle::Links { step.of_links() } else { step.to_string() };
         match &reaction.letter {
             None => self.line.push(heading),
             Some(letter) => {
@@ -173,6 +174,10 @@ fn in_words(node: NodeId, event: Event) -> Option<String> {
         Event::View(View { status: Status::Election, .. }) => Some(format!("{node} holds an election")),
         Event::View(View { status: Status::Waiting, .. }) => Some(format!("{node} waits for an outcome")),
         Event::View(View { status, .. }) => Some(format!("{node} is {status} and names nobody")),
+        Event::Link(turn) => {
+            let how = if turn.is_up() { "up" } else { "down" };
+            Some(format!("{node}'s link to {} is {how}", turn.peer))
+        }
         Event::Down(peer) => Some(format!("{node} takes {peer} for dead")),
         Event::Reborn(_) => Some(format!("{node} begins another life")),
         Event::Refused { from, why } => Some(format!("{node} refuses what {from} said ({})", why.name())),

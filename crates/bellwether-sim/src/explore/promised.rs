@@ -21,7 +21,13 @@ pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds
 pub fn judgeable(property: Property) -> bool {
     let in_states = matches!(
         property,
-        Property::A1 | Property::A3 | Property::Sle1 | Property::Ale1 | Property::OneLeaderPerView
+        Property::A1
+            | Property::A3
+            | Property::Sle1
+            | Property::Ale1
+            | Property::OneLeaderPerView
+            | Property::ViewAgree
+            | Property::OneViewOrDead
     );
     in_states || is_goal(property) || property == Property::SingleSender
 }

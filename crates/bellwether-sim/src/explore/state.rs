@@ -7,11 +7,11 @@ use bellwether_proto::canonical::{Form, Placed};
 use bellwether_proto::election::Election;
 use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{Incarnation, NodeId};
-use bellwether_proto::io::Durable;
+use bellwether_proto::io::{Durable, Event};
 use bellwether_proto::message::{Frame, Message};
 use bellwether_proto::node::Node;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::View;
+use bellwether_proto::view::{Members, View};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bounds::Bounds;
@@ -43,6 +43,10 @@ pub(super) struct Host<E: Election> {
     pub(super) plays_dead: bool,
     /// What its detector was told last of each node: the life it is in, or that it is down. Empty unless the oracle may err.
     pub(super) told: Vec<Option<Incarnation>>,
+    /// Who is in the view that it installed last, in this life.
+    pub(super) members: Option<Members>,
+    /// Whether it remembers anything that was said about a change of views.
+    pub(super) remembers: bool,
     /// All of that, written down, and a fingerprint of what it exactly is.
     pub(super) form: Form,
     pub(super) print: u128,
@@ -153,6 +157,8 @@ impl<E: Election> Host<E> {
             node: None,
             plays_dead: false,
             told: Vec::new(),
+            members: None,
+            remembers: false,
             form: Form::new(),
             print: 0,
         }
@@ -160,9 +166,20 @@ impl<E: Election> Host<E> {
 
     /// The same machine, about to change: what was written down is void.
     pub(super) fn opened(&self) -> Self {
-        let Self { id, disk, clock, node, plays_dead, told, .. } = self;
-        let (disk, node, told, form) = (disk.clone(), node.clone(), told.clone(), Form::new());
-        Self { id: *id, disk, clock: *clock, node, plays_dead: *plays_dead, told, form, print: 0 }
+        let Self { id, clock, plays_dead, members, remembers, .. } = *self;
+        let (disk, node, told, form) = (self.disk.clone(), self.node.clone(), self.told.clone(), Form::new());
+        Self { id, disk, clock, node, plays_dead, told, members, remembers, form, print: 0 }
+    }
+
+    /// Takes note of what can be seen of its node by nothing else.
+    pub(super) fn note(&mut self, event: Event) {
+        match event {
+            Event::PlayDead => self.plays_dead = true,
+            Event::PlayAlive => self.plays_dead = false,
+            Event::Members(members) => self.members = Some(members),
+            Event::Pending(pending) => self.remembers = pending,
+            _ => {}
+        }
     }
 
     /// Writes the machine down as it is when its clock shows `now`.
@@ -172,6 +189,11 @@ impl<E: Election> Host<E> {
         form.option(self.disk.group.as_deref(), |form, kept| kept.canonical(form));
         form.option(self.node.as_ref(), |form, node| node.canonical(now, form));
         form.number(u64::from(self.plays_dead));
+        form.number(u64::from(self.remembers));
+        form.option(self.members, |form, members| {
+            form.number(members.count() as u64);
+            members.ranks().for_each(|rank| form.number(rank as u64));
+        });
         for (told, id) in self.told.iter().zip((1..).map(NodeId)) {
             form.option(*told, |form, life| form.incarnation(id, life));
         }
@@ -228,6 +250,14 @@ impl<E: Election> Views for State<E> {
 
     fn task(&self, id: NodeId) -> Option<TaskDigest> {
         self.hosts.get(index(id)).and_then(|host| host.task())
+    }
+
+    fn members(&self, id: NodeId) -> Option<Members> {
+        self.hosts.get(index(id)).and_then(|host| host.members)
+    }
+
+    fn remembers(&self, id: NodeId) -> bool {
+        self.hosts.get(index(id)).is_some_and(|host| host.remembers)
     }
 
     /// A search loses messages, it does not cut links.

@@ -58,6 +58,27 @@ impl Step {
         }
     }
 
+    /// For people, where what is told or lied about is a link.
+    pub(super) fn of_links(self) -> String {
+        let id = |index: u8| NodeId(u32::from(index) + 1);
+        match self.cut_after(0) {
+            Self::Tell { to, about, .. } => {
+                format!("{}'s link to {} turns", id(to), id(about)) + &self.cut_in_words()
+            }
+            Self::Lie { to, about, .. } => {
+                format!("{}'s link to {} fails", id(to), id(about)) + &self.cut_in_words()
+            }
+            _ => self.to_string(),
+        }
+    }
+
+    fn cut_in_words(self) -> String {
+        match self.cut() {
+            0 => String::new(),
+            deeds => format!("; it crashes in the middle, after {deeds} of what it had to write and send"),
+        }
+    }
+
     /// The step in 32 bits: what it is, two nodes of at most 16, the message, the cut.
     pub(super) fn pack(self) -> u32 {
         let (kind, a, b, nth, cut) = match self {
@@ -114,10 +135,7 @@ impl fmt::Display for Step {
             }
             Self::Lie { to, about, .. } => write!(f, "{}'s detector reports {} wrongly", id(to), id(about)),
         }?;
-        match self.cut() {
-            0 => Ok(()),
-            deeds => write!(f, "; it crashes in the middle, after {deeds} of what it had to write and send"),
-        }
+        f.write_str(&self.cut_in_words())
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Channels, Election, Protocol, Variant};
+use bellwether_proto::election::{Channels, Election, Primary, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
+use bellwether_proto::io::{Durable, Input, Outbox, Output};
 use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
 use bellwether_proto::promise::{Assumption, Promise};
@@ -98,7 +98,8 @@ impl<E: Election> System<E> {
         // When a report goes out is for the search to choose.
         scenario.detector.period = Span::ZERO;
         let kept_in_order = |promise: &Promise| promise.under.contains(&Assumption::Fifo);
-        let in_order = spec.channels == Channels::InOrder || spec.promises(variant).iter().any(kept_in_order);
+        let in_order =
+            spec.channels != Channels::AnyOrder || spec.promises(variant).iter().any(kept_in_order);
         Self {
             blueprint: Blueprint::of(&scenario),
             scenario,
@@ -120,6 +121,14 @@ impl<E: Election> System<E> {
         self
     }
 
+    /// The same system, with this rule for which views may have a leader.
+    #[must_use]
+    pub fn with_primary(mut self, primary: Primary) -> Self {
+        self.scenario.parameters.primary = Some(primary);
+        self.blueprint = Blueprint::of(&self.scenario);
+        self
+    }
+
     /// How many nodes there are.
     pub fn nodes(&self) -> u32 {
         self.scenario.nodes
@@ -130,7 +139,8 @@ impl<E: Election> System<E> {
         self.bounds
     }
 
-    /// All nodes have started, and none has heard from another.
+    /// All nodes have started, and none has heard from another; but where links have a history, all are up, and all that
+    /// came of that has arrived.
     pub fn initial(&self) -> State<E> {
         let started = self.scenario.ids().map(|id| self.start(self.booted(id, Durable::default())));
         let turns: Vec<Arc<Turn<E>>> = started.collect();
@@ -143,7 +153,7 @@ impl<E: Election> System<E> {
         }
         // Whom the detector of a node that starts takes for alive is whoever starts with it.
         self.settle_told(&mut state);
-        state
+        if self.oracle == Oracle::Links { self.with_links_up(state) } else { state }
     }
 
     /// Every state that may be next, by which step; what is not possible because of a bound is counted.
@@ -246,6 +256,9 @@ impl<E: Election> System<E> {
     }
 
     fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Step)) {
+        if self.oracle == Oracle::Links {
+            return self.for_each_link(state, to, state.left.lies, take);
+        }
         let host = &state.hosts[to];
         // To see to what it finds out makes a node see to all that is due: so that goes first.
         if self.pace == Pace::Common && together::is_due(host) {
@@ -380,7 +393,7 @@ impl<E: Election> System<E> {
         }
         for peer in base.hosts.iter().filter(|peer| peer.id != before.id) {
             match self.oracle {
-                Oracle::Silent => {}
+                Oracle::Silent | Oracle::Links => {}
                 Oracle::Accurate if peer.node.is_some() => {}
                 Oracle::Accurate => oracle::tell(&mut host, peer, None),
                 Oracle::Fallible => {
@@ -395,6 +408,9 @@ impl<E: Election> System<E> {
 
     /// A detector finds out how things are with a peer, and reports it if that is news of a death.
     fn tell(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
+        if self.oracle == Oracle::Links {
+            return self.turn_link(base, to, about);
+        }
         let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
         let truth = oracle::truth(&self.blueprint.setup.roster, host, subject);
         if *host.told.get(usize::from(about))? == truth {
@@ -409,6 +425,9 @@ impl<E: Election> System<E> {
 
     /// A detector reports a peer for no reason, once.
     fn lie(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
+        if self.oracle == Oracle::Links {
+            return self.turn_link(base, to, about);
+        }
         let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
         let truth = oracle::truth(&self.blueprint.setup.roster, host, subject);
         if truth.is_none() || *host.told.get(usize::from(about))? != truth {
@@ -438,10 +457,10 @@ impl<E: Election> System<E> {
     fn booted(&self, id: NodeId, disk: Durable) -> Host<E> {
         let told = match self.oracle {
             Oracle::Fallible => vec![None; self.scenario.nodes as usize],
-            Oracle::Silent | Oracle::Accurate => Vec::new(),
+            Oracle::Silent | Oracle::Accurate | Oracle::Links => Vec::new(),
         };
         // With the groups of the past in them, states would never come back, and no election depends on them.
-        let node = self.blueprint.node(id, &disk, Time::ZERO).without_history();
+        let node = self.blueprint.node(id, &disk, Time::ZERO).without_history().over_told_links();
         Host { node: Some(node), told, ..Host::down(id, disk) }
     }
 
@@ -473,11 +492,7 @@ impl<E: Election> System<E> {
                 }
                 Output::Plan(_) => {} // No application takes part.
                 Output::Event(event) => {
-                    match event {
-                        Event::PlayDead => host.plays_dead = true,
-                        Event::PlayAlive => host.plays_dead = false,
-                        _ => {}
-                    }
+                    host.note(event);
                     deeds.push(Deed::Event(event));
                 }
             }
@@ -608,7 +623,7 @@ impl<E: Election> System<E> {
         }
         let from = index_of(from);
         let channel = state.channel(from, to);
-        if channel.len() >= usize::from(self.bounds.in_flight) {
+        if channel.len() >= usize::from(state.left.in_flight) {
             return Err(Full);
         }
         let place = match self.in_order {

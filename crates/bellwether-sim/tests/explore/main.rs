@@ -2,7 +2,6 @@
 
 #[path = "../mutants/bug.rs"]
 mod bug;
-mod links;
 mod model;
 mod planted;
 #[path = "stateright.rs"]
@@ -13,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use bellwether_proto::election::{AnyElection, Protocol, Variant};
+use bellwether_proto::election::{AnyElection, Primary, Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
     Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, Step, System, explore,
@@ -83,6 +82,55 @@ fn algorithms_for_synchronous_networks_keep_their_promises_within_small_bounds()
     }
 }
 
+/// Two ends of links fail; a node crashes, another's link fails, and patience ends; one crashes and comes back. All the links
+/// that should be up come up again, in any order.
+#[test]
+fn algorithms_over_links_with_a_history_keep_their_promises_within_small_bounds() {
+    let links = Bounds { crashes: 0, recoveries: 0, losses: 0, expiries: 0, in_flight: 8, ..ONE_FAULT_EACH };
+    let fails_twice = Bounds { lies: 2, ..links };
+    let crash_and_failure = Bounds { crashes: 1, lies: 1, expiries: 2, ..links };
+    let restart = Bounds { crashes: 1, recoveries: 1, ..links };
+    let searches = [
+        (Protocol::Phi, fails_twice, 20_000),
+        (Protocol::Phi, restart, 50_000),
+        (Protocol::Psi, fails_twice, 50_000),
+        (Protocol::FbOmega, crash_and_failure, 30_000),
+    ];
+    for (protocol, bounds, least) in searches {
+        for primary in Primary::ALL {
+            let judged = promised(protocol, Variant::Repaired, 3, bounds);
+            assert!(judged.contains(&Property::ViewAgree) && judged.contains(&Property::OneViewOrDead));
+            let system: System<AnyElection> =
+                System::new(protocol, Variant::Repaired, 3, bounds).with_primary(primary);
+            let outcome = explore(&system, &judged, limits(2), |_| Flow::GoOn);
+            let (name, violations) = (protocol.name(), &outcome.violations);
+            assert!(violations.is_empty(), "{name}, {}, {bounds}: {violations:#?}", primary.name());
+            assert_eq!((outcome.extent, outcome.reached.in_flight), (Extent::All, 0), "{name}");
+            assert!(
+                outcome.states > least,
+                "{name}, {}, {bounds}: {} states",
+                primary.name(),
+                outcome.states
+            );
+        }
+    }
+}
+
+/// E-FB4: whoever sees a failure is outranked by nobody, and has sent everything that it has to send, leads at once.
+#[test]
+fn fb_omega_as_printed_leads_when_one_link_fails() {
+    let bounds = Bounds { crashes: 0, recoveries: 0, losses: 0, lies: 1, expiries: 0, ..ONE_FAULT_EACH };
+    let bounds = Bounds { in_flight: 8, ..bounds };
+    let steps = breaks(Protocol::FbOmega, 3, bounds, Property::Sle1);
+    assert_eq!(steps, [Step::Lie { to: 1, about: 0, cut: 0 }]);
+    let system: System<AnyElection> = System::new(Protocol::FbOmega, Variant::Printed, 3, bounds);
+    let told = story(&system, &steps);
+    assert_eq!(
+        told.lines,
+        ["2's link to 1 fails: 2's link to 1 is down, 2 leads, cand_down to 3, LinkBeat to 1"]
+    );
+}
+
 /// E-ST5: the answer that an organiser waits for died with a node that came back before anybody noticed.
 #[test]
 fn bully_fd_as_printed_waits_for_an_answer_that_died() {
@@ -144,6 +192,8 @@ fn what_counts_as_one_state_has_one_future() {
         (Protocol::SoutoBully, 2, Bounds { losses: 0, ..two }),
         (Protocol::Invitation, 2, Bounds { losses: 0, expiries: 2, in_flight: 1, ..two }),
         (Protocol::SoutoInvitation, 2, Bounds { losses: 0, expiries: 2, ..two }),
+        (Protocol::Phi, 2, Bounds { losses: 0, lies: 1, in_flight: 8, ..two }),
+        (Protocol::FbOmega, 3, Bounds { recoveries: 0, losses: 0, lies: 1, in_flight: 8, ..two }),
     ];
     for (protocol, nodes, bounds) in searches {
         let system: System<AnyElection> = System::new(protocol, Variant::Repaired, nodes, bounds);

@@ -1,6 +1,8 @@
 //! Planted bugs: a search must find them. Each is used for the second opinion, too.
 
 use bellwether_proto::election::bully_fd::BullyFd;
+use bellwether_proto::election::fb_omega::FbOmega;
+use bellwether_proto::election::franceschetti;
 use bellwether_proto::election::lfa::{self, Lfa};
 use bellwether_proto::election::stoller::Msg;
 use bellwether_proto::election::{Input, Protocol, Variant};
@@ -43,6 +45,42 @@ fn an_impatient_organiser_is_found() {
 #[test]
 fn a_clinging_follower_is_found() {
     finds::<Mutant<Lfa, Clinging>>(Protocol::Lfa, LFA_BOUNDS, Property::Omega);
+}
+
+/// A member that names itself.
+struct Vain;
+
+impl Bug<franceschetti::Msg> for Vain {
+    fn shows(me: NodeId, view: View) -> View {
+        View { leader: view.leader.map(|leader| if me == NodeId(3) { me } else { leader }), ..view }
+    }
+}
+
+/// Members that do not hear of a new view.
+struct Deaf;
+
+impl Bug<franceschetti::Msg> for Deaf {
+    fn lets_in(_: &Roster, input: &Input<franceschetti::Msg>) -> bool {
+        !matches!(input, Input::Message { msg: franceschetti::Msg::View { .. }, .. })
+    }
+}
+
+/// Members that do not hear when what was said is taken back.
+struct Unforgiving;
+
+impl Bug<franceschetti::Msg> for Unforgiving {
+    fn lets_in(_: &Roster, input: &Input<franceschetti::Msg>) -> bool {
+        !matches!(input, Input::Message { msg: franceschetti::Msg::Cancel(_), .. })
+    }
+}
+
+#[test]
+fn bugs_over_links_with_a_history_are_found() {
+    let bounds = Bounds { crashes: 0, recoveries: 0, losses: 0, expiries: 0, in_flight: 8, ..ONE_FAULT_EACH };
+    let (one_fails, one_crashes) = (Bounds { lies: 1, ..bounds }, Bounds { crashes: 1, ..bounds });
+    finds::<Mutant<FbOmega, Vain>>(Protocol::FbOmega, bounds, Property::OneLeaderPerView);
+    finds::<Mutant<FbOmega, Deaf>>(Protocol::FbOmega, one_crashes, Property::Omega);
+    finds::<Mutant<FbOmega, Unforgiving>>(Protocol::FbOmega, one_fails, Property::FakeClean);
 }
 
 fn finds<E: Searchable>(protocol: Protocol, bounds: Bounds, property: Property) {

@@ -245,8 +245,10 @@ impl Repaired {
 
     fn on_deadline(&mut self, now: Time) {
         if self.starts <= now {
-            for link in self.links.iter_mut().filter(|link| **link == Link::Unknown) {
-                *link = Link::Down;
+            for j in self.others() {
+                if self.links[j] == Link::Unknown {
+                    self.links[j] = Link::Down;
+                }
             }
         }
         for link in &mut self.links {

@@ -121,7 +121,12 @@ impl<M: Clone> End<M> {
     /// The peer has seen the last down, and something that was sent since has arrived there and been answered.
     pub(super) fn may_go_up(&self, now: Time, pace: &Pace) -> bool {
         let fresh = self.confirmed.is_some_and(|at| now.since(at) < pace.patience);
-        !self.is_up() && self.theirs == self.seen && fresh
+        !self.is_up() && self.is_level() && fresh
+    }
+
+    /// Whether the peer has been heard of, and has seen all that this end has.
+    pub(super) fn is_level(&self) -> bool {
+        self.life != Incarnation::default() && self.theirs == self.seen
     }
 
     /// The next transition. Nothing of before counts after it.
@@ -157,15 +162,18 @@ impl<M: Clone> End<M> {
         self.outstanding.len() >= OUTSTANDING_MAX
     }
 
-    /// Numbers what is to be sent, and keeps it until it is acknowledged.
-    pub(super) fn queue(&mut self, now: Time, msg: M) -> Carried<M> {
+    /// Numbers what is to be sent.
+    pub(super) fn number(&mut self, msg: M) -> Carried<M> {
         self.sent += 1;
-        let carried = Carried { nth: self.sent, msg };
+        Carried { nth: self.sent, msg }
+    }
+
+    /// Keeps it until it is acknowledged.
+    pub(super) fn keep(&mut self, now: Time, carried: Carried<M>) {
         if self.outstanding.is_empty() {
             self.sent_at = now;
         }
-        self.outstanding.push_back(Outstanding { carried: carried.clone(), since: now });
-        carried
+        self.outstanding.push_back(Outstanding { carried, since: now });
     }
 
     /// What is to be sent again now.
@@ -190,14 +198,23 @@ impl<M: Clone> End<M> {
         HistoryMsg { to, seen, no, echo, taken, standing, carries }
     }
 
+    /// The next message to the peer, where nothing need be acknowledged.
+    pub(super) fn word(&mut self, standing: Standing, carries: Option<Carried<M>>) -> HistoryMsg<M> {
+        self.no += 1;
+        let Self { life: to, seen, no, .. } = *self;
+        HistoryMsg { to, seen, no, echo: 0, taken: 0, standing, carries }
+    }
+
+    /// Without a pace, nothing is ever due.
     pub(super) fn canonical(
         &self,
         now: Time,
         (me, my_life, peer): (NodeId, Incarnation, NodeId),
-        pace: &Pace,
+        pace: Option<&Pace>,
         form: &mut Form,
         write: impl Fn(&M, &mut Form),
     ) {
+        let silent = |at: Time| pace.map_or(Time::NEVER, |pace| at + pace.patience);
         form.incarnation(peer, self.life);
         form.number(self.seen % 2);
         form.seen(me, peer, self.seen);
@@ -207,9 +224,9 @@ impl<M: Clone> End<M> {
         form.beat(peer, self.life, me, self.heard);
         form.option(self.probe, |form, (no, at)| {
             form.beat(me, my_life, peer, no);
-            form.deadline(now, at + pace.patience);
+            form.deadline(now, silent(at));
         });
-        form.deadline(now, self.confirmed.map_or(Time::NEVER, |at| at + pace.patience));
+        form.deadline(now, self.confirmed.map_or(Time::NEVER, silent));
         self.standing.canonical(form);
         form.carried(me, peer, self.seen, self.sent);
         form.carried(peer, me, self.seen, self.taken);
@@ -221,11 +238,11 @@ impl<M: Clone> End<M> {
         form.number(self.outstanding.len() as u64);
         for Outstanding { carried, since } in &self.outstanding {
             form.carried(me, peer, self.seen, carried.nth);
-            form.deadline(now, *since + pace.patience);
+            form.deadline(now, silent(*since));
             write(&carried.msg, form);
         }
-        let again = if self.outstanding.is_empty() { Time::NEVER } else { self.sent_at + pace.again };
-        form.deadline(now, again);
+        let again = pace.filter(|_| !self.outstanding.is_empty()).map(|pace| self.sent_at + pace.again);
+        form.deadline(now, again.unwrap_or(Time::NEVER));
     }
 }
 
@@ -242,7 +259,7 @@ mod tests {
             let confirmed = Some(Time::from_micros(confirmed));
             let end = End::<u32> { confirmed, ..End::new() };
             let (mut form, ends) = (Form::new(), (NodeId(1), Incarnation(1), NodeId(2)));
-            end.canonical(Time::from_micros(400_000), ends, &pace, &mut form, |_, _| {});
+            end.canonical(Time::from_micros(400_000), ends, Some(&pace), &mut form, |_, _| {});
             form.timed()
         };
         assert_ne!(form(300_000), form(350_000));

@@ -64,8 +64,10 @@ impl<M: Message> HistoryMsg<M> {
         form.number(self.seen % 2);
         form.seen(from, to, self.seen);
         form.beat(from, life, to, self.no);
-        form.beat(to, self.to, from, self.echo);
-        form.carried(to, from, self.seen, self.taken);
+        // None is none, however many there are to be acknowledged.
+        let some = |count: u64| (count > 0).then_some(count);
+        form.option(some(self.echo), |form, echo| form.beat(to, self.to, from, echo));
+        form.option(some(self.taken), |form, taken| form.carried(to, from, self.seen, taken));
         self.standing.canonical(form);
         form.option(self.carries.as_ref(), |form, carried| {
             form.carried(from, to, self.seen, carried.nth);

@@ -307,3 +307,41 @@ fn how_the_other_stands_is_told_when_it_changes() {
     pair.run(Span::secs(5));
     assert_eq!(pair.stands, [vec![], vec![alive]]);
 }
+
+/// An oracle only chooses when: both ends go through the same, and none goes up that could not.
+#[test]
+fn links_that_an_oracle_drives_follow_the_same_rule() {
+    let mut pair = Pair::new(7);
+    pair.mail.clear();
+    for at in [0, 1] {
+        pair.ends[at] = pair.ends[at].take().map(Histories::told);
+        pair.act(at, |end, now| end.start(now));
+    }
+    pair.act(0, |end, now| end.oracle(now, id(1), true));
+    assert_eq!(pair.up(0), None, "it has not heard of the other");
+    arrive(&mut pair);
+    assert_eq!(pair.ends[0].as_ref().map(Histories::deadline), Some(Time::NEVER), "nothing is ever due");
+    pair.act(0, |end, now| end.oracle(now, id(1), true));
+    assert!(pair.up(0).is_some() && pair.up(1).is_none());
+    pair.send(0);
+    arrive(&mut pair);
+    assert_eq!((pair.up(0), pair.up(1)), (Some((1, 1, 1)), Some((1, 1, 1))));
+    pair.act(1, |end, now| end.oracle(now, id(0), false));
+    pair.act(1, |end, now| end.oracle(now, id(0), true));
+    assert_eq!(pair.up(1), None, "the other has not seen that it was down");
+    pair.send(0);
+    arrive(&mut pair);
+    assert_eq!((pair.up(0), pair.up(1)), (None, None));
+    pair.act(1, |end, now| end.oracle(now, id(0), true));
+    arrive(&mut pair);
+    assert_eq!((pair.up(0), pair.up(1)), (Some((1, 1, 3)), Some((1, 1, 3))));
+    assert_eq!(pair.taken[1].values().flatten().count(), 1, "what was sent into a down is gone");
+}
+
+/// All that is on its way arrives, in order, and whatever comes of it.
+fn arrive(pair: &mut Pair) {
+    while !pair.mail.is_empty() {
+        let (_, to, life, msg) = pair.mail.remove(0);
+        pair.act(to, |end, now| end.handle(now, id(1 - to), life, msg));
+    }
+}

@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
-use bellwether_sim::explore::{Bounds, INSTANTS_MAX, Limits, NODES_MAX, judgeable, may_lie, promised};
+use bellwether_sim::explore::{
+    Bounds, INSTANTS_MAX, Limits, NODES_MAX, judgeable, may_lie, may_lose, promised,
+};
 
 use crate::args::check::{BoundsArgs, CheckArgs};
 use crate::work::cores;
@@ -51,7 +53,17 @@ fn request(protocol: Protocol, nodes: u32, args: &CheckArgs) -> Result<Request, 
     let (name, variant) = (protocol.name(), args.search.variant);
     let bounds = bounds(protocol, &args.bounds);
     if bounds.lies > 0 && !may_lie(protocol) {
-        return Err(format!("--lies {}, but {name} has no failure detector that may lie", bounds.lies));
+        return Err(format!(
+            "--lies {}, but {name} has neither a failure detector that may lie nor links that may fail",
+            bounds.lies
+        ));
+    }
+    for (flag, count) in [("--losses", bounds.losses), ("--duplicates", bounds.duplicates)] {
+        if count > 0 && !may_lose(protocol) {
+            return Err(format!(
+                "{flag} {count}, but on a link of {name} nothing is lost or doubled while it is up; --lies is how often one end fails"
+            ));
+        }
     }
     if bounds.recoveries > 0 && bounds.crashes == 0 {
         return Err(format!("--recoveries {}, but with --crashes 0 nobody is ever down", bounds.recoveries));
