@@ -137,8 +137,8 @@ fn never_reached(one: &Searched) -> Option<String> {
 
 fn counterexample(one: &Searched, found: &Counterexample, out: &Printer) {
     let Counterexample { property, seed, how, steps, files, .. } = found;
-    let label = format!("{} breaks {property} ", name(&one.search));
-    out.line(hanging(&label, &format!("at {}: {}", how.at, how.what)));
+    let headline = format!("{} breaks {property} at {}: {}", name(&one.search), how.at, how.what);
+    out.line(hanging("", &headline));
     entry(out, "  found", &format!("seed {seed}"));
     entry(out, "  shrunk", &shrunk(found));
     entry(out, "  broken", &format!("after {} of that run", counted(*steps, "step")));
