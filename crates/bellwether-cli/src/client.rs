@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use ureq::config::ConfigBuilder;
 use ureq::http::{Response, StatusCode};
-use ureq::{Agent, Body};
+use ureq::typestate::AgentScope;
+use ureq::{Agent, Body, Timeout};
 
 use crate::Status;
 use crate::args::agent::{ApiArgs, TokenArgs};
@@ -84,35 +86,28 @@ impl Client {
 
     /// Asks.
     pub(crate) fn get(&self, path: &str) -> Result<Value, Failure> {
-        let agent = self.agent(TIMEOUT);
-        let request = agent.get(self.url(path));
-        self.answer(request.call())
+        let request = agent(TIMEOUT).get(self.url(path));
+        self.answer(request.call(), TIMEOUT)
     }
 
     /// Asks for a change.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        let agent = self.agent(CHANGE_TIMEOUT);
-        let mut request = agent.post(self.url(path)).content_type("application/json");
+        let mut request = agent(CHANGE_TIMEOUT).post(self.url(path)).content_type("application/json");
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
-        self.answer(request.send(body.to_string()))
+        self.answer(request.send(body.to_string()), CHANGE_TIMEOUT)
     }
 
     /// What happens at the agent from now on, or after that change.
     pub(crate) fn watch(&self, after: Option<u64>) -> Result<Events, Failure> {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .proxy(None)
-            .timeout_connect(Some(TIMEOUT))
-            .timeout_recv_response(Some(TIMEOUT))
-            .timeout_per_read(Some(SILENCE_MAX));
+        let config = config(TIMEOUT).timeout_per_read(Some(SILENCE_MAX));
         let agent = Agent::new_with_config(config.build());
         let mut request = agent.get(self.url("/v1/watch")).header("Accept", "text/event-stream");
         if let Some(after) = after {
             request = request.header("Last-Event-ID", after.to_string());
         }
-        let response = request.call().map_err(|error| self.unreachable(&error))?;
+        let response = request.call().map_err(|error| self.unreachable(&error, TIMEOUT))?;
         if response.status().is_success() {
             return Ok(Events::new(BufReader::new(Box::new(response.into_body().into_reader()))));
         }
@@ -120,21 +115,16 @@ impl Client {
         Err(self.refusal(status, &answer))
     }
 
-    fn agent(&self, timeout: Duration) -> Agent {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .proxy(None)
-            .max_redirects(0)
-            .timeout_global(Some(timeout));
-        Agent::new_with_config(config.build())
-    }
-
     fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.api)
     }
 
-    fn answer(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Value, Failure> {
-        let (status, answer) = self.read(response.map_err(|error| self.unreachable(&error))?)?;
+    fn answer(
+        &self,
+        response: Result<Response<Body>, ureq::Error>,
+        within: Duration,
+    ) -> Result<Value, Failure> {
+        let (status, answer) = self.read(response.map_err(|error| self.unreachable(&error, within))?)?;
         if status.is_success() { Ok(answer) } else { Err(self.refusal(status, &answer)) }
     }
 
@@ -162,7 +152,8 @@ impl Client {
         }
     }
 
-    fn unreachable(&self, error: &ureq::Error) -> Failure {
+    /// Why there is no answer, which was waited for so long.
+    fn unreachable(&self, error: &ureq::Error, within: Duration) -> Failure {
         match error {
             ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::HostNotFound => {
                 Failure::BadInput(format!(
@@ -170,6 +161,16 @@ impl Client {
                     self.api
                 ))
             }
+            ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::Failed(format!(
+                "no agent answers at {}: it took no connection within {} s",
+                self.api,
+                TIMEOUT.as_secs()
+            )),
+            ureq::Error::Timeout(_) => Failure::Failed(format!(
+                "the agent at {} took the connection and did not answer within {} s: is it stopped?",
+                self.api,
+                within.as_secs()
+            )),
             ureq::Error::Io(error) => Failure::Failed(format!("no agent answers at {}: {error}", self.api)),
             other => Failure::Failed(format!("no agent answers at {}: {other}", self.api)),
         }
@@ -182,6 +183,24 @@ impl Client {
             status.as_u16()
         ))
     }
+}
+
+/// For an answer that may take so long.
+fn agent(answer: Duration) -> Agent {
+    Agent::new_with_config(config(answer).timeout_recv_body(Some(answer)).build())
+}
+
+/// Straight to the agent. Each part has a limit of its own, so that it can be told which was missed.
+fn config(answer: Duration) -> ConfigBuilder<AgentScope> {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .proxy(None)
+        .max_redirects(0)
+        .timeout_resolve(Some(TIMEOUT))
+        .timeout_connect(Some(TIMEOUT))
+        .timeout_send_request(Some(TIMEOUT))
+        .timeout_send_body(Some(TIMEOUT))
+        .timeout_recv_response(Some(answer))
 }
 
 /// The answer in a form that can be read here.

@@ -6,12 +6,28 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Wi
 /// How wide a paragraph may be: as much as every terminal has.
 pub(crate) const WIDTH: usize = 80;
 
-/// How wide a label is, with what parts it from its text.
+/// How wide a label is at least, with what parts it from its text.
 pub(crate) const LABEL: usize = 17;
 
-/// A label for a paragraph; one that is too long for its column is wider.
+/// A label for a paragraph.
 pub(crate) fn label(text: &str) -> String {
-    format!("{text:<width$}", width = LABEL.max(text.len() + 1))
+    format!("{text:<LABEL$}")
+}
+
+/// Labels and their paragraphs, in two columns, the first as wide as the longest label wants.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries(Vec<(String, String)>);
+
+impl Entries {
+    pub(crate) fn add(&mut self, label: impl Into<String>, text: impl Into<String>) {
+        self.0.push((label.into(), text.into()));
+    }
+
+    /// One paragraph after the other.
+    pub(crate) fn paragraphs(&self) -> impl Iterator<Item = String> {
+        let widest = self.0.iter().map(|(label, _)| columns_of(label) + 1).max().unwrap_or(0).max(LABEL);
+        self.0.iter().map(move |(label, text)| hanging(&format!("{label:<widest$}"), text))
+    }
 }
 
 /// A column of a table.
@@ -116,6 +132,23 @@ mod tests {
         assert!(lines.iter().all(|line| columns_of(line) <= WIDTH && line.trim_end() == *line));
         assert_eq!(hanging("- ", "Halt\u{a0}4"), "- Halt 4");
         assert_eq!(hanging("- ", &"x".repeat(100)), format!("- {}", "x".repeat(100)));
+    }
+
+    #[test]
+    fn a_long_label_makes_room_for_all() {
+        let mut entries = Entries::default();
+        entries.add("A3", "holds");
+        entries.add("", "more");
+        let narrow: Vec<_> = entries.paragraphs().collect();
+        assert_eq!(narrow, [format!("{:<LABEL$}holds", "A3"), format!("{:<LABEL$}more", "")]);
+        entries.add("ONE-LEADER-PER-VIEW", "word ".repeat(20));
+        let wide: Vec<_> = entries
+            .paragraphs()
+            .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(wide[..2], [format!("{:<20}holds", "A3"), format!("{:<20}more", "")]);
+        assert!(wide[2].starts_with("ONE-LEADER-PER-VIEW word ") && wide[3].starts_with(&" ".repeat(20)));
+        assert!(wide.iter().all(|line| columns_of(line) <= WIDTH));
     }
 
     #[test]

@@ -244,6 +244,14 @@ impl Driver {
                 let mut known = self.shared.known();
                 (known.view, known.aside) = (view, self.node.is_aside());
             }
+            Event::Link(turn) => {
+                let linked = &mut self.shared.known().linked;
+                if turn.is_up() {
+                    linked.insert(turn.peer)
+                } else {
+                    linked.remove(&turn.peer)
+                };
+            }
             Event::Group(GroupEvent::Recorded { group, .. }) => self.on_recorded(group),
             Event::Announced(announced) => self.on_announced(now, announced),
             Event::Yield(to) => self.on_yield(now, to),
@@ -251,7 +259,10 @@ impl Driver {
                 self.shared.known().counters.refused_frames += 1;
                 tracing::debug!(%from, why = why.name(), "a frame was refused");
             }
-            Event::Reborn(incarnation) => tracing::info!(%incarnation, "this node begins a new life"),
+            Event::Reborn(incarnation) => {
+                self.shared.known().linked.clear();
+                tracing::info!(%incarnation, "this node begins a new life");
+            }
             _ => {}
         }
     }

@@ -381,7 +381,7 @@ fn record(
 }
 
 /// Everybody, this member among them; nobody, if their names are not known beforehand.
-fn members(config: &Config) -> BTreeSet<NodeId> {
+pub(crate) fn members(config: &Config) -> BTreeSet<NodeId> {
     match &config.peers {
         Peers::Listed(peers) => peers.keys().copied().chain([config.id]).collect(),
         Peers::Named(_) => BTreeSet::new(),

@@ -1,9 +1,10 @@
 //! What the driver knows and every handle may ask.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use bellwether_proto::election::Protocol;
+use bellwether_proto::election::{Channels, Protocol};
 use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
@@ -11,9 +12,9 @@ use bellwether_proto::view::View;
 use tokio::sync::watch;
 
 use crate::history::History;
-use crate::member::Ended;
+use crate::member::{Ended, members};
 use crate::reorganization::Service;
-use crate::status::{Change, Counters, Leader, Standing, Status};
+use crate::status::{Change, Counters, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
 use crate::transport::Transport;
 
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) cluster: String,
     pub(crate) id: NodeId,
     pub(crate) protocol: Protocol,
+    /// How many there are in all, if the algorithm has links with a history: its leader needs most of them.
+    size: Option<usize>,
     pub(crate) up_since: SystemTime,
     pub(crate) tenures: Tenures,
     pub(crate) transport: Transport,
@@ -41,6 +44,8 @@ pub(crate) struct Known {
     pub(crate) view: View,
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
+    /// To whom there is a link with a history that is up.
+    pub(crate) linked: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
     pub(crate) history: History,
     /// The groups that there were, if the algorithm forms any.
@@ -59,6 +64,7 @@ impl Shared {
             cluster: config.cluster.clone(),
             id: config.id,
             protocol: config.protocol,
+            size: (config.protocol.spec().channels == Channels::WithHistory).then(|| members(config).len()),
             up_since,
             tenures: Tenures::new(config.timeout),
             transport,
@@ -70,6 +76,7 @@ impl Shared {
                 view: View::DOWN,
                 leader: None,
                 aside: false,
+                linked: BTreeSet::new(),
                 counters: Counters::default(),
                 history,
                 groups: group::History::default(),
@@ -111,6 +118,7 @@ impl Shared {
             leader: known.leader,
             view: known.view,
             group: known.view.group.and_then(|group| known.groups.record(group)).cloned(),
+            reach: self.size.map(|of| Reach { members: known.linked.len() + 1, of }),
             up_since: self.up_since,
         }
     }

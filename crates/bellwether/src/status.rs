@@ -28,6 +28,8 @@ pub struct Status {
     /// The group that the member is in, with whom, and which groups that came from; `None` while it is in none, or if the
     /// algorithm does not reorganize groups.
     pub group: Option<Record>,
+    /// How much of the cluster it reaches, if its algorithm lets nobody lead without a majority.
+    pub reach: Option<Reach>,
     /// Since when the member is up.
     pub up_since: SystemTime,
 }
@@ -43,6 +45,22 @@ pub enum Standing {
     Following,
     /// It resigned, and does not stand until its time is over.
     Aside,
+}
+
+/// How much of a cluster a member reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// So many members, itself included, that hear it as it hears them.
+    pub members: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
+impl Reach {
+    /// How many a leader needs: more than half of all.
+    pub const fn needed(self) -> usize {
+        self.of / 2 + 1
+    }
 }
 
 /// A leader that its group has settled on.

@@ -16,8 +16,26 @@ pub(crate) struct Status {
     pub(crate) up_since_us: u64,
     /// Of algorithms that reorganize groups, and of agents that know of them.
     pub(crate) group: Option<Group>,
+    /// Of algorithms whose leader needs a majority, and of agents that tell.
+    pub(crate) reach: Option<Reach>,
+    #[serde(default)]
+    pub(crate) view: View,
     #[serde(flatten)]
     pub(crate) leader: Leader,
+}
+
+/// How much of the cluster a member reaches, in `/v1/status`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Reach {
+    pub(crate) members: u32,
+    pub(crate) of: u32,
+    pub(crate) needed: u32,
+}
+
+/// What the algorithm shows, in `/v1/status`.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct View {
+    pub(crate) status: String,
 }
 
 /// `/v1/leader`

@@ -81,7 +81,7 @@ fn hunt_all(
         hunted.push((flaw, hunt, result));
     }
     if !args.json {
-        print::text(&hunted, flaws, out);
+        print::text(&hunted, flaws, !args.names.is_empty(), out);
     }
     let as_told = hunted.iter().all(|(_, hunt, result)| result.is_as_told(hunt));
     if !left.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::Status;
 use crate::args::agent::StatusArgs;
-use crate::client::answer::Status as Answer;
+use crate::client::answer::{Reach, Status as Answer};
 use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::hanging;
@@ -28,18 +28,17 @@ fn ask(args: &StatusArgs, out: &Printer) -> Result<(), Failure> {
 fn print(status: &Answer, out: &Printer) {
     let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<10}"), text));
     let up = rough(words::since(status.up_since_us));
-    let who = |leader: Option<u32>| leader.map_or_else(|| "nobody".to_owned(), |id| format!("node {id}"));
     entry("node", &format!("{}, up {up}", status.node));
     entry("life", &status.incarnation.to_string());
     entry("cluster", &status.cluster);
     entry("protocol", &status.protocol);
     entry("mode", &status.mode);
     entry("", &status.guarantee);
-    entry("standing", &status.standing);
+    entry("standing", &standing(status));
     if let Some(group) = &status.group {
         entry("group", &words::group(group));
     }
-    entry("leader", &who(status.leader.leader));
+    entry("leader", &leader(status));
     entry("epoch", &status.leader.epoch.map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()));
     let since = status.leader.since.as_deref().zip(status.leader.since_us);
     entry(
@@ -49,4 +48,63 @@ fn print(status: &Answer, out: &Printer) {
             |(at, us)| format!("{} UTC, {}", words::date_and_time(at), words::ago(us)),
         ),
     );
+}
+
+/// Where it stands; of one that is in no view, also what it waits for.
+fn standing(status: &Answer) -> String {
+    match status.view.status.as_str() {
+        "dead" => format!("{} (dead: it is in no view, and waits to be admitted to one)", status.standing),
+        _ => status.standing.clone(),
+    }
+}
+
+/// Who leads; if nobody does where that needs a majority, whether there is one. Who stands aside reaches nobody.
+fn leader(status: &Answer) -> String {
+    if let Some(id) = status.leader.leader {
+        return format!("node {id}");
+    }
+    let reach = status.reach.filter(|_| status.standing != "aside");
+    reach.map_or_else(
+        || "nobody".to_owned(),
+        |Reach { members, of, needed }| {
+            let more = if members < needed { "are needed" } else { "are needed, and must agree" };
+            format!("nobody: {members} of {of} reachable; {needed} {more}")
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn answer(view: &str, standing: &str, leader: Option<u32>, reach: &Value) -> Answer {
+        let answer = json!({
+            "cluster": "demo", "node": 4, "incarnation": 7, "protocol": "fb-omega", "mode": "majority", "guarantee": "",
+            "standing": standing, "up_since_us": 0, "view": {"status": view}, "leader": leader, "reach": reach,
+        });
+        understand(answer).unwrap()
+    }
+
+    #[test]
+    fn who_is_in_no_view_says_what_it_waits_for() {
+        let reach = json!({"members": 4, "of": 5, "needed": 3});
+        let dead = answer("dead", "electing", None, &reach);
+        assert_eq!(standing(&dead), "electing (dead: it is in no view, and waits to be admitted to one)");
+        assert_eq!(leader(&dead), "nobody: 4 of 5 reachable; 3 are needed, and must agree");
+        let alive = answer("normal", "following", Some(1), &reach);
+        assert_eq!((standing(&alive).as_str(), leader(&alive).as_str()), ("following", "node 1"));
+    }
+
+    #[test]
+    fn a_majority_that_is_missing_is_told() {
+        let few = json!({"members": 2, "of": 5, "needed": 3});
+        assert_eq!(
+            leader(&answer("election", "electing", None, &few)),
+            "nobody: 2 of 5 reachable; 3 are needed"
+        );
+        assert_eq!(leader(&answer("down", "aside", None, &few)), "nobody");
+        assert_eq!(leader(&answer("election", "electing", None, &Value::Null)), "nobody");
+    }
 }

@@ -100,3 +100,22 @@ fn where_no_agent_answers_is_said() {
     let (code, _, err) = run(&["resign", "--token-file", "/nonexistent"]);
     assert_eq!((code, err.contains("/nonexistent")), (2, true), "{err}");
 }
+
+/// The kernel takes connections for a process that is stopped.
+#[test]
+fn an_agent_that_takes_the_connection_and_says_nothing_is_told_from_none() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let api = silent.local_addr().unwrap().to_string();
+    let expected = format!(
+        "error: the agent at {api} took the connection and did not answer within 5 s: is it stopped?\n"
+    );
+    // They wait at the same time.
+    std::thread::scope(|scope| {
+        for command in ["status", "leader", "members", "history", "watch"] {
+            let (api, expected) = (&api, &expected);
+            scope.spawn(move || {
+                assert_eq!(run(&[command, "--api", api]), (3, String::new(), expected.clone()), "{command}");
+            });
+        }
+    });
+}

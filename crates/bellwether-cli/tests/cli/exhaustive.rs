@@ -77,6 +77,16 @@ fn views_are_searched_within_the_narrowest_bounds() {
 }
 
 #[test]
+fn steps_fit_every_terminal_and_tell_a_group_from_its_leader() {
+    let outcome = exhaustive(&["invitation", "--variant", "printed", "--nodes", "3", "--judge", "A4"]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
+    assert!(outcome.out.lines().all(|line| line.chars().count() <= 80), "{}", outcome.out);
+    let said = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("A4 is broken after 8 steps: with nothing happening"), "{said}");
+    assert!(said.contains(": 2 reorganizes its group, 2 leads, "), "{said}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_before_any_work() {
     for (args, said) in [
         (&["lfa", "--lies", "1"][..], "lfa has neither a failure detector that may lie nor links"),

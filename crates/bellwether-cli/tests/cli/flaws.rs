@@ -163,6 +163,30 @@ fn a_flaw_may_be_named_in_small_letters() {
     assert!(out.contains("E-ST10") && !out.contains("E-ST5"), "{out}");
 }
 
+/// Whoever sees that a repair breaks it, too, is told why, and what the figures are.
+#[test]
+fn what_is_not_repaired_says_why() {
+    let out = bellwether(&["flaws", "E-FB4"]).done();
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "E-FB4 whoever loses a link leads at once Not repaired, broken in ",
+        " of 2000 plans: one leader at every instant is more than anybody can keep: ",
+        " plan the seed of the first plan of faults that shows it; ",
+    ] {
+        assert!(said.contains(words), "{words}: {out}");
+    }
+    assert!(!bellwether(&["flaws", "e-st10"]).done().contains("Not repaired"));
+}
+
+#[test]
+fn who_asks_for_what_no_search_shows_is_told_why() {
+    let out = bellwether(&["flaws", "E-FB9"]).done();
+    let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.starts_with("E-FB9 who leads after a repair No search shows it: A question that "), "{out}");
+    assert!(said.ends_with(" bellwether sim scenarios/fb-five-processes.toml"), "{out}");
+}
+
 #[test]
 fn what_cannot_be_is_told_before_any_work() {
     let refused = |args: &[&str], code: i32, what: &str| {

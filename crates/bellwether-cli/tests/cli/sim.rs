@@ -169,6 +169,21 @@ fn one_scenario_is_told_in_detail() {
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
 }
 
+/// The longest name of a property makes its column.
+#[test]
+fn verdicts_stand_below_each_other() {
+    let sim = bellwether(&["sim", "scenarios/efb07-second-failure.toml"]).done();
+    let check = bellwether(&["check", "fb-omega", "--runs", "2"]).done();
+    for (out, verdict) in [(sim, "holds"), (check, "holds in all ")] {
+        let of_properties =
+            out.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()));
+        let columns: Vec<_> = of_properties.filter_map(|line| line.find(verdict)).collect();
+        assert!(out.contains("\nONE-LEADER-PER-VIEW holds") && columns.len() > 3, "{out}");
+        assert!(columns.iter().all(|column| *column == columns[0]), "{out}");
+        assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    }
+}
+
 /// The example of the design does what it expects.
 #[test]
 fn the_example_of_the_design_runs() {

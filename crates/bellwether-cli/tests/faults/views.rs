@@ -73,6 +73,12 @@ fn without_a_majority_nobody_leads() {
     let first = cluster.wait_for_view(&[1, 2, 3, 4, 5]);
     cluster.kill_together(&[1, 3, 5]);
     cluster.wait_for_nobody_to_lead(&[2, 4]);
+    cluster.wait_for("both know whom they reach", |views| {
+        [2, 4].iter().all(|id| views[id].as_ref().is_some_and(|view| view["reach"]["members"] == 2))
+    });
+    let (code, shown, _) = cluster.ask(4, &["status"]);
+    assert_eq!(code, 0);
+    assert!(shown.contains("\nleader    nobody: 2 of 5 reachable; 3 are needed\n"), "{shown}");
     cluster.start_node(5);
     let second = cluster.wait_for_view(&[2, 4, 5]);
     assert_eq!(second.leader, 2);

@@ -169,6 +169,12 @@ fn message<M: Message>(letter: &Letter<M>) -> MsgRef {
 
 fn in_words(node: NodeId, event: Event) -> Option<String> {
     match event {
+        Event::View(View { leader: Some(leader), status: Status::Reorganizing, .. }) if leader == node => {
+            Some(format!("{node} reorganizes its group"))
+        }
+        Event::View(View { leader: Some(leader), status: Status::Reorganizing, .. }) => {
+            Some(format!("{node} is reorganized by {leader}"))
+        }
         Event::View(View { leader: Some(leader), .. }) if leader == node => Some(format!("{node} leads")),
         Event::View(View { leader: Some(leader), .. }) => Some(format!("{node} follows {leader}")),
         Event::View(View { status: Status::Election, .. }) => Some(format!("{node} holds an election")),

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use bellwether::group::Record;
 use bellwether::ident::NodeId;
-use bellwether::status::{Cause, Change, Leader, Link, Participant, Standing, Status};
+use bellwether::status::{Cause, Change, Leader, Link, Participant, Reach, Standing, Status};
 use serde_json::{Value, json};
 
 use super::{Api, rfc3339};
@@ -47,6 +47,7 @@ pub(super) fn status_json(status: &Status) -> Value {
             "group": status.view.group.map(|group| group.to_string()),
         },
         "group": status.group.as_ref().map(group_json),
+        "reach": status.reach.map(reach_json),
         "up_since": rfc3339::format(status.up_since),
         "up_since_us": rfc3339::micros(status.up_since),
     });
@@ -55,6 +56,10 @@ pub(super) fn status_json(status: &Status) -> Value {
         fields.append(&mut leader);
     }
     json
+}
+
+fn reach_json(reach: Reach) -> Value {
+    json!({"members": reach.members, "of": reach.of, "needed": reach.needed()})
 }
 
 fn group_json(record: &Record) -> Value {

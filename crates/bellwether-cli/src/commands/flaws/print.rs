@@ -5,21 +5,21 @@ use std::path::Path;
 use bellwether_sim::flaw::{Evidence, Flaw, Hunt};
 use serde_json::json;
 
-use super::document::Row;
+use super::document::{Row, one_line};
 use super::hunt::{Hunted, Repair};
 use crate::args::flaws::FlawsArgs;
 use crate::layout::{Column, hanging, table};
 use crate::output::{Printer, invocation};
 
-/// A line for each flaw, and what each is about.
-pub(super) fn text(rows: &[Row<'_>], flaws: &[Flaw], out: &Printer) {
-    use Column::{Number, Whole};
+/// A line for each flaw, and what each is about; why no search shows the others, if they were named.
+pub(super) fn text(rows: &[Row<'_>], flaws: &[Flaw], named: bool, out: &Printer) {
+    use Column::{Number, Text, Whole};
     let columns = [
         Whole("erratum"),
         Whole("algorithm"),
-        Whole("broken"),
+        Text("broken"),
         Number("plan"),
-        Number("seconds"),
+        Number("s"),
         Number("nodes"),
         Number("events"),
         Whole("repaired"),
@@ -42,21 +42,73 @@ pub(super) fn text(rows: &[Row<'_>], flaws: &[Flaw], out: &Printer) {
         out.line(table(&columns, rows.iter().map(row).collect()));
         out.line("");
     }
-    for (flaw, ..) in rows {
-        out.line(hanging(&format!("{:<9}", flaw.erratum), &flaw.title));
+    for (flaw, hunt, hunted) in rows {
+        out.line(hanging(&entry(&flaw.erratum), &flaw.title));
+        if let Some(why) = unrepaired(hunt, hunted) {
+            out.line(hanging(&entry(""), &why));
+        }
     }
     for (flaw, hunt, hunted) in rows.iter().filter(|(_, hunt, hunted)| !hunted.is_as_told(hunt)) {
         out.line("");
         out.line(hanging(&format!("{}: ", flaw.erratum), &not_as_told(hunt, hunted)));
     }
-    let reasons = flaws.iter().filter(|flaw| matches!(flaw.evidence, Evidence::Reason { .. }));
-    let silent: Vec<_> = reasons.map(|flaw| flaw.erratum.as_str()).collect();
-    if !silent.is_empty() {
-        out.line(format_args!(
-            "\n{}",
-            hanging("No search shows ", &format!("{}: their files say why.", silent.join(", ")))
-        ));
+    if rows.iter().any(|(.., hunted)| matches!(hunted, Hunted::Found(_))) {
+        out.line("");
+        LEGEND.iter().for_each(|(word, meaning)| out.line(hanging(&entry(word), meaning)));
     }
+    let unsearched = unsearched(flaws, named);
+    if !rows.is_empty() && !unsearched.is_empty() {
+        out.line("");
+    }
+    unsearched.iter().for_each(|line| out.line(line));
+}
+
+/// What the columns say.
+const LEGEND: [(&str, &str); 4] = [
+    ("broken", "what the algorithm breaks as printed"),
+    ("plan", "the seed of the first plan of faults that shows it; s: how many seconds that took"),
+    ("nodes", "and events: of the scenario that the plan was shrunk to"),
+    (
+        "repaired",
+        "the same plans with the repaired algorithm: clean in so many that gave it occasion to break it, \
+         or broken in so many",
+    ),
+];
+
+/// What a run cannot show. Whoever asked for some of it is told why; of all there is, the names are enough.
+fn unsearched(flaws: &[Flaw], named: bool) -> Vec<String> {
+    let reason = |flaw: &Flaw| match &flaw.evidence {
+        Evidence::Reason { why, scenario } => {
+            Some((flaw.erratum.clone(), explained(flaw, why, scenario.as_deref())))
+        }
+        Evidence::Run(_) => None,
+    };
+    let (names, reasons): (Vec<_>, Vec<_>) = flaws.iter().filter_map(reason).unzip();
+    match named {
+        true => reasons.concat(),
+        false if names.is_empty() => Vec::new(),
+        false => vec![hanging("No search shows ", &format!("{}. To learn why, name one.", names.join(", ")))],
+    }
+}
+
+/// Why no search shows it, and the scenario that shows it instead, if there is one.
+fn explained(flaw: &Flaw, why: &str, scenario: Option<&str>) -> Vec<String> {
+    let why = format!("No search shows it: {}", one_line(why));
+    let mut lines = vec![hanging(&entry(&flaw.erratum), &flaw.title), hanging(&entry(""), &why)];
+    lines.extend(scenario.map(|file| format!("{}{} sim {file}", entry(""), invocation())));
+    lines
+}
+
+fn entry(name: &str) -> String {
+    format!("{name:<9}")
+}
+
+/// Why the repaired algorithm breaks it, too, where that is known.
+fn unrepaired(hunt: &Hunt, hunted: &Hunted) -> Option<String> {
+    let (Hunted::Found(shown), Some(why)) = (hunted, &hunt.unrepaired) else { return None };
+    let repaired = shown.repaired.as_ref()?;
+    let (broken, runs) = (repaired.broken.len(), repaired.runs);
+    (broken > 0).then(|| format!("Not repaired, broken in {broken} of {runs} plans: {}", one_line(why)))
 }
 
 /// One flaw as one object.

@@ -10,7 +10,7 @@ use bellwether_sim::scenario::Scenario;
 
 use super::Run;
 use crate::args::SimArgs;
-use crate::layout::{Column, hanging, label, table};
+use crate::layout::{Column, Entries, hanging, table};
 use crate::output::{Printer, invocation};
 
 /// How many leaders are named before the rest is only counted.
@@ -83,7 +83,8 @@ fn judged(report: &Report) -> String {
 /// The details, for a single scenario.
 fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     out.line(format_args!("\n{}\n", nodes(report, scenario.agent)));
-    let entry = |name: &str, text: &str| out.line(hanging(&label(name), text));
+    let mut entries = Entries::default();
+    let mut entry = |name: &str, text: &str| entries.add(name, text);
     let messages = &report.messages;
     entry(
         "messages",
@@ -118,6 +119,7 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
             expectation.detail.as_deref().map_or("met".to_owned(), |detail| format!("NOT met: {detail}"));
         entry(&format!("expect {}", expectation.what), &met);
     }
+    entries.paragraphs().for_each(|paragraph| out.line(paragraph));
 }
 
 /// What became of a restricted operation, and what else those said that were asked to perform it.

@@ -2,6 +2,9 @@
 //!
 //! A leader counts when it says that it leads and every node that runs names it. From when that was last so until it is
 //! so again there was no leader.
+//!
+//! Why it leads is told by those that were there: not by a node that slept, to which all others seemed silent, nor by one
+//! that missed the leader before.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,6 +16,9 @@ use super::notes::Notes;
 use crate::client::answer::{Cause, Change, Status};
 use crate::client::words;
 use crate::duration::rough;
+
+/// What a node says so soon after it went on may be about its own sleep. Every algorithm has noticed by then.
+const DROWSY: Duration = Duration::from_secs(5);
 
 /// The cluster, as far as it is known.
 #[derive(Debug)]
@@ -31,6 +37,8 @@ pub(super) struct Node {
     pub(super) process: Option<Process>,
     /// What it says; `None` while it says nothing.
     pub(super) says: Option<Says>,
+    /// When it last went on after it had been stopped.
+    woke: Option<Instant>,
 }
 
 /// What a node says.
@@ -41,6 +49,8 @@ pub(super) struct Says {
     pub(super) since: Instant,
     /// Why it changed, if it did while it was watched.
     cause: Option<Cause>,
+    /// The leader that it named before.
+    before: Option<Leader>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +69,7 @@ pub(super) struct Leader {
 
 impl Model {
     pub(super) fn new(plan: &Plan, now: Instant) -> Self {
-        let node = |api| Node { api, process: None, says: None };
+        let node = |api| Node { api, process: None, says: None, woke: None };
         Self {
             nodes: plan.nodes.iter().map(|plan| (plan.id, node(plan.api))).collect(),
             notes: Notes::new(now),
@@ -82,6 +92,11 @@ impl Model {
     pub(super) fn process(&mut self, id: u32, process: Process, now: Instant) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let before = node.process.replace(process.clone());
+        match (&before, &process) {
+            (Some(Process::Stopped(_)), Process::Up(_)) => node.woke = Some(now),
+            (_, Process::Down(_)) => node.woke = None,
+            _ => {}
+        }
         if let Process::Down(how) = &process {
             node.says = None;
             // What was done to it on purpose has been noted already.
@@ -103,7 +118,7 @@ impl Model {
         };
         let ago = status.leader.since_us.map(words::since).unwrap_or_default();
         let since = now.checked_sub(ago).unwrap_or(now);
-        self.says(id, Says { standing, leader, since, cause: None }, now);
+        self.says(id, Says { standing, leader, since, cause: None, before: None }, now);
     }
 
     /// A node has seen a change.
@@ -116,7 +131,8 @@ impl Model {
             Some(_) => Standing::Follower,
             None => Standing::Electing,
         };
-        self.says(id, Says { standing, leader, since: now, cause: Some(change.cause.clone()) }, now);
+        let cause = Some(change.cause.clone());
+        self.says(id, Says { standing, leader, since: now, cause, before: None }, now);
     }
 
     /// A node does not answer any more.
@@ -131,7 +147,8 @@ impl Model {
         if let Some(node) = self.nodes.get_mut(&id)
             && !matches!(node.process, Some(Process::Down(_)))
         {
-            node.says = Some(says);
+            let before = node.says.take().and_then(|said| said.leader.or(said.before));
+            node.says = Some(Says { before, ..says });
         }
         self.weigh(now);
     }
@@ -167,12 +184,24 @@ impl Model {
         self.note(&text, now);
     }
 
-    /// Why that leader leads, in the words of a node that saw the one before go.
+    /// Why that leader leads: in its own words if it saw the one before go, or in those of most that did.
     fn why(&self, leader: Leader) -> Option<String> {
-        let says = self.nodes.values().filter_map(|node| node.says.as_ref());
-        let causes = says.filter(|says| says.leader == Some(leader)).filter_map(|says| says.cause.as_ref());
-        let telling = |cause: &&Cause| cause.kind != "started";
-        causes.filter(telling).map(words::cause).next()
+        let witnesses = self.witnesses(leader);
+        let told = |says: &Says| says.cause.as_ref().map(|cause| words::cause(cause, Some(leader.id)));
+        if let Some(says) = witnesses.get(&leader.id) {
+            return told(says);
+        }
+        let mut votes: BTreeMap<String, usize> = BTreeMap::new();
+        witnesses.values().filter_map(|says| told(says)).for_each(|why| *votes.entry(why).or_default() += 1);
+        votes.into_iter().max_by_key(|(_, votes)| *votes).map(|(why, _)| why)
+    }
+
+    /// Of those that saw that leader come, the ones that knew the latest before.
+    fn witnesses(&self, leader: Leader) -> BTreeMap<u32, &Says> {
+        let all = self.nodes.iter().filter_map(|(id, node)| Some((*id, node.saw_come(leader)?)));
+        let epoch = |says: &Says| says.before.map(|before| before.epoch);
+        let latest = all.clone().map(|(_, says)| epoch(says)).max();
+        all.filter(|(_, says)| Some(epoch(says)) == latest).collect()
     }
 
     /// The leader that counts. A node that has just been started does not keep the others from having one.
@@ -183,6 +212,16 @@ impl Model {
         let all = says.all(|says| says.leader == Some(leader));
         let itself = self.nodes.get(&leader.id).filter(running).and_then(|node| node.says.as_ref());
         (all && itself.is_some_and(|says| says.standing == Standing::Leader)).then_some(leader)
+    }
+}
+
+impl Node {
+    /// What it says of that leader, if it knows why there is another, and was awake.
+    fn saw_come(&self, leader: Leader) -> Option<&Says> {
+        let says = self.says.as_ref().filter(|says| says.leader == Some(leader))?;
+        let knows = says.cause.as_ref().is_some_and(|cause| cause.kind != "started");
+        let awake = self.woke.is_none_or(|woke| says.since < woke || says.since - woke > DROWSY);
+        (knows && awake).then_some(says)
     }
 }
 

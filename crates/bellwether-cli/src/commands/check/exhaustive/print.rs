@@ -90,11 +90,10 @@ fn undecided(outcome: &Outcome) -> String {
 /// A counterexample, line by line.
 pub(super) fn steps(found: &Found) -> Vec<String> {
     let Found { counterexample, story, .. } = found;
-    let label = format!("{} is broken ", counterexample.broken.name());
-    let mut lines =
-        vec![hanging(&label, &format!("after {}: {}", in_steps(story.lines.len()), counterexample.what))];
-    lines.extend(story.lines.iter().enumerate().map(|(nth, line)| format!("  {:>3}  {line}", nth + 1)));
-    lines
+    let (broken, steps) = (counterexample.broken.name(), in_steps(story.lines.len()));
+    let headline = hanging("", &format!("{broken} is broken after {steps}: {}", counterexample.what));
+    let step = |(nth, line): (usize, &String)| hanging(&format!("  {:>3}  ", nth + 1), line);
+    [headline].into_iter().chain(story.lines.iter().enumerate().map(step)).collect()
 }
 
 pub(super) fn json(searched: &Searched) -> Value {

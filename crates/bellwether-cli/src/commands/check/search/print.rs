@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::counterexample::{Counterexample, Shrinking};
 use super::{Searched, commands};
 use crate::args::check::Sizes;
-use crate::layout::{Column, LABEL, hanging, label, table};
+use crate::layout::{Column, Entries, LABEL, hanging, label, table};
 use crate::output::Printer;
 
 /// A scenario that is longer is for a file, not for a screen.
@@ -21,7 +21,7 @@ pub(super) fn text(searched: &[Searched], left: &[Search], out: &Printer) {
     out.line(table(&COLUMNS, searched.iter().map(row).collect()));
     if let [one] = searched {
         out.line("");
-        details(one, out);
+        details(one).paragraphs().for_each(|paragraph| out.line(paragraph));
     } else {
         shortcomings(searched, out);
     }
@@ -84,55 +84,61 @@ fn name(search: &Search) -> String {
 }
 
 /// What a single search looked at.
-fn details(one: &Searched, out: &Printer) {
+fn details(one: &Searched) -> Entries {
     let Searched { search, outcome, took, .. } = one;
+    let mut entries = Entries::default();
     let per_second = |count: u64| count as f64 / took.as_secs_f64().max(1e-3);
-    entry(out, "nodes", &Sizes::typed(&search.limits.nodes));
-    entry(out, "faults", &faults(search).join(", "));
+    entries.add("nodes", Sizes::typed(&search.limits.nodes));
+    entries.add("faults", faults(search).join(", "));
     let last = search.first_seed.saturating_add(outcome.runs.saturating_sub(1));
-    entry(out, "seeds", &format!("{} to {last}", search.first_seed));
+    entries.add("seeds", format!("{} to {last}", search.first_seed));
     let (runs, events) = (per_second(outcome.runs), per_second(outcome.events) / 1e6);
-    entry(out, "speed", &format!("{runs:.0} runs/s, {events:.1} million events/s"));
+    entries.add("speed", format!("{runs:.0} runs/s, {events:.1} million events/s"));
     for (property, judged) in &outcome.judged {
         let verdict = match outcome.broken.get(property) {
             None => format!("holds in all {judged} runs in which it applies"),
             Some(broken) => format!("BROKEN in {broken} of {judged} runs in which it applies"),
         };
-        entry(out, property.name(), &verdict);
+        entries.add(property.name(), verdict);
     }
     let apply: Vec<_> = search.protocol.spec().promises(search.variant).iter().map(|p| p.property).collect();
     for property in apply.iter().filter(|property| !outcome.judged.contains_key(property)) {
-        entry(out, property.name(), "never applied: what it takes for granted was not so in any run");
+        entries.add(property.name(), "never applied: what it takes for granted was not so in any run");
     }
     let count = |(situation, runs): (&Situation, &u64)| {
         format!("{}\u{a0}{runs}", situation.to_string().replace(' ', "\u{a0}"))
     };
     let must = search.must_reach();
     let reached = outcome.reached.iter().filter(|(situation, _)| must.contains(situation));
-    entry(out, "reached, in runs", &reached.map(count).collect::<Vec<_>>().join(", "));
-    never_reached(one, out);
+    entries.add("reached, in runs", reached.map(count).collect::<Vec<_>>().join(", "));
+    if let Some(missed) = never_reached(one) {
+        entries.add(NEVER_REACHED, missed);
+    }
+    entries
 }
 
 /// Of many searches only what is missing.
 fn shortcomings(searched: &[Searched], out: &Printer) {
-    for one in searched.iter().filter(|one| !one.missed().is_empty()) {
-        out.line(format_args!("\n{}", name(&one.search)));
-        never_reached(one, out);
+    for one in searched {
+        if let Some(missed) = never_reached(one) {
+            out.line(format_args!("\n{}", name(&one.search)));
+            entry(out, NEVER_REACHED, &missed);
+        }
     }
 }
 
-fn never_reached(one: &Searched, out: &Printer) {
+const NEVER_REACHED: &str = "never reached";
+
+fn never_reached(one: &Searched) -> Option<String> {
     let missed: Vec<_> =
         one.missed().iter().map(|situation| situation.to_string().replace(' ', "\u{a0}")).collect();
-    if !missed.is_empty() {
-        entry(out, "never reached", &missed.join(", "));
-    }
+    (!missed.is_empty()).then(|| missed.join(", "))
 }
 
 fn counterexample(one: &Searched, found: &Counterexample, out: &Printer) {
     let Counterexample { property, seed, how, steps, files, .. } = found;
-    let label = format!("{} breaks {property} ", name(&one.search));
-    out.line(hanging(&label, &format!("at {}: {}", how.at, how.what)));
+    let headline = format!("{} breaks {property} at {}: {}", name(&one.search), how.at, how.what);
+    out.line(hanging("", &headline));
     entry(out, "  found", &format!("seed {seed}"));
     entry(out, "  shrunk", &shrunk(found));
     entry(out, "  broken", &format!("after {} of that run", counted(*steps, "step")));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Checked;
 use crate::args::check::CheckArgs;
-use crate::layout::{Column, hanging, label, table};
+use crate::layout::{Column, Entries, table};
 use crate::output::Printer;
 
 pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: &Printer) {
@@ -39,16 +39,18 @@ pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: 
     ];
     out.line(table(&columns, vec![row]));
     out.line("");
-    let entry = |name: &str, text: &str| out.line(hanging(&label(name), text));
+    let mut entries = Entries::default();
     for (finding, _) in findings {
-        entry(finding.property.name(), &verdict(finding));
+        entries.add(finding.property.name(), verdict(finding));
     }
     for (property, why) in &recorded.not_judged {
-        entry(property.name(), &format!("not judged: {why}"));
+        entries.add(property.name(), format!("not judged: {why}"));
     }
     for file in torn {
-        entry("incomplete", &format!("{file} ends in the middle of a line, as that of a killed node does"));
+        entries
+            .add("incomplete", format!("{file} ends in the middle of a line, as that of a killed node does"));
     }
+    entries.paragraphs().for_each(|paragraph| out.line(paragraph));
     if findings.is_empty() {
         out.line("Nothing could be judged.");
     }

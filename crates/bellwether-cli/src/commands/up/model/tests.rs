@@ -82,6 +82,79 @@ fn a_stopped_node_is_not_waited_for() {
     assert_eq!(told(&model)[1..], ["node 2 leads, epoch 2; 250 ms without a leader (node 1 was silent)"]);
 }
 
+/// `fb-omega`: the leader is stopped, goes on, and is admitted by the next. To it the other was silent.
+#[test]
+fn who_slept_is_not_asked_why() {
+    let (mut model, start) = model(3);
+    for id in 1..=3 {
+        model.change(id, &change(Some(1), 1, "started", None), start);
+    }
+    model.process(1, Process::Stopped(1_001), start + 10 * MS);
+    for id in [2, 3] {
+        model.change(id, &change(Some(2), 2, "silent", Some(1)), start + 500 * MS);
+    }
+    model.process(1, Process::Up(1_001), start + 3_000 * MS);
+    model.change(1, &change(None, 1, "silent", Some(2)), start + 3_010 * MS);
+    for id in [2, 3] {
+        model.change(id, &change(Some(2), 3, "merged", None), start + 3_080 * MS);
+    }
+    model.change(1, &change(Some(2), 3, "silent", Some(2)), start + 3_090 * MS);
+    assert_eq!(told(&model)[2..], ["node 2 leads, epoch 3; 90 ms without a leader (two groups met)"]);
+}
+
+/// `async-bully`: the strongest is stopped, goes on, and leads again. Its own word counts only later.
+#[test]
+fn a_leader_that_slept_is_not_asked_why_until_it_is_awake() {
+    let (mut model, start) = model(3);
+    for id in 1..=3 {
+        model.change(id, &change(Some(1), 1, "started", None), start);
+    }
+    model.process(1, Process::Stopped(1_001), start);
+    for id in [2, 3] {
+        model.change(id, &change(Some(2), 2, "silent", Some(1)), start + 200 * MS);
+    }
+    model.process(1, Process::Up(1_001), start + 1_000 * MS);
+    for id in 1..=3 {
+        let (kind, node) = if id == 1 { ("silent", 1) } else { ("outranked", 2) };
+        model.change(id, &change(Some(1), 3, kind, Some(node)), start + 1_000 * MS);
+    }
+    assert!(told(&model)[2].ends_with(" without a leader (preferred to node 2)"), "{:?}", told(&model));
+    for id in 1..=3 {
+        model.change(id, &change(Some(1), 4, "merged", None), start + 9_000 * MS);
+    }
+    assert!(told(&model)[3].ends_with(" without a leader (two groups met)"), "{:?}", told(&model));
+}
+
+/// A node that was stopped and missed nothing is not behind; but to it all others were silent.
+#[test]
+fn a_follower_that_slept_through_nothing_is_not_asked_why() {
+    let (mut model, start) = model(3);
+    for id in 1..=3 {
+        model.change(id, &change(Some(3), 1, "started", None), start);
+    }
+    model.process(1, Process::Stopped(1_001), start);
+    model.process(1, Process::Up(1_001), start + 2_000 * MS);
+    for id in [1, 2, 3] {
+        let (kind, node) = if id == 1 { ("silent", 3) } else { ("outranked", 3) };
+        model.change(id, &change(Some(3), 2, kind, Some(node)), start + 2_010 * MS);
+    }
+    assert_eq!(told(&model)[1..], ["node 3 leads, epoch 2; 0 ms without a leader (elected again)"]);
+}
+
+/// Where nobody saw the one before go, nothing is made up.
+#[test]
+fn who_came_later_knows_no_cause() {
+    let (mut model, start) = model(2);
+    for id in 1..=2 {
+        model.change(id, &change(Some(1), 1, "started", None), start);
+    }
+    model.process(1, Process::Stopped(1_001), start);
+    model.process(1, Process::Up(1_001), start + 1_000 * MS);
+    model.change(1, &change(Some(1), 2, "silent", Some(2)), start + 1_000 * MS);
+    model.change(2, &change(Some(1), 2, "started", None), start + 1_000 * MS);
+    assert!(told(&model)[2].ends_with(" without a leader"), "{:?}", told(&model));
+}
+
 #[test]
 fn the_board_fits_every_terminal() {
     let (mut model, start) = model(9);
