@@ -10,6 +10,7 @@ use super::request::Request;
 use super::{Found, Searched};
 use crate::layout::{LABEL, hanging, label};
 use crate::output::Printer;
+use crate::words::counted;
 
 pub(super) fn progress(request: &Request, progress: Progress, took: Duration) -> String {
     let Progress { states, depth, frontier, .. } = progress;
@@ -91,8 +92,10 @@ fn undecided(outcome: &Outcome) -> String {
 pub(super) fn steps(found: &Found) -> Vec<String> {
     let Found { counterexample, story, .. } = found;
     let label = format!("{} is broken ", counterexample.broken.name());
-    let mut lines =
-        vec![hanging(&label, &format!("after {}: {}", in_steps(story.lines.len()), counterexample.what))];
+    let mut lines = vec![hanging(
+        &label,
+        &format!("after {}: {}", counted(story.lines.len() as u64, "step"), counterexample.what),
+    )];
     lines.extend(story.lines.iter().enumerate().map(|(nth, line)| format!("  {:>3}  {line}", nth + 1)));
     lines
 }
@@ -134,10 +137,6 @@ pub(super) fn json(searched: &Searched) -> Value {
         "slowest_us": outcome.slowest.as_micros(),
         "undecided": outcome.undecided,
     })
-}
-
-fn in_steps(count: usize) -> String {
-    if count == 1 { "1 step".to_owned() } else { format!("{count} steps") }
 }
 
 fn reached(outcome: &Outcome) -> String {
