@@ -132,18 +132,27 @@ fn whoever_ends_it_gets_no_picture_and_keeps_no_process() {
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_done() {
     for (args, error) in [
-        (&["--data", "0"][..], "--nodes and --data: 0 shards rebuild nothing; expected 1 to 5"),
-        (&["--data", "6"], "6 shards of 6 are to rebuild a row, so that no node may fail; expected 1 to 5"),
-        (&["--nodes", "5", "--data", "9"], "9 shards of 5 "),
-        (&["--nodes", "2"], "2 nodes; expected 3 to 9"),
-        (&["--nodes", "100000"], "100000 nodes; expected 3 to 9"),
-        (&["--nodes", "six"], "invalid digit"),
-        (&["--size", "0x10"], "--size: a picture of 0x10 cannot be cut"),
-        (&["--size", "9999x9999"], "1 to 1024 tiles"),
+        (&["--data", "0"][..], "error: --data: 0 shards rebuild nothing; expected 1 to 5"),
+        (
+            &["--data", "6"],
+            "error: --data: 6 shards of 6 are to rebuild a row, so that no node may fail; expected 1 to 5",
+        ),
+        (&["--nodes", "5", "--data", "9"], "--data: 9 shards of 5 "),
+        (&["--data", "some"], "'some' for '--data <K>': expected a whole number"),
+        (&["--nodes", "1"], "'1' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (&["--nodes", "100000"], "'100000' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (&["--nodes", "three"], "'three' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (
+            &["--size", "0x0"],
+            "'0x0' for '--size <WxH>': a picture needs a width and a height of at least 1 pixel",
+        ),
+        (&["--size", "9999x9999"], "for '--size <WxH>': 49141 tiles of 64x32 pixels; expected at most 1024"),
         (&["--size", "big"], "expected a width and a height"),
         (&["--pace", "0"], "expected a number from 0.1 to 1000"),
         (&["--no-return", "--data", "5"], "4 are left; 5 are needed"),
         (&["--calm", "--by-hand"], "cannot be used with"),
+        (&["--out", "x.jpg"], "--out: x.jpg does not end in .png"),
+        (&["--out", "picture"], "--out: picture does not end in .png"),
         (&["--out", "no/such/dir/x.png"], "--out: there is no directory no/such/dir"),
     ] {
         let (code, out, err) = run(&[&["demo", "rain"], args].concat());
