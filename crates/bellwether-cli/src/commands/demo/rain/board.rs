@@ -1,5 +1,7 @@
 //! How it looks, in lines of at most 80 columns.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use bellwether_rain::picture::{TILE_HEIGHT, Tile};
@@ -7,10 +9,10 @@ use bellwether_rain::picture::{TILE_HEIGHT, Tile};
 use super::model::{Model, Node, Standing};
 use super::request::needed;
 use super::setup::Setup;
-use crate::commands::up::board::{Line, Tone, line, note_line};
+use crate::commands::up::board::{Line, Tone, line, note_lines};
 use crate::commands::up::fleet::Process;
 use crate::commands::up::keys::KEYS;
-use crate::commands::up::notes::Notes;
+use crate::commands::up::notes::{NOTES_MAX, Notes};
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::invocation;
@@ -31,22 +33,28 @@ pub(super) fn lines(model: &Model, notes: &Notes, selected: Option<u32>, now: In
     lines.extend(map(model).iter().map(|row| line(row, Tone::Plain)));
     lines.push(line(&bar(model, now), if model.is_stalled() { Tone::Dim } else { Tone::Bright }));
     lines.push(line("", Tone::Plain));
-    lines.extend(notes.latest().map(|note| line(&note_line(note), Tone::Plain)));
+    lines.extend(latest(notes).iter().map(|text| line(text, Tone::Plain)));
     lines.push(line("", Tone::Plain));
     lines.push(line(&format!("1-{} {KEYS}", model.nodes.len()), Tone::Dim));
     lines
 }
 
-/// The workers without the rest, for another terminal.
-pub(super) fn list(model: &Model) -> String {
-    let rows = model.nodes.iter().map(|(id, node)| format!(" {}", row(model, *id, node)));
-    let lines: Vec<_> =
-        [ROW_TITLES.to_owned()].into_iter().chain(rows).map(|line| line.trim_end().to_owned()).collect();
+/// The latest news, broken where it is too long for a line.
+fn latest(notes: &Notes) -> Vec<String> {
+    let mut lines: Vec<_> = notes.latest().flat_map(note_lines).collect();
+    lines.split_off(lines.len().saturating_sub(NOTES_MAX))
+}
+
+/// The workers without the rest, and where their agents can be asked, for another terminal.
+pub(super) fn list(model: &Model, apis: &BTreeMap<u32, SocketAddr>) -> String {
+    let api = |id: &u32| apis.get(id).map_or_else(String::new, SocketAddr::to_string);
+    let rows = model.nodes.iter().map(|(id, node)| format!(" {}  {}", row(model, *id, node), api(id)));
+    let lines: Vec<_> = [format!("{ROW_TITLES}  API")].into_iter().chain(rows).collect();
     lines.join("\n")
 }
 
-/// What is said once, at the beginning.
-pub(super) fn introduction(setup: &Setup) -> Vec<String> {
+/// What is said once, at the beginning. One of the agents is named to be asked.
+pub(super) fn introduction(setup: &Setup, asked: u32) -> Vec<String> {
     let (job, name) = (&setup.job.job, invocation());
     let entry = |label: &str, text: &str| hanging(&format!("{label:<10}"), text);
     let (nodes, data) = (job.code.nodes(), job.code.data());
@@ -69,7 +77,7 @@ pub(super) fn introduction(setup: &Setup) -> Vec<String> {
         ),
         entry("files", &setup.dir.display().to_string()),
     ];
-    entries.extend(setup.api.map(|api| entry("ask", &format!("{name} status --api {api}"))));
+    entries.extend(setup.apis.get(&asked).map(|api| entry("ask", &format!("{name} status --api {api}"))));
     entries.push(entry("break", &format!("{name} up kill 1")));
     entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
 }

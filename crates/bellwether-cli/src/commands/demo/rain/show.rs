@@ -103,9 +103,10 @@ impl<'a> Show<'a> {
             keys::take(move |key| to.send(key.map_or(News::End, News::Key)).is_ok())?;
         }
         let now = Instant::now();
+        let script = Script::new(request.story, request.job.code.nodes(), request.seed);
         let screen = (!request.json).then(|| Screen::open(on_terminal, out));
         if let Some(screen) = &screen {
-            screen.introduce(board::introduction(&setup));
+            screen.introduce(board::introduction(&setup, script.spared()));
         }
         let to = tell.clone();
         let listen = move |node, stdout| {
@@ -118,7 +119,7 @@ impl<'a> Show<'a> {
             notes: Notes::new(now),
             screen,
             out,
-            script: Script::new(request.story, request.job.code.nodes(), request.seed),
+            script,
             keys: Keys::default(),
             setup,
         };
@@ -225,7 +226,7 @@ impl<'a> Show<'a> {
     }
 
     fn obey(&mut self, order: &Order) -> Result<String, Trouble> {
-        let Some(node) = order.node else { return Ok(board::list(&self.model)) };
+        let Some(node) = order.node else { return Ok(board::list(&self.model, &self.setup.apis)) };
         let (what, state) = order.carry_out(&mut self.fleet)?;
         let now = Instant::now();
         // That it was started is told with its number.
