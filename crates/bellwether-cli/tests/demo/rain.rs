@@ -74,9 +74,14 @@ fn too_few_stall_and_go_on_when_enough_are_back() {
     run.order("kill", 2);
     let stalled = run.wait_for("stalled", |_| true);
     assert_eq!((&stalled["left"], &stalled["needed"]), (&json!(3), &json!(4)), "{:#?}", run.told);
+    assert_eq!(stalled["why"], json!("3 workers left, 4 needed"));
+    let waits = run.wait_after(0, "recovered", |told| told["outcome"] == "waits");
+    assert_eq!((&waits["members"], &waits["needed"]), (&json!(3), &json!(4)), "{:#?}", run.told);
     run.order("start", 1);
-    run.wait_for("goes-on", |_| true);
-    run.summary();
+    assert_eq!(run.wait_for("goes-on", |_| true)["workers"], json!(4), "{:#?}", run.told);
+    let summary = run.summary();
+    let stalled = summary["stalled_ms"].as_u64().unwrap();
+    assert!(stalled > 0 && summary["after_kill"]["stalled_ms"] == json!(stalled), "{summary:#}");
     assert_same(run);
 }
 
