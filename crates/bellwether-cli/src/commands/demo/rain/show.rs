@@ -28,7 +28,7 @@ use crate::commands::up::fleet::Fleet;
 use crate::commands::up::keys::{self, Keys, Pressed};
 use crate::commands::up::notes::Notes;
 use crate::commands::up::place::Place;
-use crate::commands::up::screen::Screen;
+use crate::commands::up::screen::{Screen, room};
 use crate::output::Printer;
 use crate::signals::when_asked_to_end;
 use crate::trouble::Trouble;
@@ -172,7 +172,7 @@ impl<'a> Show<'a> {
         self.tell_news(now);
         let (model, notes, selected) = (&self.model, &self.notes, self.keys.selected);
         if let Some(screen) = &mut self.screen {
-            screen.show(notes, || board::lines(model, notes, selected, now), now);
+            screen.show(notes, || board::lines(model, notes, selected, room(), now), now);
         }
     }
 
@@ -250,7 +250,7 @@ impl<'a> Show<'a> {
         match self.screen.take() {
             Some(mut screen) => {
                 let (model, notes, now) = (&self.model, &self.notes, Instant::now());
-                screen.show_last(notes, || board::lines(model, notes, None, now), now);
+                screen.show_last(notes, || board::lines(model, notes, None, room(), now), now);
                 drop(screen);
                 out.line("");
                 summary.lines().iter().for_each(|line| out.line(line));
