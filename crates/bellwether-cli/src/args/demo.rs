@@ -31,16 +31,16 @@ at 50 %; then one is paused at 65 % and resumed at 80 %.";
 #[derive(Debug, clap::Args)]
 pub(crate) struct RainArgs {
     /// How many workers, 3 to 9
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = nodes)]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = nodes, allow_negative_numbers = true)]
     pub(crate) nodes: u32,
     /// How many of a row's N shards rebuild it: so many workers, and a majority, must be left [default: two thirds of N]
-    #[arg(long, value_name = "K", value_parser = data)]
+    #[arg(long, value_name = "K", value_parser = data, allow_negative_numbers = true)]
     pub(crate) data: Option<u32>,
     /// How large the picture is
     #[arg(long, value_name = "WxH", default_value = "480x320", value_parser = size)]
     pub(crate) size: Picture,
     /// How many rows of a tile a worker computes in a second, as if it had a machine of its own
-    #[arg(long, value_name = "ROWS", default_value_t = 30.0, value_parser = pace)]
+    #[arg(long, value_name = "ROWS", default_value_t = 30.0, value_parser = pace, allow_negative_numbers = true)]
     pub(crate) pace: f64,
     /// Which workers are killed and paused
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]

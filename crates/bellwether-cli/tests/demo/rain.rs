@@ -145,6 +145,7 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
         (&["--nodes", "5", "--data", "9"], "--data: 9 shards of 5 "),
         (&["--data", "some"], "'some' for '--data <K>': expected a whole number"),
         (&["--nodes", "1"], "'1' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (&["--nodes", "-1"], "'-1' for '--nodes <N>': expected a whole number from 3 to 9"),
         (&["--nodes", "100000"], "'100000' for '--nodes <N>': expected a whole number from 3 to 9"),
         (&["--nodes", "three"], "'three' for '--nodes <N>': expected a whole number from 3 to 9"),
         (

@@ -16,6 +16,7 @@ use crate::commands::up::notes::{NOTES_MAX, Notes};
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::invocation;
+use crate::words::plural;
 
 /// How long the bar is.
 const BAR: u32 = 36;
@@ -73,14 +74,14 @@ pub(super) fn list(model: &Model, apis: &BTreeMap<u32, SocketAddr>) -> String {
 pub(super) fn introduction(setup: &Setup, asked: u32) -> Vec<String> {
     let (job, name) = (&setup.job.job, invocation());
     let entry = |label: &str, text: &str| hanging(&format!("{label:<10}"), text);
-    let (nodes, data) = (job.code.nodes(), job.code.data());
+    let (nodes, data, pace) = (job.code.nodes(), job.code.data(), setup.job.pace.to_string());
     let mut entries = vec![
         entry(
             "workers",
             &format!(
-                "{nodes} on loopback, real agents that run fb-omega; each computes {} rows a second, as if it had a \
+                "{nodes} on loopback, real agents that run fb-omega; each computes {pace} {} a second, as if it had a \
                  machine of its own",
-                setup.job.pace
+                plural(pace.parse().unwrap_or_default(), "tile row")
             ),
         ),
         entry(
