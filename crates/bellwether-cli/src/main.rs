@@ -15,6 +15,7 @@ mod output;
 mod recording;
 mod signals;
 mod trouble;
+mod words;
 mod work;
 
 use std::process::ExitCode;

@@ -34,7 +34,7 @@ pub struct Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadCode {
     /// Too few nodes, or too many.
-    #[error("{0} nodes; expected {NODES_MIN} to {NODES_MAX}")]
+    #[error("expected {NODES_MIN} to {NODES_MAX} nodes, not {0}")]
     Nodes(u32),
     /// Nothing cannot be rebuilt from nothing.
     #[error("0 shards rebuild nothing; expected 1 to {}", nodes - 1)]

@@ -12,9 +12,7 @@ use crate::wire::{Answer, Request, Secret, TILES_AT_ONCE};
 
 /// Why there is no picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{missing} rows cannot be rebuilt from the shards of {reached} workers, of which {needed} are needed"
-)]
+#[error("rows that cannot be rebuilt: {missing}; workers that answered: {reached}, of the {needed} needed")]
 pub struct Incomplete {
     /// How many rows are missing.
     pub missing: u32,

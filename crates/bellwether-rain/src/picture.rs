@@ -22,13 +22,18 @@ pub struct Tile(pub u16);
 
 /// A size that no picture can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a picture of {width}x{height} cannot be cut into 1 to {TILES_MAX} tiles of {TILE_WIDTH}x{TILE_HEIGHT}; \
-     2048x1024 can"
-)]
-pub struct BadSize {
-    width: u32,
-    height: u32,
+pub enum BadSize {
+    /// It has no pixels.
+    #[error("a picture needs a width and a height of at least 1 pixel, as in 480x320")]
+    Empty,
+    /// It has too many tiles.
+    #[error(
+        "{tiles} tiles of {TILE_WIDTH}x{TILE_HEIGHT} pixels; expected at most {TILES_MAX}, as 2048x1024 has"
+    )]
+    TooLarge {
+        /// How many.
+        tiles: u64,
+    },
 }
 
 impl Picture {
@@ -38,10 +43,10 @@ impl Picture {
     /// If it has no pixels, or more than [`TILES_MAX`] tiles.
     pub fn new(width: u32, height: u32) -> Result<Self, BadSize> {
         let tiles = u64::from(width.div_ceil(TILE_WIDTH)) * u64::from(height.div_ceil(TILE_HEIGHT));
-        if (1..=u64::from(TILES_MAX)).contains(&tiles) {
-            Ok(Self { width, height })
-        } else {
-            Err(BadSize { width, height })
+        match tiles {
+            0 => Err(BadSize::Empty),
+            tiles if tiles > u64::from(TILES_MAX) => Err(BadSize::TooLarge { tiles }),
+            _ => Ok(Self { width, height }),
         }
     }
 

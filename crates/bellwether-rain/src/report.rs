@@ -47,11 +47,15 @@ pub enum Report {
     Recovered {
         /// The view.
         view: u64,
+        /// How many members it has.
+        members: u32,
+        /// How many are needed, if those are too few: then nothing was found out.
+        waits_for: Option<u32>,
         /// Who failed.
         failed: Vec<u32>,
         /// Who came back.
         readmitted: Vec<u32>,
-        /// For every tile, the rows that are safe.
+        /// For every tile, the rows that are safe. Empty if nothing was found out.
         known: Vec<Rows>,
         /// How many rows it rebuilt that the failed had done since the view before; all, if all are back at once.
         rows: u32,

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use bellwether_rain::code::{NODES_MAX, NODES_MIN};
+use bellwether_rain::picture::Picture;
 use clap::Subcommand;
 
 use super::seed;
@@ -23,22 +25,22 @@ pub(crate) enum DemoCommand {
 }
 
 const STORY: &str = "\
-By default a third of the workers is killed when 20 % of the picture are done, the fault manager among them, and revived at
-50 %; then one is paused at 65 % and resumed at 80 %.";
+By default a third of the workers is killed when 20 % of the picture are done, the fault manager among them, and revived \
+at 50 %; then one is paused at 65 % and resumed at 80 %.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RainArgs {
     /// How many workers, 3 to 9
-    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = nodes, allow_negative_numbers = true)]
     pub(crate) nodes: u32,
     /// How many of a row's N shards rebuild it: so many workers, and a majority, must be left [default: two thirds of N]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = data, allow_negative_numbers = true)]
     pub(crate) data: Option<u32>,
     /// How large the picture is
     #[arg(long, value_name = "WxH", default_value = "480x320", value_parser = size)]
-    pub(crate) size: (u32, u32),
+    pub(crate) size: Picture,
     /// How many rows of a tile a worker computes in a second, as if it had a machine of its own
-    #[arg(long, value_name = "ROWS", default_value_t = 30.0, value_parser = pace)]
+    #[arg(long, value_name = "ROWS", default_value_t = 30.0, value_parser = pace, allow_negative_numbers = true)]
     pub(crate) pace: f64,
     /// Which workers are killed and paused
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
@@ -81,10 +83,23 @@ pub(crate) struct RainWorkerArgs {
     pub(crate) job: PathBuf,
 }
 
-fn size(text: &str) -> Result<(u32, u32), String> {
+fn nodes(text: &str) -> Result<u32, String> {
+    let nodes: Option<u32> = text.parse().ok();
+    nodes
+        .filter(|nodes| (NODES_MIN..=NODES_MAX).contains(nodes))
+        .ok_or_else(|| format!("expected a whole number from {NODES_MIN} to {NODES_MAX}"))
+}
+
+/// How many there may be depends on how many workers there are.
+fn data(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "expected a whole number, fewer than there are workers".to_owned())
+}
+
+fn size(text: &str) -> Result<Picture, String> {
     let numbers =
         text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    numbers.ok_or_else(|| "expected a width and a height in pixels, as in 480x320".to_owned())
+    let (width, height) = numbers.ok_or("expected a width and a height in pixels, as in 480x320")?;
+    Picture::new(width, height).map_err(|error| error.to_string())
 }
 
 fn pace(text: &str) -> Result<f64, String> {

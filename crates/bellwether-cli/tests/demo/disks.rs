@@ -37,7 +37,7 @@ fn too_few_disks_stall_say_why_and_go_on_when_one_is_mended() {
     break_disk(&run, 2);
     break_disk(&run, 3);
     let stalled = run.wait_for("stalled", |_| true);
-    assert_eq!(stalled["why"], json!("1 disks take shards, and 2 are needed; those of 2 3 do not"));
+    assert_eq!(stalled["why"], json!("1 good disk left, 2 needed; nodes 2 and 3 can keep no shards"));
     fs::remove_dir(run.shards(3).join("new")).unwrap();
     run.wait_for("goes-on", |_| true);
     run.summary();

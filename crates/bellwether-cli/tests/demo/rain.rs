@@ -74,9 +74,14 @@ fn too_few_stall_and_go_on_when_enough_are_back() {
     run.order("kill", 2);
     let stalled = run.wait_for("stalled", |_| true);
     assert_eq!((&stalled["left"], &stalled["needed"]), (&json!(3), &json!(4)), "{:#?}", run.told);
+    assert_eq!(stalled["why"], json!("3 workers left, 4 needed"));
+    let waits = run.wait_after(0, "recovered", |told| told["outcome"] == "waits");
+    assert_eq!((&waits["members"], &waits["needed"]), (&json!(3), &json!(4)), "{:#?}", run.told);
     run.order("start", 1);
-    run.wait_for("goes-on", |_| true);
-    run.summary();
+    assert_eq!(run.wait_for("goes-on", |_| true)["workers"], json!(4), "{:#?}", run.told);
+    let summary = run.summary();
+    let stalled = summary["stalled_ms"].as_u64().unwrap();
+    assert!(stalled > 0 && summary["after_kill"]["stalled_ms"] == json!(stalled), "{summary:#}");
     assert_same(run);
 }
 
@@ -132,18 +137,28 @@ fn whoever_ends_it_gets_no_picture_and_keeps_no_process() {
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_done() {
     for (args, error) in [
-        (&["--data", "0"][..], "--nodes and --data: 0 shards rebuild nothing; expected 1 to 5"),
-        (&["--data", "6"], "6 shards of 6 are to rebuild a row, so that no node may fail; expected 1 to 5"),
-        (&["--nodes", "5", "--data", "9"], "9 shards of 5 "),
-        (&["--nodes", "2"], "2 nodes; expected 3 to 9"),
-        (&["--nodes", "100000"], "100000 nodes; expected 3 to 9"),
-        (&["--nodes", "six"], "invalid digit"),
-        (&["--size", "0x10"], "--size: a picture of 0x10 cannot be cut"),
-        (&["--size", "9999x9999"], "1 to 1024 tiles"),
+        (&["--data", "0"][..], "error: --data: 0 shards rebuild nothing; expected 1 to 5"),
+        (
+            &["--data", "6"],
+            "error: --data: 6 shards of 6 are to rebuild a row, so that no node may fail; expected 1 to 5",
+        ),
+        (&["--nodes", "5", "--data", "9"], "--data: 9 shards of 5 "),
+        (&["--data", "some"], "'some' for '--data <K>': expected a whole number"),
+        (&["--nodes", "1"], "'1' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (&["--nodes", "-1"], "'-1' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (&["--nodes", "100000"], "'100000' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (&["--nodes", "three"], "'three' for '--nodes <N>': expected a whole number from 3 to 9"),
+        (
+            &["--size", "0x0"],
+            "'0x0' for '--size <WxH>': a picture needs a width and a height of at least 1 pixel",
+        ),
+        (&["--size", "9999x9999"], "for '--size <WxH>': 49141 tiles of 64x32 pixels; expected at most 1024"),
         (&["--size", "big"], "expected a width and a height"),
         (&["--pace", "0"], "expected a number from 0.1 to 1000"),
         (&["--no-return", "--data", "5"], "4 are left; 5 are needed"),
         (&["--calm", "--by-hand"], "cannot be used with"),
+        (&["--out", "x.jpg"], "--out: x.jpg does not end in .png"),
+        (&["--out", "picture"], "--out: picture does not end in .png"),
         (&["--out", "no/such/dir/x.png"], "--out: there is no directory no/such/dir"),
     ] {
         let (code, out, err) = run(&[&["demo", "rain"], args].concat());

@@ -41,6 +41,15 @@ struct Tally {
     replaced: u32,
 }
 
+/// What it found.
+#[derive(Debug)]
+enum Found<'a> {
+    /// The rows that are safe.
+    Known(&'a Inventory),
+    /// That it takes so many members to know.
+    TooFew { need: u32 },
+}
+
 impl Recovery {
     /// Finds out what is known, rebuilds what the failed had done, and deals out what is left.
     pub(super) async fn run(self) -> Result<Task, String> {
@@ -51,10 +60,11 @@ impl Recovery {
     async fn plan(&self) -> Result<Plan, String> {
         let (job, begun) = (self.job(), Instant::now());
         let (holdings, at_work) = self.ask_all().await?;
-        let have = u32::try_from(self.view.members.len()).unwrap_or(u32::MAX);
+        let have = self.members();
         if have < job.code.data() {
-            self.tell(None, &Tally::default(), begun);
-            return Ok(Plan::Wait { have, need: job.code.data() });
+            let need = job.code.data();
+            self.tell(&Found::TooFew { need }, &Tally::default(), begun);
+            return Ok(Plan::Wait { have, need });
         }
         let survey = Survey::new(job, holdings);
         let mut known = survey.known();
@@ -83,7 +93,7 @@ impl Recovery {
             }
             tally.replaced += self.replace(missing).await?;
         }
-        self.tell(Some(&known), &tally, begun);
+        self.tell(&Found::Known(&known), &tally, begun);
         Ok(deal(&job, &known, &self.view.members, &at_work))
     }
 
@@ -161,18 +171,28 @@ impl Recovery {
         self.failed.contains(&node) || self.readmitted.contains(&node) || !self.view.members.contains(&node)
     }
 
-    fn tell(&self, known: Option<&Inventory>, tally: &Tally, begun: Instant) {
+    fn tell(&self, found: &Found<'_>, tally: &Tally, begun: Instant) {
+        let (known, waits_for) = match found {
+            Found::Known(known) => (known.iter().map(|(_, rows)| rows).collect(), None),
+            Found::TooFew { need } => (Vec::new(), Some(*need)),
+        };
         let unique = |nodes: &[u32]| nodes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
         self.shared.tell(Report::Recovered {
             view: self.view.number,
+            members: self.members(),
+            waits_for,
             failed: unique(&self.failed),
             readmitted: unique(&self.readmitted),
-            known: known.map_or_else(Vec::new, |known| known.iter().map(|(_, rows)| rows).collect()),
+            known,
             rows: tally.rows,
             lost: tally.lost,
             replaced: tally.replaced,
             ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
+    }
+
+    fn members(&self) -> u32 {
+        u32::try_from(self.view.members.len()).unwrap_or(u32::MAX)
     }
 
     fn job(&self) -> Job {

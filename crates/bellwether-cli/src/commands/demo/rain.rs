@@ -6,13 +6,14 @@
 //! | `setup.rs` | the workers' files, and their command lines |
 //! | `worker.rs`, `views.rs` | a worker's process: an agent, the application beside it, and what one tells the other |
 //! | `happening.rs` | what happens, for people and for machines |
-//! | `model.rs`, `watch.rs`, `effort.rs` | what is known of it, whether it goes on, and what it took |
+//! | `model.rs`, `watch.rs`, `force.rs`, `effort.rs` | what is known of it, whether it goes on, if not why, and what it took |
 //! | `script.rs` | what befalls the workers, and when |
 //! | `show.rs`, `board.rs` | how it goes, and how it looks |
 //! | `tries.rs`, `summary.rs` | when the picture is put together, and what it came to |
 
 mod board;
 mod effort;
+mod force;
 mod happening;
 mod model;
 mod request;

@@ -7,6 +7,7 @@ use bellwether_sim::shrink::Broken;
 use super::files::{picture_of, scenario_of};
 use super::hunt::{Hunted, Repair, Shown};
 use crate::layout::{Column, markdown};
+use crate::words::plural;
 use crate::work::cores;
 
 /// What a table is made of: each flaw that was hunted, and what came of it.
@@ -182,5 +183,5 @@ fn counted(count: u64, what: &str) -> String {
         }
         grouped.push(digit);
     }
-    format!("{grouped} {what}{}", if count == 1 { "" } else { "s" })
+    format!("{grouped} {}", plural(count, what))
 }

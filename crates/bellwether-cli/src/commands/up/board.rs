@@ -72,9 +72,18 @@ pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
     entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
 }
 
-/// News, as it stands on the board and in a pipe.
+/// News, as it stands in a pipe, and on the board if there is room.
 pub(in crate::commands) fn note_line(note: &Note) -> String {
-    format!("{:>8.3}s  {}", note.at.as_secs_f64(), note.text)
+    format!("{}{}", note_time(note), note.text)
+}
+
+/// News, as it stands on the board: broken where it is too long for a line.
+pub(in crate::commands) fn note_lines(note: &Note) -> Vec<String> {
+    hanging(&note_time(note), &note.text).lines().map(str::to_owned).collect()
+}
+
+fn note_time(note: &Note) -> String {
+    format!("{:>8.3}s  ", note.at.as_secs_f64())
 }
 
 const ROW_TITLES: &str = " node      pid  state         standing    epoch  since       API";

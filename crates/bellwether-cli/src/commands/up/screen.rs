@@ -102,9 +102,10 @@ impl Terminal {
             return;
         }
         self.drawn = Some(now);
-        let lines = board();
+        let mut lines = board();
         // A line that the terminal breaks would be two, and the next frame would not find its beginning.
         let width = size().map_or(usize::MAX, |(columns, _)| usize::from(columns));
+        lines.truncate(room());
         let mut text = String::from("\x1b[?25l");
         if self.height > 0 {
             let _ = write!(text, "\x1b[{}A", self.height);
@@ -122,6 +123,12 @@ impl Terminal {
         self.height = lines.len();
         out.draw(text);
     }
+}
+
+/// How many lines a board may have: the next frame would not find the beginning of one that is higher than the terminal, whose
+/// last line is the cursor's.
+pub(in crate::commands) fn room() -> usize {
+    size().map_or(usize::MAX, |(_, rows)| usize::from(rows).saturating_sub(1))
 }
 
 impl Drop for Screen<'_> {

@@ -10,6 +10,7 @@ use super::request::Request;
 use super::{Found, Searched};
 use crate::layout::{LABEL, hanging, label};
 use crate::output::Printer;
+use crate::words::counted;
 
 pub(super) fn progress(request: &Request, progress: Progress, took: Duration) -> String {
     let Progress { states, depth, frontier, .. } = progress;
@@ -90,7 +91,7 @@ fn undecided(outcome: &Outcome) -> String {
 /// A counterexample, line by line.
 pub(super) fn steps(found: &Found) -> Vec<String> {
     let Found { counterexample, story, .. } = found;
-    let (broken, steps) = (counterexample.broken.name(), in_steps(story.lines.len()));
+    let (broken, steps) = (counterexample.broken.name(), counted(story.lines.len() as u64, "step"));
     let headline = hanging("", &format!("{broken} is broken after {steps}: {}", counterexample.what));
     let step = |(nth, line): (usize, &String)| hanging(&format!("  {:>3}  ", nth + 1), line);
     [headline].into_iter().chain(story.lines.iter().enumerate().map(step)).collect()
@@ -133,10 +134,6 @@ pub(super) fn json(searched: &Searched) -> Value {
         "slowest_us": outcome.slowest.as_micros(),
         "undecided": outcome.undecided,
     })
-}
-
-fn in_steps(count: usize) -> String {
-    if count == 1 { "1 step".to_owned() } else { format!("{count} steps") }
 }
 
 fn reached(outcome: &Outcome) -> String {

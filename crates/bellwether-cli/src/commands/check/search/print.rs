@@ -13,6 +13,7 @@ use super::{Searched, commands};
 use crate::args::check::Sizes;
 use crate::layout::{Column, Entries, LABEL, hanging, label, table};
 use crate::output::Printer;
+use crate::words::counted;
 
 /// A scenario that is longer is for a file, not for a screen.
 const LINES_SHOWN_MAX: usize = 60;
@@ -173,10 +174,6 @@ fn shrunk(found: &Counterexample) -> String {
         Shrinking::GivenUp(runs) => format!("; given up after {runs} candidates, there may be a shorter one"),
     };
     format!("to {to}, from {from}{rest}")
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn scenario(found: &Counterexample, out: &Printer) {

@@ -1,5 +1,7 @@
 //! How it looks, in lines of at most 80 columns.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use bellwether_rain::picture::{TILE_HEIGHT, Tile};
@@ -7,56 +9,79 @@ use bellwether_rain::picture::{TILE_HEIGHT, Tile};
 use super::model::{Model, Node, Standing};
 use super::request::needed;
 use super::setup::Setup;
-use crate::commands::up::board::{Line, Tone, line, note_line};
+use crate::commands::up::board::{Line, Tone, line, note_lines};
 use crate::commands::up::fleet::Process;
 use crate::commands::up::keys::KEYS;
-use crate::commands::up::notes::Notes;
+use crate::commands::up::notes::{NOTES_MAX, Notes};
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::invocation;
+use crate::words::plural;
 
 /// How long the bar is.
 const BAR: u32 = 36;
 /// A map of more lines would leave no room for the rest.
 const MAP_LINES_MAX: u32 = 12;
+/// A map that leaves less room for news is left out.
+const NEWS_MIN: usize = 4;
+/// What is neither a worker nor the map nor news: titles, bar, keys, and what parts them.
+const OTHER_LINES: usize = 7;
 
-/// The board: the workers, the picture, what happened, which keys there are.
-pub(super) fn lines(model: &Model, notes: &Notes, selected: Option<u32>, now: Instant) -> Vec<Line> {
-    let mut lines = vec![line("", Tone::Plain), line(ROW_TITLES, Tone::Dim)];
-    lines.extend(model.nodes.iter().map(|(id, node)| {
+/// The board: the workers, the picture, what happened, which keys there are. Where there is no room for all of it there is
+/// no map, and where that is not enough there is less news.
+pub(super) fn lines(
+    model: &Model,
+    notes: &Notes,
+    selected: Option<u32>,
+    room: usize,
+    now: Instant,
+) -> Vec<Line> {
+    let workers = model.nodes.iter().map(|(id, node)| {
         let mark = if selected == Some(*id) { ">" } else { " " };
         line(&format!("{mark}{}", row(model, *id, node)), tone(model, *id, node))
-    }));
-    lines.push(line("", Tone::Plain));
-    lines.extend(map(model).iter().map(|row| line(row, Tone::Plain)));
-    lines.push(line(&bar(model, now), if model.is_stalled() { Tone::Dim } else { Tone::Bright }));
-    lines.push(line("", Tone::Plain));
-    lines.extend(notes.latest().map(|note| line(&note_line(note), Tone::Plain)));
-    lines.push(line("", Tone::Plain));
-    lines.push(line(&format!("1-{} {KEYS}", model.nodes.len()), Tone::Dim));
+    });
+    let bar = line(&bar(model, now), if model.is_stalled() { Tone::Dim } else { Tone::Bright });
+    let keys = line(&format!("1-{} {KEYS}", model.nodes.len()), Tone::Dim);
+    let empty = || line("", Tone::Plain);
+    let rest = room.saturating_sub(model.nodes.len() + OTHER_LINES);
+    let map = Some(map(model)).filter(|map| map.len() + NEWS_MIN <= rest).unwrap_or_default();
+    let news = latest(notes, NOTES_MAX.min(rest.saturating_sub(map.len())));
+    let mut lines = vec![empty(), line(ROW_TITLES, Tone::Dim)];
+    lines.extend(workers);
+    lines.push(empty());
+    lines.extend(map.iter().map(|row| line(row, Tone::Plain)));
+    lines.extend([bar, empty()]);
+    lines.extend(news.iter().map(|text| line(text, Tone::Plain)));
+    lines.extend([empty(), keys]);
     lines
 }
 
-/// The workers without the rest, for another terminal.
-pub(super) fn list(model: &Model) -> String {
-    let rows = model.nodes.iter().map(|(id, node)| format!(" {}", row(model, *id, node)));
-    let lines: Vec<_> =
-        [ROW_TITLES.to_owned()].into_iter().chain(rows).map(|line| line.trim_end().to_owned()).collect();
+/// The latest news, broken where it is too long for a line.
+fn latest(notes: &Notes, lines_max: usize) -> Vec<String> {
+    let mut lines: Vec<_> = notes.latest().flat_map(note_lines).collect();
+    lines.split_off(lines.len().saturating_sub(lines_max))
+}
+
+/// The workers without the rest, and where their agents can be asked, for another terminal.
+pub(super) fn list(model: &Model, apis: &BTreeMap<u32, SocketAddr>) -> String {
+    let api = |id: &u32| apis.get(id).map_or_else(String::new, SocketAddr::to_string);
+    let rows = model.nodes.iter().map(|(id, node)| format!(" {}  {}", row(model, *id, node), api(id)));
+    let lines: Vec<_> = [format!("{ROW_TITLES}  API")].into_iter().chain(rows).collect();
     lines.join("\n")
 }
 
-/// What is said once, at the beginning.
-pub(super) fn introduction(setup: &Setup) -> Vec<String> {
+/// What is said once, at the beginning. One of the agents is named to be asked.
+pub(super) fn introduction(setup: &Setup, asked: u32) -> Vec<String> {
     let (job, name) = (&setup.job.job, invocation());
     let entry = |label: &str, text: &str| hanging(&format!("{label:<10}"), text);
-    let (nodes, data) = (job.code.nodes(), job.code.data());
+    let (nodes, data, pace) = (job.code.nodes(), job.code.data(), setup.job.pace.to_string());
     let mut entries = vec![
         entry(
             "workers",
             &format!(
-                "{nodes} on loopback, real agents that run fb-omega; each computes {} rows a second, as if it had a \
+                "{nodes} on loopback, real agents that run fb-omega; each computes {pace} {} a second, as if it had a \
                  machine of its own",
-                setup.job.pace
+                plural(pace.parse().unwrap_or_default(), "tile row")
             ),
         ),
         entry(
@@ -69,7 +94,7 @@ pub(super) fn introduction(setup: &Setup) -> Vec<String> {
         ),
         entry("files", &setup.dir.display().to_string()),
     ];
-    entries.extend(setup.api.map(|api| entry("ask", &format!("{name} status --api {api}"))));
+    entries.extend(setup.apis.get(&asked).map(|api| entry("ask", &format!("{name} status --api {api}"))));
     entries.push(entry("break", &format!("{name} up kill 1")));
     entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
 }
@@ -145,4 +170,46 @@ fn bar(model: &Model, now: Instant) -> String {
         " ".repeat((BAR - full) as usize),
         rough(now.saturating_duration_since(model.began))
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use bellwether_rain::code::Code;
+    use bellwether_rain::job::Job;
+    use bellwether_rain::picture::Picture;
+
+    use super::*;
+
+    fn board(nodes: u32, room: usize) -> Vec<String> {
+        let now = Instant::now();
+        let job = Job { picture: Picture::new(480, 320).unwrap(), code: Code::new(nodes, 2).unwrap() };
+        let mut notes = Notes::new(now);
+        (0..NOTES_MAX).for_each(|_| notes.add(&"news ".repeat(20), now));
+        let lines = lines(&Model::new(job, 10.0, now), &notes, None, room, now);
+        lines.into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn the_list_tells_where_each_can_be_asked() {
+        let now = Instant::now();
+        let job = Job { picture: Picture::new(480, 320).unwrap(), code: Code::new(3, 2).unwrap() };
+        let apis = (1..=3).map(|id| (id, SocketAddr::from(([127, 0, 0, 1], 20_000 + id as u16)))).collect();
+        let list = list(&Model::new(job, 10.0, now), &apis);
+        let lines: Vec<_> = list.lines().collect();
+        assert!(lines[0].ends_with("  API") && lines[3].ends_with("  127.0.0.1:20003"), "{list}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{list}");
+    }
+
+    #[test]
+    fn the_board_fits_the_terminal() {
+        for (nodes, room) in (3..=9).flat_map(|nodes| (20..=50).map(move |room| (nodes, room))) {
+            let board = board(nodes, room);
+            assert!(board.len() <= room, "{nodes} {room}: {board:#?}");
+            assert!(board.iter().any(|line| line.contains("of 2560 rows")));
+            assert!(board.iter().any(|line| line.contains("news")));
+            assert!(board.last().unwrap().starts_with(&format!("1-{nodes} ")));
+        }
+        let has_map = |room| board(6, room).iter().any(|line| line.contains("··"));
+        assert!(has_map(50) && !has_map(23));
+    }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::words::counted;
+
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -43,6 +45,10 @@ pub(super) enum Happening {
 pub(super) struct Recovery {
     pub(super) view: u64,
     pub(super) manager: u32,
+    /// How many workers are in the view.
+    pub(super) members: u32,
+    #[serde(flatten)]
+    pub(super) outcome: Outcome,
     pub(super) failed: Vec<u32>,
     pub(super) readmitted: Vec<u32>,
     /// Rows of the failed that it rebuilt.
@@ -54,6 +60,18 @@ pub(super) struct Recovery {
     pub(super) ms: u64,
 }
 
+/// What a fault manager found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub(super) enum Outcome {
+    /// That nothing had been done: so many rows were dealt out.
+    Begun { dealt: u32 },
+    /// What had been done.
+    Recovered,
+    /// That too few are there to find out: so many are needed.
+    Waits { needed: u32 },
+}
+
 impl fmt::Display for Happening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -62,9 +80,11 @@ impl fmt::Display for Happening {
             Self::Ended { node, how } => {
                 write!(f, "node {node} ended ({how}); its log is in node-{node}/log")
             }
-            Self::Up { node, held } => write!(f, "node {node} is up again, with {held} shards on its disk"),
+            Self::Up { node, held } => {
+                write!(f, "node {node} is up again, with {} on its disk", counted(*held, "shard"))
+            }
             Self::View { view, leader, members } => {
-                write!(f, "view {view} in service: {}; fault manager {leader}", list(members))
+                write!(f, "view {view} in service: {}; fault manager: node {leader}", nodes(members))
             }
             Self::Recovered(recovery) => recovery.fmt(f),
             Self::RecoveryFailed { node, view, why } => {
@@ -72,11 +92,11 @@ impl fmt::Display for Happening {
             }
             Self::Dead { node } => write!(f, "node {node} notices that it is dead, and stops"),
             Self::Rejected { node, damaged } => {
-                write!(f, "node {node} rejected {damaged} shards: wrong checksum")
+                write!(f, "node {node} rejected {}: wrong checksum", counted(*damaged, "shard"))
             }
             Self::Stalled { why, .. } => write!(f, "stalled: {why}"),
-            Self::GoesOn { workers } => write!(f, "it goes on, with {workers} workers"),
-            Self::Progress { percent, rows } => write!(f, "{percent} % done, {rows} rows are safe"),
+            Self::GoesOn { workers } => write!(f, "it goes on, with {}", counted(*workers, "worker")),
+            Self::Progress { percent, rows } => write!(f, "{percent} % done, {} safe", counted(*rows, "row")),
             Self::Trouble { node, what } => write!(f, "node {node}: {what}"),
             Self::Problem { what } => f.write_str(what),
         }
@@ -85,23 +105,107 @@ impl fmt::Display for Happening {
 
 impl fmt::Display for Recovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { view, manager, failed, readmitted, rows, lost, replaced, ms } = self;
-        write!(f, "node {manager} recovered view {view} in {ms} ms")?;
-        if !failed.is_empty() {
-            write!(f, "; rebuilt {rows} rows of {}", list(failed))?;
-        }
-        if !readmitted.is_empty() {
-            write!(f, "; readmitted {}", list(readmitted))?;
-        }
-        match (replaced, lost) {
-            (0, 0) => Ok(()),
-            (replaced, 0) => write!(f, "; {replaced} shards replaced"),
-            (replaced, lost) => write!(f, "; {replaced} shards replaced, {lost} rows lost"),
+        let Self { view, manager, members, .. } = self;
+        match self.outcome {
+            Outcome::Begun { dealt } => {
+                let (rows, workers) = (counted(dealt, "row"), counted(*members, "worker"));
+                write!(f, "view {view}: node {manager} deals out {rows} to {workers}")
+            }
+            Outcome::Waits { needed } => write!(
+                f,
+                "view {view}: {members} of the {} needed; nothing can be rebuilt yet",
+                counted(needed, "worker")
+            ),
+            Outcome::Recovered => {
+                write!(f, "view {view}: node {manager} recovered in {} ms", self.ms)?;
+                self.write_details(f)
+            }
         }
     }
 }
 
-/// `1 2 5`
-pub(super) fn list(nodes: &[u32]) -> String {
-    nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+impl Recovery {
+    fn write_details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { failed, readmitted, rows, lost, replaced, .. } = self;
+        if !failed.is_empty() {
+            write!(f, "; rebuilt {} of {}", counted(*rows, "row"), nodes(failed))?;
+        }
+        if !readmitted.is_empty() {
+            write!(f, "; readmitted {}", nodes(readmitted))?;
+        }
+        if *replaced > 0 {
+            write!(f, "; replaced {}", counted(*replaced, "shard"))?;
+        }
+        if *lost > 0 {
+            write!(f, "; lost {}", counted(*lost, "row"))?;
+        }
+        Ok(())
+    }
+}
+
+/// `node 3`, `nodes 1, 2 and 5`
+pub(super) fn nodes(ids: &[u32]) -> String {
+    let names: Vec<_> = ids.iter().map(u32::to_string).collect();
+    match names.as_slice() {
+        [] => "no node".to_owned(),
+        [one] => format!("node {one}"),
+        [first @ .., last] => format!("nodes {} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recovery(outcome: Outcome) -> Recovery {
+        Recovery {
+            view: 7,
+            manager: 2,
+            members: 3,
+            outcome,
+            failed: vec![1],
+            readmitted: Vec::new(),
+            rows: 1,
+            lost: 1,
+            replaced: 1,
+            ms: 12,
+        }
+    }
+
+    #[test]
+    fn what_a_fault_manager_did_is_told_as_what_it_was() {
+        for (outcome, text) in [
+            (Outcome::Begun { dealt: 1600 }, "view 7: node 2 deals out 1600 rows to 3 workers"),
+            (Outcome::Waits { needed: 4 }, "view 7: 3 of the 4 workers needed; nothing can be rebuilt yet"),
+            (
+                Outcome::Recovered,
+                "view 7: node 2 recovered in 12 ms; rebuilt 1 row of node 1; replaced 1 shard; lost 1 row",
+            ),
+        ] {
+            assert_eq!(Happening::Recovered(recovery(outcome)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn machines_are_told_what_was_found() {
+        let told = serde_json::json!(Happening::Recovered(recovery(Outcome::Waits { needed: 4 })));
+        assert_eq!((&told["event"], &told["outcome"]), (&"recovered".into(), &"waits".into()));
+        assert_eq!((&told["members"], &told["needed"], &told["view"]), (&3.into(), &4.into(), &7.into()));
+    }
+
+    #[test]
+    fn one_is_told_as_one() {
+        for (happening, text) in [
+            (Happening::Up { node: 2, held: 1 }, "node 2 is up again, with 1 shard on its disk"),
+            (Happening::Rejected { node: 2, damaged: 1 }, "node 2 rejected 1 shard: wrong checksum"),
+            (Happening::GoesOn { workers: 1 }, "it goes on, with 1 worker"),
+            (Happening::Progress { percent: 50, rows: 1 }, "50 % done, 1 row safe"),
+            (
+                Happening::View { view: 3, leader: 2, members: vec![2, 3, 5] },
+                "view 3 in service: nodes 2, 3 and 5; fault manager: node 2",
+            ),
+        ] {
+            assert_eq!(happening.to_string(), text);
+        }
+    }
 }

@@ -7,8 +7,9 @@ use bellwether_rain::job::{Job, Place};
 use bellwether_rain::report::Report;
 use bellwether_rain::rows::{Inventory, Rows};
 
-use super::effort::{AfterKill, Effort};
-use super::happening::{Happening, Recovery, list};
+use super::effort::{AfterKill, Clock, Crew, Effort};
+use super::force::{FailedRecovery, Force};
+use super::happening::{Happening, Outcome, Recovery};
 use super::request::needed;
 use super::script::Look;
 use super::watch::{Change, Signs, Watch};
@@ -38,9 +39,11 @@ pub(super) struct Model {
     /// The latest view in service.
     pub(super) view: Option<ViewNow>,
     watch: Watch,
-    /// The latest recovery that failed, and why, if no view has been in service since.
-    recovery_failed: Option<(u32, u64, String)>,
+    /// The latest recovery that failed, if no view has been in service since.
+    recovery_failed: Option<FailedRecovery>,
     effort: Option<Effort>,
+    /// For how long nobody could work, for want of others.
+    stalled: Clock,
     finished: Option<Instant>,
     told_percent: u32,
     news: Vec<Happening>,
@@ -122,6 +125,7 @@ impl Model {
             watch: Watch::new(pace, now),
             recovery_failed: None,
             effort: None,
+            stalled: Clock::default(),
             finished: None,
             told_percent: 0,
             news: Vec::new(),
@@ -151,16 +155,12 @@ impl Model {
             }
             Process::Up(_) | Process::Stopped(_) => {}
         }
-        let workers = self.left();
         let killed = matches!(process, Process::Down(_)) && before.is_some();
-        match &mut self.effort {
-            Some(effort) if !is_done => effort.workers(now, workers),
-            None if killed && !is_done => {
-                let left = self.job.picture.row_count() - rows;
-                self.effort = Some(Effort::begin(now, rows, left, workers));
-            }
-            Some(_) | None => {}
+        if self.effort.is_none() && killed && !is_done {
+            let left = self.job.picture.row_count() - rows;
+            self.effort = Some(Effort::begin(now, rows, left, self.crew(&self.force())));
         }
+        self.count_labour(&self.force(), now);
     }
 
     /// A worker tells something.
@@ -197,12 +197,41 @@ impl Model {
                     self.safe(view, place);
                 }
             }
-            Report::Recovered { view, failed, readmitted, known, rows, lost, replaced, ms } => {
-                let recovery = Recovery { view, manager: id, failed, readmitted, rows, lost, replaced, ms };
+            Report::Recovered {
+                view,
+                members,
+                waits_for,
+                failed,
+                readmitted,
+                known,
+                rows,
+                lost,
+                replaced,
+                ms,
+            } => {
+                let nothing_yet = lost == 0 && known.iter().all(|rows| rows.is_empty());
+                let outcome = match waits_for {
+                    Some(needed) => Outcome::Waits { needed },
+                    None if nothing_yet => Outcome::Begun { dealt: self.job.picture.row_count() },
+                    None => Outcome::Recovered,
+                };
+                let manager = id;
+                let recovery = Recovery {
+                    view,
+                    manager,
+                    members,
+                    outcome,
+                    failed,
+                    readmitted,
+                    rows,
+                    lost,
+                    replaced,
+                    ms,
+                };
                 self.recovered(recovery, known);
             }
             Report::RecoveryFailed { view, why } => {
-                self.recovery_failed = Some((id, view, why.clone()));
+                self.recovery_failed = Some(FailedRecovery { node: id, view, why: why.clone() });
                 self.news.push(Happening::RecoveryFailed { node: id, view, why });
             }
             Report::Rejected { damaged, old } => {
@@ -292,6 +321,8 @@ impl Model {
 
     /// Finds out whether it goes on, and how far it is.
     pub(super) fn weigh(&mut self, now: Instant) {
+        let force = self.force();
+        self.count_labour(&force, now);
         if self.is_done() && self.finished.is_none() {
             self.finished = Some(now);
         }
@@ -300,46 +331,57 @@ impl Model {
             self.told_percent = percent / PERCENT_STEP * PERCENT_STEP;
             self.news.push(Happening::Progress { percent: self.told_percent, rows: self.rows() });
         }
-        let (left, needed) = (self.left(), needed(&self.job.code));
-        let (working, waiting) =
-            (self.working(), self.standing(|standing| matches!(standing, Standing::Waits(_))));
         let signs = Signs {
-            is_idle: working == 0 && self.view.is_some(),
-            is_hopeless: waiting > 0 && left < needed,
+            is_idle: force.working == 0 && self.view.is_some(),
+            is_whole: self.is_whole(),
+            is_hopeless: force.waiting > 0 && force.is_short(),
             has_work: !self.is_done(),
         };
         match self.watch.weigh(signs, now) {
             Some(Change::Stalled) => {
-                let why = self.why(now);
+                let why = force.why(self.recovery_failed.as_ref(), self.watch.quiet(now));
+                let Force { left, needed, .. } = force;
                 self.news.push(Happening::Stalled { left, needed, why });
             }
-            Some(Change::GoesOn) => self.news.push(Happening::GoesOn { workers: working }),
+            Some(Change::GoesOn) => {
+                let workers = count(self.in_view().count());
+                self.news.push(Happening::GoesOn { workers });
+            }
             None => {}
         }
     }
 
-    /// Why nothing goes on.
-    fn why(&self, now: Instant) -> String {
-        let (left, needed, data) = (self.left(), needed(&self.job.code), self.job.code.data());
-        if left < needed {
-            return format!("{left} workers are left, and {needed} are needed");
+    /// Notes whether those that are left could work, until all is done.
+    fn count_labour(&mut self, force: &Force, now: Instant) {
+        if self.finished.is_some() {
+            return;
         }
+        let crew = self.crew(force);
+        self.stalled.set(now, crew.is_too_few());
+        if let Some(effort) = &mut self.effort {
+            effort.crew(now, crew);
+        }
+    }
+
+    /// Until there has been a view, nobody waits for want of others.
+    fn crew(&self, force: &Force) -> Crew {
+        let is_stalled = force.is_stalled() && self.view.is_some();
+        if is_stalled { Crew::TooFew(force.left) } else { Crew::Able(force.left) }
+    }
+
+    /// How many there are at this moment.
+    fn force(&self) -> Force {
+        let standing = |wanted: fn(Standing) -> bool| {
+            count(self.running().filter(|(_, node)| wanted(node.standing)).count())
+        };
         let failing = self.running().filter(|(_, node)| node.disk == Disk::Failing);
-        let failing: Vec<_> = failing.map(|(id, _)| id).collect();
-        let good = left.saturating_sub(count(failing.len()));
-        if good < data {
-            let failing = list(&failing);
-            return format!("{good} disks take shards, and {data} are needed; those of {failing} do not");
-        }
-        if let Some((node, view, why)) = &self.recovery_failed {
-            return format!("node {node} could not recover view {view}: {why}");
-        }
-        match self.working() {
-            0 => format!("{left} workers are left, which would do, but no view of enough is in service"),
-            working => {
-                let seconds = self.watch.quiet(now).as_secs();
-                format!("{working} workers are at work, but no row became safe for {seconds} s")
-            }
+        Force {
+            left: count(self.running().count()),
+            needed: needed(&self.job.code),
+            data: self.job.code.data(),
+            working: standing(|standing| matches!(standing, Standing::Works(_))),
+            waiting: standing(|standing| matches!(standing, Standing::Waits(_))),
+            failing: failing.map(|(id, _)| id).collect(),
         }
     }
 
@@ -376,18 +418,16 @@ impl Model {
         nodes.filter(|(_, node)| matches!(node.process, Some(Process::Up(_))))
     }
 
-    /// How many workers run.
-    fn left(&self) -> u32 {
-        count(self.running().count())
+    /// Who is in the latest view, and runs.
+    fn in_view(&self) -> impl Iterator<Item = &Node> {
+        let members = self.view.as_ref().map_or(&[][..], |view| &view.members);
+        self.running().filter(|(id, _)| members.contains(id)).map(|(_, node)| node)
     }
 
-    /// How many are at work.
-    fn working(&self) -> u32 {
-        self.standing(|standing| matches!(standing, Standing::Works(_)))
-    }
-
-    fn standing(&self, wanted: fn(Standing) -> bool) -> u32 {
-        count(self.running().filter(|(_, node)| wanted(node.standing)).count())
+    /// Whether all of those are at work in it.
+    fn is_whole(&self) -> bool {
+        let view = self.view.as_ref().map(|view| Standing::Works(view.number));
+        self.in_view().count() > 0 && self.in_view().all(|node| view == Some(node.standing))
     }
 
     /// How many rows are safe.
@@ -410,6 +450,11 @@ impl Model {
     /// What it took after the first kill, if there was one.
     pub(super) fn after_kill(&self) -> Option<AfterKill> {
         Some(self.effort?.end(self.finished?, self.pace))
+    }
+
+    /// For how much of that nobody could work, for want of others.
+    pub(super) fn stalled(&self) -> Duration {
+        self.finished.map_or(Duration::ZERO, |finished| self.stalled.passed(finished))
     }
 
     /// From the start to the last safe row.

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use bellwether_rain::code::Code;
+use bellwether_rain::code::{BadCode, Code};
 use bellwether_rain::job::Job;
-use bellwether_rain::picture::Picture;
 
 use super::script::Story;
 use crate::args::demo::{RainArgs, StoryArgs};
@@ -25,9 +24,10 @@ pub(super) struct Request {
 impl Request {
     pub(super) fn check(args: &RainArgs) -> Result<Self, Trouble> {
         let data = args.data.unwrap_or(args.nodes.saturating_mul(2) / 3);
-        let code = Code::new(args.nodes, data).map_err(|error| format!("--nodes and --data: {error}"))?;
-        let (width, height) = args.size;
-        let picture = Picture::new(width, height).map_err(|error| format!("--size: {error}"))?;
+        let code = Code::new(args.nodes, data).map_err(|error| match error {
+            BadCode::Nodes(_) => format!("--nodes: {error}"),
+            BadCode::NoData { .. } | BadCode::NoneSpare { .. } => format!("--data: {error}"),
+        })?;
         let story = story(args.story);
         let left = args.nodes - third(args.nodes);
         if story == Story::NoReturn && left < needed(&code) {
@@ -39,7 +39,7 @@ impl Request {
         }
         writable_place(&args.out)?;
         Ok(Self {
-            job: Job { picture, code },
+            job: Job { picture: args.size, code },
             pace: args.pace,
             seed: args.seed,
             story,
@@ -75,6 +75,9 @@ fn writable_place(out: &Path) -> Result<(), String> {
     let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if out.is_dir() || out.file_name().is_none() {
         return Err(format!("--out: {} is a directory, expected a file", out.display()));
+    }
+    if !out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        return Err(format!("--out: {} does not end in .png, and the picture is a PNG file", out.display()));
     }
     if !dir.is_dir() {
         return Err(format!("--out: there is no directory {}", dir.display()));

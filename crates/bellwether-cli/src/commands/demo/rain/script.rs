@@ -1,6 +1,6 @@
 //! What befalls the workers, and when: by how much of the picture is safe, so that it is the same on every machine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::request::third;
@@ -62,6 +62,25 @@ impl Script {
             Story::Calm | Story::ByHand => &[],
         };
         Self { steps: steps.iter().copied().collect(), nodes, chance: seed }
+    }
+
+    /// A worker that the story leaves alone, the one with the highest id; if there is none, that of the highest id. Who will
+    /// be the fault manager when one of the others is paused is not known before.
+    pub(super) fn spared(&self) -> u32 {
+        let mut hurt = BTreeSet::new();
+        for later in 1..=self.nodes {
+            let mut script = self.clone();
+            while let Some((percent, step)) = script.steps.front().copied() {
+                // The lightest leads the first view.
+                let manager = if step == Step::KillThird { 1 } else { later };
+                let all = (1..=self.nodes).collect();
+                let (paused, down) = (Vec::new(), Vec::new());
+                let look =
+                    Look { percent, stalled: None, manager: Some(manager), running: all, paused, down };
+                hurt.extend(script.next(&look).iter().filter_map(|order| order.node));
+            }
+        }
+        (1..=self.nodes).rev().find(|node| !hurt.contains(node)).unwrap_or(self.nodes)
     }
 
     /// What is to be done now.
@@ -159,6 +178,26 @@ mod tests {
         let stalled = |ms| Look { down: vec![4], stalled: Some(Duration::from_millis(ms)), ..look(20) };
         assert_eq!(script.next(&stalled(2_999)), []);
         assert_eq!(nodes(&script.next(&stalled(3_000)), Verb::Start), [4]);
+    }
+
+    #[test]
+    fn one_is_spared_whoever_manages_later() {
+        for (nodes, seed) in (5..=9).flat_map(|nodes| (0..50).map(move |seed| (nodes, seed))) {
+            let all = || Look { running: (1..=nodes).collect(), ..look(100) };
+            let spared = Script::new(Story::Whole, nodes, seed).spared();
+            for manager in 1..=nodes {
+                let mut script = Script::new(Story::Whole, nodes, seed);
+                let mut hurt = script.next(&all());
+                hurt.extend(script.next(&Look { down: vec![1], ..all() }));
+                hurt.extend(script.next(&Look { manager: Some(manager), ..all() }));
+                assert!(
+                    !hurt.is_empty() && hurt.iter().all(|order| order.node != Some(spared)),
+                    "{nodes} {seed}"
+                );
+            }
+        }
+        assert_eq!(Script::new(Story::Calm, 6, 1).spared(), 6);
+        assert_eq!(Script::new(Story::ByHand, 3, 1).spared(), 3);
     }
 
     #[test]

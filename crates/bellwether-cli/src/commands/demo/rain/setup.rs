@@ -36,8 +36,8 @@ pub(super) struct Setup {
     pub(super) job: JobFile,
     pub(super) launches: Vec<Launch>,
     pub(super) dir: PathBuf,
-    /// An agent that can be asked.
-    pub(super) api: Option<SocketAddr>,
+    /// Where each agent can be asked.
+    pub(super) apis: BTreeMap<u32, SocketAddr>,
 }
 
 pub(super) fn write(place: &Place, request: &Request) -> Result<Setup, String> {
@@ -58,7 +58,7 @@ pub(super) fn write(place: &Place, request: &Request) -> Result<Setup, String> {
         job,
         launches: plan.nodes.iter().map(|node| launch(node, &path)).collect(),
         dir: plan.dir.clone(),
-        api: plan.nodes.first().map(|node| node.api),
+        apis: plan.nodes.iter().map(|node| (node.id, node.api)).collect(),
     })
 }
 

@@ -28,7 +28,7 @@ use crate::commands::up::fleet::Fleet;
 use crate::commands::up::keys::{self, Keys, Pressed};
 use crate::commands::up::notes::Notes;
 use crate::commands::up::place::Place;
-use crate::commands::up::screen::Screen;
+use crate::commands::up::screen::{Screen, room};
 use crate::output::Printer;
 use crate::signals::when_asked_to_end;
 use crate::trouble::Trouble;
@@ -103,9 +103,10 @@ impl<'a> Show<'a> {
             keys::take(move |key| to.send(key.map_or(News::End, News::Key)).is_ok())?;
         }
         let now = Instant::now();
+        let script = Script::new(request.story, request.job.code.nodes(), request.seed);
         let screen = (!request.json).then(|| Screen::open(on_terminal, out));
         if let Some(screen) = &screen {
-            screen.introduce(board::introduction(&setup));
+            screen.introduce(board::introduction(&setup, script.spared()));
         }
         let to = tell.clone();
         let listen = move |node, stdout| {
@@ -118,7 +119,7 @@ impl<'a> Show<'a> {
             notes: Notes::new(now),
             screen,
             out,
-            script: Script::new(request.story, request.job.code.nodes(), request.seed),
+            script,
             keys: Keys::default(),
             setup,
         };
@@ -171,7 +172,7 @@ impl<'a> Show<'a> {
         self.tell_news(now);
         let (model, notes, selected) = (&self.model, &self.notes, self.keys.selected);
         if let Some(screen) = &mut self.screen {
-            screen.show(notes, || board::lines(model, notes, selected, now), now);
+            screen.show(notes, || board::lines(model, notes, selected, room(), now), now);
         }
     }
 
@@ -225,7 +226,7 @@ impl<'a> Show<'a> {
     }
 
     fn obey(&mut self, order: &Order) -> Result<String, Trouble> {
-        let Some(node) = order.node else { return Ok(board::list(&self.model)) };
+        let Some(node) = order.node else { return Ok(board::list(&self.model, &self.setup.apis)) };
         let (what, state) = order.carry_out(&mut self.fleet)?;
         let now = Instant::now();
         // That it was started is told with its number.
@@ -249,7 +250,7 @@ impl<'a> Show<'a> {
         match self.screen.take() {
             Some(mut screen) => {
                 let (model, notes, now) = (&self.model, &self.notes, Instant::now());
-                screen.show_last(notes, || board::lines(model, notes, None, now), now);
+                screen.show_last(notes, || board::lines(model, notes, None, room(), now), now);
                 drop(screen);
                 out.line("");
                 summary.lines().iter().for_each(|line| out.line(line));

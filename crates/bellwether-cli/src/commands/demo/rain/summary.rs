@@ -2,13 +2,15 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::effort::AfterKill;
-use super::happening::{Recovery, list};
+use super::happening::{Outcome, Recovery};
 use super::model::Model;
 use crate::layout::hanging;
+use crate::words::counted;
 
 /// The last object that is printed for machines.
 #[derive(Debug, Serialize)]
@@ -21,6 +23,8 @@ pub(super) struct Summary<'a> {
     data: u32,
     /// From the start to the last safe row.
     ms: u64,
+    /// For how much of that nobody could work, for want of others.
+    stalled_ms: u64,
     rows: u32,
     computed: u32,
     recomputed: u32,
@@ -50,7 +54,8 @@ impl<'a> Summary<'a> {
             height: picture.height(),
             nodes: model.job.code.nodes(),
             data: model.job.code.data(),
-            ms: u64::try_from(model.took().as_millis()).unwrap_or(u64::MAX),
+            ms: millis(model.took()),
+            stalled_ms: millis(model.stalled()),
             rows: picture.row_count(),
             computed: model.counts.computed,
             recomputed: model.counts.recomputed,
@@ -64,51 +69,49 @@ impl<'a> Summary<'a> {
 
     /// For people.
     pub(super) fn lines(&self) -> Vec<String> {
-        let entry = |label: &str, text: String| hanging(&format!("{label:<12}"), &text);
+        let entry = |label: &str, text: &str| hanging(&format!("{label:<12}"), text);
         let Self { rows, computed, recomputed, recomputed_percent: percent, recovered, .. } = self;
-        let seconds = |ms: u64| format!("{:.1} s", f64::from(u32::try_from(ms).unwrap_or(u32::MAX)) / 1000.0);
         let finished = match self.after_kill {
             Some(AfterKill { rows_done, .. }) => {
                 format!("the {rows_done} that were finished at the first kill")
             }
             None => "all".to_owned(),
         };
+        let took = seconds(self.ms);
         let mut lines = vec![
-            entry(
-                "picture",
-                format!("{}, {}x{}, in {}", self.out, self.width, self.height, seconds(self.ms)),
-            ),
-            entry("rows", format!("{rows}; {computed} computed, {recovered} recovered from shards")),
-            entry("recomputed", format!("{recomputed}, {percent} % of {finished}")),
+            entry("picture", &format!("{}, {}x{}, in {took}", self.out, self.width, self.height)),
+            entry("rows", &format!("{rows}; {computed} computed, {recovered} recovered from shards")),
+            entry("recomputed", &format!("{recomputed}, {percent} % of {finished}")),
         ];
-        lines.extend(self.recoveries.iter().map(|recovery| entry("recovery", told(recovery))));
+        // Where nothing had been done there was nothing to recover.
+        let recoveries = self.recoveries.iter().filter(|one| !matches!(one.outcome, Outcome::Begun { .. }));
+        lines.extend(recoveries.map(|recovery| entry("recovery", &recovery.to_string())));
         let Rejected { checksum, old } = self.rejected;
-        lines.push(entry(
-            "rejected",
-            format!("{checksum} shards with a wrong checksum, {old} of an older view"),
-        ));
-        if let Some(AfterKill { ms, rows_left, workers_left, ideal_ms, ratio, .. }) = self.after_kill {
-            let text = format!(
-                "{rows_left} rows were left, and at least {workers_left} workers; {}, {ratio:.2} times the {} of \
-                 work left by workers left",
-                seconds(ms),
-                seconds(ideal_ms)
-            );
-            lines.push(entry("after kill", text));
+        let checksum = counted(checksum, "shard");
+        lines.push(entry("rejected", &format!("{checksum} with a wrong checksum, {old} of an older view")));
+        if self.stalled_ms > 0 {
+            lines.push(entry("stalled", &format!("{}, with too few workers", seconds(self.stalled_ms))));
         }
+        lines.extend(self.after_kill.map(|after| entry("after kill", &told(after))));
         lines.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
     }
 }
 
-fn told(recovery: &Recovery) -> String {
-    let Recovery { view, manager, failed, readmitted, rows, lost, replaced, ms } = recovery;
-    let nodes = |label: &str, nodes: &[u32]| match nodes {
-        [] => String::new(),
-        nodes => format!(", {label} {}", list(nodes)),
-    };
-    let (failed, readmitted) = (nodes("failed", failed), nodes("readmitted", readmitted));
+fn told(after: AfterKill) -> String {
+    let AfterKill { ms, stalled_ms, rows_left, workers_left, ideal_ms, ratio, .. } = after;
+    let (rows, workers) = (counted(rows_left, "row"), counted(workers_left, "worker"));
+    let stalled = if stalled_ms > 0 { " without the stall" } else { "" };
+    let (took, ideal) = (seconds(ms.saturating_sub(stalled_ms)), seconds(ideal_ms));
     format!(
-        "view {view}, by node {manager} in {ms} ms{failed}{readmitted}: {rows} rows recovered, {lost} lost, {replaced} \
-         shards replaced"
+        "{rows} to do, and never fewer than {workers}; {took}{stalled}, {ratio:.2} times the {ideal} of work left by \
+         workers left"
     )
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{:.1} s", Duration::from_millis(ms).as_secs_f64())
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

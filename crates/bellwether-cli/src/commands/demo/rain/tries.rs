@@ -62,8 +62,8 @@ mod tests {
         assert_eq!(trouble.status, Status::Failed);
         assert_eq!(
             trouble.what,
-            "all rows were safe, but the picture could not be put together in 40 tries: 7 rows cannot be rebuilt from \
-             the shards of 2 workers, of which 4 are needed"
+            "all rows were safe, but the picture could not be put together in 40 tries: rows that cannot be rebuilt: 7; \
+             workers that answered: 2, of the 4 needed"
         );
     }
 

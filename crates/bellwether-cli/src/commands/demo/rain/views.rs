@@ -26,11 +26,7 @@ pub(super) fn manager(me: u32, notices: mpsc::Sender<Notice>) -> Manager {
         async move {
             let (reply, task) = oneshot::channel();
             let recover = Notice::Recover {
-                view: View {
-                    number: request.group.map_or(0, number),
-                    leader: me,
-                    members: request.members.iter().map(|member| member.node.0).collect(),
-                },
+                view: view(me, &request)?,
                 failed: ids(&request.failed),
                 readmitted: ids(&request.readmitted),
                 reply,
@@ -39,6 +35,13 @@ pub(super) fn manager(me: u32, notices: mpsc::Sender<Notice>) -> Manager {
             task.await.map_err(|_| "another view came in between".to_owned())?
         }
     })
+}
+
+/// The view that is to be given its task. Without its number the stores could not tell what is older.
+fn view(leader: u32, request: &PlanRequest) -> Result<View, String> {
+    let group = request.group.ok_or("this algorithm does not number its views")?;
+    let members = request.members.iter().map(|member| member.node.0).collect();
+    Ok(View { number: number(group), leader, members })
 }
 
 /// Tells the worker of every change, until the agent ends.
@@ -89,11 +92,49 @@ impl State {
     }
 }
 
-/// Views are numbered one after the other.
+/// Views are numbered one after the other. The first, in which everybody is without a word, has the number 0.
 fn number(group: GroupId) -> u64 {
     group.0.seq
 }
 
 fn ids(nodes: &[NodeId]) -> Vec<u32> {
     nodes.iter().map(|node| node.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bellwether::group::PlanMember;
+    use bellwether::ident::{ElectionId, Incarnation};
+
+    fn request(group: Option<u64>) -> PlanRequest {
+        let id = |node, seq| ElectionId { node: NodeId(node), incarnation: Incarnation(3), seq };
+        let member = |node| PlanMember { node: NodeId(node), head: None, away: false, doubts: Vec::new() };
+        PlanRequest {
+            no: id(2, 9),
+            group: group.map(|seq| GroupId(id(2, seq))),
+            members: [2, 3].map(member).into(),
+            failed: vec![NodeId(1)],
+            readmitted: Vec::new(),
+        }
+    }
+
+    /// What stores are told of a view while it is planned must be what shards are marked with when it is in service: the
+    /// fence stands between one view and the next.
+    #[test]
+    fn a_view_has_the_same_number_while_it_is_planned_and_in_service() {
+        for seq in [0, 7] {
+            let planned = view(2, &request(Some(seq))).unwrap();
+            let service = Service {
+                group: request(Some(seq)).group.unwrap(),
+                leader: NodeId(2),
+                members: vec![NodeId(2), NodeId(3)],
+                task: [].into(),
+            };
+            let notice = State::InService(service).notice();
+            let Notice::InService { view: served, .. } = notice else { panic!("{notice:?}") };
+            assert_eq!((planned.number, &planned), (seq, &served));
+        }
+        assert!(view(2, &request(None)).is_err(), "a view without a number would be older than all");
+    }
 }

@@ -24,6 +24,8 @@ pub(super) struct Watch {
 pub(super) struct Signs {
     /// Whether all that could work does not, though there has been a view.
     pub(super) is_idle: bool,
+    /// Whether all that are in the latest view and run are at work in it.
+    pub(super) is_whole: bool,
     /// Whether too few are left, and know it.
     pub(super) is_hopeless: bool,
     /// Whether there are rows to be made safe.
@@ -59,9 +61,14 @@ impl Watch {
                 self.stalled = Some((now, false));
                 None
             }
-            Some((_, told)) if !signs.is_idle && !is_quiet => {
+            Some((_, false)) if !signs.is_idle && !is_quiet => {
                 self.stalled = None;
-                told.then_some(Change::GoesOn)
+                None
+            }
+            // Not when the first is at work: how many there are is not known before all are.
+            Some((since, true)) if self.moved > since || (signs.is_whole && !is_quiet) => {
+                self.stalled = None;
+                Some(Change::GoesOn)
             }
             Some((since, false))
                 if signs.is_hopeless || now.saturating_duration_since(since) >= STALL_AFTER =>

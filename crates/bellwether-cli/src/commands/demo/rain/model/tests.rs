@@ -22,16 +22,26 @@ fn model() -> (Model, Instant) {
 }
 
 fn view(model: &mut Model, number: u64, members: &[u32], waits_for: Option<u32>, now: Instant) {
-    for id in members {
-        let report = Report::InService {
-            view: number,
-            leader: members[0],
-            members: members.to_vec(),
-            owners: vec![1, 2],
-            waits_for,
-        };
-        model.report(*id, report, now);
-    }
+    members.iter().for_each(|id| in_service(model, *id, number, members, waits_for, now));
+}
+
+/// One of the members tells of its view.
+fn in_service(
+    model: &mut Model,
+    id: u32,
+    number: u64,
+    members: &[u32],
+    waits_for: Option<u32>,
+    now: Instant,
+) {
+    let report = Report::InService {
+        view: number,
+        leader: members[0],
+        members: members.to_vec(),
+        owners: vec![1, 2],
+        waits_for,
+    };
+    model.report(id, report, now);
 }
 
 fn safe(model: &mut Model, id: u32, rows: std::ops::Range<u32>, now: Instant) {
@@ -50,9 +60,9 @@ fn told(model: &mut Model) -> Vec<String> {
 fn a_view_is_told_once_and_progress_in_steps() {
     let (mut model, now) = model();
     view(&mut model, 2, &[2, 3], None, now);
-    assert_eq!(told(&mut model), ["view 2 in service: 2 3; fault manager 2"]);
+    assert_eq!(told(&mut model), ["view 2 in service: nodes 2 and 3; fault manager: node 2"]);
     safe(&mut model, 2, 0..7, now);
-    assert_eq!(told(&mut model), ["10 % done, 7 rows are safe"]);
+    assert_eq!(told(&mut model), ["10 % done, 7 rows safe"]);
     assert_eq!((model.nodes[&2].rows, model.nodes[&2].held), (7, 7));
 }
 
@@ -68,35 +78,57 @@ fn what_is_computed_again_is_counted() {
 fn the_fault_manager_knows_better() {
     let (mut model, now) = model();
     safe(&mut model, 1, 0..3, now);
-    let report = Report::Recovered {
-        view: 2,
-        failed: vec![1],
-        readmitted: Vec::new(),
-        known: vec![Rows::first(2), Rows::first(32)],
-        rows: 2,
-        lost: 1,
-        replaced: 0,
-        ms: 12,
-    };
-    model.report(2, report, now);
+    model.report(2, found(2, vec![Rows::first(2), Rows::first(32)]), now);
     assert_eq!(model.rows(), 34);
-    assert_eq!(
-        told(&mut model)[0],
-        "node 2 recovered view 2 in 12 ms; rebuilt 2 rows of 1; 0 shards replaced, 1 rows lost"
-    );
+    assert_eq!(told(&mut model)[0], "view 2: node 2 recovered in 12 ms; rebuilt 2 rows of node 1");
 }
 
 fn recovered(view: u64, known: Rows) -> Report {
+    found(view, vec![known, Rows::NONE])
+}
+
+/// What a fault manager found, and what it did for node 1, which failed.
+fn found(view: u64, known: Vec<Rows>) -> Report {
     Report::Recovered {
         view,
+        members: 3,
+        waits_for: None,
         failed: vec![1],
         readmitted: Vec::new(),
-        known: vec![known, Rows::NONE],
+        known,
         rows: 2,
         lost: 0,
         replaced: 0,
         ms: 12,
     }
+}
+
+#[test]
+fn where_nothing_was_done_nothing_is_recovered() {
+    let (mut model, now) = model();
+    model.report(2, recovered(2, Rows::NONE), now);
+    assert_eq!(told(&mut model), ["view 2: node 2 deals out 64 rows to 3 workers"]);
+}
+
+#[test]
+fn too_few_recover_nothing_and_say_so() {
+    let (mut model, now) = model();
+    safe(&mut model, 1, 0..3, now);
+    let report = Report::Recovered {
+        view: 2,
+        members: 1,
+        waits_for: Some(2),
+        failed: vec![1, 3, 4],
+        readmitted: Vec::new(),
+        known: Vec::new(),
+        rows: 0,
+        lost: 0,
+        replaced: 0,
+        ms: 1,
+    };
+    model.report(2, report, now);
+    assert_eq!(told(&mut model), ["view 2: 1 of the 2 workers needed; nothing can be rebuilt yet"]);
+    assert_eq!(model.rows(), 3, "nothing is lost meanwhile");
 }
 
 #[test]
@@ -123,30 +155,75 @@ fn rows_of_a_view_stay_safe_when_its_fault_manager_is_heard_late() {
     assert_eq!(model.rows(), 5, "and what became safe before it, it would know");
 }
 
-#[test]
-fn too_few_are_a_stall_at_once_and_no_view_is_one_after_a_while() {
-    let (mut model, now) = model();
-    for id in [1, 2, 3] {
-        model.process(id, Process::Down("killed".to_owned()), now);
+fn kill(model: &mut Model, ids: &[u32], now: Instant) {
+    for id in ids {
+        model.process(*id, Process::Down("killed".to_owned()), now);
     }
+}
+
+fn start(model: &mut Model, ids: &[u32], now: Instant) {
+    for id in ids {
+        model.process(*id, Process::Up(200 + id), now);
+    }
+}
+
+#[test]
+fn no_view_is_a_stall_after_a_while_and_told_once() {
+    let (mut model, now) = model();
+    kill(&mut model, &[1, 2, 3], now);
     model.report(4, Report::OutOfService, now);
     assert_eq!(told(&mut model), Vec::<String>::new());
     model.weigh(now + STALL_AFTER);
-    assert_eq!(told(&mut model), ["stalled: 1 workers are left, and 3 are needed"]);
+    assert_eq!(told(&mut model), ["stalled: 1 worker left, 3 needed"]);
     assert!(model.is_stalled());
     model.weigh(now + 2 * STALL_AFTER);
     assert_eq!(told(&mut model), Vec::<String>::new(), "it is told once");
-    for id in [1, 2] {
-        model.process(id, Process::Up(200), now);
-    }
+}
+
+#[test]
+fn too_few_that_know_it_are_a_stall_at_once() {
+    let (mut model, now) = model();
+    kill(&mut model, &[3, 4], now);
+    view(&mut model, 2, &[1, 2], Some(3), now);
+    model.weigh(now);
+    assert_eq!(
+        told(&mut model),
+        ["view 2 in service: nodes 1 and 2; fault manager: node 1", "stalled: 2 workers left, 3 needed"]
+    );
+}
+
+#[test]
+fn it_goes_on_when_all_of_a_view_are_at_work() {
+    let (mut model, now) = model();
+    kill(&mut model, &[3, 4], now);
+    view(&mut model, 2, &[1, 2], Some(3), now);
+    model.weigh(now);
+    start(&mut model, &[4], now);
     model.news();
-    view(&mut model, 2, &[1, 2, 4], None, now + 3 * STALL_AFTER);
-    assert_eq!(told(&mut model)[1], "it goes on, with 1 workers");
-    view(&mut model, 3, &[1, 2], Some(3), now + 3 * STALL_AFTER);
-    model.process(4, Process::Down("killed".to_owned()), now);
-    model.weigh(now + 3 * STALL_AFTER);
-    model.weigh(now + 3 * STALL_AFTER);
-    assert!(told(&mut model).contains(&"stalled: 2 workers are left, and 3 are needed".to_owned()));
+    let later = now + 3_000 * MS;
+    in_service(&mut model, 1, 3, &[1, 2, 4], None, later);
+    in_service(&mut model, 2, 3, &[1, 2, 4], None, later);
+    assert_eq!(
+        told(&mut model),
+        ["view 3 in service: nodes 1, 2 and 4; fault manager: node 1"],
+        "4 is not in it yet"
+    );
+    in_service(&mut model, 4, 3, &[1, 2, 4], None, later);
+    assert_eq!(told(&mut model), ["it goes on, with 3 workers"]);
+    assert!(!model.is_stalled());
+}
+
+#[test]
+fn it_goes_on_with_the_first_row_however_many_have_told_that_they_work() {
+    let (mut model, now) = model();
+    kill(&mut model, &[3, 4], now);
+    view(&mut model, 2, &[1, 2], Some(3), now);
+    model.weigh(now);
+    start(&mut model, &[4], now);
+    in_service(&mut model, 1, 3, &[1, 2, 4], None, now + MS);
+    model.news();
+    safe(&mut model, 1, 0..1, now + 2 * MS);
+    assert_eq!(told(&mut model), ["it goes on, with 3 workers"], "all that are in the view");
 }
 
 /// What is told when no row has become safe for five seconds.
@@ -162,10 +239,14 @@ fn if_no_row_becomes_safe_that_is_a_stall_whatever_the_workers_say() {
     let (mut model, now) = model();
     assert_eq!(
         after_five_seconds(&mut model, now),
-        ["stalled: 4 workers are at work, but no row became safe for 5 s"]
+        ["stalled: 4 workers at work, but no row became safe for 5 s"]
     );
     view(&mut model, 2, &[1, 2, 3, 4], None, now + 6_000 * MS);
-    assert_eq!(told(&mut model), ["view 2 in service: 1 2 3 4; fault manager 1"], "which changes nothing");
+    assert_eq!(
+        told(&mut model),
+        ["view 2 in service: nodes 1, 2, 3 and 4; fault manager: node 1"],
+        "which changes nothing"
+    );
     safe(&mut model, 1, 0..1, now + 7_000 * MS);
     assert_eq!(told(&mut model), ["it goes on, with 4 workers"]);
 }
@@ -179,7 +260,7 @@ fn too_few_disks_are_the_reason_of_a_stall() {
     model.news();
     assert_eq!(
         after_five_seconds(&mut model, now),
-        ["stalled: 1 disks take shards, and 2 are needed; those of 2 3 4 do not"]
+        ["stalled: 1 good disk left, 2 needed; nodes 2, 3 and 4 can keep no shards"]
     );
 }
 
@@ -207,7 +288,7 @@ fn slow_workers_have_not_stalled() {
     model.weigh(now + 29_000 * MS);
     assert_eq!(told(&mut model), Vec::<String>::new());
     model.weigh(now + 30_000 * MS);
-    assert_eq!(told(&mut model), ["stalled: 0 workers are left, and 3 are needed"]);
+    assert_eq!(told(&mut model), ["stalled: 0 workers left, 3 needed"]);
 }
 
 #[test]
@@ -219,31 +300,37 @@ fn a_change_of_views_is_no_stall() {
     model.weigh(now + 500 * MS);
     view(&mut model, 2, &[1, 2, 3, 4], None, now + 600 * MS);
     model.weigh(now + 2 * STALL_AFTER);
-    assert_eq!(told(&mut model), ["view 2 in service: 1 2 3 4; fault manager 1"]);
+    assert_eq!(told(&mut model), ["view 2 in service: nodes 1, 2, 3 and 4; fault manager: node 1"]);
 }
 
 #[test]
 fn the_time_after_a_kill_is_held_against_the_work_left() {
     let (mut model, now) = model();
     safe(&mut model, 1, 0..4, now);
-    model.process(1, Process::Down("killed".to_owned()), now);
-    model.process(2, Process::Down("killed".to_owned()), now);
-    let done = now + 3_300 * MS;
-    let all = Report::Recovered {
-        view: 2,
-        failed: vec![],
-        readmitted: vec![],
-        known: vec![Rows::first(32); 2],
-        rows: 0,
-        lost: 0,
-        replaced: 0,
-        ms: 1,
-    };
-    model.report(3, all, done);
+    kill(&mut model, &[1, 2], now);
+    model.report(3, found(2, vec![Rows::first(32); 2]), now + 3_300 * MS);
     assert!(model.is_done());
     let after = model.after_kill().unwrap();
     assert_eq!((after.rows_done, after.rows_left, after.workers_left), (4, 60, 2));
     assert_eq!((after.ms, after.ideal_ms, after.ratio), (3_300, 3_000, 1.1));
+}
+
+#[test]
+fn nobody_could_have_worked_while_too_few_were_left() {
+    let (mut model, now) = model();
+    safe(&mut model, 1, 0..4, now);
+    kill(&mut model, &[1, 2], now);
+    // They know it after a second, in which they could have worked; one returns after thirty more.
+    for id in [3, 4] {
+        model.report(id, Report::OutOfService, now + 1_000 * MS);
+    }
+    start(&mut model, &[1], now + 31_000 * MS);
+    view(&mut model, 2, &[1, 3, 4], None, now + 31_500 * MS);
+    model.report(1, found(2, vec![Rows::first(32); 2]), now + 32_000 * MS);
+    let after = model.after_kill().unwrap();
+    assert_eq!((after.ms, after.stalled_ms, after.workers_left), (32_000, 30_000, 2));
+    // 2 * 1 s and 3 * 1 s, at ten rows a second, for sixty rows.
+    assert_eq!((after.ratio, model.stalled()), (0.833, 30_000 * MS));
 }
 
 #[test]
