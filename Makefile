@@ -56,11 +56,12 @@ exhaustive:
 	target/release/bellwether check fjr --exhaustive
 	target/release/bellwether check invitation --exhaustive
 	target/release/bellwether check souto-invitation --exhaustive
-	target/release/bellwether check phi --exhaustive --recoveries 1 --lies 0
-	target/release/bellwether check psi --exhaustive --crashes 0 --lies 2
-	target/release/bellwether check fb-omega --exhaustive --expiries 4
-	target/release/bellwether check fb-omega --exhaustive --crashes 0 --lies 2
-	target/release/bellwether check fb-omega --exhaustive --recoveries 1 --lies 0 --expiries 0
+	target/release/bellwether check phi --exhaustive --crashes 0 --lies 2
+	target/release/bellwether check psi --exhaustive
+	target/release/bellwether check fb-omega --exhaustive
+	target/release/bellwether check fb-omega --exhaustive --expiries 1
+	target/release/bellwether check fb-omega --exhaustive --lies 0 --expiries 4
+	target/release/bellwether check fb-omega --exhaustive --nodes 2 --recoveries 1 --lies 0 --expiries 2
 
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.
 mutants:

@@ -13,7 +13,7 @@
 use alloc::vec::Vec;
 
 use crate::detector::WatchNo;
-use crate::ident::{ElectionId, Incarnation, NodeId};
+use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::time::Time;
 
 /// A state being written down.
@@ -114,6 +114,12 @@ impl Form {
         self.node(id.node);
         self.incarnation(id.node, id.incarnation);
         self.election_seq(id);
+    }
+
+    /// A view. Its number is compared with those of views that other nodes formed, and with what a disk counts.
+    pub fn view(&mut self, GroupId(view): GroupId) {
+        self.election(view);
+        self.suspicions(view.seq);
     }
 
     /// A number from the counter of a node's elections in one life.

@@ -177,10 +177,11 @@ impl<E: Election> Node<E> {
             Input::Planned { no, plan } => self.regroup(now, out, |group| group.planned(now, no, plan)),
             Input::Perform(op) => self.regroup(now, out, |group| group.perform(now, op)),
             Input::Oracle { peer, alive } => {
-                if let Some(rank) = self.setup.roster.rank(peer) {
+                self.relink(now, out, |history| history.oracle(now, peer, alive.is_some()));
+                let watched = self.setup.roster.rank(peer).filter(|_| self.history.is_none());
+                if let Some(rank) = watched {
                     self.detector.oracle(now, rank, alive.is_some());
                 }
-                self.relink(now, out, |history| history.oracle(now, peer, alive.is_some()));
             }
         }
         if overslept {

@@ -20,7 +20,8 @@ pub(crate) enum DemoCommand {
     #[command(after_help = format!("{STORY}\n\n{}\n  130  it was ended before the picture was done", super::EXIT_CODES))]
     Rain(RainArgs),
     /// One of the workers of `demo rain`
-    #[command(hide = true)]
+    // Its name is unlike any that somebody could mistype.
+    #[command(hide = true, name = "worker-of-rain")]
     RainWorker(RainWorkerArgs),
 }
 

@@ -80,6 +80,9 @@ fn hunt_all(
         }
         hunted.push((flaw, hunt, result));
     }
+    if args.json && !args.names.is_empty() {
+        flaws.iter().filter_map(print::json_of_unsearched).for_each(|line| out.line(line));
+    }
     if !args.json {
         print::text(&hunted, flaws, !args.names.is_empty(), out);
     }

@@ -184,6 +184,9 @@ fn who_asks_for_what_no_search_shows_is_told_why() {
     let out = bellwether(&["flaws", "E-FB9"]).done();
     let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.starts_with("E-FB9 who leads after a repair No search shows it: A question that "), "{out}");
+    let json: Value = serde_json::from_str(&bellwether(&["flaws", "E-FB9", "--json"]).done()).unwrap();
+    assert_eq!((&json["erratum"], &json["found"]), (&"E-FB9".into(), &Value::Null));
+    assert!(json["why"].as_str().unwrap().starts_with("A question that "), "{json}");
     assert!(said.ends_with(" bellwether sim scenarios/fb-five-processes.toml"), "{out}");
 }
 

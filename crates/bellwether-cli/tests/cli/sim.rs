@@ -102,8 +102,8 @@ fn a_history_that_is_not_kept_is_not_drawn() {
 fn what_became_of_operations_is_told() {
     let file = "scenarios/c11-a-majority-performs.toml";
     let out = bellwether(&["sim", file]).done();
-    let told = "operations       7: committed in group 5.1.2, known to 3, 4, 5; declined by\n";
-    assert!(out.contains(told) && out.contains("2 (no-majority), "), "{out}");
+    let told = "operations       7: committed in group 5.1.2, known to 3, 4, 5; declined by 2,\n";
+    assert!(out.contains(told) && out.contains("4 (no-majority) and 5 (not-coordinator)\n"), "{out}");
     assert!(out.contains("expect outcome   met\n"), "{out}");
     let (_, json) = report(&[file]);
     let operation = &json["operations"][0];

@@ -121,12 +121,12 @@ impl Message for Msg {
         form.number(u64::from(self.kind().id()));
         match self {
             Self::Cand(about) | Self::Accept(about) | Self::Cancel(about) => {
-                form.election(about.view.0);
+                form.view(about.view);
                 form.node(about.node);
             }
             Self::View { id, parent, members } => {
-                form.election(id.0);
-                form.election(parent.0);
+                form.view(*id);
+                form.view(*parent);
                 members_form(*members, form);
             }
         }

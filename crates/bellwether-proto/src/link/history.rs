@@ -17,8 +17,8 @@
 //! much its sender has seen, which of the receiver's it heard last, and how the sender stands; all of these
 //! only grow, so that repetition and reordering do no harm. What is remembered is bounded, however often a link flaps.
 //!
-//! In an exhaustive search an oracle takes the place of beats and clocks ([`Drive::Oracle`]): any end goes down at any time, and
-//! up by the same rule as ever.
+//! In an exhaustive search an oracle takes the place of beats and clocks: any end goes down at any time, and up by the same rule as
+//! ever.
 
 mod end;
 mod letter;
@@ -74,7 +74,7 @@ impl Pace {
 enum Drive {
     /// Beats, and how long they are waited for.
     Beats(Pace),
-    /// An oracle; and nothing is lost, doubled or overtaken that is sent over a link that is up.
+    /// An oracle; and nothing is lost that is sent.
     Oracle,
 }
 
@@ -223,11 +223,13 @@ impl<M: Clone> Histories<M> {
         self.post(now, rank, Some(carried));
     }
 
-    /// The election says how this node stands. Those who are linked learn it at once.
+    /// The election says how this node stands. Those who are linked learn it at once; without beats, so do the others.
     pub(crate) fn stand(&mut self, now: Time, standing: Standing) {
         if mem::replace(&mut self.standing, standing) != standing {
-            let linked: Vec<_> = self.others().filter(|rank| self.ends[*rank].is_up()).collect();
-            linked.into_iter().for_each(|rank| self.beat(now, rank));
+            let told = self.is_told();
+            let learns = |end: &End<M>| end.is_up() || told && end.is_met();
+            let learn: Vec<_> = self.others().filter(|rank| learns(&self.ends[*rank])).collect();
+            learn.into_iter().for_each(|rank| self.beat(now, rank));
         }
     }
 

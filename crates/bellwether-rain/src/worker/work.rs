@@ -76,7 +76,7 @@ pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
         }
         let held = {
             let mut keeper = shared.keeper();
-            keeper.in_hand = None;
+            keeper.in_hand.take_if(|(held, _)| *held == place);
             keeper.held()
         };
         shared.tell(Report::Safe { place, held });

@@ -104,7 +104,7 @@ pub(super) fn standing(views: &impl Views) -> Standing {
     let Some((_, first)) = up.first() else { return Standing::Open };
     let whole = up.iter().all(|(_, view)| view.status == Status::Normal && view.group == first.group);
     let members = Members::of(up.iter().map(|(id, _)| id.0 as usize - 1));
-    let just_them = |id| views.members(id) == Some(members);
+    let just_them = |id| views.installed(id).is_some_and(|(_, all)| all == members);
     let linked = |a: NodeId| up.iter().all(|(b, _)| a == *b || views.connected(a, *b));
     if !whole || !up.iter().all(|(id, _)| just_them(*id) && linked(*id)) {
         return Standing::Open;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::mem;
 
 use bellwether_proto::group::{GroupEvent, TaskDigest};
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::roster::Priority;
 use bellwether_proto::time::Time;
@@ -119,7 +119,7 @@ impl Known {
         node.up = false;
         node.view = View::DOWN;
         (node.announced, node.task, node.aside) = (None, None, false);
-        (node.members, node.remembers) = (None, false);
+        (node.installed, node.remembers) = (None, false);
         node.playing_dead.set(false, now);
         self.version += 1;
         Stays::Disturbed
@@ -185,7 +185,9 @@ impl Known {
                 self.version += 1;
             }
             Event::Members(members) => {
-                self.node_mut(id).members = Some(members);
+                let node = self.node_mut(id);
+                // That a view is installed is told after it is shown.
+                node.installed = node.view.group.map(|group| (group, members));
                 self.version += 1;
             }
             Event::Pending(pending) => {
@@ -234,8 +236,8 @@ impl Views for Known {
         self.node(id).and_then(|node| node.task)
     }
 
-    fn members(&self, id: NodeId) -> Option<Members> {
-        self.node(id).and_then(|node| node.members)
+    fn installed(&self, id: NodeId) -> Option<(GroupId, Members)> {
+        self.node(id).and_then(|node| node.installed)
     }
 
     fn remembers(&self, id: NodeId) -> bool {
@@ -262,8 +264,8 @@ struct Node {
     announced: Option<NodeId>,
     /// The task description that was last in place, in this life.
     task: Option<TaskDigest>,
-    /// Who is in the view that it installed last, in this life.
-    members: Option<Members>,
+    /// The view that it installed last, in this life, and who is in it.
+    installed: Option<(GroupId, Members)>,
     /// Whether it remembers anything that was said about a change of views.
     remembers: bool,
     /// Whether it has shown, since it came up, that it is not there.

@@ -31,28 +31,20 @@ impl OneViewOrDead {
         let before = self.installed.insert(node, id)?;
         (id.0.seq <= before.0.seq).then(|| format!("{node} installs view {id} after {before}"))
     }
-
-    fn wrong(&self, node: NodeId, view: &View) -> Option<String> {
-        astray(node, view).or_else(|| {
-            let group = view.group.filter(|_| view.status != Status::Down)?;
-            let installed = self.installed.get(&node) == Some(&group);
-            (!installed).then(|| format!("{node} shows view {group}, which it has not installed"))
-        })
-    }
 }
 
-/// Of one state, without what was installed before.
+/// Of one state: a node is dead, or it shows the view that it installed last.
 pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    views.up().find_map(|(node, view)| astray(node, &view))
+    views.up().find_map(|(node, view)| astray(node, &view, views.installed(node).map(|(group, _)| group)))
 }
 
-/// Whether a node is neither dead nor in a view, or both.
-fn astray(node: NodeId, view: &View) -> Option<String> {
+fn astray(node: NodeId, view: &View, installed: Option<GroupId>) -> Option<String> {
     match (view.status, view.group) {
         (Status::Down, _) => None,
         (Status::Dead, None) if view.leader.is_none() => None,
         (Status::Dead, _) => Some(format!("{node} is dead, and names a leader or a view")),
-        (_, Some(_)) => None,
+        (_, Some(group)) if installed == Some(group) => None,
+        (_, Some(group)) => Some(format!("{node} shows view {group}, which it has not installed")),
         (status, None) => Some(format!("{node} is {status}, and neither dead nor in a view")),
     }
 }
@@ -61,8 +53,7 @@ impl Checker for OneViewOrDead {
     /// What a node shows at the end of an instant counts: that a view is installed is told after it is shown.
     fn pass(&mut self, known: &Known, _until: Time) {
         if self.violation.is_none() && self.judged {
-            let wrong = known.up().find_map(|(node, view)| self.wrong(node, &view));
-            self.violation = wrong.map(|what| Violation { at: known.now(), what });
+            self.violation = dispute(known).map(|what| Violation { at: known.now(), what });
         }
     }
 

@@ -58,14 +58,17 @@ impl ViewAgree {
     }
 }
 
-/// Of one state: whoever shows a view is a member of it, and all who show it have it with the same members.
+/// Of one state: whoever has installed a view is a member of it, and all have it with the same members.
 pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    let shown = || views.up().filter_map(|(id, view)| Some((id, view.group?, list(views.members(id)?))));
-    shown().find_map(|(id, group, members)| {
+    let installed = || {
+        let ids = views.up().map(|(id, _)| id);
+        ids.filter_map(|id| views.installed(id).map(|(group, members)| (id, group, list(members))))
+    };
+    installed().find_map(|(id, group, members)| {
         if !members.contains(&id) {
             return Some(format!("{id} is in view {group} of {members}, without itself"));
         }
-        let other = shown().find(|(_, theirs, others)| *theirs == group && *others != members);
+        let other = installed().find(|(_, theirs, others)| *theirs == group && *others != members);
         other.map(|(other, _, others)| {
             format!("{id} is in view {group} of {members}, {other} in one of {others}")
         })

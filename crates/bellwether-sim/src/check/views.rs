@@ -2,7 +2,7 @@
 //! and a state that a search has reached is another; both are judged by the same definitions.
 
 use bellwether_proto::group::TaskDigest;
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
 use bellwether_proto::view::{Members, View};
@@ -27,8 +27,8 @@ pub(crate) trait Views {
     /// The task description in place at the node, if there is one.
     fn task(&self, id: NodeId) -> Option<TaskDigest>;
 
-    /// Who is in the view that the node installed last, in this life.
-    fn members(&self, id: NodeId) -> Option<Members>;
+    /// The view that the node installed last, in this life, and who is in it.
+    fn installed(&self, id: NodeId) -> Option<(GroupId, Members)>;
 
     /// Whether the node remembers anything that was said about a change of views.
     fn remembers(&self, id: NodeId) -> bool;
@@ -80,19 +80,19 @@ pub(crate) fn bound(property: Property, facts: &Facts) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bellwether_proto::ident::{ElectionId, GroupId, Incarnation};
+    use bellwether_proto::ident::{ElectionId, Incarnation};
     use bellwether_proto::view::Status;
 
-    /// What each node shows, from 1 on, and who is in the view that it has installed.
-    struct Shown(Vec<(View, Members)>);
+    /// What each node shows, from 1 on, the number of the view that it has installed, and who is in that.
+    struct Shown(Vec<(View, u64, Members)>);
 
     impl Views for Shown {
         fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
-            (1..).map(NodeId).zip(self.0.iter().map(|(view, _)| *view))
+            (1..).map(NodeId).zip(self.0.iter().map(|(view, ..)| *view))
         }
 
         fn is_up(&self, id: NodeId) -> bool {
-            self.members(id).is_some()
+            self.installed(id).is_some()
         }
 
         fn view(&self, id: NodeId) -> View {
@@ -103,8 +103,9 @@ mod tests {
             None
         }
 
-        fn members(&self, id: NodeId) -> Option<Members> {
-            self.0.get(id.0 as usize - 1).map(|(_, members)| *members)
+        fn installed(&self, id: NodeId) -> Option<(GroupId, Members)> {
+            let (_, seq, members) = self.0.get(id.0 as usize - 1)?;
+            Some((in_view(*seq).group?, *members))
         }
 
         fn remembers(&self, id: NodeId) -> bool {
@@ -124,21 +125,25 @@ mod tests {
     #[test]
     fn members_of_a_view_agree_on_it_in_every_state() {
         let (both, first) = (Members::of([0, 1]), Members::of([0]));
-        let wrong = |shown| breach(Property::ViewAgree, &Shown(shown));
-        assert_eq!(wrong(vec![(in_view(1), both), (in_view(1), both)]), None);
-        assert_eq!(wrong(vec![(in_view(2), first), (in_view(1), both)]), None, "two views");
-        let told = wrong(vec![(in_view(1), first), (in_view(1), both)]);
+        let wrong = |one: (u64, Members), two: (u64, Members)| {
+            let shown = [one, two].map(|(seq, members)| (in_view(seq), seq, members));
+            breach(Property::ViewAgree, &Shown(shown.to_vec()))
+        };
+        assert_eq!(wrong((1, both), (1, both)), None);
+        assert_eq!(wrong((2, first), (1, both)), None, "two views");
+        let told = wrong((1, first), (1, both));
         assert_eq!(told.as_deref(), Some("1 is in view 1.1.1 of {1}, 2 in one of {1, 2}"));
-        let told = wrong(vec![(in_view(1), both), (in_view(2), first)]);
+        let told = wrong((1, both), (2, first));
         assert_eq!(told.as_deref(), Some("2 is in view 1.1.2 of {1}, without itself"));
     }
 
     #[test]
-    fn a_node_is_in_a_view_or_dead_in_every_state() {
-        let all = Members::of([0]);
+    fn a_node_is_in_the_view_that_it_installed_or_dead_in_every_state() {
         let dead = View { status: Status::Dead, leader: None, group: None };
-        let wrong = |view| breach(Property::OneViewOrDead, &Shown(vec![(view, all)])).is_some();
+        let wrong =
+            |view| breach(Property::OneViewOrDead, &Shown(vec![(view, 1, Members::of([0]))])).is_some();
         assert!(!wrong(in_view(1)) && !wrong(dead) && !wrong(View { status: Status::Down, ..dead }));
+        assert!(wrong(in_view(2)), "another");
         assert!(wrong(View { status: Status::Dead, ..in_view(1) }), "both");
         assert!(wrong(View { status: Status::Election, ..dead }), "neither");
     }
@@ -147,11 +152,11 @@ mod tests {
     fn memories_count_once_all_are_in_one_view() {
         let both = Members::of([0, 1]);
         let standing = |shown| settled(Property::FakeClean, &Shown(shown));
-        let one_view = standing(vec![(in_view(1), both), (in_view(1), both)]);
+        let one_view = standing(vec![(in_view(1), 1, both), (in_view(1), 1, both)]);
         assert!(matches!(one_view, Some(Standing::Fails(_))), "2 remembers");
-        let two_views = standing(vec![(in_view(1), both), (in_view(2), both)]);
+        let two_views = standing(vec![(in_view(1), 1, both), (in_view(2), 2, both)]);
         assert!(matches!(two_views, Some(Standing::Open)));
-        let alone = standing(vec![(in_view(1), Members::of([0]))]);
+        let alone = standing(vec![(in_view(1), 1, Members::of([0]))]);
         assert!(matches!(alone, Some(Standing::Holds)));
     }
 }

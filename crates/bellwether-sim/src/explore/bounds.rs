@@ -38,8 +38,8 @@ impl Bounds {
         let oracle = Oracle::for_algorithm(spec);
         let loses = !needs(spec, Assumption::Reliable) && oracle != Oracle::Links;
         let (expiries, in_flight) = match oracle {
-            // Whoever notices something tells everybody all that it knows.
-            Oracle::Links => (2, 8),
+            // Whoever notices something tells everybody all that it knows, in any order; and to wait is of little use.
+            Oracle::Links => (0, 8),
             // Time that passes for all alike leaves little choice.
             Oracle::Silent if Pace::for_algorithm(spec) == Pace::Common => (12, 2),
             Oracle::Accurate => (4, 2),

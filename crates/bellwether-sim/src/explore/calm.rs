@@ -12,7 +12,7 @@
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
 use bellwether_proto::group::TaskDigest;
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::promise::Property;
@@ -437,8 +437,8 @@ impl<E: Election> Views for Calm<'_, E> {
         self.hosts.get(index(id)).and_then(|host| host.task())
     }
 
-    fn members(&self, id: NodeId) -> Option<Members> {
-        self.hosts.get(index(id)).and_then(|host| host.members)
+    fn installed(&self, id: NodeId) -> Option<(GroupId, Members)> {
+        self.hosts.get(index(id)).and_then(|host| host.installed)
     }
 
     fn remembers(&self, id: NodeId) -> bool {

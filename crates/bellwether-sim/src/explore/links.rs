@@ -1,8 +1,11 @@
 //! Links with a history in a search: as they ship, but for beats and clocks, in whose place there is an oracle.
 //!
 //! It may be wrong: it has any end of a link go down for no reason, a bounded number of times; at a node whose peer is down or in
-//! another life, that costs nothing. Up an end goes at any time, if the peer is there and both have seen the same. What is on
-//! its way over a link is never lost, unless the link goes down.
+//! another life, that costs nothing. Up an end goes at any time, if the peer is there and both have seen the same. Messages arrive
+//! in any order; the link restores that of what it carries. None is lost, which is as good as late, unless the link goes down.
+//!
+//! This allows for a little more than there is: a node may lose patience with a peer while what it waits for is on its way over
+//! a link that stays up, though the link would have gone down by then.
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bellwether_proto::canonical::{Form, Placed};
 use bellwether_proto::election::Election;
 use bellwether_proto::group::TaskDigest;
-use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::ident::{GroupId, Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Event};
 use bellwether_proto::message::{Frame, Message};
 use bellwether_proto::node::Node;
@@ -43,8 +43,8 @@ pub(super) struct Host<E: Election> {
     pub(super) plays_dead: bool,
     /// What its detector was told last of each node: the life it is in, or that it is down. Empty unless the oracle may err.
     pub(super) told: Vec<Option<Incarnation>>,
-    /// Who is in the view that it installed last, in this life.
-    pub(super) members: Option<Members>,
+    /// The view that it installed last, in this life, and who is in it.
+    pub(super) installed: Option<(GroupId, Members)>,
     /// Whether it remembers anything that was said about a change of views.
     pub(super) remembers: bool,
     /// All of that, written down, and a fingerprint of what it exactly is.
@@ -157,7 +157,7 @@ impl<E: Election> Host<E> {
             node: None,
             plays_dead: false,
             told: Vec::new(),
-            members: None,
+            installed: None,
             remembers: false,
             form: Form::new(),
             print: 0,
@@ -166,9 +166,9 @@ impl<E: Election> Host<E> {
 
     /// The same machine, about to change: what was written down is void.
     pub(super) fn opened(&self) -> Self {
-        let Self { id, clock, plays_dead, members, remembers, .. } = *self;
+        let Self { id, clock, plays_dead, installed, remembers, .. } = *self;
         let (disk, node, told, form) = (self.disk.clone(), self.node.clone(), self.told.clone(), Form::new());
-        Self { id, disk, clock, node, plays_dead, told, members, remembers, form, print: 0 }
+        Self { id, disk, clock, node, plays_dead, told, installed, remembers, form, print: 0 }
     }
 
     /// Takes note of what can be seen of its node by nothing else.
@@ -176,7 +176,9 @@ impl<E: Election> Host<E> {
         match event {
             Event::PlayDead => self.plays_dead = true,
             Event::PlayAlive => self.plays_dead = false,
-            Event::Members(members) => self.members = Some(members),
+            Event::Members(members) => {
+                self.installed = self.view().group.map(|group| (group, members));
+            }
             Event::Pending(pending) => self.remembers = pending,
             _ => {}
         }
@@ -190,7 +192,8 @@ impl<E: Election> Host<E> {
         form.option(self.node.as_ref(), |form, node| node.canonical(now, form));
         form.number(u64::from(self.plays_dead));
         form.number(u64::from(self.remembers));
-        form.option(self.members, |form, members| {
+        form.option(self.installed, |form, (view, members)| {
+            form.view(view);
             form.number(members.count() as u64);
             members.ranks().for_each(|rank| form.number(rank as u64));
         });
@@ -252,8 +255,8 @@ impl<E: Election> Views for State<E> {
         self.hosts.get(index(id)).and_then(|host| host.task())
     }
 
-    fn members(&self, id: NodeId) -> Option<Members> {
-        self.hosts.get(index(id)).and_then(|host| host.members)
+    fn installed(&self, id: NodeId) -> Option<(GroupId, Members)> {
+        self.hosts.get(index(id)).and_then(|host| host.installed)
     }
 
     fn remembers(&self, id: NodeId) -> bool {

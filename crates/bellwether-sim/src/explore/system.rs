@@ -98,8 +98,7 @@ impl<E: Election> System<E> {
         // When a report goes out is for the search to choose.
         scenario.detector.period = Span::ZERO;
         let kept_in_order = |promise: &Promise| promise.under.contains(&Assumption::Fifo);
-        let in_order =
-            spec.channels != Channels::AnyOrder || spec.promises(variant).iter().any(kept_in_order);
+        let in_order = spec.channels == Channels::InOrder || spec.promises(variant).iter().any(kept_in_order);
         Self {
             blueprint: Blueprint::of(&scenario),
             scenario,

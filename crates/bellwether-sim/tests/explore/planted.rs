@@ -6,10 +6,10 @@ use bellwether_proto::election::franceschetti;
 use bellwether_proto::election::lfa::{self, Lfa};
 use bellwether_proto::election::stoller::Msg;
 use bellwether_proto::election::{Input, Protocol, Variant};
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
-use bellwether_proto::view::View;
+use bellwether_proto::view::{Members, View};
 use bellwether_sim::explore::{Bounds, Flow, System, explore};
 
 use super::bug::{Bug, Mutant};
@@ -57,7 +57,7 @@ impl Bug<franceschetti::Msg> for Vain {
 }
 
 /// Members that do not hear of a new view.
-struct Deaf;
+pub(crate) struct Deaf;
 
 impl Bug<franceschetti::Msg> for Deaf {
     fn lets_in(_: &Roster, input: &Input<franceschetti::Msg>) -> bool {
@@ -74,11 +74,40 @@ impl Bug<franceschetti::Msg> for Unforgiving {
     }
 }
 
+/// A member that takes every view to be without the first.
+struct Partial;
+
+impl Bug<franceschetti::Msg> for Partial {
+    fn hears(roster: &Roster, input: Input<franceschetti::Msg>) -> Input<franceschetti::Msg> {
+        match input {
+            Input::Message { from, msg: franceschetti::Msg::View { id, parent, members } }
+                if roster.me() == NodeId(3) =>
+            {
+                let members = Members(members.0 & !1);
+                Input::Message { from, msg: franceschetti::Msg::View { id, parent, members } }
+            }
+            other => other,
+        }
+    }
+}
+
+/// A node that shows views before they are there.
+struct Early;
+
+impl Bug<franceschetti::Msg> for Early {
+    fn shows(_: NodeId, view: View) -> View {
+        let next = |GroupId(view): GroupId| GroupId(ElectionId { seq: view.seq + 1, ..view });
+        View { group: view.group.map(next), ..view }
+    }
+}
+
 #[test]
 fn bugs_over_links_with_a_history_are_found() {
     let bounds = Bounds { crashes: 0, recoveries: 0, losses: 0, expiries: 0, in_flight: 8, ..ONE_FAULT_EACH };
     let (one_fails, one_crashes) = (Bounds { lies: 1, ..bounds }, Bounds { crashes: 1, ..bounds });
     finds::<Mutant<FbOmega, Vain>>(Protocol::FbOmega, bounds, Property::OneLeaderPerView);
+    finds::<Mutant<FbOmega, Early>>(Protocol::FbOmega, bounds, Property::OneViewOrDead);
+    finds::<Mutant<FbOmega, Partial>>(Protocol::FbOmega, one_crashes, Property::ViewAgree);
     finds::<Mutant<FbOmega, Deaf>>(Protocol::FbOmega, one_crashes, Property::Omega);
     finds::<Mutant<FbOmega, Unforgiving>>(Protocol::FbOmega, one_fails, Property::FakeClean);
 }

@@ -2,6 +2,7 @@
 //! same verdict after a path of the same length.
 
 use bellwether_proto::election::bully_fd::BullyFd;
+use bellwether_proto::election::fb_omega::FbOmega;
 use bellwether_proto::election::lfa::Lfa;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
@@ -11,7 +12,7 @@ use stateright::{Checker, Model};
 use super::bug::{Mutant, NoBug};
 use super::limits;
 use super::model::{Judged, Searchable};
-use super::planted::{BULLY_BOUNDS, Clinging, Impatient, LFA_BOUNDS};
+use super::planted::{BULLY_BOUNDS, Clinging, Deaf, Impatient, LFA_BOUNDS};
 
 #[test]
 fn stateright_agrees_on_bully_fd() {
@@ -24,6 +25,17 @@ fn stateright_agrees_on_bully_fd() {
 fn stateright_agrees_on_lfa() {
     agree::<Mutant<Lfa, NoBug>>(Protocol::Lfa, LFA_BOUNDS, Property::Omega, true);
     agree::<Mutant<Lfa, Clinging>>(Protocol::Lfa, LFA_BOUNDS, Property::Omega, false);
+}
+
+#[test]
+fn stateright_agrees_on_fb_omega() {
+    let bounds = Bounds { recoveries: 0, losses: 0, in_flight: 8, ..LFA_BOUNDS };
+    let (crash, failure) = (bounds, Bounds { crashes: 0, lies: 1, ..bounds });
+    for property in [Property::ViewAgree, Property::FakeClean, Property::Omega] {
+        agree::<Mutant<FbOmega, NoBug>>(Protocol::FbOmega, crash, property, true);
+        agree::<Mutant<FbOmega, NoBug>>(Protocol::FbOmega, failure, property, true);
+    }
+    agree::<Mutant<FbOmega, Deaf>>(Protocol::FbOmega, crash, Property::Omega, false);
 }
 
 fn agree<E: Searchable>(protocol: Protocol, bounds: Bounds, property: Property, sound: bool) {

@@ -14,6 +14,11 @@ pub(crate) trait Bug<M = Msg> {
         true
     }
 
+    /// What it takes an input for.
+    fn hears(_: &Roster, input: Input<M>) -> Input<M> {
+        input
+    }
+
     /// In answer to what it does not let in.
     fn says_instead(_: &Input<M>) -> Option<(NodeId, M)> {
         None
@@ -57,7 +62,7 @@ impl<E: Election, B: Bug<E::Msg>> Election for Mutant<E, B> {
             return;
         }
         let recovery = matches!(input, Input::Recovery);
-        self.inner.handle(now, input, out);
+        self.inner.handle(now, B::hears(&self.roster, input), out);
         if recovery {
             B::after_recovery(&self.roster).into_iter().for_each(|input| self.inner.handle(now, input, out));
         }

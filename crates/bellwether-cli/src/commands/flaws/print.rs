@@ -111,6 +111,15 @@ fn unrepaired(hunt: &Hunt, hunted: &Hunted) -> Option<String> {
     (broken > 0).then(|| format!("Not repaired, broken in {broken} of {runs} plans: {}", one_line(why)))
 }
 
+/// One flaw that no search shows, as one object.
+pub(super) fn json_of_unsearched(flaw: &Flaw) -> Option<String> {
+    let Evidence::Reason { why, scenario } = &flaw.evidence else { return None };
+    let object = json!({
+        "erratum": flaw.erratum, "title": flaw.title, "found": null, "why": one_line(why), "scenario": scenario,
+    });
+    Some(object.to_string())
+}
+
 /// One flaw as one object.
 pub(super) fn json(flaw: &Flaw, hunt: &Hunt, hunted: &Hunted) -> String {
     let mut object = json!({

@@ -1,5 +1,6 @@
 //! What `sim` shows to a person: a line for each scenario, the details of a single one, and what went wrong.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use bellwether_proto::promise::Property;
@@ -130,18 +131,25 @@ fn fate(operation: &Operation) -> String {
         let known: Vec<_> = operation.known_to.iter().map(u32::to_string).collect();
         told.push_str(&format!(" in group {group}, known to {}", known.join(", ")));
     }
-    let aborted: Vec<_> = said("aborted").map(|said| said.node.to_string()).collect();
-    let declined: Vec<_> = said("declined")
-        .map(|said| format!("{}\u{a0}({})", said.node, said.reason.unwrap_or("no reason")))
-        .collect();
-    for (what, by) in [("aborted", aborted), ("declined", declined)] {
+    let aborted: BTreeSet<u32> = said("aborted").map(|said| said.node).collect();
+    // Nodes may be asked again and again.
+    let mut declined = BTreeMap::<&str, BTreeSet<u32>>::new();
+    for answer in said("declined") {
+        declined.entry(answer.reason.unwrap_or("no reason")).or_default().insert(answer.node);
+    }
+    let declined: Vec<_> = declined.iter().map(|(why, by)| format!("{}\u{a0}({why})", listed(by))).collect();
+    for (what, by) in [("aborted", listed(&aborted)), ("declined", declined.join(" and "))] {
         match what == operation.outcome {
             _ if by.is_empty() => {}
-            true => told.push_str(&format!(" by {}", by.join(", "))),
-            false => told.push_str(&format!("; {what} by {}", by.join(", "))),
+            true => told.push_str(&format!(" by {by}")),
+            false => told.push_str(&format!("; {what} by {by}")),
         }
     }
     told
+}
+
+fn listed(nodes: &BTreeSet<u32>) -> String {
+    nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Why a property is judged at all that the algorithm does not know: the file was written for another.

@@ -166,7 +166,7 @@ impl Repaired {
     }
 
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {
-        form.election(self.view.0);
+        form.view(self.view);
         form.number(self.service as u64);
         form.node(self.leader);
         members_form(self.conn, form);
@@ -190,7 +190,7 @@ impl Repaired {
                 [*change as u64, *about as u64, *peer as u64]
                     .into_iter()
                     .for_each(|number| form.number(number));
-                form.election(view.0);
+                form.view(*view);
             }
         }
     }

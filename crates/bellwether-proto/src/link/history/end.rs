@@ -126,7 +126,12 @@ impl<M: Clone> End<M> {
 
     /// Whether the peer has been heard of, and has seen all that this end has.
     pub(super) fn is_level(&self) -> bool {
-        self.life != Incarnation::default() && self.theirs == self.seen
+        self.is_met() && self.theirs == self.seen
+    }
+
+    /// Whether the peer has been heard of.
+    pub(super) fn is_met(&self) -> bool {
+        self.life != Incarnation::default()
     }
 
     /// The next transition. Nothing of before counts after it.

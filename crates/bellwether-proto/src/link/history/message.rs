@@ -46,7 +46,7 @@ pub struct Standing {
 impl Standing {
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.number(u64::from(self.dead));
-        form.option(self.view, |form, GroupId(view)| form.election(view));
+        form.option(self.view, Form::view);
     }
 }
 

@@ -79,7 +79,7 @@ fn headline(searched: &Searched) -> String {
         (1, _) => "1 violation".to_owned(),
         (more, _) => format!("{more} violations"),
     };
-    format!("{covered} with {nodes} nodes, {bounds}: {verdict}")
+    format!("{covered} with {}, {bounds}: {verdict}", counted(*nodes, "node"))
 }
 
 /// What is neither kept nor broken.

@@ -117,7 +117,7 @@ impl fmt::Display for Recovery {
                 counted(needed, "worker")
             ),
             Outcome::Recovered => {
-                write!(f, "view {view}: node {manager} recovered in {} ms", self.ms)?;
+                write!(f, "view {view}: fault manager {manager} was done in {} ms", self.ms)?;
                 self.write_details(f)
             }
         }
@@ -127,8 +127,11 @@ impl fmt::Display for Recovery {
 impl Recovery {
     fn write_details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { failed, readmitted, rows, lost, replaced, .. } = self;
-        if !failed.is_empty() {
-            write!(f, "; rebuilt {} of {}", counted(*rows, "row"), nodes(failed))?;
+        match (failed.is_empty(), rows) {
+            (false, rows) => write!(f, "; rebuilt {} of {}", counted(*rows, "row"), nodes(failed))?,
+            // Of those that failed when there were too few to rebuild anything.
+            (true, 1..) => write!(f, "; rebuilt {}", counted(*rows, "row"))?,
+            (true, 0) => {}
         }
         if !readmitted.is_empty() {
             write!(f, "; readmitted {}", nodes(readmitted))?;
@@ -179,11 +182,25 @@ mod tests {
             (Outcome::Waits { needed: 4 }, "view 7: 3 of the 4 workers needed; nothing can be rebuilt yet"),
             (
                 Outcome::Recovered,
-                "view 7: node 2 recovered in 12 ms; rebuilt 1 row of node 1; replaced 1 shard; lost 1 row",
+                "view 7: fault manager 2 was done in 12 ms; rebuilt 1 row of node 1; replaced 1 shard; lost 1 row",
             ),
         ] {
             assert_eq!(Happening::Recovered(recovery(outcome)).to_string(), text);
         }
+    }
+
+    #[test]
+    fn what_is_rebuilt_after_a_stall_is_told_though_nobody_failed_since() {
+        let back = Recovery {
+            failed: Vec::new(),
+            readmitted: vec![3],
+            lost: 0,
+            replaced: 0,
+            rows: 170,
+            ..recovery(Outcome::Recovered)
+        };
+        let text = "view 7: fault manager 2 was done in 12 ms; rebuilt 170 rows; readmitted node 3";
+        assert_eq!(Happening::Recovered(back).to_string(), text);
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl JobFile {
 }
 
 fn launch(node: &NodePlan, job: &Path) -> Launch {
-    let mut arguments: Vec<OsString> = ["demo", "rain-worker", "--config"].map(Into::into).into();
+    let mut arguments: Vec<OsString> = ["demo", "worker-of-rain", "--config"].map(Into::into).into();
     arguments.push(node.config.clone().into());
     arguments.push("--job".into());
     arguments.push(job.into());

@@ -80,7 +80,7 @@ fn the_fault_manager_knows_better() {
     safe(&mut model, 1, 0..3, now);
     model.report(2, found(2, vec![Rows::first(2), Rows::first(32)]), now);
     assert_eq!(model.rows(), 34);
-    assert_eq!(told(&mut model)[0], "view 2: node 2 recovered in 12 ms; rebuilt 2 rows of node 1");
+    assert_eq!(told(&mut model)[0], "view 2: fault manager 2 was done in 12 ms; rebuilt 2 rows of node 1");
 }
 
 fn recovered(view: u64, known: Rows) -> Report {
