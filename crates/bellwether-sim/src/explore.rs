@@ -40,7 +40,7 @@ pub use bounds::{Bounds, Reached};
 pub use calm::INSTANTS_MAX;
 pub use oracle::{may_lie, may_lose};
 pub use path::{Story, story};
-pub use promised::{judgeable, promised};
+pub use promised::{can_search, judgeable, promised};
 pub use search::{Broken, Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};
 pub use state::{Scratch, State};
 pub use step::Step;

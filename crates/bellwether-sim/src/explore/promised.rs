@@ -1,7 +1,7 @@
 //! Which promises of an algorithm a search can judge, and within which bounds they are made.
 
 use bellwether_proto::election::{Protocol, Variant};
-use bellwether_proto::promise::{Assumption, Property};
+use bellwether_proto::promise::{Assumption, Promise, Property};
 
 use super::bounds::Bounds;
 use super::calm::is_goal;
@@ -14,6 +14,12 @@ pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds
             && promise.under.iter().all(|assumption| keeps(nodes, bounds, *assumption))
     });
     kept.map(|promise| promise.property).collect()
+}
+
+/// Whether a search shows an algorithm as it is meant: one that needs clocks which agree would have one for each node.
+pub fn can_search(protocol: Protocol) -> bool {
+    let needs_clocks = |promise: &Promise| promise.under.contains(&Assumption::NoDrift);
+    !protocol.spec().repaired.iter().all(needs_clocks)
 }
 
 /// Whether a search can judge it: in a state, or by what becomes of one. What detectors and the leadership layer owe

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::files::Plan;
 use super::fleet::Process;
 use super::notes::Notes;
+use crate::agent::mode::Mode;
 use crate::client::answer::{Cause, Change, Status};
 use crate::client::words;
 use crate::duration::rough;
@@ -28,6 +29,9 @@ pub(super) struct Model {
     /// The last leader that counted, and until when it did; `None` while it does.
     last: Option<Leader>,
     lost: Option<Instant>,
+    /// How many must run so that anybody leads, and whether it was told that too few do.
+    needed: usize,
+    too_few: bool,
 }
 
 /// What is known of a node.
@@ -75,6 +79,11 @@ impl Model {
             notes: Notes::new(now),
             last: None,
             lost: Some(now),
+            needed: match Mode::of(plan.protocol) {
+                Mode::Majority => plan.nodes.len() / 2 + 1,
+                Mode::AnySurvivor => 1,
+            },
+            too_few: false,
         }
     }
 
@@ -105,6 +114,19 @@ impl Model {
             }
         }
         self.weigh(now);
+        self.count(now);
+    }
+
+    /// Notes once that too few run, where that means that nobody leads.
+    fn count(&mut self, now: Instant) {
+        let all = self.nodes.values();
+        let running = all.filter(|node| matches!(node.process, None | Some(Process::Up(_)))).count();
+        let too_few = running < self.needed;
+        if too_few && !self.too_few && running > 0 {
+            let (of, needed) = (self.nodes.len(), self.needed);
+            self.note(&format!("nobody can lead: {running} of {of} run, and {needed} are needed"), now);
+        }
+        self.too_few = too_few;
     }
 
     /// A node says how it sees things.

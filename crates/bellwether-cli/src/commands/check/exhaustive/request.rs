@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
-    Bounds, INSTANTS_MAX, Limits, NODES_MAX, judgeable, may_lie, may_lose, promised,
+    Bounds, INSTANTS_MAX, Limits, NODES_MAX, can_search, judgeable, may_lie, may_lose, promised,
 };
 
 use crate::args::check::{BoundsArgs, CheckArgs};
@@ -51,6 +51,9 @@ pub(super) fn requests(args: &CheckArgs) -> Result<(Vec<Request>, Vec<String>), 
 
 fn request(protocol: Protocol, nodes: u32, args: &CheckArgs) -> Result<Request, String> {
     let (name, variant) = (protocol.name(), args.search.variant);
+    if !can_search(protocol) {
+        return Err(format!("{name} needs clocks that agree, and in a search every node has one of its own"));
+    }
     let bounds = bounds(protocol, &args.bounds);
     if bounds.lies > 0 && !may_lie(protocol) {
         return Err(format!(

@@ -8,6 +8,10 @@ use super::super::notes::NOTES_MAX;
 use super::*;
 
 fn model(nodes: u32) -> (Model, Instant) {
+    model_of(Protocol::Fjr, nodes)
+}
+
+fn model_of(protocol: Protocol, nodes: u32) -> (Model, Instant) {
     let address = |id: u32, base| SocketAddr::from(([127, 0, 0, 1], base + u16::try_from(id).unwrap()));
     let node = |id| NodePlan {
         id,
@@ -18,7 +22,7 @@ fn model(nodes: u32) -> (Model, Instant) {
     };
     let plan = Plan {
         cluster: "up",
-        protocol: Protocol::Fjr,
+        protocol,
         dir: "dir".into(),
         token: "token".into(),
         nodes: (1..=nodes).map(node).collect(),
@@ -51,6 +55,25 @@ fn a_leader_counts_when_all_that_run_name_it() {
     assert_eq!(model.leader(), None, "the leader itself has not said so");
     model.change(1, &change(Some(1), 1, "started", None), start + 120 * MS);
     assert_eq!(told(&model), ["node 1 leads, epoch 1; 120 ms after the start"]);
+}
+
+#[test]
+fn too_few_for_a_majority_are_told_once() {
+    for (protocol, expected) in
+        [(Protocol::FbOmega, &["nobody can lead: 2 of 5 run, and 3 are needed"][..]), (Protocol::Fjr, &[])]
+    {
+        let (mut model, start) = model_of(protocol, 5);
+        for id in 1..=4 {
+            model.process(id, Process::Down("killed".to_owned()), start + id * MS);
+        }
+        assert_eq!(told(&model), expected);
+        for id in 1..=3 {
+            model.process(id, Process::Up(2_000 + id), start + 100 * MS);
+        }
+        model.process(5, Process::Stopped(1_005), start + 200 * MS);
+        model.process(3, Process::Stopped(2_003), start + 300 * MS);
+        assert_eq!(told(&model).len(), 2 * expected.len(), "and again when it is so again");
+    }
 }
 
 #[test]
