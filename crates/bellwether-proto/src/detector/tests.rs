@@ -268,6 +268,20 @@ fn only_the_weaker_see_a_node_play_dead() {
     }
 }
 
+/// Whatever a machine is configured with: an algorithm with timers of its own pays for no detector.
+#[test]
+fn one_that_is_idle_has_nothing_to_do() {
+    for kind in DetectorKind::ALL {
+        let roster = Roster::new(NodeId(1), (1..=3).map(NodeId), Priority::LowestId);
+        let mut idle = Detector::idle(config(kind), roster, Incarnation(1), Time::ZERO);
+        assert_eq!(idle.deadline(), Time::NEVER, "{kind:?}");
+        let mut mail = Mail::new();
+        idle.wake(ms(1_000), &mut mail);
+        idle.probe(ms(1_000), 1, &mut mail);
+        assert!(mail.is_empty() && idle.deadline() == Time::NEVER, "{kind:?}");
+    }
+}
+
 #[test]
 fn gone_is_weighed_by_probing() {
     for kind in DetectorKind::ALL.into_iter().filter(|kind| *kind != DetectorKind::Perfect) {

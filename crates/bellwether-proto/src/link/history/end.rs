@@ -256,6 +256,22 @@ mod tests {
     use super::*;
     use crate::time::Span;
 
+    /// When what was not acknowledged is sent again is part of its state.
+    #[test]
+    fn the_form_tells_when_something_is_sent_again() {
+        let pace = Pace { period: Span::millis(50), patience: Span::millis(340), again: Span::millis(120) };
+        let form = |sent_at: u64| {
+            let mut end = End::<u32>::new();
+            let carried = end.number(7);
+            end.keep(Time::from_micros(400_000), carried);
+            end.sent_at = Time::from_micros(sent_at);
+            let (mut form, ends) = (Form::new(), (NodeId(1), Incarnation(1), NodeId(2)));
+            end.canonical(Time::from_micros(500_000), ends, Some(&pace), &mut form, |_, _| {});
+            form.timed()
+        };
+        assert_ne!(form(400_000), form(450_000));
+    }
+
     /// How long a link will go on without news is part of its state.
     #[test]
     fn the_form_tells_when_news_are_due() {
