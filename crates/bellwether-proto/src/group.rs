@@ -33,8 +33,7 @@ mod work;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::mem;
+use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
 use crate::election::{Channels, Setup, Variant};
@@ -347,8 +346,8 @@ impl Group {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
-        mem::take(&mut self.steps)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
+        self.steps.drain(..)
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {

@@ -26,7 +26,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
+use alloc::vec::{Drain, Vec};
 use core::mem;
 
 use crate::canonical::Form;
@@ -234,8 +234,8 @@ impl<M: Clone> Histories<M> {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn take_steps(&mut self) -> Vec<Step<M>> {
-        mem::take(&mut self.steps)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Step<M>> {
+        self.steps.drain(..)
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form, write: impl Fn(&M, &mut Form)) {
