@@ -6,8 +6,7 @@ use super::Node;
 use crate::election::{self, Election};
 use crate::group::{Group, Step};
 use crate::io::{Event, Outbox, Output};
-use crate::link::history::Letter;
-use crate::message::Body;
+use crate::message::{Body, Letter};
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
