@@ -32,9 +32,9 @@ use alloc::collections::BTreeSet;
 use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
-use crate::election::{Channels, Spec, Timing};
 use crate::ident::{Incarnation, NodeId};
-use crate::time::{Span, Time};
+use crate::spec::{Channels, Spec};
+use crate::time::{Span, Time, Timing};
 
 pub use cause::Cause;
 use epochs::Epochs;

@@ -18,9 +18,9 @@ use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Terms};
-use crate::link::history::{Histories, Letter};
+use crate::link::history::Histories;
 use crate::link::{Admitted, Guard, Link, LinkMsg};
-use crate::message::{Body, Frame, Message};
+use crate::message::{Body, Frame, Letter, Message};
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 use work::Work;
@@ -124,7 +124,8 @@ impl<E: Election> Node<E> {
             },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
-            group: E::reorganizes(setup.protocol).then(|| Group::for_election(&setup)),
+            group: E::reorganizes(setup.protocol)
+                .then(|| Group::for_election(spec, setup.variant, roster, setup.incarnation, setup.timing)),
             leadership: None,
             aside: None,
             life_is_over: false,
@@ -307,7 +308,7 @@ impl<E: Election> Node<E> {
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
         let Frame { from, incarnation, seq, rides, .. } = frame;
-        match self.link.admit(&frame) {
+        match self.link.admit(from, incarnation, frame.nth()) {
             Ok(admitted) => self.admitted(now, from, admitted, out),
             Err(why) => {
                 out.push(Output::Event(Event::Refused { from, why }));

@@ -21,7 +21,6 @@
 //! ever.
 
 mod end;
-mod letter;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -30,14 +29,12 @@ use alloc::vec::{Drain, Vec};
 use core::mem;
 
 use crate::canonical::Form;
-use crate::election::Timing;
 use crate::ident::{Incarnation, NodeId};
 use crate::roster::Roster;
-use crate::time::{Span, Time};
+use crate::time::{Span, Time, Timing};
 use end::End;
 
 pub use end::OUTSTANDING_MAX;
-pub use letter::Letter;
 pub use message::{BEAT, Carried, HistoryMsg, Standing};
 
 /// The two ends of a link never differ by more transitions than this.

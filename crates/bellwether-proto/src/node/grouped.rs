@@ -4,8 +4,7 @@ use super::Node;
 use crate::election::{self, Election};
 use crate::group::Step;
 use crate::io::{Event, Outbox, Output};
-use crate::link::history::Letter;
-use crate::message::Body;
+use crate::message::{Body, Letter};
 use crate::time::Time;
 
 impl<E: Election> Node<E> {

@@ -6,8 +6,8 @@ use super::Node;
 use crate::election::{self, Election};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Event, Outbox, Output, Turn};
-use crate::link::history::{Histories, Letter, Step};
-use crate::message::Body;
+use crate::link::history::{Histories, Step};
+use crate::message::{Body, Letter};
 use crate::time::Time;
 
 impl<E: Election> Node<E> {

@@ -8,7 +8,8 @@ use crate::election::{self, Election};
 use crate::group;
 use crate::io::Outbox;
 use crate::leadership::{self, Cause, Leadership};
-use crate::link::history::{self, Letter};
+use crate::link::history;
+use crate::message::Letter;
 use crate::time::Time;
 
 /// What a layer asks for.

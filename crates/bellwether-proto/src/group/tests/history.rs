@@ -3,8 +3,8 @@
 use super::super::history::{Ancestry, Concurrent, MEMBERS_MAX, PARENTS_MAX, RECORDS_MAX, ROOT};
 use super::*;
 use crate::election::{AnyMsg, lockstep};
-use crate::link::history::{Carried, HistoryMsg, Letter, Standing};
-use crate::message::{Body, Frame};
+use crate::link::history::{Carried, HistoryMsg, Standing};
+use crate::message::{Body, Frame, Letter};
 use crate::wire::{Channel, FRAME_MAX, encode};
 
 fn record(node: u32, seq: u64, generation: u64, parents: &[GroupId]) -> Record {
