@@ -4,7 +4,6 @@
 //! whole; printing (`print.rs`) gives a file that parses to the same.
 
 pub(crate) mod defaults;
-pub mod duration;
 mod model;
 pub(crate) mod parse;
 mod print;

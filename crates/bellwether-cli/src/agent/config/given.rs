@@ -8,12 +8,14 @@ use std::time::Duration;
 use bellwether::tls::check_cluster_name;
 use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_sim::scenario::{duration, one_of};
+use bellwether_proto::time::Span;
+use bellwether_sim::scenario::one_of;
 use toml::de::DeValue;
 
 use super::LogFormat;
 use super::layers::Settings;
 use crate::agent::mode::Mode;
+use crate::duration;
 
 /// A value, for what it was given, and where.
 #[derive(Clone, Debug)]
@@ -136,8 +138,7 @@ impl Given {
     }
 
     pub(super) fn duration(&self) -> Result<Duration, String> {
-        let span = duration::parse(self.text(duration::EXPECTED)?)?;
-        Ok(Duration::from_micros(span.as_micros()))
+        duration::parse(self.text(Span::EXPECTED)?).map_err(|error| error.to_string())
     }
 
     /// A list of texts; in a variable they stand between commas.
