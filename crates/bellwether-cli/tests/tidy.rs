@@ -12,10 +12,15 @@ const LINES_MAX: usize = 700;
 /// Which crates of ours each may use, and which more its tests may.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bellwether-proto", &[], &[]),
-    ("bellwether-sim", &["bellwether-proto"], &[]),
+    ("bellwether-sim", &["bellwether-proto", "bellwether-toml"], &[]),
+    ("bellwether-toml", &[], &[]),
     ("bellwether", &["bellwether-proto"], &["bellwether-sim"]),
     ("bellwether-rain", &[], &[]),
-    ("bellwether-cli", &["bellwether", "bellwether-proto", "bellwether-rain", "bellwether-sim"], &[]),
+    (
+        "bellwether-cli",
+        &["bellwether", "bellwether-proto", "bellwether-rain", "bellwether-sim", "bellwether-toml"],
+        &[],
+    ),
 ];
 
 #[test]

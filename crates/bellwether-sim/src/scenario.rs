@@ -21,7 +21,7 @@ use bellwether_proto::time::{Span, Time};
 
 use crate::operations::Outcome;
 pub use model::{Model, ModelKey, ModelKind};
-pub use parse::{Overrides, ScenarioError, Wrong, distance, nearest, one_of};
+pub use parse::Overrides;
 
 /// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
 pub const NODES_MAX: u32 = 4_000;

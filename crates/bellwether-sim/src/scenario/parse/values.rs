@@ -4,9 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bellwether_proto::time::Span;
+use bellwether_toml::Spanned;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use toml::Spanned;
 
 use crate::scenario::{Bound, Latency, Relation};
 
