@@ -355,6 +355,32 @@ impl Group {
         self.steps.drain(..)
     }
 
+    /// What must be so of every state.
+    pub(crate) fn breach(&self) -> Option<&'static str> {
+        let within = |pending: &[NodeId], formation: &Formation| {
+            pending.iter().all(|peer| formation.members.contains(peer))
+        };
+        match &self.phase {
+            Phase::Awaiting(formation) | Phase::Holding { formation, .. } if formation.leader == self.me => {
+                Some("only a member waits for its coordinator")
+            }
+            Phase::Gathering { formation, .. }
+            | Phase::Planning { formation, .. }
+            | Phase::Distributing { formation, .. }
+                if formation.leader != self.me =>
+            {
+                Some("only the coordinator reorganizes")
+            }
+            Phase::Gathering { formation, pending } | Phase::Distributing { formation, pending, .. }
+                if pending.is_empty() || !within(pending, formation) =>
+            {
+                Some("the coordinator waits for some of the members")
+            }
+            Phase::InPlace(_) if self.task.is_none() => Some("what is in place has a task"),
+            _ => None,
+        }
+    }
+
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
         form.reorganization(self.latest);
         match &self.phase {

@@ -7,7 +7,7 @@ use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::leadership::Announcement;
 use crate::message::Frame;
-use crate::time::Time;
+use crate::tenure::{Command, Refused, Tenure, Ticket};
 use crate::view::{Members, View};
 
 pub use crate::link::Refusal;
@@ -42,18 +42,15 @@ pub enum Input<M> {
         /// With whom.
         peer: NodeId,
     },
-    /// Stand aside until then: give leadership back, and do not stand for it.
-    StandAside {
-        /// When to stand again; never, if not told to.
-        until: Time,
+    /// The program asks for something. It is answered with [`Output::Answer`], or the node has [left](Output::Left).
+    Command {
+        /// Comes back with the answer.
+        ticket: Ticket,
+        /// What is asked for.
+        command: Command,
     },
-    /// Stand again before that.
-    Stand,
-    /// Hand leadership over to that peer; see [`Node::may_hand_over`](crate::node::Node::may_hand_over).
-    HandOver {
-        /// To whom.
-        to: NodeId,
-    },
+    /// Whoever worked as the leader has stopped, after [`Tenure::AskedBack`] or [`Tenure::None`]; at once, if nobody did.
+    Released,
     /// The application answers [`Output::Plan`].
     Planned {
         /// Which question it answers.
@@ -91,8 +88,29 @@ pub enum Output<M> {
     /// Ask the application what a group is to do, and answer with [`Input::Planned`]. Only of a node that was told that there
     /// is one; see [`Node::with_planner`](crate::node::Node::with_planner).
     Plan(PlanRequest),
+    /// What the program may do as the leader has changed.
+    Tenure(Tenure),
+    /// What became of a command.
+    Answer {
+        /// Of which.
+        ticket: Ticket,
+        /// Done, or why not.
+        outcome: Result<(), Refused>,
+    },
+    /// The node has left: end its connections with a goodbye, and give it no more inputs.
+    Left,
     /// Something happened that an observer may want to know.
     Event(Event),
+}
+
+impl<M> Output<M> {
+    /// Whether anything outside of the node's process can tell that it was carried out.
+    pub fn is_effect(&self) -> bool {
+        match self {
+            Self::Persist(_) | Self::Send { .. } | Self::Broadcast(_) | Self::Plan(_) => true,
+            Self::Tenure(_) | Self::Answer { .. } | Self::Left | Self::Event(_) => false,
+        }
+    }
 }
 
 /// What a node keeps on stable storage.
@@ -120,8 +138,8 @@ pub enum Event {
     Group(GroupEvent),
     /// The leader that the reachable members have settled on changed to this.
     Announced(Announcement),
-    /// The leader should have its work stopped, and then be told to hand over to that peer, which has priority.
-    Yield(NodeId),
+    /// The leader's work has not ended in time: leadership is given back all the same.
+    GivenUp,
     /// The node moved to a higher incarnation because a peer remembered one at least as high.
     Reborn(Incarnation),
     /// The failure detector began to watch a peer, or was reset (Stoller's Start).

@@ -206,6 +206,16 @@ impl Leadership {
         self.terms.period * (POLL_PERIODS + POLL_PERIODS / 2)
     }
 
+    /// Whether this node does not stand.
+    pub(crate) fn is_aside(&self) -> bool {
+        matches!(self.standing, Standing::Aside)
+    }
+
+    /// Whether nobody can be spoken with.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.linked.ids().next().is_none()
+    }
+
     /// Whether anybody else could lead, as far as is known.
     pub(crate) fn has_successor(&self) -> bool {
         self.linked.has_candidate()
@@ -638,6 +648,33 @@ impl Leadership {
 
     fn tell_all(&mut self, msg: LeadershipMsg) {
         self.steps.extend(self.linked.ids().map(|peer| Step::Send(*peer, msg)));
+    }
+
+    /// What must be so of every state.
+    pub(crate) fn breach(&self) -> Option<&'static str> {
+        let shows_itself = self.shown.filter(|(leader, _)| *leader == self.me).map(|(_, epoch)| epoch);
+        let (leads, stands) = match &self.standing {
+            Standing::Leading { epoch, .. } => (Some(*epoch), true),
+            Standing::Claiming { .. } => (None, true),
+            Standing::Following | Standing::Aside => (None, false),
+        };
+        if leads != shows_itself {
+            return Some("a node announces itself while it leads, with the epoch that it leads with");
+        }
+        if stands && self.named != Some(self.me) {
+            return Some("only whom its election names claims or leads");
+        }
+        if leads.is_some_and(|epoch| epoch > self.epochs.kept()) {
+            return Some("an epoch is kept before it is told");
+        }
+        match &self.standing {
+            Standing::Claiming { missing, .. }
+                if missing.iter().any(|peer| self.linked.get(*peer).is_none()) =>
+            {
+                Some("only who is linked is waited for")
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {

@@ -24,6 +24,7 @@
 
 extern crate alloc;
 
+pub mod agent;
 mod bounded;
 pub mod canonical;
 pub mod detector;
@@ -38,8 +39,10 @@ pub mod link;
 pub mod message;
 pub mod node;
 pub mod promise;
+pub mod release;
 pub mod roster;
 pub mod spec;
+pub mod tenure;
 pub mod time;
 pub mod trace;
 pub mod view;

@@ -17,10 +17,11 @@ use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant}
 use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Terms};
+use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
 use crate::link::history::Histories;
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Letter, Message};
+use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 use work::Work;
@@ -69,6 +70,7 @@ use work::Work;
 ///             Output::Send { to, .. } => assert_eq!(to, NodeId(2)), // here: lost
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
+///             Output::Tenure(_) | Output::Answer { .. } | Output::Left => { /* only of a node `with_leadership` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -93,8 +95,10 @@ pub struct Node<E: Election> {
     leadership: Option<Leadership>,
     /// Until when the node does not stand, and its election does not run.
     aside: Option<Time>,
-    /// The election asked for another life; it begins when the step is done.
-    life_is_over: bool,
+    /// What gives leadership back, and answers for it.
+    release: Option<Release>,
+    /// This life is over; another begins when the step is done.
+    ending: Option<Ending>,
     /// The view last shown to the outside.
     shown: View,
     // Empty between steps; kept so that a step need not allocate them.
@@ -102,6 +106,15 @@ pub struct Node<E: Election> {
     queue: VecDeque<Work<E::Msg>>,
     mail: Mail,
     actions: Actions<E::Msg>,
+}
+
+/// Why a life ends in a process that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// The election asked for it.
+    Asked,
+    /// The node has stood aside, and stands again.
+    StoodAside,
 }
 
 impl<E: Election> Node<E> {
@@ -128,7 +141,8 @@ impl<E: Election> Node<E> {
                 .then(|| Group::for_election(spec, setup.variant, roster, setup.incarnation, setup.timing)),
             leadership: None,
             aside: None,
-            life_is_over: false,
+            release: None,
+            ending: None,
             shown: View { status: Status::Down, leader: None, group: None },
             queue: VecDeque::new(),
             mail: Mail::new(),
@@ -137,9 +151,11 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// The same node, which announces leadership on these terms once the members that it is linked with agree.
-    pub fn with_leadership(mut self, terms: Terms, now: Time) -> Self {
+    /// The same node, which announces leadership on these terms once the members that it is linked with agree, and gives it
+    /// back with this patience. Agents are made by [`Settings`](crate::agent::Settings).
+    pub fn with_leadership(mut self, terms: Terms, patience: Patience, now: Time) -> Self {
         self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
+        self.release = Some(Release::new(self.id(), self.setup.protocol.name(), patience));
         self
     }
 
@@ -182,9 +198,10 @@ impl<E: Election> Node<E> {
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
             Input::Linked { peer, incarnation } => self.linked(now, peer, incarnation, out),
             Input::Unlinked { peer } => self.lead(|leadership| leadership.unlink(now, peer)),
-            Input::StandAside { until } => self.stand_aside(now, until, out),
-            Input::Stand => self.stand(now, out),
-            Input::HandOver { to } => self.hand_over(now, to),
+            Input::Command { ticket, command } => {
+                self.release(|release, leadership| release.command(now, ticket, command, leadership));
+            }
+            Input::Released => self.release(|release, _| release.released()),
             Input::Planned { no, plan } => self.regroup(|group| group.planned(now, no, plan)),
             Input::Perform(op) => self.regroup(|group| group.perform(now, op)),
             Input::Oracle { peer, alive } => self.told(now, peer, alive.is_some()),
@@ -194,13 +211,15 @@ impl<E: Election> Node<E> {
             self.lead(|leadership| leadership.overslept(now));
             self.work_off(now, out);
         }
+        debug_assert_eq!(self.breach(), None, "node {} at {now}", self.id());
     }
 
     /// When to give it [`Input::Deadline`]. May be earlier than anything is due, never later.
     pub fn deadline(&self) -> Option<Time> {
         let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
+        let release = self.release.as_ref().map_or(Time::NEVER, Release::deadline);
         let election = self.aside.unwrap_or_else(|| self.electing());
-        election.min(leadership).as_deadline()
+        election.min(leadership).min(release).as_deadline()
     }
 
     /// When there is something to do for the election, what watches for it, and what follows it.
@@ -208,21 +227,6 @@ impl<E: Election> Node<E> {
         let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
         let history = self.history.as_ref().map_or(Time::NEVER, Histories::deadline);
         self.detector.deadline().min(self.election.deadline()).min(group).min(history)
-    }
-
-    /// Whether leadership could be handed to that peer now, and if not, why.
-    ///
-    /// # Errors
-    /// Says why not. Without the leadership layer there is no leadership to hand over.
-    pub fn may_hand_over(&self, now: Time, to: NodeId) -> Result<(), Reluctance> {
-        self.leadership
-            .as_ref()
-            .map_or(Err(Reluctance::NotLeading), |leadership| leadership.may_hand_over(now, to))
-    }
-
-    /// Whether a peer is linked that could lead, as far as is known.
-    pub fn has_successor(&self) -> bool {
-        self.leadership.as_ref().is_some_and(Leadership::has_successor)
     }
 
     /// Whether the node stands aside.
@@ -275,6 +279,16 @@ impl<E: Election> Node<E> {
         &self.election
     }
 
+    /// Which invariant of the layers does not hold of this state. Those of an election are about a step:
+    /// [`Election::breach`].
+    pub fn breach(&self) -> Option<&'static str> {
+        let history = self.history.as_ref().and_then(Histories::breach);
+        let group = self.group.as_ref().and_then(Group::breach);
+        let leadership = self.leadership.as_ref().and_then(Leadership::breach);
+        let release = self.release.as_ref().and_then(Release::breach);
+        history.or(group).or(leadership).or(release)
+    }
+
     /// Writes the state in canonical form, as seen at `now`.
     pub fn canonical(&self, now: Time, form: &mut Form) {
         form.node(self.id());
@@ -291,6 +305,9 @@ impl<E: Election> Node<E> {
         form.option(self.aside, |form, until| form.deadline(now, until));
         if let Some(leadership) = &self.leadership {
             leadership.canonical(now, form);
+        }
+        if let Some(release) = &self.release {
+            release.canonical(now, form);
         }
     }
 
@@ -407,7 +424,7 @@ impl<E: Election> Node<E> {
         }
         if let Some(until) = self.aside {
             if until <= now {
-                self.stand(now, out);
+                self.ending = Some(Ending::StoodAside);
             }
             return;
         }
@@ -460,15 +477,25 @@ impl<E: Election> Node<E> {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
         debug_assert!(before.queue.is_empty(), "what the old life had to say has been said");
-        (self.shown, self.leadership, self.link) = (before.shown, before.leadership, before.link);
+        (self.shown, self.link) = (before.shown, before.link);
+        (self.leadership, self.release) = (before.leadership, before.release);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, out);
     }
 
-    /// The life that begins when all is done, if this one is over.
-    fn next_life(&mut self) -> Option<Incarnation> {
-        mem::take(&mut self.life_is_over).then(|| self.setup.incarnation.next()).flatten()
+    /// This life is over, and all has been said in it.
+    fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
+        let Some(incarnation) = self.setup.incarnation.next() else { return };
+        match ending {
+            Ending::Asked => self.begin_life(now, incarnation, out),
+            // It comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
+            Ending::StoodAside => {
+                self.lead(Leadership::stand);
+                self.begin_life(now, incarnation, out);
+                self.lead(Leadership::introduce);
+            }
+        }
     }
 
     fn linked(&mut self, now: Time, peer: NodeId, life: Incarnation, out: &mut Outbox<E::Msg>) {
@@ -525,23 +552,6 @@ impl<E: Election> Node<E> {
             self.shown = View { status, leader: None, group: None };
             out.push(Output::Event(Event::View(self.shown)));
             self.lead(|leadership| leadership.stand_aside(now));
-        }
-    }
-
-    /// Comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
-    fn stand(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
-        if let (Some(_), Some(incarnation)) = (self.aside, self.setup.incarnation.next()) {
-            self.lead(|leadership| leadership.stand());
-            self.work_off(now, out);
-            self.begin_life(now, incarnation, out);
-            self.work_off(now, out);
-            self.lead(|leadership| leadership.introduce());
-        }
-    }
-
-    fn hand_over(&mut self, now: Time, to: NodeId) {
-        if self.may_hand_over(now, to).is_ok() {
-            self.lead(|leadership| leadership.hand_over(now, to));
         }
     }
 
@@ -630,7 +640,7 @@ impl<E: Election> Node<E> {
                 self.setup.count = count;
                 self.persist(out);
             }
-            Action::BeginLife => self.life_is_over = true,
+            Action::BeginLife => self.ending = Some(Ending::Asked),
             Action::Start(peer) => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     out.push(Output::Event(Event::Watch(peer)));

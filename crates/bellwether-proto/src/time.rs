@@ -149,6 +149,15 @@ pub struct Timing {
     pub step: Span,
 }
 
+impl Timing {
+    /// For a leader that speaks every `period` and is given up when it has been silent for `timeout`: the first timeout is
+    /// τ + 2δ.
+    pub fn with_timeout(period: Span, timeout: Span) -> Self {
+        let delta = Span::micros(timeout.as_micros().saturating_sub(period.as_micros()) / 2);
+        Self { delta, tau: period, step: period }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

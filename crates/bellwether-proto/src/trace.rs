@@ -165,7 +165,7 @@ impl What {
                 Event::View(_) => "state",
                 Event::Group(event) => groups::name(event),
                 Event::Announced(_) => "announce",
-                Event::Yield(_) => "yield",
+                Event::GivenUp => "given-up",
                 Event::Reborn(_) => "reborn",
                 Event::Watch(_) => "watch",
                 Event::Unwatch(_) => "unwatch",
@@ -209,7 +209,7 @@ impl What {
                 Event::PlayDead => (26, [0; 4]),
                 Event::PlayAlive => (27, [0; 4]),
                 Event::Announced(announced) => (29, announced_binary(&announced)),
-                Event::Yield(to) => (30, [u64::from(to.0), 0, 0, 0]),
+                Event::GivenUp => (30, [0; 4]),
                 Event::Group(event) => groups::binary(event),
                 Event::Link(Turn { peer, life, seen }) => (40, [u64::from(peer.0), life.0, seen, 0]),
                 Event::Members(Members(bits)) => (41, [bits as u64, (bits >> 64) as u64, 0, 0]),
@@ -233,7 +233,6 @@ impl What {
                 Event::Watch(peer)
                 | Event::Unwatch(peer)
                 | Event::Down(peer)
-                | Event::Yield(peer)
                 | Event::Group(GroupEvent::Member(peer)),
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
@@ -386,8 +385,8 @@ mod tests {
             r#""leader":2,"epoch":7,"cause":"started","peer":null,"successor":null}"#
         );
         assert_eq!(
-            event(What::Node(Event::Yield(NodeId(3)))).json().to_string(),
-            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"yield","peer":3}"#
+            event(What::Node(Event::GivenUp)).json().to_string(),
+            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"given-up"}"#
         );
     }
 
@@ -434,7 +433,7 @@ mod tests {
             view(Some(NodeId(0))),
             What::Node(Event::Watch(NodeId(1))),
             What::Node(Event::Unwatch(NodeId(1))),
-            What::Node(Event::Yield(NodeId(1))),
+            What::Node(Event::GivenUp),
         ];
         all.extend(announced);
         for (i, a) in all.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! How the nodes of a scenario are set up: what boots one in a world boots it in a search.
 
+use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::DetectorConfig;
 use bellwether_proto::election::{Choices, Election, Peers, Setup};
 use bellwether_proto::ident::{Incarnation, NodeId};
@@ -18,6 +19,8 @@ pub(crate) struct Blueprint {
     pub(crate) detector: DetectorConfig,
     /// Who stands by itself; everybody, unless the scenario says who.
     candidates: Option<Vec<NodeId>>,
+    /// Whether nodes are run as an agent runs them.
+    agent: bool,
 }
 
 impl Blueprint {
@@ -37,19 +40,38 @@ impl Blueprint {
             },
         };
         let candidates = scenario.parameters.candidates.clone();
-        Self { setup, detector: scenario.detector_config(), candidates }
+        Self { setup, detector: scenario.detector_config(), candidates, agent: scenario.agent }
     }
 
     /// The node that comes up on a machine whose disk holds this, in its next life.
     pub(crate) fn node<E: Election>(&self, id: NodeId, disk: &Durable, now: Time) -> Node<E> {
         let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
+        if self.agent {
+            return self.settings(id).node(disk, incarnation, now);
+        }
         let roster = match self.setup.protocol.spec().peers {
             Peers::Listed => self.setup.roster.seen_by(id),
             Peers::Met => Roster::new(id, [id], self.setup.roster.priority()),
         };
-        let candidate = self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&id));
-        let choices = Choices { candidate, ..self.setup.choices };
-        let setup = Setup { roster, incarnation, count: disk.count, choices, ..self.setup.clone() };
+        let setup =
+            Setup { roster, incarnation, count: disk.count, choices: self.choices(id), ..self.setup.clone() };
         Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now)
+    }
+
+    /// What the owner of that agent has chosen.
+    fn settings(&self, id: NodeId) -> Settings {
+        let Setup { protocol, variant, timing, t, .. } = self.setup;
+        Settings {
+            variant,
+            t,
+            detector: self.detector,
+            choices: self.choices(id),
+            ..Settings::new(id, self.setup.roster.members().to_vec(), protocol, timing)
+        }
+    }
+
+    fn choices(&self, id: NodeId) -> Choices {
+        let candidate = self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&id));
+        Choices { candidate, ..self.setup.choices }
     }
 }

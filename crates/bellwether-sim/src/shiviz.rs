@@ -124,7 +124,7 @@ fn reported(event: &Event) -> Option<String> {
             let leader = leader.map_or("nobody".to_owned(), |leader| leader.to_string());
             format!("announces {leader}, epoch {epoch}: {cause}")
         }
-        Event::Yield(peer) => format!("is to yield to {peer}"),
+        Event::GivenUp => "gives its work up".to_owned(),
         Event::Reborn(incarnation) => format!("is reborn, life {incarnation}"),
         Event::Down(peer) => format!("DownSig of {peer}"),
         Event::PlayDead => "plays dead".to_owned(),

@@ -18,6 +18,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::{Frame, Kind};
 use bellwether_proto::node::Node;
+use bellwether_proto::tenure::Tenure;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::View;
@@ -312,13 +313,7 @@ impl<'a, E: Election> World<'a, E> {
             Some(application) => node.with_planner(application.patience),
             None => node,
         };
-        host.node = Some(match self.connections {
-            Some(_) => {
-                let terms = connections::terms(&self.blueprint.setup, host.disk.epoch);
-                node.with_leadership(terms, host.clock.reads(now))
-            }
-            None => node,
-        });
+        host.node = Some(node);
         self.record(at, What::Recover);
         self.tell_oracle(at, true);
         for peer in 0..self.hosts.len() {
@@ -466,9 +461,9 @@ impl<'a, E: Election> World<'a, E> {
     /// Carries out the outbox in order, so that what is persisted is durable before what follows is sent.
     fn carry_out(&mut self, at: usize) {
         if !self.outbox.is_empty() {
-            let mut outbox = std::mem::take(&mut self.outbox);
+            let (mut outbox, mut stops) = (std::mem::take(&mut self.outbox), false);
             for output in outbox.drain() {
-                if !matches!(output, Output::Event(_)) && self.burns_down(at) {
+                if output.is_effect() && self.burns_down(at) {
                     self.crash(at);
                     break;
                 }
@@ -482,6 +477,12 @@ impl<'a, E: Election> World<'a, E> {
                         self.record(at, What::Persist(written));
                     }
                     Output::Plan(request) => self.ask(at, &request),
+                    Output::Tenure(tenure) => stops = !matches!(tenure, Tenure::Held { .. }),
+                    Output::Answer { .. } => {}
+                    Output::Left => {
+                        self.crash(at);
+                        break;
+                    }
                     Output::Event(event) => {
                         self.views_changed |= matches!(event, Event::View(_));
                         self.record(at, What::Node(event));
@@ -505,6 +506,10 @@ impl<'a, E: Election> World<'a, E> {
                 }
             }
             self.outbox = outbox;
+            // Nobody's work takes any time here.
+            if stops && self.hosts[at].node.is_some() {
+                return self.input(at, Input::Released);
+            }
         }
         self.schedule_wake(at);
     }

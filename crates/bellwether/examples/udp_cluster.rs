@@ -119,7 +119,9 @@ impl Host {
                         }
                     }
                     Output::Event(Event::View(view)) => drop(tell.send((self.id, view))),
-                    Output::Plan(_) | Output::Event(_) => {}
+                    // Of a bare node: there is no program that leads, and none that asks.
+                    Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
+                    Output::Event(_) => {}
                 }
             }
             let wait = node.deadline().map_or(Span::secs(1), |deadline| deadline.since(now()));

@@ -7,14 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-use bellwether_proto::election::{self, AnyElection, Choices, Setup, Timing, Variant};
+use bellwether_proto::agent;
+use bellwether_proto::election::{self, Timing, Variant};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Outbox};
-use bellwether_proto::leadership::Terms;
-use bellwether_proto::node::Node;
-use bellwether_proto::roster::Roster;
-use bellwether_proto::time::{Span, Time};
+use bellwether_proto::release::Patience;
+use bellwether_proto::tenure::{self, Tenure};
 use bellwether_proto::trace;
 use bellwether_proto::wire::Channel;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -23,19 +21,16 @@ use tokio::task::JoinHandle;
 use crate::alarm::Alarm;
 use crate::clock::{Clock, span};
 use crate::config::{Config, Peers};
-use crate::driver::{Driver, Releases};
+use crate::driver::{Driver, Replies, Reply};
 use crate::history::History;
 use crate::recorder::Recorder;
 use crate::reorganization::{Manager, Planning, Services};
 use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
 use crate::store::{Store, StoreError};
-use crate::tenure::{Leadership, Phase};
+use crate::tenure::Leadership;
 use crate::tls::TlsError;
 use crate::transport::{Settings, StartError, Transport};
-
-/// For algorithms that take one.
-const DETECTOR: DetectorKind = DetectorKind::Adaptive;
 
 /// A member of a cluster: it takes part in the election from [`Member::join`] until [`Member::leave`]. Cheap to clone; all
 /// clones are the same member.
@@ -73,12 +68,27 @@ pub enum Hold {
     UntilTold,
 }
 
+impl From<Hold> for tenure::Hold {
+    fn from(hold: Hold) -> Self {
+        match hold {
+            Hold::Default => Self::Default,
+            Hold::For(time) => Self::For(span(time)),
+            Hold::UntilTold => Self::UntilTold,
+        }
+    }
+}
+
 /// What a handle asks of the driver.
-pub(crate) enum Command {
-    Resign { hold: Hold, reply: oneshot::Sender<Result<(), Refused>> },
-    Stand { reply: oneshot::Sender<Result<(), Refused>> },
-    Transfer { to: NodeId, reply: oneshot::Sender<Result<(), Refused>> },
-    Leave,
+pub(crate) struct Command {
+    pub(crate) command: tenure::Command,
+    pub(crate) reply: Option<Reply>,
+}
+
+impl Command {
+    /// Nobody waits for the answer: who leaves has ended.
+    pub(crate) fn leave() -> Self {
+        Self { command: tenure::Command::Leave, reply: None }
+    }
 }
 
 impl Member {
@@ -110,11 +120,11 @@ impl Member {
         let recorder =
             config.trace.as_ref().map(|path| record(path, &config, incarnation, clock)).transpose()?;
         let (transport, net) =
-            Transport::start(settings(&config, incarnation)).map_err(JoinError::transport)?;
+            Transport::start(addresses(&config, incarnation)).map_err(JoinError::transport)?;
         let history = History::open(&config.data_dir);
         let shared = Arc::new(Shared::new(&config, clock.began_at(), transport, incarnation, history));
         let (commands, inbox) = mpsc::channel(64);
-        let node = node(&config, &kept, incarnation, manager.as_ref(), clock.now());
+        let node = settings_of(&config, manager.as_ref()).node(&kept, incarnation, clock.now());
         // What the disk remembers of groups can be asked for at once.
         shared.known().groups = node.history().cloned().unwrap_or_default();
         let driver = Driver {
@@ -131,11 +141,8 @@ impl Member {
             commands: inbox,
             outbox: Outbox::new(),
             linked: BTreeSet::new(),
-            releases: Releases::default(),
+            replies: Replies::default(),
             abandoned: false,
-            patience: config.timeout * 8,
-            release_timeout: config.release_timeout,
-            resign_hold: config.resign_hold,
         };
         tokio::spawn(supervise(driver, Arc::clone(&shared)));
         Ok(Self { shared, commands, resign_hold: config.resign_hold })
@@ -265,7 +272,7 @@ impl Member {
     /// # Errors
     /// If this member does not lead; or if nobody else could, and `hold` does not say for how long nobody shall.
     pub async fn resign(&self, hold: Hold) -> Result<(), Refused> {
-        self.ask(|reply| Command::Resign { hold, reply }).await
+        self.ask(tenure::Command::Resign { hold: hold.into() }).await
     }
 
     /// Stands again before its time.
@@ -273,7 +280,7 @@ impl Member {
     /// # Errors
     /// If it does not stand aside.
     pub async fn stand(&self) -> Result<(), Refused> {
-        self.ask(|reply| Command::Stand { reply }).await
+        self.ask(tenure::Command::Stand).await
     }
 
     /// Hands leadership over to that member. Returns when it leads.
@@ -281,13 +288,13 @@ impl Member {
     /// # Errors
     /// If this member does not lead, the other is not there or does not take over, or the algorithm cannot.
     pub async fn transfer(&self, to: NodeId) -> Result<(), Refused> {
-        self.ask(|reply| Command::Transfer { to, reply }).await
+        self.ask(tenure::Command::Transfer { to }).await
     }
 
     /// Hands over if it leads, says goodbye and stops.
     pub async fn leave(&self) {
         // If the driver does not take it, it has ended.
-        let _ = self.commands.send(Command::Leave).await;
+        let _ = self.commands.send(Command::leave()).await;
         self.ended().await;
     }
 
@@ -298,16 +305,13 @@ impl Member {
         seen.ok().and_then(|ended| ended.clone()).unwrap_or(Ended::Left)
     }
 
-    async fn ask(
-        &self,
-        command: impl FnOnce(oneshot::Sender<Result<(), Refused>>) -> Command,
-    ) -> Result<(), Refused> {
+    async fn ask(&self, command: tenure::Command) -> Result<(), Refused> {
         let (reply, answer) = oneshot::channel();
-        if self.commands.send(command(reply)).await.is_err() {
+        if self.commands.send(Command { command, reply: Some(reply) }).await.is_err() {
             return Err(self.ended().await.into());
         }
         match answer.await {
-            Ok(answer) => answer,
+            Ok(answer) => answer.map_err(Refused::Cannot),
             Err(_) => Err(self.ended().await.into()),
         }
     }
@@ -325,7 +329,7 @@ impl<T> Drop for AbortOnDrop<T> {
 /// Runs the driver. A member whose driver has failed must not look alive, least of all to those who act as its leader.
 async fn supervise(driver: Driver, shared: Arc<Shared>) {
     if let Err(panicked) = tokio::spawn(driver.run()).await {
-        shared.tenures.set(Phase::None);
+        shared.tenures.set(Tenure::None);
         shared.service.send_replace(None);
         shared.known().leader = None;
         shared.transport.close().await;
@@ -374,7 +378,7 @@ fn record(
         variant: Variant::Repaired,
         nodes: &nodes,
         timing: timing(config),
-        detector: config.protocol.spec().detector.map(|_| DETECTOR),
+        detector: config.protocol.spec().detector.map(|_| agent::DETECTOR),
     };
     recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
     Ok(recorder)
@@ -404,7 +408,7 @@ fn check_members(config: &Config) -> Result<(), JoinError> {
     }
 }
 
-fn settings(config: &Config, incarnation: Incarnation) -> Settings {
+fn addresses(config: &Config, incarnation: Incarnation) -> Settings {
     Settings {
         cluster: config.cluster.clone(),
         id: config.id,
@@ -422,51 +426,27 @@ fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
     kept.incarnation.next().map(|next| next.max(Incarnation(seconds)))
 }
 
-fn node(
-    config: &Config,
-    kept: &Durable,
-    incarnation: Incarnation,
-    manager: Option<&Manager>,
-    now: Time,
-) -> Node<AnyElection> {
-    let (spec, timing) = (config.protocol.spec(), timing(config));
-    let members = match (&config.peers, spec.peers) {
-        (Peers::Listed(_), election::Peers::Listed) => members(config),
-        _ => BTreeSet::from([config.id]),
-    };
-    let setup = Setup {
-        protocol: config.protocol,
-        variant: Variant::Repaired,
-        // Any survivor leads, so everybody else may be gone.
-        t: members.len() - 1,
-        roster: Roster::new(config.id, members, spec.priority),
-        incarnation,
-        count: kept.count,
-        timing,
-        choices: Choices::default(),
-    };
-    let terms = Terms {
-        period: timing.tau,
-        settle: Terms::settle(spec, &timing),
+/// What the agent is told.
+fn settings_of(config: &Config, manager: Option<&Manager>) -> agent::Settings {
+    let timing = timing(config);
+    let everybody = members(config).into_iter().collect();
+    let defaults = agent::Settings::new(config.id, everybody, config.protocol, timing);
+    agent::Settings {
         priority: config.priority,
         preempt: config.preempt.map(span),
-        hands_over: spec.hands_over,
-        epoch: kept.epoch,
-    };
-    let node = Node::new(setup, DetectorConfig::new(DETECTOR, timing), now)
-        .with_kept(kept.group.clone(), now)
-        .with_leadership(terms, now);
-    match manager {
-        Some(manager) => node.with_planner(span(manager.patience)),
-        None => node,
+        patience: Patience {
+            work: span(config.release_timeout),
+            hold: span(config.resign_hold),
+            ..defaults.patience
+        },
+        planner: manager.map(|manager| span(manager.patience)),
+        ..defaults
     }
 }
 
-/// The papers' parameters: the first timeout is τ + 2δ.
+/// The papers' parameters.
 pub(crate) fn timing(config: &Config) -> Timing {
-    let (tau, timeout) = (span(config.heartbeat), span(config.timeout));
-    let delta = Span::micros(timeout.as_micros().saturating_sub(tau.as_micros()) / 2);
-    Timing { delta, tau, step: tau }
+    Timing::with_timeout(span(config.heartbeat), span(config.timeout))
 }
 
 /// Why a member could not join. Nothing is left running.
@@ -550,23 +530,10 @@ pub enum Ended {
 /// Why a request was refused, or came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Only the leader can do this. Nothing changed.
-    #[error("node {me} does not lead{}", leads(.leader))]
-    NotLeader {
-        /// Who was asked.
-        me: NodeId,
-        /// Who leads.
-        leader: Option<NodeId>,
-    },
-    /// The request cannot be met, for this reason. If a member that leadership was handed to did not take over, this one
-    /// may lead again, with another epoch; otherwise nothing changed.
-    #[error("{0}")]
-    Cannot(String),
+    /// The request cannot be met, for this reason.
+    #[error(transparent)]
+    Cannot(tenure::Refused),
     /// The member has ended.
     #[error(transparent)]
     Ended(#[from] Ended),
-}
-
-fn leads(leader: &Option<NodeId>) -> String {
-    leader.map_or_else(|| "; nobody does".to_owned(), |leader| format!("; node {leader} does"))
 }

@@ -244,6 +244,11 @@ impl<M: Clone> Histories<M> {
         }
     }
 
+    /// What must be so of every state: neither end is far ahead, and what is remembered is bounded.
+    pub(crate) fn breach(&self) -> Option<&'static str> {
+        self.others().find_map(|rank| self.ends[rank].breach())
+    }
+
     /// The peer is in another life than the one that was known: whatever was with the old one is over.
     fn begin(&mut self, now: Time, rank: usize, life: Incarnation) {
         if self.ends[rank].is_up() {

@@ -8,12 +8,14 @@ use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
+use crate::release::Patience;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
 use crate::wire::tests::{PER_ALGORITHM, Random, message_of};
 
 const DELTA: Span = Span::millis(10);
 const TAU: Span = Span::millis(100);
+const PATIENCE: Patience = Patience { work: Span::secs(1), successor: Span::secs(2), hold: Span::secs(10) };
 
 #[test]
 fn persist_is_the_first_output_of_start() {
@@ -399,7 +401,11 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
                 Output::Broadcast(frame) => {
                     assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
                 }
-                Output::Plan(_) | Output::Event(_) => {}
+                Output::Plan(_)
+                | Output::Tenure(_)
+                | Output::Answer { .. }
+                | Output::Left
+                | Output::Event(_) => {}
             }
         }
         rig.form();

@@ -10,6 +10,7 @@ use crate::io::Outbox;
 use crate::leadership::{self, Cause, Leadership};
 use crate::link::history;
 use crate::message::Letter;
+use crate::release::{self, Release};
 use crate::time::Time;
 
 /// What a layer asks for.
@@ -20,6 +21,7 @@ pub(super) enum Work<M> {
     Link(history::Step<Letter<M>>),
     Group(group::Step),
     Lead(leadership::Step),
+    Release(release::Step),
 }
 
 impl<E: Election> Node<E> {
@@ -33,11 +35,17 @@ impl<E: Election> Node<E> {
                     Work::Link(step) => self.follow_link(now, step, out),
                     Work::Group(step) => self.follow_group(now, step, out),
                     Work::Lead(step) => self.follow_leadership(now, step, out),
+                    Work::Release(step) => self.follow_release(now, step, out),
                 }
             }
-            match self.next_life() {
-                Some(incarnation) => self.begin_life(now, incarnation, out),
-                None => return,
+            if let Some(ending) = self.ending.take() {
+                self.end_life(now, ending, out);
+                continue;
+            }
+            // When all is known that happened: is there anything left to wait for?
+            self.release(|release, leadership| release.go_on(now, leadership));
+            if self.queue.is_empty() {
+                return;
             }
         }
     }
@@ -64,6 +72,14 @@ impl<E: Election> Node<E> {
             leadership.suspected(self.setup.count);
             act(leadership);
             self.queue.extend(leadership.drain().map(Work::Lead));
+        }
+    }
+
+    /// Does something with what gives leadership back, if there is leadership.
+    pub(super) fn release(&mut self, act: impl FnOnce(&mut Release, &Leadership)) {
+        if let (Some(release), Some(leadership)) = (&mut self.release, &self.leadership) {
+            act(release, leadership);
+            self.queue.extend(release.drain().map(Work::Release));
         }
     }
 }

@@ -86,7 +86,7 @@ impl FdAccurate {
             Event::View(_)
             | Event::Group(_)
             | Event::Announced(_)
-            | Event::Yield(_)
+            | Event::GivenUp
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive

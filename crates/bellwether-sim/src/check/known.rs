@@ -196,7 +196,7 @@ impl Known {
             }
             // Histories of links are part of what can be judged.
             Event::Link(_) => self.version += 1,
-            Event::Yield(_)
+            Event::GivenUp
             | Event::Group(_)
             | Event::Reborn(_)
             | Event::Watch(_)

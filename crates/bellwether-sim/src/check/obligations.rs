@@ -130,7 +130,7 @@ impl Obligations {
             Event::View(_)
             | Event::Group(_)
             | Event::Announced(_)
-            | Event::Yield(_)
+            | Event::GivenUp
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive

@@ -121,7 +121,7 @@ pub(super) enum Note {
     Showed(View),
     Announced(Announcement),
     Suspected(NodeId),
-    Yielded(NodeId),
+    GivenUp,
     /// A restricted operation, and what became of it.
     Operation(OpId, &'static str),
     Reborn(Incarnation),
@@ -316,7 +316,7 @@ impl Telling {
                 Note::Announced(announced)
             }
             Event::Down(peer) => Note::Suspected(peer),
-            Event::Yield(peer) => Note::Yielded(peer),
+            Event::GivenUp => Note::GivenUp,
             Event::Reborn(incarnation) => Note::Reborn(incarnation),
             Event::PlayDead => return self.aside(at, node, Note::PlaysDead),
             Event::PlayAlive => return self.aside(at, node, Note::PlaysAlive),

@@ -54,7 +54,7 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
             format!("follows {leader}, epoch {epoch}")
         }
         Note::Suspected(peer) => format!("DownSig {peer}"),
-        Note::Yielded(peer) => format!("yields to {peer}"),
+        Note::GivenUp => "gives its work up".to_owned(),
         Note::Operation(op, outcome) => format!("operation {op}: {outcome}"),
         Note::Reborn(incarnation) => format!("reborn, life {incarnation}"),
         Note::PlaysDead => "plays dead".to_owned(),

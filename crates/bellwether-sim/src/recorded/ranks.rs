@@ -62,10 +62,11 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             Event::View(view) => view.leader.iter_mut().for_each(each),
             // Whom the cause is about is for people alone.
             Event::Announced(announced) => announced.leader.iter_mut().for_each(each),
-            Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer) => each(peer),
+            Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) => each(peer),
             Event::Link(turn) => each(&mut turn.peer),
             // Whoever sends what is refused need not be anybody.
             Event::Refused { .. }
+            | Event::GivenUp
             | Event::Reborn(_)
             | Event::Group(_)
             | Event::Members(_)

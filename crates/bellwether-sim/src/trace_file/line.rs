@@ -152,7 +152,7 @@ impl Raw {
             "link-up" | "link-down" => Event::Link(self.turn()?),
             "members" => Event::Members(self.members()?),
             "pending" => Event::Pending(self.pending.ok_or_else(|| self.without("pending"))?),
-            "yield" => Event::Yield(self.peer()?),
+            "given-up" => Event::GivenUp,
             "reborn" => Event::Reborn(Incarnation(self.inc)),
             "watch" => Event::Watch(self.peer()?),
             "unwatch" => Event::Unwatch(self.peer()?),

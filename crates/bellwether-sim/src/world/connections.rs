@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 
 use bellwether_proto::canonical::Form;
-use bellwether_proto::election::{Election, Setup};
+use bellwether_proto::election::Election;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Input;
-use bellwether_proto::leadership::{KINDS, Terms};
+use bellwether_proto::leadership::KINDS;
 use slab::Slab;
 
 use super::World;
@@ -81,18 +81,6 @@ impl Connections {
         let (to, news) = self.on_its_way[slot];
         form.number(to as u64);
         news.canonical(form);
-    }
-}
-
-/// As the agent sets them.
-pub(super) fn terms(setup: &Setup, epoch: u64) -> Terms {
-    Terms {
-        period: setup.timing.tau,
-        settle: Terms::settle(setup.protocol.spec(), &setup.timing),
-        priority: 0,
-        preempt: None,
-        hands_over: setup.protocol.spec().hands_over,
-        epoch,
     }
 }
 

@@ -65,6 +65,19 @@ impl<M: Clone> End<M> {
         }
     }
 
+    pub(super) fn breach(&self) -> Option<&'static str> {
+        if self.seen > self.theirs + SKEW || self.theirs > self.seen {
+            return Some(
+                "an end is at most two transitions ahead of what it knows of the other, and never behind",
+            );
+        }
+        if !self.is_up() && !(self.outstanding.is_empty() && self.early.is_empty()) {
+            return Some("a link that is down carries nothing");
+        }
+        let full = self.outstanding.len() > OUTSTANDING_MAX || self.early.len() > OUTSTANDING_MAX;
+        full.then_some("a link remembers a bounded number of messages")
+    }
+
     pub(super) fn is_up(&self) -> bool {
         self.seen % 2 == 1
     }

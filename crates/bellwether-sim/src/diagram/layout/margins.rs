@@ -190,7 +190,7 @@ fn rank_of(note: &Note) -> u8 {
         Note::Crashed | Note::CameUp(_) | Note::Paused | Note::Resumed => 0,
         Note::Suspected(_) => 1,
         Note::Showed(_) => 2,
-        Note::Announced(_) | Note::Yielded(_) | Note::Operation(..) | Note::Reborn(_) => 3,
+        Note::Announced(_) | Note::GivenUp | Note::Operation(..) | Note::Reborn(_) => 3,
         Note::PlaysDead | Note::PlaysAlive => 4,
     }
 }

@@ -165,7 +165,7 @@ impl Spotter {
                 self.reached.add(Situation::OldLifeRefused);
             }
             Event::Link(_) | Event::Members(_) | Event::Pending(_) => {}
-            Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Group(_) => {}
+            Event::Refused { .. } | Event::Reborn(_) | Event::GivenUp | Event::Group(_) => {}
         }
     }
 

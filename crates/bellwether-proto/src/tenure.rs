@@ -1,0 +1,132 @@
+//! Leadership as a program has it: what it may do, what it may ask for, and what it is answered.
+
+use core::fmt;
+
+use crate::ident::NodeId;
+use crate::leadership::Reluctance;
+use crate::time::Span;
+
+/// What a program may do as the leader from now on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tenure {
+    /// Nothing: this node does not lead. Leadership may have been lost, and nobody waits for work that goes on.
+    #[default]
+    None,
+    /// It leads: work may begin.
+    Held {
+        /// The number of this leadership.
+        epoch: u64,
+    },
+    /// It leads, and work must end now: leadership is to be given back. No work may begin.
+    AskedBack {
+        /// The number of this leadership.
+        epoch: u64,
+    },
+}
+
+/// What a program asks of its agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Give leadership back, and stand aside.
+    Resign {
+        /// For how long.
+        hold: Hold,
+    },
+    /// Stand again before that time is over.
+    Stand,
+    /// Hand leadership over to that member.
+    Transfer {
+        /// To whom.
+        to: NodeId,
+    },
+    /// Hand over, if this node leads, and go.
+    Leave,
+}
+
+/// How long to stand aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// As long as the settings say.
+    Default,
+    /// That long.
+    For(Span),
+    /// Until [`Command::Stand`].
+    UntilTold,
+}
+
+/// Tells commands apart: the answer to one carries its ticket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// Why a command was refused, or came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// Only the leader can do this. Nothing changed.
+    NotLeader {
+        /// Who was asked.
+        me: NodeId,
+        /// Who leads.
+        leader: Option<NodeId>,
+    },
+    /// Nobody else could lead, and the command does not say for how long nobody shall. Nothing changed.
+    NoSuccessor,
+    /// It does not stand aside. Nothing changed.
+    NotAside {
+        /// Who was asked.
+        me: NodeId,
+    },
+    /// Leadership is being given back already. Nothing changed.
+    GivenBack,
+    /// The node is leaving. Nothing changed.
+    Leaving,
+    /// Leadership cannot be handed to that member. Nothing changed.
+    HandOver {
+        /// To whom.
+        to: NodeId,
+        /// Why not.
+        why: Reluctance,
+    },
+    /// The algorithm has an order of its own: its leader can resign, but not choose who is next. Nothing changed.
+    FixedPriorities {
+        /// Its name.
+        algorithm: &'static str,
+    },
+    /// That member did not take over in time. This node may lead again, with another epoch.
+    NotTaken {
+        /// Who.
+        to: NodeId,
+    },
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLeader { me, leader: None } => write!(f, "node {me} does not lead; nobody does"),
+            Self::NotLeader { me, leader: Some(leader) } => {
+                write!(f, "node {me} does not lead; node {leader} does")
+            }
+            Self::NoSuccessor => f.write_str(
+                "no other member that could lead is connected: nobody would lead; say for how long",
+            ),
+            Self::NotAside { me } => write!(f, "node {me} does not stand aside"),
+            Self::GivenBack => f.write_str("leadership is being given back already"),
+            Self::Leaving => f.write_str("the member is leaving"),
+            Self::HandOver { to, why } => match why {
+                Reluctance::NotLeading => f.write_str("this node does not lead"),
+                Reluctance::LeadsAlready => write!(f, "node {to} leads already"),
+                Reluctance::NotLinked => write!(f, "node {to} is not connected"),
+                Reluctance::StandsAside => write!(f, "node {to} stands aside"),
+                Reluctance::Silent => write!(f, "node {to} is connected, but does not answer"),
+                Reluctance::Algorithm => f.write_str("the algorithm has fixed priorities"),
+            },
+            Self::FixedPriorities { algorithm } => write!(
+                f,
+                "{algorithm} has fixed priorities: its leader cannot hand over to a node of its choice; resign instead"
+            ),
+            Self::NotTaken { to } => write!(f, "node {to} did not take over in time"),
+        }
+    }
+}
+
+impl core::error::Error for Refused {}
