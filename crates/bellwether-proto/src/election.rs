@@ -165,7 +165,7 @@ pub struct Timing {
 /// Two readings of an algorithm where its paper is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// With the repairs of `docs/concepts/divergence.md`. The default.
+    /// With the repairs of `docs/divergence.md`. The default.
     Repaired,
     /// What the paper says, slips of the pen corrected and real flaws kept. For the laboratory.
     Printed,
