@@ -2,7 +2,7 @@
 //!
 //! A file says which algorithm, which property it breaks as printed, and within which limits plans are drawn, so narrow
 //! that what is found is this flaw and no other. Flaws that no search shows have a reason instead. What a file can say is
-//! in `docs/check.md`; adding a flaw is adding a file.
+//! in `docs/reference/check.md`; adding a flaw is adding a file.
 
 mod parse;
 mod world;
@@ -23,7 +23,7 @@ pub use world::Fixed;
 /// A flaw of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flaw {
-    /// Its name in `docs/divergence.md`, or that of a claim.
+    /// Its name in `docs/concepts/divergence.md`, or that of a claim.
     pub erratum: String,
     /// What is wrong, in a few words.
     pub title: String,

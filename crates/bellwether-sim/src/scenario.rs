@@ -1,6 +1,6 @@
 //! Scenarios: what runs, in which world, what befalls it, and what is expected.
 //!
-//! The file format is described in `docs/scenarios.md`. Parsing (`parse.rs`) yields a [`Scenario`] that is valid as a
+//! The file format is described in `docs/reference/scenarios.md`. Parsing (`parse.rs`) yields a [`Scenario`] that is valid as a
 //! whole; printing (`print.rs`) gives a file that parses to the same.
 
 pub(crate) mod defaults;

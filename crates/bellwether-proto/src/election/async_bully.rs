@@ -15,7 +15,7 @@
 //! and the leaders are the lexicographically first maximal independent set of the connectivity graph, so there are
 //! never more groups than cliques needed to cover it (ALE2, which the paper denies: E-ST8).
 //!
-//! The repaired variant adds (`docs/divergence.md` tells why each is needed):
+//! The repaired variant adds (`docs/concepts/divergence.md` tells why each is needed):
 //! R1 Halt is sent again until answered; R2, R3 Norm? is answered NotNorm also when the asker is the very leader
 //! one waits for, or follows in an older group; R4 Rej counts only for the election it names; R5 a Halt already
 //! obeyed is only acknowledged again; R6 a leader watches nobody; R7 Norm? tells those who acknowledged

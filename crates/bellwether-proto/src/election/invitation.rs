@@ -19,7 +19,7 @@
 //! Calls in a loop go out at once instead of one after the other: none depends on another. Invitation has no answer, since
 //! nobody looks at it. Every message carries the caller's group number, as the paper has it (Appendix II).
 //!
-//! The repaired variant adds (`docs/divergence.md` tells why each is needed):
+//! The repaired variant adds (`docs/concepts/divergence.md` tells why each is needed):
 //! R1 who accepts is reorganizing before it says so (E-GM5); R2 the answers to Accept and Ready tell whether it was in time
 //! (E-GM6); R3 a member goes along with its own coordinator only, and a merge that is put off goes by the latest Check (E-GM7);
 //! R4 AreYouCoordinator tells members that they are: one that is none, or whose coordinator has founded another group,

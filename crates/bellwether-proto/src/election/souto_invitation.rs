@@ -14,7 +14,7 @@
 //! "Is ACK really needed?" Not for A3 and A4' (claim C40): who misses READY gives up and is merged again. With it the leader
 //! knows who is in its group: a member whose ACK does not come is none.
 //!
-//! The repaired variant adds (`docs/divergence.md` tells why each is needed): R1 ARE-U-THERE asks for the group, not for life
+//! The repaired variant adds (`docs/concepts/divergence.md` tells why each is needed): R1 ARE-U-THERE asks for the group, not for life
 //! alone (E-SO5); and, as in `invitation`, R3 a member goes along with its own leader only, and a merge that is put off goes by
 //! what was found last; R5 no group is joined twice.
 

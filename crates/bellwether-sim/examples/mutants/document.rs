@@ -1,4 +1,4 @@
-//! The score, on the screen and in `docs/mutants.md`.
+//! The score, on the screen and in `docs/reference/mutants.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ pub(crate) struct Reasons(BTreeMap<String, String>);
 
 impl Reasons {
     pub(crate) fn read(root: &Path) -> Result<Self, String> {
-        let file = root.join("docs/mutants.toml");
+        let file = root.join("docs/reference/mutants.toml");
         let text = fs::read_to_string(&file).map_err(said(&file))?;
         bellwether_toml::read(&text)
             .map(Self)
@@ -27,7 +27,7 @@ impl Reasons {
     /// A reason for what does not exist is out of date.
     pub(crate) fn are_about(&self, all: &[Mutant]) -> Result<(), String> {
         match self.0.keys().find(|key| !all.iter().any(|mutant| mutant.key == **key)) {
-            Some(key) => Err(format!("docs/mutants.toml: there is no mutant `{key}`")),
+            Some(key) => Err(format!("docs/reference/mutants.toml: there is no mutant `{key}`")),
             None => Ok(()),
         }
     }

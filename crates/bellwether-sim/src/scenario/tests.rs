@@ -212,7 +212,7 @@ fn the_seed_may_be_any_64_bit_number() {
 
 #[test]
 fn the_examples_of_the_documentation_are_scenarios() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenarios.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/scenarios.md");
     let docs = std::fs::read_to_string(path).expect("the documentation is there");
     let blocks: Vec<_> =
         docs.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();

@@ -56,9 +56,9 @@ Worth seeing:
 - If the weakest notice first, it is worse than the paper's 2N²: they merge, a stronger one appears and is waited for, and all
   that coordinate look around again before the strongest has its turn.
 - `async-bully` costs half of `invitation` on average, as the paper says, and next to nothing if all notice at once. Its own
-  average is twice what the paper has (E-ST13, [divergence.md](divergence.md)).
+  average is twice what the paper has (E-ST13, [divergence.md](../concepts/divergence.md)).
 
-Made by `bellwether compare --families --out docs/families.md`; a test holds this file against a new count of the smaller
+Made by `bellwether compare --families --out docs/reference/families.md`; a test holds this file against a new count of the smaller
 sizes.";
 
 const COLUMNS: [Column; 10] = [

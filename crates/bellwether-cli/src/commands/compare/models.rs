@@ -98,7 +98,7 @@ Worth seeing:
 - `adversary`: nobody converges (theorem 1). Channels lose nothing; whoever leads is just not heard until another does.
 - Where nothing is promised a protocol may still converge, by luck or because its promise is modest.
 
-Made by `bellwether compare --models --out docs/omega.md`; a test holds this file against a new measurement.";
+Made by `bellwether compare --models --out docs/reference/omega.md`; a test holds this file against a new measurement.";
 
 const COLUMNS: [Column; 10] = [
     Column::Text("protocol"),

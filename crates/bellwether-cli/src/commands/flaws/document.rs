@@ -23,7 +23,7 @@ pub(super) fn lasting(flaws: &[Flaw], rows: &[Row<'_>]) -> String {
     format!(
         "# Flaws that the machine finds\n\n\
          Made by `bellwether flaws --out docs`; `bellwether flaws --verify docs` says whether it still holds. Each file in \
-         `flaws/` says\nwhere to search for a flaw of a paper that we know of ([divergence.md](divergence.md) tells their \
+         `flaws/` says\nwhere to search for a flaw of a paper that we know of ([divergence.md](concepts/divergence.md) tells their \
          stories). The search draws\nseeded plans of faults within the limits of that file and plays them with the algorithm \
          as printed, until one shows the flaw.\nThe plan is shrunk to the shortest scenario that still shows it. Then the \
          same plans are played with the repaired algorithm.\n\n\

@@ -88,7 +88,7 @@ fn a_token_may_be_in_a_file() {
 
 #[test]
 fn the_documented_file_is_valid() {
-    let place = Place::with(include_str!("../../../../../../docs/agent.toml"));
+    let place = Place::with(include_str!("../../../../../../docs/reference/agent.toml"));
     fs::create_dir(place.path().join("tls")).unwrap();
     place.certify(NodeId(3), ["tls/ca.pem", "tls/node-3.pem", "tls/node-3.key"]);
     fs::write(place.path().join("token"), "x").unwrap();
@@ -103,7 +103,7 @@ fn the_documented_file_is_valid() {
 
 #[test]
 fn every_key_is_in_the_documented_file() {
-    let text = include_str!("../../../../../../docs/agent.toml");
+    let text = include_str!("../../../../../../docs/reference/agent.toml");
     for key in keys::KEYS {
         let word = key.rsplit('.').next().unwrap();
         assert!(text.contains(word), "{key}");
