@@ -138,6 +138,17 @@ impl fmt::Display for Span {
     }
 }
 
+/// The papers' timing parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// δ: the assumed bound on one-way delay.
+    pub delta: Span,
+    /// τ: the leader's period.
+    pub tau: Span,
+    /// What an adaptive timeout grows by at each mistake.
+    pub step: Span,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

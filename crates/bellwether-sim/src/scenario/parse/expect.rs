@@ -10,8 +10,8 @@ use bellwether_toml::{Spanned, Wrong, one_of};
 use super::cluster::{Cluster, is_kind, named, unknown_kind, within};
 use super::raw::RawExpect;
 use super::values::{Limit, List, Whole};
-use crate::operations::{Outcome, asked_for};
-use crate::scenario::{Bound, Expect, Planned};
+use crate::operations::Outcome;
+use crate::scenario::{Bound, Expect, Planned, asked_for};
 
 /// What can be counted besides the kinds of messages.
 const TOTALS: [&str; 3] = ["total", "protocol", "detector"];
