@@ -3,10 +3,11 @@
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::work::spawn;
 
 /// What a process that was interrupted ends with, as shells have it: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
@@ -36,7 +37,7 @@ pub(crate) fn when_asked_to_end(mut then: impl FnMut() + Send + 'static) -> Resu
         <[_; 3]>::try_from(caught.map_err(failed)?).expect("there are three kinds")
     };
     drop(guard);
-    let work = move || {
+    spawn("signals", move || {
         loop {
             runtime.block_on(async {
                 tokio::select! {
@@ -47,7 +48,5 @@ pub(crate) fn when_asked_to_end(mut then: impl FnMut() + Send + 'static) -> Resu
             });
             then();
         }
-    };
-    let thread = thread::Builder::new().name("signals".to_owned()).spawn(work);
-    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
+    })
 }

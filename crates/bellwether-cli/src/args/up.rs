@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use bellwether_proto::election::{InAgent, Protocol};
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 
+use super::protocol_among;
 use crate::duration;
 
 #[derive(Debug, clap::Args)]
@@ -67,7 +68,5 @@ pub(crate) struct WhereArgs {
 
 /// The algorithms that are for real networks.
 fn real_protocol() -> impl TypedValueParser<Value = Protocol> {
-    let real = Protocol::ALL.into_iter().filter(|protocol| protocol.spec().in_agent == InAgent::Yes);
-    PossibleValuesParser::new(real.map(Protocol::name))
-        .map(|name| Protocol::by_name(&name).expect("only names of protocols are let through"))
+    protocol_among(Protocol::ALL.into_iter().filter(|protocol| protocol.spec().in_agent == InAgent::Yes))
 }

@@ -5,7 +5,7 @@ use bellwether_proto::promise::Promise;
 use serde_json::json;
 
 use crate::Status;
-use crate::args::ProtocolsArgs;
+use crate::args::protocols::ProtocolsArgs;
 use crate::layout::hanging;
 use crate::output::Printer;
 

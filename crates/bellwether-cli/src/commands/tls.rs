@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::Status;
 use crate::agent::config::{ClusterFile, Environment};
-use crate::args::{TlsArgs, TlsCommand, TlsInitArgs};
+use crate::args::tls::{TlsArgs, TlsCommand, TlsInitArgs};
 use crate::layout::hanging;
 use crate::output::Printer;
 use crate::trouble::Trouble;

@@ -12,7 +12,7 @@ use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::shiviz::{self, Shiviz};
 
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 
 /// The options that name a file to write, what each does with a scenario, and what it makes of it.
 fn asked(args: &SimArgs) -> [(&'static str, &'static str, &'static str, Option<&Path>); 4] {

@@ -10,7 +10,7 @@ use bellwether_sim::report::{FinalNode, Judged, Report};
 use bellwether_sim::scenario::Scenario;
 
 use super::Run;
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 use crate::layout::{Column, Entries, hanging, table};
 use crate::output::{Printer, invocation};
 

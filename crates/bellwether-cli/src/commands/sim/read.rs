@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bellwether_sim::scenario::{Overrides, Scenario};
 
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 use crate::output::Printer;
 
 /// Reads every file before anything runs, and tells of every one that is wrong.

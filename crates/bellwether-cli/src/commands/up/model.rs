@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::files::Plan;
-use super::fleet::Process;
-use super::notes::Notes;
 use crate::agent::mode::Mode;
 use crate::client::answer::{Cause, Change, Status};
 use crate::client::words;
 use crate::duration::rough;
+use crate::fleet::Process;
+use crate::fleet::files::Plan;
+use crate::terminal::notes::Notes;
 
 /// What a node says so soon after it went on may be about its own sleep. Every algorithm has noticed by then.
 const DROWSY: Duration = Duration::from_secs(5);

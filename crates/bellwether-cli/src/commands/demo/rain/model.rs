@@ -13,7 +13,7 @@ use super::happening::{Happening, Outcome, Recovery};
 use super::request::needed;
 use super::script::Look;
 use super::watch::{Change, Signs, Watch};
-use crate::commands::up::fleet::Process;
+use crate::fleet::Process;
 
 /// How many recoveries are remembered.
 const RECOVERIES_MAX: usize = 256;

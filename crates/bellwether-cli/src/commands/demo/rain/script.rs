@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::request::third;
-use crate::commands::up::control::{Order, Verb};
+use crate::fleet::control::{Order, Verb};
 
 /// How long nothing goes on before help comes earlier than it would.
 const PATIENCE: Duration = Duration::from_secs(3);

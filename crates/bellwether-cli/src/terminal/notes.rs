@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// How much of it is kept for the board.
-pub(in crate::commands) const NOTES_MAX: usize = 8;
+pub(crate) const NOTES_MAX: usize = 8;
 
 /// What happened since the beginning.
 #[derive(Debug)]
-pub(in crate::commands) struct Notes {
+pub(crate) struct Notes {
     began: Instant,
     latest: VecDeque<Note>,
     count: u64,
@@ -16,17 +16,17 @@ pub(in crate::commands) struct Notes {
 
 /// A piece of news: when it was, since the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct Note {
-    pub(in crate::commands) at: Duration,
-    pub(in crate::commands) text: String,
+pub(crate) struct Note {
+    pub(crate) at: Duration,
+    pub(crate) text: String,
 }
 
 impl Notes {
-    pub(in crate::commands) fn new(began: Instant) -> Self {
+    pub(crate) fn new(began: Instant) -> Self {
         Self { began, latest: VecDeque::new(), count: 0 }
     }
 
-    pub(in crate::commands) fn add(&mut self, text: &str, now: Instant) {
+    pub(crate) fn add(&mut self, text: &str, now: Instant) {
         if self.latest.len() == NOTES_MAX {
             self.latest.pop_front();
         }
@@ -35,17 +35,17 @@ impl Notes {
     }
 
     /// The latest, oldest first.
-    pub(in crate::commands) fn latest(&self) -> impl Iterator<Item = &Note> {
+    pub(crate) fn latest(&self) -> impl Iterator<Item = &Note> {
         self.latest.iter()
     }
 
     /// How many there were in all.
-    pub(in crate::commands) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Those after the first so many, as far as they are kept.
-    pub(in crate::commands) fn after(&self, told: u64) -> impl Iterator<Item = &Note> {
+    pub(crate) fn after(&self, told: u64) -> impl Iterator<Item = &Note> {
         let fresh = usize::try_from(self.count.saturating_sub(told)).unwrap_or(usize::MAX);
         self.latest.iter().skip(self.latest.len().saturating_sub(fresh))
     }

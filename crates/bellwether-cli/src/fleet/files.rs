@@ -11,11 +11,11 @@ use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Validity};
 use bellwether_proto::election::Protocol;
+use bellwether_proto::ident::NodeId;
 
-use super::fleet::Launch;
+use super::Launch;
 use super::place::Place;
 use crate::agent::config::gives_way;
 
@@ -24,28 +24,28 @@ const DAYS: u32 = 30;
 
 /// A cluster that could be started.
 #[derive(Clone, Debug)]
-pub(in crate::commands) struct Plan {
-    pub(in crate::commands) cluster: &'static str,
-    pub(in crate::commands) protocol: Protocol,
-    pub(in crate::commands) dir: PathBuf,
+pub(crate) struct Plan {
+    pub(crate) cluster: &'static str,
+    pub(crate) protocol: Protocol,
+    pub(crate) dir: PathBuf,
     /// What changes need.
-    pub(in crate::commands) token: PathBuf,
-    pub(in crate::commands) nodes: Vec<NodePlan>,
+    pub(crate) token: PathBuf,
+    pub(crate) nodes: Vec<NodePlan>,
 }
 
 /// A node that could be started.
 #[derive(Clone, Debug)]
-pub(in crate::commands) struct NodePlan {
-    pub(in crate::commands) id: u32,
-    pub(in crate::commands) peer: SocketAddr,
-    pub(in crate::commands) api: SocketAddr,
-    pub(in crate::commands) config: PathBuf,
-    pub(in crate::commands) log: PathBuf,
+pub(crate) struct NodePlan {
+    pub(crate) id: u32,
+    pub(crate) peer: SocketAddr,
+    pub(crate) api: SocketAddr,
+    pub(crate) config: PathBuf,
+    pub(crate) log: PathBuf,
 }
 
 impl NodePlan {
     /// The arguments with which it is an agent.
-    pub(in crate::commands) fn agent(&self) -> Launch {
+    pub(crate) fn agent(&self) -> Launch {
         let mut arguments: Vec<OsString> = ["agent", "--end-with-stdin", "--config"].map(Into::into).into();
         arguments.push(self.config.clone().into());
         Launch { id: self.id, arguments, log: self.log.clone() }
@@ -53,7 +53,7 @@ impl NodePlan {
 }
 
 /// Writes all of it.
-pub(in crate::commands) fn write(
+pub(crate) fn write(
     place: &Place,
     cluster: &'static str,
     nodes: u32,
@@ -82,7 +82,7 @@ pub(in crate::commands) fn write(
 const PORTS: Range<u16> = 20_000..32_000;
 
 /// Addresses that were free a moment ago. All are held until the last is known, so that none comes twice.
-pub(in crate::commands) fn free_addresses(count: usize) -> io::Result<Vec<SocketAddr>> {
+pub(crate) fn free_addresses(count: usize) -> io::Result<Vec<SocketAddr>> {
     let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     // From anywhere on, so that several who look at once do not find the same.
     let start = usize::try_from(chance()).unwrap_or(0) % PORTS.len();
@@ -112,7 +112,7 @@ fn write_all(plan: &Plan) -> Result<(), String> {
 }
 
 /// Writes a file that only the user may read: most of them are secrets.
-pub(in crate::commands) fn put(path: &Path, text: &str) -> Result<(), String> {
+pub(crate) fn put(path: &Path, text: &str) -> Result<(), String> {
     let file = File::options().write(true).create_new(true).mode(0o600).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| format!("cannot write {}: {error}", path.display()))
@@ -140,7 +140,7 @@ fn config(plan: &Plan, node: &NodePlan) -> String {
 }
 
 /// A token that nobody guesses.
-pub(in crate::commands) fn token() -> String {
+pub(crate) fn token() -> String {
     format!("{:016x}{:016x}", chance(), chance())
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
 
-use super::board::{self, Line, Tone};
+use super::line::{Line, Tone, note_line};
 use super::notes::Notes;
 use crate::output::Printer;
 
@@ -14,7 +14,7 @@ const FRAME: Duration = Duration::from_millis(40);
 
 /// Where the show is shown.
 #[derive(Debug)]
-pub(in crate::commands) struct Screen<'a> {
+pub(crate) struct Screen<'a> {
     out: &'a Printer,
     terminal: Option<Terminal>,
     /// How much news has been told.
@@ -32,7 +32,7 @@ struct Terminal {
 
 impl<'a> Screen<'a> {
     /// A terminal that cannot be put into raw mode is treated as a pipe.
-    pub(in crate::commands) fn open(on_terminal: bool, out: &'a Printer) -> Self {
+    pub(crate) fn open(on_terminal: bool, out: &'a Printer) -> Self {
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let terminal = (on_terminal && enable_raw_mode().is_ok()).then_some(Terminal {
             colours,
@@ -43,18 +43,13 @@ impl<'a> Screen<'a> {
     }
 
     /// Says what is said once.
-    pub(in crate::commands) fn introduce(&self, lines: Vec<String>) {
+    pub(crate) fn introduce(&self, lines: Vec<String>) {
         let end = if self.terminal.is_some() { "\r\n" } else { "\n" };
         self.out.draw(lines.into_iter().fold(String::new(), |text, line| text + &line + end));
     }
 
     /// Shows what there is to show.
-    pub(in crate::commands) fn show(
-        &mut self,
-        notes: &Notes,
-        board: impl FnOnce() -> Vec<Line>,
-        now: Instant,
-    ) {
+    pub(crate) fn show(&mut self, notes: &Notes, board: impl FnOnce() -> Vec<Line>, now: Instant) {
         match &mut self.terminal {
             Some(terminal) => terminal.draw(board, now, self.out),
             None => self.tell(notes),
@@ -62,12 +57,7 @@ impl<'a> Screen<'a> {
     }
 
     /// Shows how things are for the last time, however short ago that was done.
-    pub(in crate::commands) fn show_last(
-        &mut self,
-        notes: &Notes,
-        board: impl FnOnce() -> Vec<Line>,
-        now: Instant,
-    ) {
+    pub(crate) fn show_last(&mut self, notes: &Notes, board: impl FnOnce() -> Vec<Line>, now: Instant) {
         if let Some(terminal) = &mut self.terminal {
             terminal.drawn = None;
         }
@@ -75,22 +65,22 @@ impl<'a> Screen<'a> {
     }
 
     /// Whether there is a board.
-    pub(in crate::commands) fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.terminal.is_some()
     }
 
     /// Whether nobody looks any more.
-    pub(in crate::commands) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.out.is_closed()
     }
 
     /// Tells a pipe what is new; a terminal has its board.
-    pub(in crate::commands) fn tell(&mut self, notes: &Notes) {
+    pub(crate) fn tell(&mut self, notes: &Notes) {
         if self.terminal.is_some() {
             return;
         }
         for note in notes.after(self.told) {
-            self.out.line(board::note_line(note));
+            self.out.line(note_line(note));
         }
         self.told = notes.count();
     }
@@ -127,7 +117,7 @@ impl Terminal {
 
 /// How many lines a board may have: the next frame would not find the beginning of one that is higher than the terminal, whose
 /// last line is the cursor's.
-pub(in crate::commands) fn room() -> usize {
+pub(crate) fn room() -> usize {
     size().map_or(usize::MAX, |(_, rows)| usize::from(rows).saturating_sub(1))
 }
 

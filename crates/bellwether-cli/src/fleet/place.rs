@@ -21,16 +21,16 @@ const NOTE: &str = "dir";
 
 /// A cluster's place; removed at the end, except for a directory that was asked for.
 #[derive(Debug)]
-pub(in crate::commands) struct Place {
+pub(crate) struct Place {
     /// Where the socket is.
     run: PathBuf,
     /// Where the files are.
-    pub(in crate::commands) dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 impl Place {
     /// Makes a place, in `dir` if one is given.
-    pub(in crate::commands) fn make(dir: Option<&Path>) -> Result<Self, String> {
+    pub(crate) fn make(dir: Option<&Path>) -> Result<Self, String> {
         let root = root();
         private_dir(&root).map_err(|error| cannot_make(&root, &error))?;
         remove_leftovers(&root);
@@ -53,7 +53,7 @@ impl Place {
     }
 
     /// Where orders are taken.
-    pub(in crate::commands) fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         socket_in(&self.run)
     }
 }
@@ -67,7 +67,7 @@ impl Drop for Place {
 }
 
 /// Finds the cluster in `dir`, or the only one, and connects to it.
-pub(in crate::commands) fn connect(dir: Option<&Path>) -> Result<UnixStream, String> {
+pub(crate) fn connect(dir: Option<&Path>) -> Result<UnixStream, String> {
     let mut running = running(&root());
     if let Some(dir) = dir {
         let wanted = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());

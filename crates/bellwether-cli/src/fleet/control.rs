@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use super::feed::spawn;
-use super::fleet::{Fleet, Process};
 use super::place::{self, Place};
+use super::{Fleet, Process};
 use crate::Status;
 use crate::trouble::Trouble;
+use crate::work::spawn;
 
 /// No order is longer.
 const ORDER_MAX: u64 = 64;
@@ -20,13 +20,13 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is to be done to which node; to none, for a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct Order {
-    pub(in crate::commands) verb: Verb,
-    pub(in crate::commands) node: Option<u32>,
+pub(crate) struct Order {
+    pub(crate) verb: Verb,
+    pub(crate) node: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum Verb {
+pub(crate) enum Verb {
     Kill,
     Stop,
     Cont,
@@ -50,10 +50,7 @@ impl Verb {
 
 impl Order {
     /// Does to a node what is ordered, and says what was done and how its process is now.
-    pub(in crate::commands) fn carry_out(
-        self,
-        fleet: &mut Fleet,
-    ) -> Result<(&'static str, Process), Trouble> {
+    pub(crate) fn carry_out(self, fleet: &mut Fleet) -> Result<(&'static str, Process), Trouble> {
         let node = self.node.ok_or_else(|| Trouble::wrong("found no node, expected one"))?;
         let is_known = fleet.knows(node);
         let done = match self.verb {
@@ -88,19 +85,19 @@ impl Order {
 
 /// Where orders come in.
 #[derive(Debug)]
-pub(in crate::commands) struct Control(UnixListener);
+pub(super) struct Control(UnixListener);
 
-pub(in crate::commands) fn listen(place: &Place) -> Result<Control, String> {
+pub(super) fn listen(place: &Place) -> Result<Control, String> {
     let socket = place.socket();
     let listener = UnixListener::bind(&socket);
     listener.map(Control).map_err(|error| format!("cannot listen at {}: {error}", socket.display()))
 }
 
 /// Where the answer to an order goes.
-pub(in crate::commands) type Reply = Sender<Result<String, Trouble>>;
+pub(crate) type Reply = Sender<Result<String, Trouble>>;
 
 /// Begins to take one order after another, and hands them on; what takes them says whether it still does.
-pub(in crate::commands) fn take_orders(
+pub(super) fn take_orders(
     control: Control,
     hand_on: impl Fn(Order, Reply) -> bool + Send + 'static,
 ) -> Result<(), String> {
@@ -136,7 +133,7 @@ fn take_order(mut stream: UnixStream, hand_on: &impl Fn(Order, Reply) -> bool) -
 }
 
 /// Gives an order to the cluster in `dir`, or to the only one.
-pub(super) fn ask(dir: Option<&Path>, order: &Order) -> Result<String, Trouble> {
+pub(crate) fn ask(dir: Option<&Path>, order: &Order) -> Result<String, Trouble> {
     let mut stream = place::connect(dir).map_err(Trouble::failed)?;
     let silent = |error| Trouble::failed(format!("the cluster does not answer: {error}"));
     let answer = exchange(&mut stream, order).map_err(silent)?;

@@ -1,6 +1,22 @@
-//! The agents' processes.
+//! A fleet: real agents on this machine, as child processes of this one. `up` and `demo rain` each have one.
 //!
-//! Each holds the reading end of a pipe and ends when this process lets go of the other, however that comes about.
+//! Each child holds the reading end of a pipe and ends when this process lets go of the other, however that comes about.
+//!
+//! | file | what |
+//! |---|---|
+//! | `place.rs` | where a fleet keeps its files, and how others find it |
+//! | `files.rs` | ports, certificates, configurations |
+//! | `control.rs` | `bellwether up kill 3`, on both ends |
+//! | `keys.rs` | which keys mean which order |
+//! | `news.rs` | what happens, from wherever it comes: agents, keys, signals, other terminals |
+//! | `board.rs` | what the boards of all fleets have in common |
+
+pub(crate) mod board;
+pub(crate) mod control;
+pub(crate) mod files;
+pub(crate) mod keys;
+pub(crate) mod news;
+pub(crate) mod place;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,15 +33,15 @@ use nix::unistd::Pid;
 
 /// A process that could be started: this program, with other arguments.
 #[derive(Clone, Debug)]
-pub(in crate::commands) struct Launch {
-    pub(in crate::commands) id: u32,
-    pub(in crate::commands) arguments: Vec<OsString>,
+pub(crate) struct Launch {
+    pub(crate) id: u32,
+    pub(crate) arguments: Vec<OsString>,
     /// Where it complains, and, unless somebody listens, what it prints.
-    pub(in crate::commands) log: PathBuf,
+    pub(crate) log: PathBuf,
 }
 
 /// Who listens to what the processes print, if anybody does.
-pub(in crate::commands) type Listener = Box<dyn Fn(u32, ChildStdout) -> Result<(), String>>;
+pub(crate) type Listener = Box<dyn Fn(u32, ChildStdout) -> Result<(), String>>;
 
 /// How long the agents may take to leave at the end.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -33,7 +49,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// What a node's process does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum Process {
+pub(crate) enum Process {
     /// It runs.
     Up(u32),
     /// It is there, and does nothing.
@@ -43,7 +59,7 @@ pub(in crate::commands) enum Process {
 }
 
 /// The processes, by node.
-pub(in crate::commands) struct Fleet {
+pub(crate) struct Fleet {
     program: Program,
     nodes: BTreeMap<u32, Node>,
 }
@@ -71,10 +87,7 @@ struct Node {
 
 impl Fleet {
     /// Starts all of them. Must be called by the thread that lives longest: the kernel may end them with it.
-    pub(in crate::commands) fn start(
-        launches: Vec<Launch>,
-        listener: Option<Listener>,
-    ) -> Result<Self, String> {
+    pub(crate) fn start(launches: Vec<Launch>, listener: Option<Listener>) -> Result<Self, String> {
         let path =
             std::env::current_exe().map_err(|error| format!("cannot find the program itself: {error}"))?;
         let node = |launch: Launch| (launch.id, Node { launch, child: None, stopped: false, again: false });
@@ -87,12 +100,12 @@ impl Fleet {
     }
 
     /// All of them, as they are now.
-    pub(in crate::commands) fn processes(&self) -> Vec<(u32, Process)> {
+    pub(crate) fn processes(&self) -> Vec<(u32, Process)> {
         self.nodes.iter().map(|(id, node)| (*id, node.process())).collect()
     }
 
     /// Ends a node at once.
-    pub(in crate::commands) fn kill(&mut self, id: u32) -> Result<Process, String> {
+    pub(crate) fn kill(&mut self, id: u32) -> Result<Process, String> {
         let node = node(&mut self.nodes, id)?;
         node.again = false;
         node.signal(Signal::SIGKILL)?;
@@ -103,7 +116,7 @@ impl Fleet {
     }
 
     /// Stops a node.
-    pub(in crate::commands) fn stop(&mut self, id: u32) -> Result<Process, String> {
+    pub(crate) fn stop(&mut self, id: u32) -> Result<Process, String> {
         let node = node(&mut self.nodes, id)?;
         node.signal(Signal::SIGSTOP)?;
         node.stopped = true;
@@ -111,7 +124,7 @@ impl Fleet {
     }
 
     /// Lets a stopped node go on.
-    pub(in crate::commands) fn cont(&mut self, id: u32) -> Result<Process, String> {
+    pub(crate) fn cont(&mut self, id: u32) -> Result<Process, String> {
         let node = node(&mut self.nodes, id)?;
         node.signal(Signal::SIGCONT)?;
         node.stopped = false;
@@ -119,17 +132,17 @@ impl Fleet {
     }
 
     /// Whether there is such a node.
-    pub(in crate::commands) fn knows(&self, id: u32) -> bool {
+    pub(crate) fn knows(&self, id: u32) -> bool {
         self.nodes.contains_key(&id)
     }
 
     /// Whether it runs, or is stopped.
-    pub(in crate::commands) fn runs(&self, id: u32) -> bool {
+    pub(crate) fn runs(&self, id: u32) -> bool {
         self.nodes.get(&id).is_some_and(|node| node.child.is_some())
     }
 
     /// Starts a node. One that runs leaves first, and starts when it has left.
-    pub(in crate::commands) fn restart(&mut self, id: u32) -> Result<Process, String> {
+    pub(crate) fn restart(&mut self, id: u32) -> Result<Process, String> {
         let (program, nodes) = (&self.program, &mut self.nodes);
         let node = node(nodes, id)?;
         if node.child.is_some() {
@@ -143,7 +156,7 @@ impl Fleet {
     }
 
     /// The processes that have ended since they were last looked at, and how they are now.
-    pub(in crate::commands) fn reap(&mut self) -> Vec<(u32, Process)> {
+    pub(crate) fn reap(&mut self) -> Vec<(u32, Process)> {
         let mut news = Vec::new();
         for (id, node) in &mut self.nodes {
             let Some(Ok(Some(status))) = node.child.as_mut().map(Child::try_wait) else { continue };

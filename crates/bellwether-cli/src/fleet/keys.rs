@@ -1,23 +1,19 @@
-//! What is typed on the terminal, and what it means.
-
-use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers, read};
+//! Which keys mean which order.
 
 use super::control::{Order, Verb};
-use super::feed::spawn;
 
 /// Which keys there are, for the last line of a board.
-pub(in crate::commands) const KEYS: &str =
-    "select: k kill  s stop  c continue  r restart    l kill the leader  q quit";
+pub(crate) const KEYS: &str = "select: k kill  s stop  c continue  r restart    l kill the leader  q quit";
 
 /// Which node keys are about.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::commands) struct Keys {
-    pub(in crate::commands) selected: Option<u32>,
+pub(crate) struct Keys {
+    pub(crate) selected: Option<u32>,
 }
 
 /// What a key means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum Pressed {
+pub(crate) enum Pressed {
     /// Nothing that is not done already.
     Nothing,
     /// It is to end.
@@ -30,7 +26,7 @@ pub(in crate::commands) enum Pressed {
 
 impl Keys {
     /// Takes a key, among nodes that are numbered from 1.
-    pub(in crate::commands) fn press(&mut self, key: char, nodes: u32, leader: Option<u32>) -> Pressed {
+    pub(crate) fn press(&mut self, key: char, nodes: u32, leader: Option<u32>) -> Pressed {
         let (verb, node) = match key {
             'q' => return Pressed::End,
             '1'..='9' => {
@@ -50,25 +46,6 @@ impl Keys {
             None => Pressed::Problem("no node is selected: press its number first"),
         }
     }
-}
-
-/// Begins to tell of keys, `None` being the wish to end, until nobody listens.
-pub(in crate::commands) fn take(tell: impl Fn(Option<char>) -> bool + Send + 'static) -> Result<(), String> {
-    spawn("keys", move || {
-        while let Ok(input) = read() {
-            let Input::Key(key) = input else { continue };
-            let is_press = key.kind == KeyEventKind::Press;
-            let pressed = match key.code {
-                // The terminal is raw: Ctrl-C is a key like any other.
-                KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => None,
-                KeyCode::Char(letter) if is_press => Some(letter.to_ascii_lowercase()),
-                _ => continue,
-            };
-            if !tell(pressed) {
-                return;
-            }
-        }
-    })
 }
 
 #[cfg(test)]
