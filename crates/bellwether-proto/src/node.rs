@@ -18,7 +18,7 @@ use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
-use crate::link::history::Histories;
+use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Letter, Message};
 use crate::release::{Patience, Release};
@@ -104,6 +104,8 @@ pub struct Node<E: Election> {
     // Empty between steps; kept so that a step need not allocate them.
     /// What layers have for each other.
     queue: VecDeque<Work<E::Msg>>,
+    /// What consistent links have brought.
+    news: VecDeque<News<Letter<E::Msg>>>,
     mail: Mail,
     actions: Actions<E::Msg>,
 }
@@ -145,6 +147,7 @@ impl<E: Election> Node<E> {
             ending: None,
             shown: View { status: Status::Down, leader: None, group: None },
             queue: VecDeque::new(),
+            news: VecDeque::new(),
             mail: Mail::new(),
             actions: Actions::new(),
             setup,
@@ -476,7 +479,10 @@ impl<E: Election> Node<E> {
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
-        debug_assert!(before.queue.is_empty(), "what the old life had to say has been said");
+        debug_assert!(
+            before.queue.is_empty() && before.news.is_empty(),
+            "what the old life had to say has been said"
+        );
         (self.shown, self.link) = (before.shown, before.link);
         (self.leadership, self.release) = (before.leadership, before.release);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
