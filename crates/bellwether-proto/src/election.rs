@@ -40,7 +40,7 @@ use crate::view::{Members, View};
 
 pub use crate::link::Peers;
 pub use crate::link::history::Standing;
-pub use crate::spec::{Channels, InAgent, Spec, Variant};
+pub use crate::spec::{Channels, GivesWay, InAgent, Mode, Spec, Variant};
 pub use crate::time::Timing;
 pub use any::{AnyElection, AnyMsg, Protocol};
 pub use raynal::{Count, Counts};
@@ -69,6 +69,13 @@ macro_rules! protocols {
     };
 }
 pub(crate) use protocols;
+
+/// What an agent runs unless it is told otherwise.
+impl Default for Protocol {
+    fn default() -> Self {
+        Self::Fjr
+    }
+}
 
 /// A leader-election algorithm as one node runs it.
 pub trait Election: Clone {

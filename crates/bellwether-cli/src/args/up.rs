@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bellwether_proto::election::{InAgent, Protocol};
+use bellwether_proto::election::Protocol;
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -67,7 +67,7 @@ pub(crate) struct WhereArgs {
 
 /// The algorithms that are for real networks.
 fn real_protocol() -> impl TypedValueParser<Value = Protocol> {
-    let real = Protocol::ALL.into_iter().filter(|protocol| protocol.spec().in_agent == InAgent::Yes);
+    let real = Protocol::ALL.into_iter().filter(|protocol| protocol.spec().runs_in_agent());
     PossibleValuesParser::new(real.map(Protocol::name))
         .map(|name| Protocol::by_name(&name).expect("only names of protocols are let through"))
 }

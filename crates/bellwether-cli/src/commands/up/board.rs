@@ -7,7 +7,6 @@ use super::fleet::Process;
 use super::keys::KEYS;
 use super::model::{Model, Node, Standing};
 use super::notes::Note;
-use crate::agent::mode::Mode;
 use crate::duration::rough;
 use crate::layout::{WIDTH, hanging};
 use crate::output::invocation;
@@ -62,7 +61,7 @@ pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
     );
     let entries = [
         entry("agents", &agents),
-        entry("guarantee", Mode::of(plan.protocol).guarantee()),
+        entry("guarantee", plan.protocol.spec().mode.guarantee()),
         entry("files", &plan.dir.display().to_string()),
         entry("ask", &format!("{name} status --api {api}")),
         entry("", &format!("curl http://{api}/v1/status")),
