@@ -553,8 +553,9 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
-            // Where links have a history it is linked with nobody, not even as the dead are: it is not there.
-            let status = if self.history.is_some() { Status::Down } else { Status::Waiting };
+            // Where there are views it is in none, not even as the dead are: it is not there.
+            let views = self.setup.protocol.spec().views;
+            let status = if views { Status::Down } else { Status::Waiting };
             self.shown = View { status, leader: None, group: None };
             out.push(Output::Event(Event::View(self.shown)));
             self.lead(|leadership| leadership.stand_aside(now));
