@@ -1,4 +1,5 @@
-//! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
+//! One node: frames in, outputs out, and between them the layers. Only this file and its submodules know the order
+//! of the layers.
 
 mod cause;
 mod grouped;
@@ -89,20 +90,21 @@ pub struct Node<E: Election> {
     history: Option<Histories<Letter<E::Msg>>>,
     detector: Detector,
     election: E,
-    /// What reorganizes the groups that the election forms, if its paper has that.
+    /// The layer that reorganizes the groups that the election forms, if its paper has that.
     group: Option<Group>,
-    /// What turns being named into leading; the laboratory mostly looks at elections alone, and does without.
+    /// The layer that turns being named into leading. Without it, as mostly in the laboratory, there are only
+    /// elections.
     leadership: Option<Leadership>,
     /// Until when the node does not stand, and its election does not run.
     aside: Option<Time>,
-    /// What gives leadership back, and answers for it.
+    /// The layer that releases leadership, and answers commands.
     release: Option<Release>,
-    /// This life is over; another begins when the step is done.
+    /// This incarnation is over; another begins when the step is done.
     ending: Option<Ending>,
-    /// The view last shown to the outside.
+    /// The opinion last reported.
     shown: View,
     // Empty between steps; kept so that a step need not allocate them.
-    /// What layers have for each other.
+    /// Actions of one layer for another.
     queue: VecDeque<Work<E::Msg>>,
     /// What consistent links have brought.
     news: VecDeque<News<Letter<E::Msg>>>,
@@ -110,7 +112,7 @@ pub struct Node<E: Election> {
     actions: Actions<E::Msg>,
 }
 
-/// Why a life ends in a process that goes on.
+/// Why an incarnation ends in a process that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     /// The election asked for it.
@@ -154,8 +156,8 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// The same node, which announces leadership on these terms once the members that it is linked with agree, and gives it
-    /// back with this patience. Agents are made by [`Settings`](crate::agent::Settings).
+    /// The same node with leadership: it announces a leader on these terms once the connected members agree, and releases
+    /// leadership with this patience. Agents are made by [`Settings`](crate::agent::Settings).
     pub fn with_leadership(mut self, terms: Terms, patience: Patience, now: Time) -> Self {
         self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
         self.release = Some(Release::new(self.id(), self.setup.protocol.name(), patience));
@@ -187,10 +189,10 @@ impl<E: Election> Node<E> {
         self
     }
 
-    /// Takes one input at `now`, which must not run backwards. What is to be done is put into `out`.
+    /// Takes one input at `now`, which must not run backwards. The outputs that follow are put into `out`.
     ///
     /// # Panics
-    /// If `out` is not empty: what a step asks for is carried out before the next.
+    /// If `out` is not empty: carry out the outputs of a step before the next.
     pub fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Outbox<E::Msg>) {
         assert!(out.is_empty(), "the outputs of the step before have been carried out");
         let overslept = self.has_overslept(now);
@@ -237,27 +239,27 @@ impl<E: Election> Node<E> {
         self.aside.is_some()
     }
 
-    /// Who this is.
+    /// The id of this node.
     pub fn id(&self) -> NodeId {
         self.setup.roster.me()
     }
 
-    /// This life.
+    /// This incarnation.
     pub fn incarnation(&self) -> Incarnation {
         self.setup.incarnation
     }
 
-    /// What the node shows of itself.
+    /// The node's opinion: its status, the leader that it names, its group.
     pub fn view(&self) -> View {
         self.shown
     }
 
-    /// The groups that there were, as far as the node knows; `None` if the algorithm forms none.
+    /// The lineage of groups, as far as the node knows it; `None` if the algorithm forms none.
     pub fn history(&self) -> Option<&History> {
         self.group.as_ref().map(Group::history)
     }
 
-    /// What the node's group works on, once that is in place.
+    /// The task of the node's group, once it is in place.
     pub fn task_in_place(&self) -> Option<&Task> {
         self.group.as_ref().and_then(Group::task_in_place)
     }
@@ -314,7 +316,8 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Whether what its election had to say is so late that the others may have given it up: its machine was stopped.
+    /// Whether its election's message is so late that the others may have given this node up: its machine was
+    /// stopped.
     fn has_overslept(&self, now: Time) -> bool {
         self.leadership.is_some() && now.since(self.electing()) > self.setup.timing.delta * 2
     }
@@ -370,7 +373,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// The election hears of a new life before it hears what that says.
+    /// The election hears of a new incarnation before it hears that incarnation's message.
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
             Admitted::SameLife => {}
@@ -417,8 +420,8 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Reports go first, so that the election does not act on what it is about to unlearn; then the election, since
-    /// what it sends may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
+    /// Reports go first, so that the election does not act on outdated knowledge. Then comes the election, because
+    /// its messages may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
     /// arrives at the very instant of the deadline is in time, whatever else arrives at that instant before it.
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         if !self.has_overslept(now) {
@@ -446,7 +449,7 @@ impl<E: Election> Node<E> {
 
     fn gone(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         if peer == self.id() || self.link.incarnation(peer) != incarnation {
-            return; // Of nobody, or of a life that is known to be over or has not been heard of.
+            return; // Of no peer, or of an incarnation that is over or was never heard of.
         }
         if let Some(rank) = self.setup.roster.rank(peer) {
             self.detector.probe(now, rank, &mut self.mail);
@@ -463,7 +466,7 @@ impl<E: Election> Node<E> {
         self.lead(|leadership| leadership.gone(now, peer));
     }
 
-    /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
+    /// A peer remembers a later incarnation of this node: stable storage was lost. Move above it and start
     /// over, or old answers could be taken for new ones.
     fn outlived(&mut self, now: Time, known: Incarnation, out: &mut Outbox<E::Msg>) {
         let mine = self.setup.incarnation;
@@ -474,8 +477,9 @@ impl<E: Election> Node<E> {
         self.begin_life(now, incarnation, out);
     }
 
-    /// Starts over in a later life, with everything volatile lost but who is linked, in which life, and who leads. The process
-    /// is the same, and so are its connections: nobody is introduced anew, and followers are silent by design.
+    /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
+    /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
+    /// followers are silent by design.
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
@@ -490,12 +494,13 @@ impl<E: Election> Node<E> {
         self.start(now, out);
     }
 
-    /// This life is over, and all has been said in it.
+    /// This incarnation is over, and its last messages have been sent.
     fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
         let Some(incarnation) = self.setup.incarnation.next() else { return };
         match ending {
             Ending::Asked => self.begin_life(now, incarnation, out),
-            // It comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
+            // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
+            // for it.
             Ending::StoodAside => {
                 self.lead(Leadership::stand);
                 self.begin_life(now, incarnation, out);
@@ -523,7 +528,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// A message of the leadership layer. What a leader says of its own going is true: it need not be found out.
+    /// A message of the leadership layer. A leader that says that it goes is believed; no detector is needed.
     fn heed(&mut self, now: Time, from: NodeId, msg: LeadershipMsg, out: &mut Outbox<E::Msg>) {
         match msg {
             LeadershipMsg::Aside { next } => {
@@ -562,7 +567,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// One at a time: what the election makes of one may void the next.
+    /// One at a time: the election's answer to one report may void the next.
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         while let Some(rank) = self.detector.next_down(now, &mut self.mail) {
             self.down(now, rank, None, out);
@@ -583,7 +588,7 @@ impl<E: Election> Node<E> {
         self.queue.push_back(Work::Elect(input, None));
     }
 
-    /// Has the election take an input, and carries out what it asks for.
+    /// Gives the election an input, and carries out its actions.
     fn take_part(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What the driver knows and every handle may ask.
+//! What the driver knows, for all handles to read.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) cluster: String,
     pub(crate) id: NodeId,
     pub(crate) protocol: Protocol,
-    /// How many there are in all, if its leader needs most of them.
+    /// How many members there are, if the leader needs a majority of them.
     size: Option<usize>,
     pub(crate) up_since: SystemTime,
     pub(crate) tenures: Tenures,
@@ -44,11 +44,11 @@ pub(crate) struct Known {
     pub(crate) view: View,
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
-    /// To whom there is a link with a history that is up.
+    /// The peers to which the consistent link is up.
     pub(crate) linked: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
     pub(crate) history: History,
-    /// The groups that there were, if the algorithm forms any.
+    /// The lineage of groups, if the algorithm forms any.
     pub(crate) groups: group::History,
 }
 

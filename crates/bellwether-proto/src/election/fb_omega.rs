@@ -1,4 +1,4 @@
-//! Ω: as Ψ, and what was suspected wrongly is taken back (Franceschetti and Bruck 1998, section 3.4).
+//! Ω: as Ψ, and wrong suspicions are taken back (Franceschetti and Bruck 1998, section 3.4).
 //!
 //! The rules are those of [`franceschetti`](super::franceschetti), all of them. Failures that only some perceive, and that pass, leave no
 //! trace: no leader, and nothing remembered (theorem 3.3).
@@ -6,7 +6,8 @@
 //! Not to be confused with Raynal's Ω, which is a property. Here all agree on who has failed before anybody leads; a network in
 //! which some pair can never speak while all others can has no new leader, for ever (weak liveness).
 //!
-//! Repaired: as Ψ; accept asks for all changes that a node sees (E-FB11), standings are told with the link (E-FB10).
+//! Repaired: as Ψ. A node accepts only when all changes that it sees are proposed (E-FB11), and every beat of a link
+//! tells the sender's view and whether it is dead (E-FB10).
 
 use super::franceschetti::{
     ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, CAND_DOWN, CAND_UP, PRINTED, VIEW, at_level,

@@ -1,4 +1,4 @@
-//! What links with a history tell the election, and what it and the group layer send over them.
+//! What consistent links tell the election, and what it and the group layer send over them.
 
 use super::Node;
 use crate::election::{self, Election};
@@ -9,8 +9,9 @@ use crate::message::Letter;
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
-    /// The same node, whose links go up and down as an oracle says ([`Input::Oracle`](crate::io::Input::Oracle)), if the
-    /// algorithm is told of them: for exhaustive search, where beats would be most of what there is.
+    /// The same node, whose consistent links go up and down as an oracle says
+    /// ([`Input::Oracle`](crate::io::Input::Oracle)). For exhaustive search, in which most states would differ only in
+    /// beats.
     pub fn over_told_links(mut self) -> Self {
         self.history = self.history.map(Histories::told);
         self
@@ -20,12 +21,12 @@ impl<E: Election> Node<E> {
         if other.history.as_ref().is_some_and(Histories::is_told) { self.over_told_links() } else { self }
     }
 
-    /// The life of a peer to which the link is up at this end.
+    /// The peer's incarnation, if the link to it is up at this end.
     pub fn linked_with(&self, peer: NodeId) -> Option<Incarnation> {
         self.history.as_ref()?.linked(peer)
     }
 
-    /// The life of a peer to which the link is down, and could go up at this end.
+    /// The peer's incarnation, if the link to it is down and could go up at this end.
     pub fn linkable_with(&self, peer: NodeId) -> Option<Incarnation> {
         self.history.as_ref()?.linkable(peer)
     }

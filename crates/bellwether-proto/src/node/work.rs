@@ -1,10 +1,10 @@
 //! One queue for all layers.
 //!
-//! A layer never calls another. It answers with steps; what a step has for another layer waits here for its turn. So no layer is
-//! entered while it is running, and what happens first is seen first, by every layer.
+//! A layer never calls another. It answers with actions; an action for another layer waits here for its turn. So no layer is
+//! entered while it is running, and all layers see events in the order in which they happened.
 //!
-//! Consistent links may bring several things at once. Each of these is taken up when all is done that follows from the one
-//! before, as if it had come by itself.
+//! Consistent links may bring several things at once. Each is taken up when all is done that follows from the one before, as if
+//! it had come by itself.
 
 use alloc::boxed::Box;
 
@@ -20,10 +20,11 @@ use crate::message::{Body, Letter};
 use crate::release::{self, Release};
 use crate::time::Time;
 
-/// What a layer asks for.
+/// An action of a layer.
 #[derive(Clone, Debug)]
 pub(super) enum Work<M> {
-    /// Something for the election; and why it changes its mind, if it does and that is known.
+    /// An input for the election, and the cause of the change if it then names another leader and the cause
+    /// is known.
     Elect(election::Input<M>, Option<Cause>),
     /// An end of a link saw a transition. An observer is told before anything follows from it.
     Turned(Turn),
@@ -35,8 +36,8 @@ pub(super) enum Work<M> {
 }
 
 impl<E: Election> Node<E> {
-    /// Takes up what waits, in order, until there is nothing left. Only what drives the layers calls this, never a layer's
-    /// own work.
+    /// Works off the queue, in order, until it is empty. Only the drivers of the layers call this, never a layer's own
+    /// work.
     pub(super) fn work_off(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         loop {
             while let Some(work) = self.queue.pop_front() {
@@ -65,7 +66,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Does something with the links' histories, if there are any.
+    /// Does something with the consistent links, if there are any.
     pub(super) fn relink(&mut self, act: impl FnOnce(&mut history::Histories<Letter<E::Msg>>)) {
         if let Some(history) = &mut self.history {
             act(history);
@@ -100,7 +101,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Does something with what gives leadership back, if there is leadership.
+    /// Does something with the release of leadership, if there is leadership.
     pub(super) fn release(&mut self, act: impl FnOnce(&mut Release, &Leadership)) {
         if let (Some(release), Some(leadership)) = (&mut self.release, &self.leadership) {
             act(release, leadership);

@@ -1,4 +1,4 @@
-//! Lines in the log that a stranger can cause, and so must not be able to flood it with.
+//! Log lines that a stranger can cause. They are limited, so that a stranger cannot flood the log.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ struct Kind {
 }
 
 impl Complaints {
-    /// Logs that a connection with that peer was refused or ended, unless it has just logged another such.
+    /// Logs that a connection with that peer was refused or ended, unless such a line has just been logged.
     pub(super) fn log(&self, about: About, peer: Option<SocketAddr>, problem: &dyn Display) {
         let Some(suppressed) = self.may_log(about, Instant::now()) else { return };
         let peer = peer.map_or_else(|| "-".to_owned(), |peer| peer.to_string());
@@ -57,7 +57,7 @@ impl Complaints {
         }
     }
 
-    /// How many were held back since the last that was logged; `None` if this one must be, too.
+    /// How many lines were held back since the last one; `None` if this one must be held back, too.
     fn may_log(&self, about: About, now: Instant) -> Option<u64> {
         let mut kind = self.kinds[about as usize].lock().unwrap_or_else(PoisonError::into_inner);
         if kind.last.is_some_and(|last| now.saturating_duration_since(last) < INTERVAL) {
