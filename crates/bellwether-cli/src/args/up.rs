@@ -25,7 +25,7 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) nodes: u32,
     /// The algorithm they run
-    #[arg(long, value_name = "P", default_value = "fjr", value_parser = real_protocol())]
+    #[arg(long, value_name = "P", default_value = Protocol::default().name(), value_parser = real_protocol())]
     pub(crate) protocol: Protocol,
     /// Keep configurations, certificates, states and logs in DIR, which is not removed at the end
     #[arg(long, value_name = "DIR")]
