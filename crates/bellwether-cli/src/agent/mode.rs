@@ -1,8 +1,8 @@
-//! What a cluster may rely on, in words that need no paper.
+//! What a cluster may rely on, in plain words.
 
 use bellwether::election::Protocol;
 
-/// What a leader needs. Which it is follows from the algorithm.
+/// What a leader needs. It follows from the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Nobody else.

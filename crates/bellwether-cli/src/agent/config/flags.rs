@@ -1,4 +1,4 @@
-//! What the command line may put in place of file and environment.
+//! Flags that override the file and the environment.
 
 /// Flags over `BELLWETHER_*` variables over the file. Paths are relative to where the command is typed.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -1,4 +1,4 @@
-//! What must be so between two keys. Each relation names both, and what they are.
+//! Relations between two keys. Each error names both, and their values.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::Draft;
 use super::layers::Settings;
 use crate::agent::mode::Mode;
 
-/// Fewer signs of life than this within the timeout, and a single late one would unseat a leader.
+/// With fewer heartbeats than this within the timeout, a single late one would unseat a leader.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
 const HEARTBEAT_MIN: Duration = Duration::from_millis(1);
@@ -22,7 +22,7 @@ pub(super) fn hands_over(protocol: Protocol) -> bool {
     protocol == Protocol::Fjr
 }
 
-/// Whether a leader of that algorithm that is well gives way to a preferred node that is back, whoever likes that or not.
+/// Whether a working leader of that algorithm always gives way to a preferred node that comes back.
 pub(crate) fn gives_way(protocol: Protocol) -> bool {
     !matches!(protocol, Protocol::Fjr | Protocol::Invitation)
 }

@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus.
+//! Counters and gauges for Prometheus.
 
 use std::sync::atomic::AtomicU64;
 
@@ -22,7 +22,7 @@ pub(super) async fn metrics(State(api): State<Api>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
 }
 
-/// The member keeps the counts; a registry is made of them whenever somebody asks.
+/// The member keeps the counters. Each request makes a registry of them.
 fn render(status: &Status, members: &[Participant], counters: Counters) -> String {
     let mut registry = Registry::default();
     let ours = registry.sub_registry_with_prefix("bellwether");

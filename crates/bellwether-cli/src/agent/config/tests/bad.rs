@@ -1,4 +1,4 @@
-//! What is said about a configuration that cannot be.
+//! Errors for wrong configurations.
 
 use super::*;
 use crate::Status;
