@@ -4,8 +4,7 @@
 //! mechanisms: it receives messages and DownSig, and answers with [`Action`]s that the
 //! [`Node`](crate::node::Node) carries out in order.
 //!
-//! To add one: its file, a `pub mod` here, an arm of [`Protocol`] and [`AnyElection`] in `any.rs`, a wire tag in
-//! `wire.rs`, its ledger in `docs/papers`, its paper test.
+//! To add one: its file, and here its `pub mod` and its line in [`protocols`]; see CONTRIBUTING.
 
 pub mod adft;
 mod any;
@@ -41,10 +40,42 @@ use crate::view::{Members, View};
 
 pub use crate::link::Peers;
 pub use crate::link::history::Standing;
-pub use crate::spec::{Channels, InAgent, Spec, Variant};
+pub use crate::spec::{Channels, GivesWay, InAgent, Mode, Spec, Variant};
 pub use crate::time::Timing;
 pub use any::{AnyElection, AnyMsg, Protocol};
 pub use raynal::{Count, Counts};
+
+/// Every algorithm: its document, its type, and its tag on the wire, which must never have been another's. All that is said
+/// of each in turn is generated from this: `$generate` is the macro that does so.
+macro_rules! protocols {
+    ($generate:ident) => {
+        $generate! {
+            "Stoller, Fig. 1." bully_fd::BullyFd = 16,
+            "Stoller, Fig. 3." async_bully::AsyncBully = 17,
+            "Raynal, Fig. 1." lfa::Lfa = 18,
+            "Raynal, Fig. 2." adft::Adft = 19,
+            "Raynal, Fig. 3." mmrt::Mmrt = 20,
+            "Raynal, Fig. 4." fjr::Fjr = 21,
+            "Raynal, section 1." lockstep::Lockstep = 22,
+            "Garcia-Molina, Appendix I." bully::Bully = 23,
+            "Souto, The Bully Election Algorithm." souto_bully::SoutoBully = 25,
+            "Garcia-Molina, Appendix II." invitation::Invitation = 24,
+            "Souto, The Invitation Algorithm." souto_invitation::SoutoInvitation = 26,
+            "Franceschetti and Bruck, section 3.1." gamma::Gamma = 27,
+            "Franceschetti and Bruck, section 3.2." phi::Phi = 28,
+            "Franceschetti and Bruck, section 3.3." psi::Psi = 29,
+            "Franceschetti and Bruck, Fig. 2." fb_omega::FbOmega = 30,
+        }
+    };
+}
+pub(crate) use protocols;
+
+/// What an agent runs unless it is told otherwise.
+impl Default for Protocol {
+    fn default() -> Self {
+        Self::Fjr
+    }
+}
 
 /// A leader-election algorithm as one node runs it.
 pub trait Election: Clone {

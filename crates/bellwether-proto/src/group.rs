@@ -39,7 +39,7 @@ use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::link::history::Pace;
 use crate::roster::Roster;
-use crate::spec::{Channels, Spec, Variant};
+use crate::spec::{Spec, Variant};
 use crate::time::{Span, Time, Timing};
 
 pub use event::GroupEvent;
@@ -143,11 +143,11 @@ impl Group {
         life: Incarnation,
         timing: Timing,
     ) -> Self {
-        let (telling, patience) = match spec.channels {
-            // A link that does not bring an answer is down by then.
-            Channels::WithHistory => (Telling::WhenFormed, Pace::of(timing).settles()),
-            Channels::InOrder | Channels::AnyOrder => (Telling::OnJoining, timing.delta * 2),
-        };
+        // No message of the election joins a view: it is all there at once.
+        let telling = if spec.views { Telling::WhenFormed } else { Telling::OnJoining };
+        // A link that does not bring an answer is down by then.
+        let patience =
+            if spec.channels.have_history() { Pace::of(timing).settles() } else { timing.delta * 2 };
         Self::new(roster, life, variant, telling, patience)
     }
 

@@ -34,7 +34,7 @@ use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
-use crate::spec::{Channels, Spec};
+use crate::spec::Spec;
 use crate::time::{Span, Time, Timing};
 
 pub use cause::Cause;
@@ -73,8 +73,7 @@ impl Terms {
     /// out tasks. Without waiting for that, each survivor of a silent leader would be announced by itself. With views, all
     /// have agreed when there is one.
     pub fn settle(spec: &Spec, timing: &Timing) -> Span {
-        let merges = spec.reorganizes && spec.channels != Channels::WithHistory;
-        if merges { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
+        if spec.merges() { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
     }
 }
 

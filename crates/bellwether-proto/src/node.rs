@@ -19,7 +19,7 @@ use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
-use crate::link::history::Histories;
+use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Letter, Message};
 use crate::release::{Patience, Release};
@@ -106,6 +106,8 @@ pub struct Node<E: Election> {
     // Empty between steps; kept so that a step need not allocate them.
     /// Actions of one layer for another.
     queue: VecDeque<Work<E::Msg>>,
+    /// What consistent links have brought.
+    news: VecDeque<News<Letter<E::Msg>>>,
     mail: Mail,
     actions: Actions<E::Msg>,
 }
@@ -147,6 +149,7 @@ impl<E: Election> Node<E> {
             ending: None,
             shown: View { status: Status::Down, leader: None, group: None },
             queue: VecDeque::new(),
+            news: VecDeque::new(),
             mail: Mail::new(),
             actions: Actions::new(),
             setup,
@@ -480,7 +483,10 @@ impl<E: Election> Node<E> {
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
-        debug_assert!(before.queue.is_empty(), "what the old life had to say has been said");
+        debug_assert!(
+            before.queue.is_empty() && before.news.is_empty(),
+            "what the old life had to say has been said"
+        );
         (self.shown, self.link) = (before.shown, before.link);
         (self.leadership, self.release) = (before.leadership, before.release);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
@@ -552,8 +558,9 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
-            // Where links have a history it is linked with nobody, not even as the dead are: it is not there.
-            let status = if self.history.is_some() { Status::Down } else { Status::Waiting };
+            // Where there are views it is in none, not even as the dead are: it is not there.
+            let views = self.setup.protocol.spec().views;
+            let status = if views { Status::Down } else { Status::Waiting };
             self.shown = View { status, leader: None, group: None };
             out.push(Output::Event(Event::View(self.shown)));
             self.lead(|leadership| leadership.stand_aside(now));

@@ -76,7 +76,7 @@ impl Config {
         Self {
             cluster: cluster.into(),
             id,
-            protocol: Protocol::Fjr,
+            protocol: Protocol::default(),
             peers,
             listen,
             identity,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use bellwether_proto::election::{Channels, Protocol};
+use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
@@ -24,8 +24,7 @@ pub(crate) struct Shared {
     pub(crate) cluster: String,
     pub(crate) id: NodeId,
     pub(crate) protocol: Protocol,
-    /// How many members there are, if the algorithm has consistent links: its leader needs a majority of
-    /// them.
+    /// How many members there are, if the leader needs a majority of them.
     size: Option<usize>,
     pub(crate) up_since: SystemTime,
     pub(crate) tenures: Tenures,
@@ -65,7 +64,7 @@ impl Shared {
             cluster: config.cluster.clone(),
             id: config.id,
             protocol: config.protocol,
-            size: (config.protocol.spec().channels == Channels::WithHistory).then(|| members(config).len()),
+            size: (config.protocol.spec().mode == Mode::Majority).then(|| members(config).len()),
             up_since,
             tenures: Tenures::new(config.timeout),
             transport,

@@ -30,17 +30,15 @@ use std::time::Duration;
 use bellwether::Config;
 use bellwether::config::{HEARTBEAT, Peers, RELEASE_TIMEOUT, RESIGN_HOLD, TIMEOUT};
 use bellwether::tls::{Identity, TlsError};
-use bellwether_proto::election::Protocol;
+use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::ident::NodeId;
 
-use crate::agent::mode::Mode;
 use layers::Settings;
 
 pub(crate) use cluster::ClusterFile;
 pub(crate) use error::ConfigError;
 pub(crate) use flags::Overrides;
 pub(crate) use layers::Environment;
-pub(crate) use relations::gives_way;
 
 /// An agent, complete and valid.
 #[derive(Clone, Debug)]
@@ -149,7 +147,7 @@ impl Draft {
         given::only_variant(settings);
         let (peers, own) = peers::read(settings, id);
         Some(Self {
-            protocol: settings.or("protocol", Protocol::Fjr, given::protocol),
+            protocol: settings.or("protocol", Protocol::default(), given::protocol),
             mode: settings.get("mode", given::mode),
             priority: settings.or("priority", 0, |given| given.whole(0..=1000)),
             preempt: settings.or("preempt", false, given::Given::truth),
@@ -178,7 +176,6 @@ impl Draft {
     fn complete(self) -> Result<AgentConfig, ConfigError> {
         let identity = self.tls.load()?;
         let token = self.token.load()?;
-        let hands_over = relations::hands_over(self.protocol);
         let delay = self.preempt_delay.unwrap_or_default();
         Ok(AgentConfig {
             member: Config {
@@ -186,7 +183,7 @@ impl Draft {
                 heartbeat: self.heartbeat,
                 timeout: self.timeout,
                 priority: self.priority,
-                preempt: (self.preempt && hands_over).then_some(delay),
+                preempt: (self.preempt && self.protocol.spec().hands_over).then_some(delay),
                 resign_hold: self.resign_hold,
                 release_timeout: self.release_timeout,
                 trace: self.trace,

@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Counts, Patience, Stage, first_timeout, left_at_least, rejoin};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -43,10 +43,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name one live node, for ever; until then names may differ",
     messages: "N(N-1) ALIVE per tau, for ever, and N-1 SUSPECT per suspicion",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ALIVE, SUSPECT],

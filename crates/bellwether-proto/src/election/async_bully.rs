@@ -22,7 +22,7 @@
 //! was lost; R8 a NotNorm that took longer than a stable network allows costs no election.
 
 use super::stoller::{KINDS_FIG_3, Membership, Msg, Organiser, Stage};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -40,10 +40,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one leader per group; once the network is stable, every node follows the strongest it can, in no more groups than needed",
     messages: "leader crash: Halt and answers 4N-10 if noticed at once, at most (N+1)(N-2) if one after another; N-1 per tau when beats ride",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: Some(DetectorKind::Heartbeat),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: KINDS_FIG_3,

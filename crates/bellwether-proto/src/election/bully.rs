@@ -46,7 +46,9 @@ use core::mem;
 use serde::{Deserialize, Serialize};
 
 use super::calls::{CallNo, Calls};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{
+    Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
+};
 use crate::canonical::Form;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{ElectionId, GroupId, NodeId};
@@ -67,10 +69,13 @@ pub const SPEC: Spec = Spec {
     messages: "(N-1)+5U to elect a node with U weaker ones up and all stronger ones down; N-1 AreYouNormal per tau, and \
                their answers",
     in_agent: InAgent::No("needs a synchronous network: a message that is late breaks its safety"),
+    mode: Mode::AnySurvivor,
     priority: Priority::HighestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: true,
     hands_over: false,
     kinds: &[

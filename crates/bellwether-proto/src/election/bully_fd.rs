@@ -22,7 +22,7 @@
 use alloc::vec::Vec;
 
 use super::stoller::{KINDS_FIG_1, Msg, Organiser, Stage};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -42,10 +42,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "nodes in normal operation never name two leaders; in the end all name the strongest node that is up",
     messages: "3(N-m) to elect node m; N-m Norm? per tau",
     in_agent: InAgent::No("needs an accurate detector, which no real network gives"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: Some(DetectorKind::Perfect),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: KINDS_FIG_1,

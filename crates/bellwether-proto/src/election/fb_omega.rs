@@ -12,7 +12,7 @@
 use super::franceschetti::{
     ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, CAND_DOWN, CAND_UP, PRINTED, VIEW, at_level,
 };
-use super::{Channels, InAgent, Peers, Spec};
+use super::{Channels, GivesWay, InAgent, Mode, Peers, Spec};
 use crate::group::{IN_SERVICE, MEMBER, READY, READY_REPLY};
 use crate::promise::Assumption::{BoundedDelay, FewCrashes, QuietEnd};
 use crate::promise::{Promise, Property};
@@ -26,10 +26,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "nodes are in a view of members that were all linked, or dead; who leads it is the lightest of those who formed it; a majority forms one whenever it is a clique",
     messages: "as psi; a suspicion that passes costs twice as much, and no leader",
     in_agent: InAgent::Yes,
+    mode: Mode::Majority,
     priority: Priority::LowestId,
+    gives_way: GivesWay::WithNextView,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::WithHistory,
+    views: true,
     reorganizes: true,
     hands_over: false,
     kinds: &[

@@ -29,7 +29,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Patience, Stage, first_timeout, rejoin};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{
+    Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
+};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -48,10 +50,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name one live node, for ever; a node that restarts does not oust a leader that works",
     messages: "finally the leader alone sends: one broadcast per tau",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Met,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: true,
     kinds: &[HEARTBEAT, STOP_LEADER, SUSPICION],

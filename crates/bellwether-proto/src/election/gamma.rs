@@ -16,7 +16,7 @@ use alloc::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -34,10 +34,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one leader, the lightest candidate, and all know it",
     messages: "2k(n-1) - k(k-1)/2 + n-1 with k candidates",
     in_agent: InAgent::No("assumes that nobody ever fails"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[CANDIDATE, ACCEPT, LEADER],

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::{CallNo, Calls};
 use super::inviting::{Inviter, REPAIRED, Stage};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{GroupId, NodeId};
@@ -52,10 +52,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one coordinator and one task per group; once the network is stable, no more groups than needed",
     messages: "2(N-1) per tau; a merge 5 per member (Invitation, Accept, Ready and answers)",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::HighestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: true,
     hands_over: false,
     kinds: KINDS,

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Patience, first_timeout};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -41,10 +41,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name the smallest live id, for ever; until then names may differ",
     messages: "finally the leader alone sends: N-l ALIVE per tau for leader l",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ALIVE],

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::raynal;
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{BoundedDelay, NoDrift, NoPauses, QuietEnd, Reliable};
@@ -29,10 +29,13 @@ pub const SPEC: Spec = Spec {
     in_agent: InAgent::No(
         "needs a synchronous network; it is the baseline that the others are measured against",
     ),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ROUND],

@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Counts, left_at_least, rejoin};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
@@ -46,10 +46,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name one live node, for ever, however slow the network; until then names may differ",
     messages: "2(N-1) per query of each node, for ever",
     in_agent: InAgent::No("needs the message pattern MP, which a LAN does not give: leaders come and go"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[QUERY_ALIVE, RESPONSE],

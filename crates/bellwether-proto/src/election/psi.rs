@@ -7,7 +7,7 @@
 //! (E-FB5).
 
 use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, PRINTED, REPAIRED, VIEW, at_level};
-use super::{Channels, InAgent, Peers, Spec};
+use super::{Channels, GivesWay, InAgent, Mode, Peers, Spec};
 use crate::roster::Priority;
 
 /// What is to be known about `psi`.
@@ -18,10 +18,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "as phi, and who comes back is admitted once all agree that it is back",
     messages: "(k+q)(m-k+q-1) cand, as many accept and m-k+q-1 view for k failures and q repairs among m",
     in_agent: InAgent::No("hangs after a wrong suspicion"),
+    mode: Mode::Majority,
     priority: Priority::LowestId,
+    gives_way: GivesWay::WithNextView,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::WithHistory,
+    views: true,
     reorganizes: false,
     hands_over: false,
     kinds: &[CAND_DOWN, CAND_UP, ACCEPT_DOWN, ACCEPT_UP, VIEW],

@@ -40,7 +40,9 @@ use core::mem;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{
+    Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
+};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -61,10 +63,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "normal nodes never name two leaders; in the end all are normal under the strongest that is up",
     messages: "2N-3 if the strongest alone notices the death of the leader; up to (N-1)(N-1) + 2(N-2) if all do at once",
     in_agent: InAgent::No("needs a synchronous network: a message that is late breaks its safety"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: Some(DetectorKind::Heartbeat),
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ARE_U_THERE, YES, HALT, NEW_LEADER],

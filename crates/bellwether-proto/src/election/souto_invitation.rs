@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::inviting::{ACCEPT_WAIT, Inviter, REPAIRED, Stage};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
@@ -41,10 +41,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one leader per group; once the network is stable, no more groups than needed",
     messages: "3(N-1) per tau; a merge 4 per member (INVITATION, ACCEPT, READY, ACK)",
     in_agent: InAgent::No("a form for comparison: `invitation` is the same, with reorganization"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: KINDS,

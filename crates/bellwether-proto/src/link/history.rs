@@ -96,6 +96,12 @@ pub(crate) struct Histories<M> {
 #[derive(Clone, Debug)]
 pub(crate) enum Step<M> {
     Send(NodeId, HistoryMsg<M>),
+    News(News<M>),
+}
+
+/// What the layers above are to know.
+#[derive(Clone, Debug)]
+pub(crate) enum News<M> {
     /// This end has seen another transition.
     Turned {
         peer: NodeId,
@@ -276,10 +282,10 @@ impl<M: Clone> Histories<M> {
         let (peer, end) = (self.roster.at(rank), &mut self.ends[rank]);
         // Who has just gone up was told with it.
         if end.is_up() && end.seen == before.0 && end.standing != before.1 {
-            self.steps.push(Step::Stands(peer, end.standing));
+            self.steps.push(Step::News(News::Stands(peer, end.standing)));
         }
         let taken = end.taken(msg);
-        self.steps.extend(taken.into_iter().map(|carried| Step::Deliver(peer, carried)));
+        self.steps.extend(taken.into_iter().map(|carried| Step::News(News::Deliver(peer, carried))));
     }
 
     /// This end sees the next transition.
@@ -287,7 +293,7 @@ impl<M: Clone> Histories<M> {
         let end = &mut self.ends[rank];
         end.turn(now);
         let (life, seen, standing) = (end.life, end.seen, end.standing);
-        self.steps.push(Step::Turned { peer: self.roster.at(rank), life, seen, standing });
+        self.steps.push(Step::News(News::Turned { peer: self.roster.at(rank), life, seen, standing }));
     }
 
     fn send_again(&mut self, now: Time, rank: usize, pace: &Pace) {

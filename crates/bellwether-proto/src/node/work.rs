@@ -2,14 +2,21 @@
 //!
 //! A layer never calls another. It answers with actions; an action for another layer waits here for its turn. So no layer is
 //! entered while it is running, and all layers see events in the order in which they happened.
+//!
+//! Consistent links may bring several things at once. Each is taken up when all is done that follows from the one before, as if
+//! it had come by itself.
+
+use alloc::boxed::Box;
 
 use super::Node;
 use crate::election::{self, Election};
 use crate::group;
-use crate::io::Outbox;
+use crate::ident::NodeId;
+use crate::io::{Event, Outbox, Output, Turn};
 use crate::leadership::{self, Cause, Leadership};
 use crate::link::history;
-use crate::message::Letter;
+use crate::link::history::HistoryMsg;
+use crate::message::{Body, Letter};
 use crate::release::{self, Release};
 use crate::time::Time;
 
@@ -19,7 +26,10 @@ pub(super) enum Work<M> {
     /// An input for the election, and the cause of the change if it then names another leader and the cause
     /// is known.
     Elect(election::Input<M>, Option<Cause>),
-    Link(history::Step<Letter<M>>),
+    /// An end of a link saw a transition. An observer is told before anything follows from it.
+    Turned(Turn),
+    /// A message between the ends of a link.
+    Beat(NodeId, HistoryMsg<Letter<M>>),
     Group(group::Step),
     Lead(leadership::Step),
     Release(release::Step),
@@ -33,11 +43,16 @@ impl<E: Election> Node<E> {
             while let Some(work) = self.queue.pop_front() {
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
-                    Work::Link(step) => self.follow_link(now, step, out),
+                    Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
+                    Work::Beat(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
                     Work::Group(step) => self.follow_group(now, step, out),
                     Work::Lead(step) => self.follow_leadership(now, step, out),
                     Work::Release(step) => self.follow_release(now, step, out),
                 }
+            }
+            if let Some(news) = self.news.pop_front() {
+                self.take_news(now, news);
+                continue;
             }
             if let Some(ending) = self.ending.take() {
                 self.end_life(now, ending, out);
@@ -55,7 +70,17 @@ impl<E: Election> Node<E> {
     pub(super) fn relink(&mut self, act: impl FnOnce(&mut history::Histories<Letter<E::Msg>>)) {
         if let Some(history) = &mut self.history {
             act(history);
-            self.queue.extend(history.drain().map(Work::Link));
+            for step in history.drain() {
+                match step {
+                    history::Step::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
+                    history::Step::News(news) => {
+                        if let history::News::Turned { peer, life, seen, .. } = news {
+                            self.queue.push_back(Work::Turned(Turn { peer, life, seen }));
+                        }
+                        self.news.push_back(news);
+                    }
+                }
+            }
         }
     }
 

@@ -10,7 +10,6 @@ use bellwether::status::{Cause, Change, Leader, Link, Participant, Reach, Standi
 use serde_json::{Value, json};
 
 use super::{Api, rfc3339};
-use crate::agent::mode::Mode;
 
 pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
     Json(status_json(&api.member.status()))
@@ -38,8 +37,8 @@ pub(super) fn status_json(status: &Status) -> Value {
         "node": status.id.0,
         "incarnation": status.incarnation.0,
         "protocol": status.protocol.name(),
-        "mode": Mode::of(status.protocol).name(),
-        "guarantee": Mode::of(status.protocol).guarantee(),
+        "mode": status.protocol.spec().mode.name(),
+        "guarantee": status.protocol.spec().mode.guarantee(),
         "standing": standing_name(status.standing),
         "view": {
             "status": status.view.status.name(),

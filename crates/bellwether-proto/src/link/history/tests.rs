@@ -74,9 +74,9 @@ impl Pair {
         for step in end.drain().collect::<Vec<_>>() {
             match step {
                 Step::Send(_, msg) => self.launch(at, &msg),
-                Step::Turned { life, seen, .. } => self.turned(at, life.0, seen),
-                Step::Stands(_, standing) => self.stands[at].push(standing),
-                Step::Deliver(_, what) => self.record(at, what, |pair| &mut pair.taken),
+                Step::News(News::Turned { life, seen, .. }) => self.turned(at, life.0, seen),
+                Step::News(News::Stands(_, standing)) => self.stands[at].push(standing),
+                Step::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
             }
         }
     }
