@@ -22,8 +22,8 @@ use crate::roster::Priority;
 pub const SPEC: Spec = Spec {
     name: "fb-omega",
     document: "Franceschetti & Bruck 1998, Fig. 2",
-    assumes: "links with a consistent history; in the end those who can speak with each other form a clique",
-    guarantees: "nodes are in a view of members that were all linked, or dead; who leads it is the lightest of those who formed it; a majority forms one whenever it is a clique",
+    assumes: "consistent links; in the end the nodes that can speak with each other form a clique",
+    guarantees: "a node is dead, or in a view whose members were all linked; the lightest of those that formed a view leads it; a majority that is a clique forms one",
     messages: "as psi; a suspicion that passes costs twice as much, and no leader",
     in_agent: InAgent::Yes,
     mode: Mode::Majority,

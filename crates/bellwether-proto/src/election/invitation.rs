@@ -264,7 +264,7 @@ impl Election for Invitation {
     fn breach(&self, _before: &Self) -> Option<&'static str> {
         let follows = self.inviter.c != self.inviter.me();
         if follows != (self.silence_due != Time::NEVER) {
-            return Some("whoever follows, and nobody else, listens for its coordinator");
+            return Some("a node listens for its coordinator if and only if it follows");
         }
         self.inviter.breach()
     }

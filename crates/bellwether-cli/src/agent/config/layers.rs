@@ -118,9 +118,7 @@ impl Settings {
             let text = given.text("a path")?;
             let rest = text.replace("{node}", "");
             if rest.contains(['{', '}']) {
-                return Err(format!(
-                    "found {text:?}, expected a path in which only {{node}} stands for something"
-                ));
+                return Err(format!("found {text:?}, expected a path with no placeholder but {{node}}"));
             }
             let path = match node {
                 Some(node) => PathBuf::from(text.replace("{node}", &node.to_string())),

@@ -67,11 +67,11 @@ pub(super) fn text(rows: &[Row<'_>], flaws: &[Flaw], named: bool, out: &Printer)
 const LEGEND: [(&str, &str); 4] = [
     ("broken", "what the algorithm breaks as printed"),
     ("plan", "the seed of the first plan of faults that shows it; s: how many seconds that took"),
-    ("nodes", "and events: of the scenario that the plan was shrunk to"),
+    ("nodes", "and events: those of the shrunk scenario"),
     (
         "repaired",
-        "the same plans with the repaired algorithm: clean in so many that gave it occasion to break it, \
-         or broken in so many",
+        "the same plans with the repaired algorithm: clean in how many of those that could have broken it, \
+         or broken in how many",
     ),
 ];
 

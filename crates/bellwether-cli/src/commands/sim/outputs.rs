@@ -77,7 +77,7 @@ pub(super) fn fits(args: &SimArgs, scenario: &Scenario) -> Result<(), String> {
         let Scenario { protocol, variant, .. } = scenario;
         if !lineage::is_kept(*protocol, *variant) {
             let (name, variant) = (protocol.name(), variant.name());
-            return Err(format!("--history draws groups, and {name} ({variant}) keeps no history of them"));
+            return Err(format!("--history draws the lineage of groups, and {name} ({variant}) keeps none"));
         }
     }
     Ok(())
@@ -171,7 +171,7 @@ impl Outputs {
                     let Scenario { name, protocol, variant, nodes, seed, .. } = scenario;
                     let (protocol, variant) = (protocol.name(), variant.name());
                     let about =
-                        format!("history of groups · {protocol} {variant} · {nodes} nodes · seed {seed}");
+                        format!("lineage of groups · {protocol} {variant} · {nodes} nodes · seed {seed}");
                     lineage::svg(&lineage, name, &about)
                 }
             });

@@ -85,7 +85,7 @@ fn headline(searched: &Searched) -> String {
 /// Properties that are neither kept nor broken.
 fn undecided(outcome: &Outcome) -> String {
     let (states, instants) = (grouped(outcome.undecided), grouped(INSTANTS_MAX as u64));
-    format!("whether {states} of the states settle when left alone: it was not seen in {instants} instants")
+    format!("whether {states} of the states settle when left alone: they did not within {instants} instants")
 }
 
 /// A counterexample, line by line.

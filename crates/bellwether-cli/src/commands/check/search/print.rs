@@ -105,7 +105,7 @@ fn details(one: &Searched) -> Entries {
     }
     let apply: Vec<_> = search.protocol.spec().promises(search.variant).iter().map(|p| p.property).collect();
     for property in apply.iter().filter(|property| !outcome.judged.contains_key(property)) {
-        entries.add(property.name(), "never applied: what it takes for granted was not so in any run");
+        entries.add(property.name(), "never applied: no run kept its assumptions");
     }
     let count = |(situation, runs): (&Situation, &u64)| {
         format!("{}\u{a0}{runs}", situation.to_string().replace(' ', "\u{a0}"))
