@@ -59,7 +59,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
-/// What is to be known about `bully`.
+/// The facts about `bully`.
 pub const SPEC: Spec = Spec {
     name: "bully",
     document: "Garcia-Molina 1982, Appendix I",

@@ -18,7 +18,7 @@ use crate::promise::Assumption::{BoundedDelay, FewCrashes, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 
-/// What is to be known about `fb-omega`.
+/// The facts about `fb-omega`.
 pub const SPEC: Spec = Spec {
     name: "fb-omega",
     document: "Franceschetti & Bruck 1998, Fig. 2",

@@ -44,7 +44,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `invitation`.
+/// The facts about `invitation`.
 pub const SPEC: Spec = Spec {
     name: "invitation",
     document: "Garcia-Molina 1982, App. II",

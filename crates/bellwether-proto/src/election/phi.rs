@@ -10,7 +10,7 @@ use super::franceschetti::{ACCEPT_DOWN, CAND_DOWN, PRINTED, REPAIRED, VIEW, at_l
 use super::{Channels, GivesWay, InAgent, Mode, Peers, Spec};
 use crate::roster::Priority;
 
-/// What is to be known about `phi`.
+/// The facts about `phi`.
 pub const SPEC: Spec = Spec {
     name: "phi",
     document: "Franceschetti & Bruck 1998, section 3.2",

@@ -10,7 +10,7 @@ use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, PRINTED, 
 use super::{Channels, GivesWay, InAgent, Mode, Peers, Spec};
 use crate::roster::Priority;
 
-/// What is to be known about `psi`.
+/// The facts about `psi`.
 pub const SPEC: Spec = Spec {
     name: "psi",
     document: "Franceschetti & Bruck 1998, section 3.3",

@@ -33,7 +33,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `souto-invitation`.
+/// The facts about `souto-invitation`.
 pub const SPEC: Spec = Spec {
     name: "souto-invitation",
     document: "Souto 2021, after Garcia-Molina",
