@@ -1,4 +1,4 @@
-//! What can be typed to play with a cluster.
+//! The arguments of `up`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,11 +40,11 @@ pub(crate) struct ClusterArgs {
 pub(crate) enum UpCommand {
     /// End a node's process at once (SIGKILL)
     Kill(NodeArgs),
-    /// Stop a node's process: it is there, but silent (SIGSTOP)
+    /// Pause a node's process: it is there, but silent (SIGSTOP)
     Stop(NodeArgs),
-    /// Let a stopped node go on (SIGCONT)
+    /// Let a paused node go on (SIGCONT)
     Cont(NodeArgs),
-    /// Start a node that was killed, or restart one that runs
+    /// Start a killed node, or restart a running one
     Start(NodeArgs),
     /// List the nodes
     List(WhereArgs),
@@ -61,7 +61,7 @@ pub(crate) struct NodeArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhereArgs {
-    /// Which cluster, if several are up: the directory that it shows
+    /// Which cluster, if several are up: the directory that it prints
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

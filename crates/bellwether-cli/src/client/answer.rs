@@ -1,5 +1,4 @@
-//! The answers of an agent, as far as they are printed. Fields that are not known here are passed over: a newer agent
-//! may say more.
+//! The answers of an agent, as far as they are printed. Unknown fields are ignored: a newer agent may have more.
 
 use serde::Deserialize;
 
@@ -32,7 +31,7 @@ pub(crate) struct Reach {
     pub(crate) needed: u32,
 }
 
-/// What the algorithm shows, in `/v1/status`.
+/// The opinion of the election, in `/v1/status`.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct View {
     pub(crate) status: String,

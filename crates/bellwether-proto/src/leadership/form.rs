@@ -17,7 +17,7 @@ impl Leadership {
             return Some("a node announces itself while it leads, with the epoch that it leads with");
         }
         if stands && self.named != Some(self.me) {
-            return Some("only whom its election names claims or leads");
+            return Some("only a node that its election names claims or leads");
         }
         if leads.is_some_and(|epoch| epoch > self.epochs.kept()) {
             return Some("an epoch is kept before it is told");
@@ -26,7 +26,7 @@ impl Leadership {
             Standing::Claiming { missing, .. }
                 if missing.iter().any(|peer| self.linked.get(*peer).is_none()) =>
             {
-                Some("only who is linked is waited for")
+                Some("only connected members are waited for")
             }
             _ => None,
         }

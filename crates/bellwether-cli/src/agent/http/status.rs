@@ -1,4 +1,4 @@
-//! What a member knows, as JSON. What is unknown is `null`, never absent; every time is there for people and for programs.
+//! What a member knows, as JSON. Unknown values are `null`, never absent. Every time is given for people and for programs.
 
 use std::time::{Duration, SystemTime};
 
