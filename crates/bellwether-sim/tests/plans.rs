@@ -109,7 +109,7 @@ fn the_plans_find_the_flaws_of_the_printed_algorithms() {
     for (protocol, property) in flawed {
         let broken = (1..=RUNS).find(|seed| {
             let report = run::run(&plan::draw(protocol, Variant::Printed, *seed));
-            report.properties.iter().any(|judged| judged.name == property && !judged.holds)
+            report.properties.iter().any(|judged| judged.property.name() == property && !judged.holds)
         });
         assert!(broken.is_some(), "{RUNS} plans never break {property} of the printed {}", protocol.name());
     }
