@@ -1,6 +1,6 @@
 //! What a cluster may rely on, in words that need no paper.
 
-use bellwether::election::Protocol;
+use bellwether_proto::election::Protocol;
 
 /// What a leader needs. Which it is follows from the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
