@@ -10,11 +10,12 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use bellwether::ident::NodeId;
 use bellwether::member::{Hold, Refused};
+use bellwether_proto::ident::NodeId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
 use super::error::Problem;
@@ -128,8 +129,7 @@ impl FromRequestParts<Api> for Authorised {
 
 /// Whether two secrets are the same. Takes as long for a near miss as for a far one, so that time tells nothing.
 fn same(presented: &[u8], secret: &[u8]) -> bool {
-    let difference = presented.iter().zip(secret).fold(0, |difference, (a, b)| difference | (a ^ b));
-    presented.len() == secret.len() && std::hint::black_box(difference) == 0
+    presented.ct_eq(secret).into()
 }
 
 #[cfg(test)]
