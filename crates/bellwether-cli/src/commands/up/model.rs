@@ -11,11 +11,11 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use crate::agent::mode::Mode;
-use crate::client::answer::{Cause, Change, Status};
 use crate::client::words;
 use crate::duration::rough;
 use crate::fleet::Process;
 use crate::fleet::files::Plan;
+use crate::schema::{self, Cause, Change, Status};
 use crate::terminal::notes::Notes;
 
 /// What a node says so soon after it went on may be about its own sleep. Every algorithm has noticed by then.
@@ -132,11 +132,11 @@ impl Model {
     /// A node says how it sees things.
     pub(super) fn status(&mut self, id: u32, status: &Status, now: Instant) {
         let leader = status.leader.leader.zip(status.leader.epoch).map(|(id, epoch)| Leader { id, epoch });
-        let standing = match status.standing.as_str() {
-            "leading" => Standing::Leader,
-            "following" => Standing::Follower,
-            "aside" => Standing::Aside,
-            _ => Standing::Electing,
+        let standing = match status.standing {
+            schema::Standing::Leading => Standing::Leader,
+            schema::Standing::Following => Standing::Follower,
+            schema::Standing::Aside => Standing::Aside,
+            schema::Standing::Electing | schema::Standing::Other(_) => Standing::Electing,
         };
         let ago = status.leader.since_us.map(words::since).unwrap_or_default();
         let since = now.checked_sub(ago).unwrap_or(now);
