@@ -24,7 +24,7 @@ type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
 type Ask = Box<dyn FnMut(PlanRequest) -> Answer + Send>;
 
 /// Says what groups are to do, when its member leads one. What it says may be at most
-/// [`TASK_MAX`](crate::group::TASK_MAX) bytes long.
+/// [`TASK_MAX`](crate::proto::group::TASK_MAX) bytes long.
 pub struct Manager {
     /// How long it may take, at least the time that a member may take to answer. Then the reorganization has failed.
     pub(crate) patience: Duration,

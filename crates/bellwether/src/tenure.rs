@@ -16,7 +16,7 @@ use tokio::sync::{Notify, watch};
 /// others cannot hear this member, they choose another, and nobody can wait for it.
 ///
 /// Put [`Leadership::epoch`] into what you write, and let whoever stores it refuse a lower one than it has seen: that stops
-/// a leader that was replaced without noticing. What an epoch promises is in [`crate::leadership`].
+/// a leader that was replaced without noticing. What an epoch promises is in [`crate::proto::leadership`].
 #[derive(Debug)]
 pub struct Leadership {
     epoch: u64,
