@@ -22,29 +22,30 @@ pub const DETECTOR: DetectorKind = DetectorKind::Adaptive;
 /// What the owner of an agent chooses.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who this is.
+    /// The id of this node.
     pub me: NodeId,
-    /// Everybody, this node among them; nobody, if they are not known beforehand.
+    /// All members, including this node. Empty if they are not known beforehand.
     pub members: Vec<NodeId>,
     /// The algorithm.
     pub protocol: Protocol,
-    /// Repaired. The laboratory may run what the papers print.
+    /// Repaired, except in the laboratory, which may run what the papers print.
     pub variant: Variant,
     /// The papers' parameters.
     pub timing: Timing,
     /// For algorithms that take one.
     pub detector: DetectorConfig,
-    /// How many crashes are to be tolerated, if the algorithm asks.
+    /// How many crashes to tolerate, if the algorithm asks.
     pub t: usize,
-    /// What some algorithms leave to whoever runs them.
+    /// What some algorithms leave to those who run them.
     pub choices: Choices,
     /// How much this node is preferred as a leader.
     pub priority: u32,
-    /// Whether it gives way to a member of higher priority that has been there for so long.
+    /// Whether it gives way to a member with a higher priority, once that member has been there for this
+    /// long.
     pub preempt: Option<Span>,
-    /// How long is waited when leadership is given back.
+    /// How long to wait when leadership is released.
     pub patience: Patience,
-    /// Whether an application says what groups are to do, and how long it may take.
+    /// How long an application may take to say what a group works on. `None` if there is no application.
     pub planner: Option<Span>,
 }
 
@@ -72,7 +73,7 @@ impl Settings {
         }
     }
 
-    /// The node that comes up in that life, on a machine whose disk holds this.
+    /// A node that comes up in that incarnation, on a machine whose disk holds `disk`.
     pub fn node<E: Election>(&self, disk: &Durable, incarnation: Incarnation, now: Time) -> Node<E> {
         let spec = self.protocol.spec();
         let roster = match spec.peers {

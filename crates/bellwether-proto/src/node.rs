@@ -1,4 +1,5 @@
-//! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
+//! One node: frames in, outputs out, and between them the layers. Only this file and its submodules know the order
+//! of the layers.
 
 mod cause;
 mod grouped;
@@ -18,7 +19,7 @@ use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
-use crate::link::history::Histories;
+use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Letter, Message};
 use crate::release::{Patience, Release};
@@ -89,26 +90,29 @@ pub struct Node<E: Election> {
     history: Option<Histories<Letter<E::Msg>>>,
     detector: Detector,
     election: E,
-    /// What reorganizes the groups that the election forms, if its paper has that.
+    /// The layer that reorganizes the groups that the election forms, if its paper has that.
     group: Option<Group>,
-    /// What turns being named into leading; the laboratory mostly looks at elections alone, and does without.
+    /// The layer that turns being named into leading. Without it, as mostly in the laboratory, there are only
+    /// elections.
     leadership: Option<Leadership>,
     /// Until when the node does not stand, and its election does not run.
     aside: Option<Time>,
-    /// What gives leadership back, and answers for it.
+    /// The layer that releases leadership, and answers commands.
     release: Option<Release>,
-    /// This life is over; another begins when the step is done.
+    /// This incarnation is over; another begins when the step is done.
     ending: Option<Ending>,
-    /// The view last shown to the outside.
+    /// The opinion last reported.
     shown: View,
     // Empty between steps; kept so that a step need not allocate them.
-    /// What layers have for each other.
+    /// Actions of one layer for another.
     queue: VecDeque<Work<E::Msg>>,
+    /// What consistent links have brought.
+    news: VecDeque<News<Letter<E::Msg>>>,
     mail: Mail,
     actions: Actions<E::Msg>,
 }
 
-/// Why a life ends in a process that goes on.
+/// Why an incarnation ends in a process that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     /// The election asked for it.
@@ -145,14 +149,15 @@ impl<E: Election> Node<E> {
             ending: None,
             shown: View { status: Status::Down, leader: None, group: None },
             queue: VecDeque::new(),
+            news: VecDeque::new(),
             mail: Mail::new(),
             actions: Actions::new(),
             setup,
         }
     }
 
-    /// The same node, which announces leadership on these terms once the members that it is linked with agree, and gives it
-    /// back with this patience. Agents are made by [`Settings`](crate::agent::Settings).
+    /// The same node with leadership: it announces a leader on these terms once the connected members agree, and releases
+    /// leadership with this patience. Agents are made by [`Settings`](crate::agent::Settings).
     pub fn with_leadership(mut self, terms: Terms, patience: Patience, now: Time) -> Self {
         self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
         self.release = Some(Release::new(self.id(), self.setup.protocol.name(), patience));
@@ -184,10 +189,10 @@ impl<E: Election> Node<E> {
         self
     }
 
-    /// Takes one input at `now`, which must not run backwards. What is to be done is put into `out`.
+    /// Takes one input at `now`, which must not run backwards. The outputs that follow are put into `out`.
     ///
     /// # Panics
-    /// If `out` is not empty: what a step asks for is carried out before the next.
+    /// If `out` is not empty: carry out the outputs of a step before the next.
     pub fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Outbox<E::Msg>) {
         assert!(out.is_empty(), "the outputs of the step before have been carried out");
         let overslept = self.has_overslept(now);
@@ -234,27 +239,27 @@ impl<E: Election> Node<E> {
         self.aside.is_some()
     }
 
-    /// Who this is.
+    /// The id of this node.
     pub fn id(&self) -> NodeId {
         self.setup.roster.me()
     }
 
-    /// This life.
+    /// This incarnation.
     pub fn incarnation(&self) -> Incarnation {
         self.setup.incarnation
     }
 
-    /// What the node shows of itself.
+    /// The node's opinion: its status, the leader that it names, its group.
     pub fn view(&self) -> View {
         self.shown
     }
 
-    /// The groups that there were, as far as the node knows; `None` if the algorithm forms none.
+    /// The lineage of groups, as far as the node knows it; `None` if the algorithm forms none.
     pub fn history(&self) -> Option<&History> {
         self.group.as_ref().map(Group::history)
     }
 
-    /// What the node's group works on, once that is in place.
+    /// The task of the node's group, once it is in place.
     pub fn task_in_place(&self) -> Option<&Task> {
         self.group.as_ref().and_then(Group::task_in_place)
     }
@@ -311,7 +316,8 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Whether what its election had to say is so late that the others may have given it up: its machine was stopped.
+    /// Whether its election's message is so late that the others may have given this node up: its machine was
+    /// stopped.
     fn has_overslept(&self, now: Time) -> bool {
         self.leadership.is_some() && now.since(self.electing()) > self.setup.timing.delta * 2
     }
@@ -367,7 +373,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// The election hears of a new life before it hears what that says.
+    /// The election hears of a new incarnation before it hears that incarnation's message.
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
             Admitted::SameLife => {}
@@ -414,8 +420,8 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Reports go first, so that the election does not act on what it is about to unlearn; then the election, since
-    /// what it sends may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
+    /// Reports go first, so that the election does not act on outdated knowledge. Then comes the election, because
+    /// its messages may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
     /// arrives at the very instant of the deadline is in time, whatever else arrives at that instant before it.
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         if !self.has_overslept(now) {
@@ -443,7 +449,7 @@ impl<E: Election> Node<E> {
 
     fn gone(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         if peer == self.id() || self.link.incarnation(peer) != incarnation {
-            return; // Of nobody, or of a life that is known to be over or has not been heard of.
+            return; // Of no peer, or of an incarnation that is over or was never heard of.
         }
         if let Some(rank) = self.setup.roster.rank(peer) {
             self.detector.probe(now, rank, &mut self.mail);
@@ -460,7 +466,7 @@ impl<E: Election> Node<E> {
         self.lead(|leadership| leadership.gone(now, peer));
     }
 
-    /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
+    /// A peer remembers a later incarnation of this node: stable storage was lost. Move above it and start
     /// over, or old answers could be taken for new ones.
     fn outlived(&mut self, now: Time, known: Incarnation, out: &mut Outbox<E::Msg>) {
         let mine = self.setup.incarnation;
@@ -471,12 +477,16 @@ impl<E: Election> Node<E> {
         self.begin_life(now, incarnation, out);
     }
 
-    /// Starts over in a later life, with everything volatile lost but who is linked, in which life, and who leads. The process
-    /// is the same, and so are its connections: nobody is introduced anew, and followers are silent by design.
+    /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
+    /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
+    /// followers are silent by design.
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
-        debug_assert!(before.queue.is_empty(), "what the old life had to say has been said");
+        debug_assert!(
+            before.queue.is_empty() && before.news.is_empty(),
+            "what the old life had to say has been said"
+        );
         (self.shown, self.link) = (before.shown, before.link);
         (self.leadership, self.release) = (before.leadership, before.release);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
@@ -484,12 +494,13 @@ impl<E: Election> Node<E> {
         self.start(now, out);
     }
 
-    /// This life is over, and all has been said in it.
+    /// This incarnation is over, and its last messages have been sent.
     fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
         let Some(incarnation) = self.setup.incarnation.next() else { return };
         match ending {
             Ending::Asked => self.begin_life(now, incarnation, out),
-            // It comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
+            // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
+            // for it.
             Ending::StoodAside => {
                 self.lead(Leadership::stand);
                 self.begin_life(now, incarnation, out);
@@ -517,7 +528,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// A message of the leadership layer. What a leader says of its own going is true: it need not be found out.
+    /// A message of the leadership layer. A leader that says that it goes is believed; no detector is needed.
     fn heed(&mut self, now: Time, from: NodeId, msg: LeadershipMsg, out: &mut Outbox<E::Msg>) {
         match msg {
             LeadershipMsg::Aside { next } => {
@@ -547,15 +558,16 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
-            // Where links have a history it is linked with nobody, not even as the dead are: it is not there.
-            let status = if self.history.is_some() { Status::Down } else { Status::Waiting };
+            // Where there are views it is in none, not even as the dead are: it is not there.
+            let views = self.setup.protocol.spec().views;
+            let status = if views { Status::Down } else { Status::Waiting };
             self.shown = View { status, leader: None, group: None };
             out.push(Output::Event(Event::View(self.shown)));
             self.lead(|leadership| leadership.stand_aside(now));
         }
     }
 
-    /// One at a time: what the election makes of one may void the next.
+    /// One at a time: the election's answer to one report may void the next.
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         while let Some(rank) = self.detector.next_down(now, &mut self.mail) {
             self.down(now, rank, None, out);
@@ -576,7 +588,7 @@ impl<E: Election> Node<E> {
         self.queue.push_back(Work::Elect(input, None));
     }
 
-    /// Has the election take an input, and carries out what it asks for.
+    /// Gives the election an input, and carries out its actions.
     fn take_part(
         &mut self,
         now: Time,

@@ -1,4 +1,5 @@
-//! The release of leadership: first the leader's work ends, then the others are told, then the next leader is waited for.
+//! The release of leadership. First the leader's work ends, then the others are told, then this node waits for the next
+//! leader.
 //!
 //! ```text
 //!   Resign, Transfer, Leave, or a member of higher priority
@@ -10,8 +11,8 @@
 //!   the next leader is announced, or has not come in time ──► the command is answered; who leaves has left
 //! ```
 //!
-//! This layer is above leadership and decides nothing about who leads. It sees to it that a leader that goes of its own will
-//! goes in this order, and that nobody waits for ever.
+//! This layer is above leadership and does not decide who leads. It makes sure that a leader that goes voluntarily does so
+//! in this order, and that nobody waits for ever.
 
 #[cfg(test)]
 mod tests;
@@ -27,14 +28,14 @@ use crate::time::{Span, Time};
 /// No more commands than this wait for the next leader. One more is answered at once, as if its time were up.
 pub const WAITING_MAX: usize = 64;
 
-/// How long is waited for what.
+/// How long to wait, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For the leader's work to end; then it is given up, and leadership given back all the same.
+    /// For the leader's work to end. After that it is given up, and leadership is released anyway.
     pub work: Span,
     /// For the next leader.
     pub successor: Span,
-    /// How long who resigns stands aside, unless told otherwise.
+    /// How long a member that resigns stays aside, unless the command says otherwise.
     pub hold: Span,
 }
 
@@ -69,11 +70,11 @@ pub(crate) struct Release {
     steps: Vec<Step>,
 }
 
-/// What to do with leadership that has been given back.
+/// What to do once leadership has been released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     StandAside(Hold, Ticket),
-    /// Nobody asked for it if there is no ticket: a member of higher priority is there.
+    /// Without a ticket nobody asked for it: a member with a higher priority is there.
     HandOver(NodeId, Option<Ticket>),
     Leave,
 }
@@ -88,7 +89,7 @@ impl Then {
     }
 }
 
-/// Who waits for the next leader, and until when.
+/// A wait for the next leader, and when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiting {
     what: Awaited,
@@ -97,11 +98,11 @@ struct Waiting {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
-    /// Whoever comes next.
+    /// Any next leader.
     Anybody(Ticket),
     /// That member.
     Successor(NodeId, Option<Ticket>),
-    /// Whoever comes next; then this node goes.
+    /// Any next leader; then this node goes.
     BeforeLeaving,
 }
 
@@ -146,7 +147,7 @@ impl Release {
         }
     }
 
-    /// Whoever worked as the leader has stopped.
+    /// The work that was done as the leader has ended.
     pub(crate) fn released(&mut self) {
         if !matches!(self.tenure, Tenure::Held { .. }) {
             self.works = false;
@@ -160,7 +161,7 @@ impl Release {
         }
     }
 
-    /// Another leader was announced, or that there is none.
+    /// A leader was announced, or that there is none.
     pub(crate) fn announced(&mut self, announced: Announcement) {
         self.leader = announced.leader;
         let epoch = announced.epoch;
@@ -172,7 +173,7 @@ impl Release {
         });
     }
 
-    /// Looks whether leadership can be given back by now, and whether those who wait for the next leader have it.
+    /// Checks whether leadership can be released by now, and whether the awaited next leader has come.
     pub(crate) fn go_on(&mut self, now: Time, leadership: &Leadership) {
         if let Some((then, _)) = self.pending.take_if(|(_, until)| !self.works || *until <= now) {
             if self.works {
@@ -206,7 +207,7 @@ impl Release {
         self.begin(now, Then::Leave);
     }
 
-    /// One at a time: whoever comes second is told so.
+    /// One at a time: a second command is refused.
     fn release(&mut self, now: Time, then: Then) {
         match (self.pending, then.ticket()) {
             (None, _) => self.begin(now, then),
@@ -259,7 +260,7 @@ impl Release {
         self.waiting.push(Waiting { what, until });
     }
 
-    /// Answers those whose successor has come, or whose time is up.
+    /// Ends the waits whose leader has come, or whose time is over.
     fn answer(&mut self, now: Time, leadership: &Leadership) {
         let next = self.leader.filter(|leader| *leader != self.me);
         let alone = leadership.is_alone();
@@ -285,7 +286,7 @@ impl Release {
         self.waiting.iter().any(|waiting| matches!(waiting.what, Awaited::Successor(..)))
     }
 
-    /// What was asked back is not needed after all.
+    /// Leadership stays here after all.
     fn keep(&mut self) {
         if let Tenure::AskedBack { epoch } = self.tenure {
             self.hold(Tenure::Held { epoch });
@@ -315,7 +316,7 @@ impl Release {
         }
     }
 
-    /// What must be so of every state.
+    /// What must be true of every state.
     pub(crate) fn breach(&self) -> Option<&'static str> {
         let leads = self.leader == Some(self.me);
         if leads == (self.tenure == Tenure::None) {

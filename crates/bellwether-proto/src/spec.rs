@@ -1,4 +1,5 @@
-//! What is to be known about an algorithm: the one place where the rest of the code asks.
+//! What is to be known about an algorithm: the one place where the rest of the code asks. Nobody else matches on a
+//! [`Protocol`](crate::election::Protocol), or concludes from one of these facts to another.
 
 use crate::detector::DetectorKind;
 use crate::kind::Kind;
@@ -22,14 +23,20 @@ pub struct Spec {
     pub messages: &'static str,
     /// Whether it is fit for an agent on a real network, and if not, why.
     pub in_agent: InAgent,
+    /// What a leader needs, and so what its users may rely on when the cluster is split.
+    pub mode: Mode,
     /// Who is preferred.
     pub priority: Priority,
+    /// Whether a leader that is well gives way to a preferred node that comes back.
+    pub gives_way: GivesWay,
     /// The detector it gets unless told otherwise; `None` for an algorithm with timers of its own, which gets none.
     pub detector: Option<DetectorKind>,
     /// Whom its nodes speak with.
     pub peers: Peers,
     /// What it needs of its channels.
     pub channels: Channels,
+    /// Whether its nodes agree on views, which name their members, before anybody leads (Franceschetti and Bruck).
+    pub views: bool,
     /// Whether what it forms is reorganized (Garcia-Molina).
     pub reorganizes: bool,
     /// Whether its leader can hand over to a node of its choice. With fixed priorities it cannot.
@@ -45,10 +52,23 @@ pub struct Spec {
 impl Spec {
     /// The largest cluster that can run it, if there is a limit: views name their members.
     pub const fn nodes_max(&self) -> Option<usize> {
-        match self.channels {
-            Channels::WithHistory => Some(Members::MAX),
-            Channels::InOrder | Channels::AnyOrder => None,
-        }
+        if self.views { Some(Members::MAX) } else { None }
+    }
+
+    /// Whether groups find each other and merge after there is a leader in each, so that agreeing on one takes a while.
+    /// Where views are agreed on beforehand, all have agreed when there is one.
+    pub const fn merges(&self) -> bool {
+        self.reorganizes && !self.views
+    }
+
+    /// Whether the algorithm itself sees to it that a preferred node leads, whoever likes that or not.
+    pub fn preempts(&self) -> bool {
+        self.gives_way != GivesWay::Never
+    }
+
+    /// Whether it can be run by an agent on a real network.
+    pub fn runs_in_agent(&self) -> bool {
+        self.in_agent == InAgent::Yes
     }
 
     /// What that variant promises.
@@ -70,6 +90,75 @@ pub enum Channels {
     /// Links with a history that is the same at both ends, and that carry, while they are up, what is sent in order and
     /// exactly once (Franceschetti and Bruck). Of both variants: the paper takes them for granted.
     WithHistory,
+}
+
+impl Channels {
+    /// Whether there are links that go up and down in the same order at both ends.
+    pub fn have_history(self) -> bool {
+        self == Self::WithHistory
+    }
+}
+
+/// What a leader needs of the other members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Nobody else.
+    AnySurvivor,
+    /// More than half of all members. (In the laboratory [`Primary`](crate::election::Primary) may waive that.)
+    Majority,
+}
+
+impl Mode {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::AnySurvivor, Self::Majority];
+
+    /// The name used in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AnySurvivor => "any-survivor",
+            Self::Majority => "majority",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// How many of that many members a leader needs, itself included.
+    pub const fn needs(self, of: usize) -> usize {
+        match self {
+            Self::AnySurvivor => 1,
+            Self::Majority => of / 2 + 1,
+        }
+    }
+
+    /// What a cluster of agents may rely on, and what not, in words that need no paper.
+    pub const fn guarantee(self) -> &'static str {
+        match self {
+            Self::AnySurvivor => {
+                "Every connected group of members has its leader. Two groups that cannot reach each other each have one. \
+                 An epoch grows within a group; across partitions it is not unique."
+            }
+            Self::Majority => {
+                "One part of the cluster at most has a leader: one with more than half of all members, which can all \
+                 reach each other and agree on who failed. Who is not in it has none. A leader that is cut off steps \
+                 down when it misses too many of them, which may be a moment after the others have another."
+            }
+        }
+    }
+}
+
+/// Whether a leader that is well gives way to a preferred node that comes back: the algorithm has an order of its own, and
+/// nobody is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivesWay {
+    /// It stays.
+    Never,
+    /// As soon as it hears of it.
+    AtOnce,
+    /// When its view changes next.
+    WithNextView,
 }
 
 /// Whether an algorithm is fit for a real network.
@@ -105,5 +194,35 @@ impl Variant {
     /// The variant of that name.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|variant| variant.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::election::Protocol;
+
+    /// Facts that follow from each other. What counts the members that a leader reaches counts links.
+    #[test]
+    fn no_spec_contradicts_itself() {
+        for protocol in Protocol::ALL {
+            let (name, spec) = (protocol.name(), protocol.spec());
+            let has_views = spec.views || spec.gives_way != GivesWay::WithNextView;
+            assert!(has_views, "{name}: a view that never is cannot change");
+            assert!(!spec.views || spec.channels.have_history(), "{name}: views are agreed on over links");
+            assert!(
+                spec.mode == Mode::AnySurvivor || spec.views,
+                "{name}: a view says who is in the majority"
+            );
+            let chooses = !spec.hands_over || spec.gives_way == GivesWay::Never;
+            assert!(chooses, "{name}: whoever is handed leadership would have to give way");
+        }
+    }
+
+    #[test]
+    fn modes_have_names_and_needs() {
+        assert!(Mode::ALL.iter().all(|mode| Mode::by_name(mode.name()) == Some(*mode)));
+        assert_eq!([4, 5].map(|of| Mode::Majority.needs(of)), [3, 3]);
+        assert_eq!(Mode::AnySurvivor.needs(5), 1);
     }
 }

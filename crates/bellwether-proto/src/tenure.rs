@@ -1,4 +1,4 @@
-//! Leadership as a program has it: what it may do, what it may ask for, and what it is answered.
+//! Leadership from a program's point of view: what it may do, what it may ask for, and the answers.
 
 use core::fmt;
 
@@ -9,7 +9,8 @@ use crate::time::Span;
 /// What a program may do as the leader from now on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tenure {
-    /// Nothing: this node does not lead. Leadership may have been lost, and nobody waits for work that goes on.
+    /// Nothing: this node does not lead. Leadership may have been lost, and then nobody waits for work that
+    /// still runs.
     #[default]
     None,
     /// It leads: work may begin.
@@ -17,7 +18,7 @@ pub enum Tenure {
         /// The number of this leadership.
         epoch: u64,
     },
-    /// It leads, and work must end now: leadership is to be given back. No work may begin.
+    /// It leads, but work must end now, because leadership is being released. No work may begin.
     AskedBack {
         /// The number of this leadership.
         epoch: u64,
@@ -27,7 +28,7 @@ pub enum Tenure {
 /// What a program asks of its agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Give leadership back, and stand aside.
+    /// Give leadership up, and go aside.
     Resign {
         /// For how long.
         hold: Hold,
@@ -36,14 +37,14 @@ pub enum Command {
     Stand,
     /// Hand leadership over to that member.
     Transfer {
-        /// To whom.
+        /// The next leader.
         to: NodeId,
     },
-    /// Hand over, if this node leads, and go.
+    /// Hand over, if this node leads, and end.
     Leave,
 }
 
-/// How long to stand aside.
+/// How long to stay aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// As long as the settings say.
@@ -58,43 +59,45 @@ pub enum Hold {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// Why a command was refused, or came to nothing.
+/// Why a command was refused, or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
     /// Only the leader can do this. Nothing changed.
     NotLeader {
-        /// Who was asked.
+        /// The node that was asked.
         me: NodeId,
-        /// Who leads.
+        /// The present leader.
         leader: Option<NodeId>,
     },
-    /// Nobody else could lead, and the command does not say for how long nobody shall. Nothing changed.
+    /// No other member could lead, and the command does not say for how long nobody shall lead. Nothing
+    /// changed.
     NoSuccessor,
-    /// It does not stand aside. Nothing changed.
+    /// The node is not aside. Nothing changed.
     NotAside {
-        /// Who was asked.
+        /// The node that was asked.
         me: NodeId,
     },
-    /// Leadership is being given back already. Nothing changed.
+    /// Leadership is being released already. Nothing changed.
     GivenBack,
     /// The node is leaving. Nothing changed.
     Leaving,
     /// Leadership cannot be handed to that member. Nothing changed.
     HandOver {
-        /// To whom.
+        /// The next leader.
         to: NodeId,
         /// Why not.
         why: Reluctance,
     },
-    /// The algorithm has an order of its own: its leader can resign, but not choose who is next. Nothing changed.
+    /// The algorithm has an order of its own: its leader can resign, but not choose the next leader. Nothing
+    /// changed.
     FixedPriorities {
         /// Its name.
         algorithm: &'static str,
     },
     /// That member did not take over in time. This node may lead again, with another epoch.
     NotTaken {
-        /// Who.
+        /// The member.
         to: NodeId,
     },
 }

@@ -145,7 +145,7 @@ pub struct Timing {
     pub delta: Span,
     /// τ: the leader's period.
     pub tau: Span,
-    /// What an adaptive timeout grows by at each mistake.
+    /// By how much an adaptive timeout grows at each mistake.
     pub step: Span,
 }
 

@@ -23,9 +23,9 @@ pub use setup::{Setup, setup_json};
 pub struct TraceEvent {
     /// When, on the observer's clock.
     pub at: Time,
-    /// Where.
+    /// The node.
     pub node: NodeId,
-    /// In which of the node's lives.
+    /// The node's incarnation.
     pub incarnation: Incarnation,
     /// What.
     pub what: What,
@@ -68,7 +68,7 @@ pub enum What {
 /// What a node wrote to stable storage: [`Durable`], with a number for what may be long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The latest life of the node.
+    /// The latest incarnation of the node.
     pub incarnation: Incarnation,
     /// How often it has been suspected.
     pub count: u64,
@@ -91,7 +91,7 @@ impl From<&Durable> for Written {
 pub struct MsgRef {
     /// Tells messages of one run apart; both copies of a duplicated one have the same.
     pub id: u64,
-    /// What kind.
+    /// Its kind.
     pub kind: Kind,
     /// The sender.
     pub from: NodeId,

@@ -4,7 +4,7 @@ mod aftermath;
 mod models;
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Channels, Protocol, Variant};
+use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::{Assumption, Promise, Property};
 use bellwether_proto::time::Time;
 
@@ -49,7 +49,7 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
     if protocol.spec().detector.is_some() {
         promises.extend(DETECTOR_PROMISES);
     }
-    if protocol.spec().channels == Channels::WithHistory {
+    if protocol.spec().channels.have_history() {
         promises.push(Promise { property: Property::LinkHistory, under: &[] });
     }
     promises

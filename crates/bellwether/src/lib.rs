@@ -16,16 +16,16 @@
 //! | be told when to stop, and finish first | [`Member::campaign`], [`Leadership::ended`] |
 //! | know who leads, now and from now on | [`Member::leader`], [`Member::observe`] |
 //! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
-//! | know with whom a member is in a group, and where that came from | [`Member::status`], [`Member::groups`] |
-//! | say what a new group is to do, and do one's part of it | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
+//! | know a member's group, and the lineage of groups | [`Member::status`], [`Member::groups`] |
+//! | say what a new group works on, and do this member's part | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
 //! | give leadership away | [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
-//! **What you may rely on**: every group of members that can reach each other has one announced leader, and every leadership
-//! an epoch above those that its group had seen. While a network is split, each side has a leader. See [`proto::leadership`] for
-//! the epoch, and [`Protocol::spec`] for what each algorithm promises.
+//! **What you may rely on**: every set of members that can reach each other has one announced leader, and every leadership
+//! has an epoch above all that its members had seen. While a network is split, each side may have a leader. See
+//! [`proto::leadership`] for the epoch, and [`Protocol::spec`] for what each algorithm promises.
 //!
-//! Under it are the pure state machines of `bellwether-proto`, here as [`proto`]. A program with a transport of its own drives
-//! [`proto::node::Node`] itself; `examples/udp_cluster.rs` is a complete driver over UDP.
+//! The pure state machines of `bellwether-proto` do the work, and are here as [`proto`]. A program with a transport of its
+//! own drives [`proto::node::Node`] itself; `examples/udp_cluster.rs` is a complete driver over UDP.
 
 #![forbid(unsafe_code)]
 

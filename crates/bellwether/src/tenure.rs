@@ -10,13 +10,13 @@ use tokio::sync::{Notify, watch};
 
 /// Leadership of this member, while it lasts.
 ///
-/// Hold it while you act as the leader and drop it when you have stopped. When leadership is to be given back, because the
-/// member resigns, hands over or leaves, [`Leadership::ended`] resolves, and the member waits until every guard has been
-/// dropped (or its `release_timeout` has passed) before another can lead. Leadership can also be lost without asking: when the
-/// others cannot hear this member, they choose another, and nobody can wait for it.
+/// Hold it while you act as the leader and drop it when you have stopped. When leadership is released, because the member
+/// resigns, hands over, gives way or leaves, [`Leadership::ended`] resolves. The member waits until every guard has been
+/// dropped (or its `release_timeout` has passed) before another can lead. Leadership can also be lost: when the others
+/// cannot hear this member, they choose another leader and do not wait.
 ///
-/// Put [`Leadership::epoch`] into what you write, and let whoever stores it refuse a lower one than it has seen: that stops
-/// a leader that was replaced without noticing. What an epoch promises is in [`crate::proto::leadership`].
+/// Put [`Leadership::epoch`] into what you write, and let the store refuse an epoch below the largest that it has seen.
+/// That stops a leader that was replaced without noticing. [`crate::proto::leadership`] says what an epoch promises.
 #[derive(Debug)]
 pub struct Leadership {
     epoch: u64,
@@ -37,7 +37,7 @@ struct Shared {
     began: Instant,
     /// When the driver last did anything, in microseconds after that.
     ticked: AtomicU64,
-    /// For how long it may do nothing before leadership is in doubt.
+    /// How long it may do nothing before leadership is in doubt.
     patience: Duration,
     /// How many guards there are.
     guards: AtomicUsize,
@@ -46,19 +46,20 @@ struct Shared {
 }
 
 impl Leadership {
-    /// The number of this leadership: larger than that of every leader before it that this group had seen.
+    /// The number of this leadership: larger than every epoch that this member, or a member that agreed to
+    /// it, had seen.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Whether it still lasts, as far as can be known here. False, too, if this process was stopped for so long that the
-    /// others have given it up by now, even before it has found out. (The clock
-    /// stands still while a whole machine is suspended; then it is false as soon as the member has run.)
+    /// Whether it still lasts, as far as this member can know. It is also false if this process was stopped for so long
+    /// that the others have given it up, even before it has found that out. (The clock stands still while a whole
+    /// machine is suspended; then it is false as soon as the member has run.)
     pub fn is_held(&self) -> bool {
         *self.tenure.borrow() == Tenure::Held { epoch: self.epoch } && self.shared.is_awake()
     }
 
-    /// Waits until leadership has ended or is to be given back. Then stop what only a leader may do, and drop the guard.
+    /// Waits until leadership has ended or is being released. Then stop what only a leader may do, and drop the guard.
     pub async fn ended(&self) {
         self.watch().await;
     }

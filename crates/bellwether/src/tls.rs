@@ -1,4 +1,4 @@
-//! Who a member is, to peers that want proof.
+//! How a member proves its identity to its peers.
 //!
 //! A cluster has one certificate authority. A member's certificate carries two names: the cluster's, which is the same for
 //! all and proves to a dialer that it has reached the cluster, and the member's own, which proves the id that it gives.
@@ -48,7 +48,7 @@ pub enum TlsError {
         /// Why.
         source: io::Error,
     },
-    /// Text that should be PEM is not, or has nothing of what it should have.
+    /// Text that is not PEM, or lacks what it should have.
     #[error("{place} has no {wanted} in PEM: {problem}")]
     Pem {
         /// The file, or what the text is for.

@@ -29,17 +29,15 @@ use std::time::Duration;
 
 use bellwether::tls::TlsError;
 use bellwether::{Config, Identity, Peers};
-use bellwether_proto::election::Protocol;
+use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::ident::NodeId;
 
-use crate::agent::mode::Mode;
 use layers::Settings;
 
 pub(crate) use cluster::ClusterFile;
 pub(crate) use error::ConfigError;
 pub(crate) use flags::Overrides;
 pub(crate) use layers::Environment;
-pub(crate) use relations::gives_way;
 
 /// An agent, complete and valid.
 #[derive(Clone, Debug)]
@@ -148,7 +146,7 @@ impl Draft {
         given::only_variant(settings);
         let (peers, own) = peers::read(settings, id);
         Some(Self {
-            protocol: settings.or("protocol", Protocol::Fjr, given::protocol),
+            protocol: settings.or("protocol", Protocol::default(), given::protocol),
             mode: settings.get("mode", given::mode),
             priority: settings.or("priority", 0, |given| given.whole(0..=1000)),
             preempt: settings.or("preempt", false, given::Given::truth),
@@ -177,14 +175,13 @@ impl Draft {
     fn complete(self) -> Result<AgentConfig, ConfigError> {
         let identity = self.tls.load()?;
         let token = self.token.load()?;
-        let hands_over = relations::hands_over(self.protocol);
         let delay = self.preempt_delay.unwrap_or_default();
         let mut member = Config::new(self.cluster, self.id, self.listen, self.peers, identity, self.data_dir);
         member.protocol = self.protocol;
         member.heartbeat = self.heartbeat;
         member.timeout = self.timeout;
         member.priority = self.priority;
-        member.preempt = (self.preempt && hands_over).then_some(delay);
+        member.preempt = (self.preempt && self.protocol.spec().hands_over).then_some(delay);
         member.resign_hold = self.resign_hold;
         member.release_timeout = self.release_timeout;
         member.trace = self.trace;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bellwether_proto::election::{InAgent, Protocol};
+use bellwether_proto::election::Protocol;
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
 
@@ -68,5 +68,5 @@ pub(crate) struct WhereArgs {
 
 /// The algorithms that are for real networks.
 fn real_protocol() -> impl TypedValueParser<Value = Protocol> {
-    protocol_among(Protocol::ALL.into_iter().filter(|protocol| protocol.spec().in_agent == InAgent::Yes))
+    protocol_among(Protocol::ALL.into_iter().filter(|protocol| protocol.spec().runs_in_agent()))
 }

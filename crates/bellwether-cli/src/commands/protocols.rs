@@ -63,7 +63,7 @@ fn as_json(spec: &Spec) -> serde_json::Value {
         "assumes": spec.assumes,
         "guarantees": spec.guarantees,
         "messages": spec.messages,
-        "in_agent": spec.in_agent == InAgent::Yes,
+        "in_agent": spec.runs_in_agent(),
         "not_in_agent_because": match spec.in_agent { InAgent::Yes => None, InAgent::No(reason) => Some(reason) },
         "detector": spec.detector.map(|detector| detector.name()),
         "repaired": promises(spec.repaired),

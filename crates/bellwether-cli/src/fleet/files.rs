@@ -17,7 +17,6 @@ use bellwether_proto::ident::NodeId;
 
 use super::Launch;
 use super::place::Place;
-use crate::agent::config::gives_way;
 
 /// Nobody looks at a cluster for longer.
 const DAYS: u32 = 30;
@@ -129,7 +128,7 @@ fn config(plan: &Plan, node: &NodePlan) -> String {
         node.id,
         plan.protocol.name(),
         // Some follow the order of the ids at once, and want to be told so.
-        gives_way(plan.protocol),
+        plan.protocol.spec().preempts(),
         node.peer,
         node.api,
     );

@@ -223,7 +223,7 @@ fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<An
     node_in((Incarnation(1), 0), Time::ZERO, protocol, id, ids, terms)
 }
 
-/// In that life, with that count.
+/// In that incarnation, with that count.
 fn node_in(
     (incarnation, count): (Incarnation, u64),
     now: Time,
@@ -442,7 +442,8 @@ fn leadership_is_handed_to_whom_the_leader_chooses() {
     }
 }
 
-/// Followers are silent by design: whom a member was connected with it still is in its next life, heard or not.
+/// Followers are silent by design: whom a member was connected with it still is in its next incarnation, heard
+/// or not.
 #[test]
 fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() {
     let resign: fn(&mut Cluster) = |cluster| {

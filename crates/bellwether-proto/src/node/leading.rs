@@ -1,4 +1,4 @@
-//! What the leadership layer asks for, and what gives leadership back.
+//! The actions of the leadership layer, and of the layer that releases leadership.
 
 use super::{Ending, Node};
 use crate::election::{self, Election};

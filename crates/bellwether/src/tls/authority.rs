@@ -12,7 +12,7 @@ use super::config::{verify_chain, verify_id};
 use super::names::{check_cluster_name, cluster_dns_name, node_dns_name};
 use super::{Identity, TlsError, certificates};
 
-/// Certificates are good from this long ago: the clocks of two machines are never quite the same.
+/// Certificates are valid from this long ago, because the clocks of two machines are never quite the same.
 const BACKDATED: Duration = Duration::from_secs(60 * 60);
 
 /// No certificate is made for longer: the format runs out of years.
@@ -28,7 +28,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// From now, or rather an hour ago, for so many days; a hundred years at most.
+    /// From an hour ago, for this many days from now; at most a hundred years.
     pub fn days(days: u32) -> Self {
         let now = SystemTime::now();
         let days = Duration::from_secs(24 * 60 * 60) * days.min(DAYS_MAX);
@@ -101,7 +101,7 @@ impl Authority {
         &self.cert_pem
     }
 
-    /// Its private key. Whoever has it can be any member.
+    /// Its private key. With it one can pose as any member.
     pub fn key_pem(&self) -> String {
         self.issuer.key().serialize_pem()
     }

@@ -30,8 +30,8 @@ pub(crate) struct TlsConfigs {
 
 impl TlsConfigs {
     /// # Errors
-    /// If the identity is not that of this member, or cannot be used at all. One that peers will refuse, because it
-    /// has expired, say, is no error: the clock may be what is wrong.
+    /// If the identity is not that of this member, or cannot be used at all. An identity that peers will refuse,
+    /// for example because it has expired, is no error: the clock may be wrong.
     pub(crate) fn new(identity: &Identity, cluster: &str, id: NodeId) -> Result<Self, TlsError> {
         check_cluster_name(cluster)?;
         let parts = identity.parts(&Places::default())?;

@@ -1,4 +1,4 @@
-//! Lines in the log that a stranger can cause, and so must not be able to flood it with.
+//! Log lines that a stranger can cause. They are limited, so that a stranger cannot flood the log.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -51,7 +51,7 @@ struct Kind {
 }
 
 impl Complaints {
-    /// Logs what happened on a connection with that peer, unless it has just logged another such.
+    /// Logs what happened on a connection with that peer, unless such a line has just been logged.
     pub(super) fn log(&self, about: About, peer: Option<SocketAddr>, problem: &dyn Display) {
         let Some(suppressed) = self.may_log(about, Instant::now()) else { return };
         let peer = peer.map_or_else(|| "-".to_owned(), |peer| peer.to_string());
@@ -68,7 +68,7 @@ impl Complaints {
         }
     }
 
-    /// How many were held back since the last that was logged; `None` if this one must be, too.
+    /// How many lines were held back since the last one; `None` if this one must be held back, too.
     fn may_log(&self, about: About, now: Instant) -> Option<u64> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kind = kinds.entry(about).or_default();

@@ -6,14 +6,13 @@ use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use bellwether::tls::check_cluster_name;
-use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_proto::election::{InAgent, Mode, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
 use bellwether_toml::{Spanned, Value, one_of};
 
 use super::LogFormat;
 use super::layers::Settings;
-use crate::agent::mode::Mode;
 use crate::duration;
 
 /// A value, for what it was given, and where.
@@ -120,7 +119,7 @@ pub(super) fn id(given: &Given) -> Result<NodeId, String> {
 
 /// An algorithm that is fit for a real network.
 pub(super) fn protocol(given: &Given) -> Result<Protocol, String> {
-    let fit = |protocol: &Protocol| protocol.spec().in_agent == InAgent::Yes;
+    let fit = |protocol: &Protocol| protocol.spec().runs_in_agent();
     let names: Vec<_> = Protocol::ALL.into_iter().filter(fit).map(Protocol::name).collect();
     let expected = one_of(&names);
     let name = given.text(&expected)?;
@@ -148,8 +147,8 @@ pub(super) fn only_variant(settings: &mut Settings) {
 
 /// The mode that is asked for.
 pub(super) fn mode(given: &Given) -> Result<Mode, String> {
-    let expected = "`any-survivor` or `majority`";
-    match given.text(expected)? {
+    let expected = one_of(&Mode::ALL.map(Mode::name));
+    match given.text(&expected)? {
         later @ ("quorum" | "witness") => {
             Err(format!("found {later:?}, which is not in this version; expected {expected}"))
         }

@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Api, rfc3339};
-use crate::agent::mode::Mode;
 use crate::schema;
 
 pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
@@ -42,7 +41,7 @@ pub(super) fn answer(said: impl Serialize) -> Json<Value> {
 
 impl From<&Status> for schema::Status {
     fn from(status: &Status) -> Self {
-        let mode = Mode::of(status.protocol);
+        let mode = status.protocol.spec().mode;
         Self {
             cluster: status.cluster.clone(),
             node: status.id.0,

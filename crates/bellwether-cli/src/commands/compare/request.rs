@@ -116,7 +116,7 @@ fn staged(args: &CompareArgs, file: &Path) -> Result<Request, Trouble> {
 
 /// Each of them once.
 fn protocols(args: &CompareArgs) -> Vec<Protocol> {
-    let in_agent = |protocol: &Protocol| protocol.spec().in_agent == InAgent::Yes;
+    let in_agent = |protocol: &Protocol| protocol.spec().runs_in_agent();
     let default = || Protocol::ALL.into_iter().filter(in_agent).collect();
     let mut protocols: Vec<Protocol> = Vec::new();
     for protocol in args.protocols.clone().unwrap_or_else(default) {

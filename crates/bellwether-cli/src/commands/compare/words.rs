@@ -81,8 +81,8 @@ fn of_scenario(scenario: &Scenario, runs: u32) -> String {
     let Scenario { nodes, until, seed, variant, .. } = scenario;
     let agents = if scenario.agent { " run as agents" } else { "" };
     format!(
-        "{nodes} nodes{agents}, {variant} protocols, {} long, {runs} runs each ({}). What the file expects is of {} \
-         alone, and not judged.",
+        "{nodes} nodes{agents}, {variant} protocols, {} long, {runs} runs each ({}). The file's expectations are about {} \
+         only, and are not judged.",
         rough(until.since(Time::ZERO)),
         seeds(*seed, runs),
         scenario.protocol.name(),

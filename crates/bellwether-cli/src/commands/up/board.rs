@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use super::model::{Model, Node, Standing};
-use crate::agent::mode::Mode;
 use crate::duration::rough;
 use crate::fleet::Process;
 use crate::fleet::board::{self, keys_line, process_cells};
@@ -38,7 +37,7 @@ pub(super) fn introduction(plan: &Plan) -> Vec<String> {
     );
     board::introduction(&[
         ("agents", agents),
-        ("guarantee", Mode::of(plan.protocol).guarantee().to_owned()),
+        ("guarantee", plan.protocol.spec().mode.guarantee().to_owned()),
         ("files", plan.dir.display().to_string()),
         ("ask", format!("{name} status --api {api}")),
         ("", format!("curl http://{api}/v1/status")),

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use crate::agent::mode::Mode;
 use crate::client::words;
 use crate::duration::rough;
 use crate::fleet::Process;
@@ -79,10 +78,7 @@ impl Model {
             notes: Notes::new(now),
             last: None,
             lost: Some(now),
-            needed: match Mode::of(plan.protocol) {
-                Mode::Majority => plan.nodes.len() / 2 + 1,
-                Mode::AnySurvivor => 1,
-            },
+            needed: plan.protocol.spec().mode.needs(plan.nodes.len()),
             too_few: false,
         }
     }

@@ -22,7 +22,7 @@ impl Troubled {
     fn new(protocol: Protocol, nodes: u32, seed: u64) -> Self {
         let priorities: Vec<u32> = (0..nodes).map(|id| (seed >> id) as u32 & 1).collect();
         let mut cluster = Cluster::new(protocol, &priorities, Some(Span::secs(1)), seed);
-        cluster.run(Span::millis(1)); // Nobody connects before its life is on its disk.
+        cluster.run(Span::millis(1)); // Nobody connects before its incarnation is on its disk.
         Self { cluster, protocol, ids: (1..=nodes).map(NodeId).collect() }
     }
 
