@@ -1,6 +1,5 @@
 //! Asks an agent, over its HTTP interface.
 
-pub(crate) mod answer;
 pub(crate) mod events;
 pub(crate) mod words;
 
@@ -10,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use ureq::config::ConfigBuilder;
 use ureq::http::{Response, StatusCode};
 use ureq::typestate::AgentScope;
@@ -19,6 +19,7 @@ use ureq::{Agent, Body, Timeout};
 use crate::Status;
 use crate::args::agent::{ApiArgs, TokenArgs};
 use crate::output::Printer;
+use crate::schema::Problem;
 use events::Events;
 
 /// The default address of an agent's API.
@@ -91,12 +92,12 @@ impl Client {
     }
 
     /// Asks for a change.
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+    pub(crate) fn post(&self, path: &str, body: &impl Serialize) -> Result<Value, Failure> {
         let mut request = agent(CHANGE_TIMEOUT).post(self.url(path)).content_type("application/json");
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
-        self.answer(request.send(body.to_string()), CHANGE_TIMEOUT)
+        self.answer(request.send(json!(body).to_string()), CHANGE_TIMEOUT)
     }
 
     /// The agent's events from now on, or after that change.
@@ -138,8 +139,8 @@ impl Client {
     }
 
     fn refusal(&self, status: StatusCode, answer: &Value) -> Failure {
-        let Some(reason) = answer["error"].as_str() else { return self.is_no_agent(status) };
-        let reason = format!("{}: {reason}", self.api);
+        let Ok(Problem { error }) = Problem::deserialize(answer) else { return self.is_no_agent(status) };
+        let reason = format!("{}: {error}", self.api);
         match status {
             StatusCode::UNAUTHORIZED if self.token.is_none() => Failure::BadInput(format!(
                 "{}: this needs a token: --token, --token-file or BELLWETHER_TOKEN",

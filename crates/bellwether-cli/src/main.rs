@@ -14,6 +14,7 @@ mod fleet;
 mod layout;
 mod output;
 mod recording;
+mod schema;
 mod signals;
 mod terminal;
 mod trouble;

@@ -1,12 +1,13 @@
 //! The outcomes of the restricted operations of a run, for the report of `sim`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use bellwether_proto::group::{Ballot, GroupEvent, OpId};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::trace::{TraceEvent, What};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// How a restricted operation stands at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +42,25 @@ impl Outcome {
     }
 }
 
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 /// A restricted operation at the end of a run. Field names are a stable format.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Operation {
     /// Its number.
     pub op: u64,
-    /// `committed`, `aborted`, `declined` or `open`.
-    pub outcome: &'static str,
+    /// How it stands.
+    pub outcome: Outcome,
     /// The group that committed it.
     pub group: Option<String>,
     /// The nodes that have learnt of the commit.
@@ -63,8 +76,8 @@ pub struct Answer {
     pub t_us: u64,
     /// Which node.
     pub node: u32,
-    /// `committed`, `aborted` or `declined`.
-    pub answer: &'static str,
+    /// Committed, aborted or declined.
+    pub answer: Outcome,
     /// Why it declined.
     pub reason: Option<&'static str>,
 }
@@ -129,7 +142,7 @@ impl Told {
 
     fn answer(&mut self, event: &TraceEvent, answer: Outcome, reason: Option<&'static str>) {
         let t_us = event.at.as_micros();
-        self.answers.push(Answer { t_us, node: event.node.0, answer: answer.name(), reason });
+        self.answers.push(Answer { t_us, node: event.node.0, answer, reason });
     }
 
     fn outcome(&self) -> Outcome {
@@ -146,7 +159,7 @@ impl Told {
     fn account(&self, op: OpId) -> Operation {
         Operation {
             op: op.0,
-            outcome: self.outcome().name(),
+            outcome: self.outcome(),
             group: self.committed.map(|ballot| ballot.group.to_string()),
             known_to: self.known_to.iter().map(|node| node.0).collect(),
             answers: self.answers.clone(),

@@ -144,7 +144,7 @@ fn plain(scenario: &Scenario, goal: &Goal) -> Scenario {
 fn told(mut scenario: Scenario, goal: &Goal) -> (Scenario, String) {
     let report = run::run(&scenario);
     let broken = report.properties.iter().filter(|judged| !judged.holds);
-    let violates = broken.clone().filter_map(|judged| Property::by_name(judged.name)).collect();
+    let violates = broken.clone().map(|judged| judged.property).collect();
     scenario.expect = Expect { violates, ..scenario.expect };
     scenario.name = format!(
         "{} {}: {} is broken",

@@ -40,10 +40,6 @@ impl Clock {
     }
 }
 
-pub(crate) fn span(duration: Duration) -> Span {
-    duration.into()
-}
-
 fn micros(duration: Duration) -> u64 {
-    span(duration).as_micros()
+    Span::from(duration).as_micros()
 }

@@ -1,26 +1,31 @@
 //! What a member must be told before it can join.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bellwether_proto::election::Protocol;
+use bellwether_proto::election::{Protocol, Timing};
 use bellwether_proto::ident::NodeId;
 
 use crate::tls::Identity;
 
-/// How often the leader sends a sign of life.
-pub const HEARTBEAT: Duration = Duration::from_millis(50);
-/// After how long a silent leader is given up, before anything has been learnt about the network.
-pub const TIMEOUT: Duration = Duration::from_millis(250);
-/// How long a member that resigned stays aside.
-pub const RESIGN_HOLD: Duration = Duration::from_secs(30);
-/// How long the leader's work may take to end. After that, leadership is released anyway.
-pub const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// The configuration of a member.
+///
+/// It will have more fields: make one with [`Config::new`], and then change what is to differ.
+///
+/// ```
+/// # use bellwether::{Config, Identity, NodeId, Peers, Protocol};
+/// # fn example(peers: Peers, identity: Identity) -> Config {
+/// let listen = ([0, 0, 0, 0], 3170).into();
+/// let mut config = Config::new("demo", NodeId(1), listen, peers, identity, "/var/lib/demo");
+/// config.protocol = Protocol::Lfa;
+/// config.timeout = 2 * Config::TIMEOUT;
+/// # config
+/// # }
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Config {
     /// The cluster's name. Members of two clusters refuse each other.
     pub cluster: String,
@@ -64,6 +69,15 @@ pub enum Peers {
 }
 
 impl Config {
+    /// How often the leader sends a sign of life, by default.
+    pub const HEARTBEAT: Duration = Duration::from_millis(50);
+    /// After how long a silent leader is given up by default, before anything has been learnt about the network.
+    pub const TIMEOUT: Duration = Duration::from_millis(250);
+    /// How long a member that resigned stays aside, by default.
+    pub const RESIGN_HOLD: Duration = Duration::from_secs(30);
+    /// How long the leader's work may take to end, by default. After that, leadership is released anyway.
+    pub const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
+
     /// A member with the default timing and priority 0.
     pub fn new(
         cluster: impl Into<String>,
@@ -81,13 +95,26 @@ impl Config {
             listen,
             identity,
             data_dir: data_dir.into(),
-            heartbeat: HEARTBEAT,
-            timeout: TIMEOUT,
+            heartbeat: Self::HEARTBEAT,
+            timeout: Self::TIMEOUT,
             priority: 0,
             preempt: None,
-            resign_hold: RESIGN_HOLD,
-            release_timeout: RELEASE_TIMEOUT,
+            resign_hold: Self::RESIGN_HOLD,
+            release_timeout: Self::RELEASE_TIMEOUT,
             trace: None,
         }
+    }
+
+    /// Everybody, this member among them; nobody, if their names are not known beforehand.
+    pub(crate) fn members(&self) -> BTreeSet<NodeId> {
+        match &self.peers {
+            Peers::Listed(peers) => peers.keys().copied().chain([self.id]).collect(),
+            Peers::Named(_) => BTreeSet::new(),
+        }
+    }
+
+    /// The papers' parameters.
+    pub(crate) fn timing(&self) -> Timing {
+        Timing::with_timeout(self.heartbeat.into(), self.timeout.into())
     }
 }

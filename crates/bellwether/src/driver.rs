@@ -20,11 +20,12 @@ use bellwether_proto::tenure::{Refused, Tenure, Ticket};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{What, Written};
 use bellwether_proto::wire::{self, Channel};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::member::{Command, Ended};
+use crate::command::{Command, Reply};
+use crate::error::Ended;
 use crate::recorder::Recorder;
 use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
@@ -54,9 +55,6 @@ pub(crate) struct Driver {
     /// Whether all handles are gone.
     pub(crate) abandoned: bool,
 }
-
-/// What comes of a request.
-pub(crate) type Reply = oneshot::Sender<Result<(), Refused>>;
 
 /// Who waits for the answer to which command.
 #[derive(Debug, Default)]
@@ -180,8 +178,7 @@ impl Driver {
         if !self.linked.is_empty() {
             return Ok(());
         }
-        let id = self.shared.id;
-        Err(Ended::IdInUse(format!("the id {id} is already used by the node at {at}, says node {by}")))
+        Err(Ended::IdInUse { id: self.shared.id, at: at.to_owned(), says: by })
     }
 
     async fn on_command(&mut self, Command { command, reply }: Command) -> Result<(), Ended> {
@@ -244,9 +241,7 @@ impl Driver {
         self.flush();
         let store = Arc::clone(&self.store);
         let written = tokio::task::spawn_blocking(move || store.write(&durable)).await;
-        written
-            .map_err(|error| Ended::Disk(error.to_string()))?
-            .map_err(|error| Ended::Disk(error.to_string()))
+        written.map_err(|error| Ended::Fault(error.to_string()))?.map_err(Ended::disk)
     }
 
     fn send(&mut self, to: NodeId, frame: &Frame<AnyMsg>) {

@@ -16,7 +16,7 @@ use bellwether_proto::leadership::Cause;
 use crate::status::Change;
 
 /// How many changes are remembered.
-pub const HISTORY_MAX: usize = 1_000;
+pub(crate) const HISTORY_MAX: usize = 1_000;
 
 /// No member sees this many changes. A file that says so is damaged.
 const NO_MAX: u64 = 1 << 48;

@@ -24,7 +24,7 @@ type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
 type Ask = Box<dyn FnMut(PlanRequest) -> Answer + Send>;
 
 /// Says what a group works on, when its member leads that group. The answer may be at most
-/// [`TASK_MAX`](crate::group::TASK_MAX) bytes long.
+/// [`TASK_MAX`](crate::proto::group::TASK_MAX) bytes long.
 pub struct Manager {
     /// How long it may take; at least the time that a member may take to answer. After that the reorganization has
     /// failed.

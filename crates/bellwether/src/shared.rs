@@ -11,8 +11,9 @@ use bellwether_proto::leadership::Announcement;
 use bellwether_proto::view::View;
 use tokio::sync::watch;
 
+use crate::config::Config;
+use crate::error::Ended;
 use crate::history::History;
-use crate::member::{Ended, members};
 use crate::reorganization::Service;
 use crate::status::{Change, Counters, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
@@ -54,7 +55,7 @@ pub(crate) struct Known {
 
 impl Shared {
     pub(crate) fn new(
-        config: &crate::Config,
+        config: &Config,
         up_since: SystemTime,
         transport: Transport,
         incarnation: Incarnation,
@@ -64,7 +65,7 @@ impl Shared {
             cluster: config.cluster.clone(),
             id: config.id,
             protocol: config.protocol,
-            size: (config.protocol.spec().mode == Mode::Majority).then(|| members(config).len()),
+            size: (config.protocol.spec().mode == Mode::Majority).then(|| config.members().len()),
             up_since,
             tenures: Tenures::new(config.timeout),
             transport,

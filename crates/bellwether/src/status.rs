@@ -8,8 +8,11 @@ use bellwether_proto::group::Record;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::view::View;
 
+pub use bellwether_proto::leadership::Cause;
+
 /// What a member knows now.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// The cluster's name.
     pub cluster: String,
@@ -49,6 +52,7 @@ pub enum Standing {
 
 /// How much of a cluster a member reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reach {
     /// How many members it hears and is heard by, including itself.
     pub members: usize,
@@ -65,6 +69,7 @@ impl Reach {
 
 /// An announced leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Leader {
     /// Its id.
     pub id: NodeId,
@@ -77,6 +82,7 @@ pub struct Leader {
 
 /// One change of leader, as this member saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// Counts the changes that this member saw, across restarts: 1, 2, 3 …
     pub no: u64,
@@ -90,10 +96,9 @@ pub struct Change {
     pub cause: Cause,
 }
 
-pub use bellwether_proto::leadership::Cause;
-
 /// Another member, as the transport sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Participant {
     /// Its id; `None` for an address at which nobody has answered yet.
     pub id: Option<NodeId>,
@@ -122,6 +127,7 @@ pub enum Link {
 
 /// What has been counted since the process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Frames sent, by layer: election messages.
     pub sent_protocol: u64,

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, watch};
 /// cannot hear this member, they choose another leader and do not wait.
 ///
 /// Put [`Leadership::epoch`] into what you write, and let the store refuse an epoch below the largest that it has seen.
-/// That stops a leader that was replaced without noticing. [`crate::leadership`] says what an epoch promises.
+/// That stops a leader that was replaced without noticing. [`crate::proto::leadership`] says what an epoch promises.
 #[derive(Debug)]
 pub struct Leadership {
     epoch: u64,

@@ -15,7 +15,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 pub use authority::{Authority, Validity};
-pub use names::check_cluster_name;
+pub use names::{ClusterNameError, check_cluster_name};
 
 pub(crate) use config::{TlsConfigs, id_in, verify_id};
 
@@ -38,6 +38,7 @@ impl std::fmt::Debug for Identity {
 
 /// Why certificates cannot be used or made. Nothing is left behind.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TlsError {
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
@@ -93,8 +94,8 @@ pub enum TlsError {
         problem: String,
     },
     /// A name that no cluster can have.
-    #[error("{0}")]
-    ClusterName(String),
+    #[error(transparent)]
+    ClusterName(#[from] ClusterNameError),
     /// A certificate could not be made.
     #[error("cannot make a certificate: {0}")]
     Make(String),

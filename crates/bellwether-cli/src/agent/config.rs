@@ -27,9 +27,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bellwether::Config;
-use bellwether::config::{HEARTBEAT, Peers, RELEASE_TIMEOUT, RESIGN_HOLD, TIMEOUT};
-use bellwether::tls::{Identity, TlsError};
+use bellwether::tls::TlsError;
+use bellwether::{Config, Identity, Peers};
 use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::ident::NodeId;
 
@@ -152,12 +151,12 @@ impl Draft {
             priority: settings.or("priority", 0, |given| given.whole(0..=1000)),
             preempt: settings.or("preempt", false, given::Given::truth),
             preempt_delay: settings.get("preempt_delay", given::Given::duration),
-            resign_hold: settings.or("resign_hold", RESIGN_HOLD, given::Given::duration),
-            release_timeout: settings.or("release_timeout", RELEASE_TIMEOUT, given::Given::duration),
+            resign_hold: settings.or("resign_hold", Config::RESIGN_HOLD, given::Given::duration),
+            release_timeout: settings.or("release_timeout", Config::RELEASE_TIMEOUT, given::Given::duration),
             listen: settings.or("listen.peer", address::listen_by(own.as_deref()), given::listen),
             api: settings.or("listen.api", address::API, given::listen),
-            heartbeat: settings.or("timing.heartbeat", HEARTBEAT, given::Given::duration),
-            timeout: settings.or("timing.timeout", TIMEOUT, given::Given::duration),
+            heartbeat: settings.or("timing.heartbeat", Config::HEARTBEAT, given::Given::duration),
+            timeout: settings.or("timing.timeout", Config::TIMEOUT, given::Given::duration),
             token: Token::read(settings),
             log: LogConfig {
                 format: settings.or("log.format", LogFormat::Text, given::log_format),
@@ -177,21 +176,16 @@ impl Draft {
         let identity = self.tls.load()?;
         let token = self.token.load()?;
         let delay = self.preempt_delay.unwrap_or_default();
-        Ok(AgentConfig {
-            member: Config {
-                protocol: self.protocol,
-                heartbeat: self.heartbeat,
-                timeout: self.timeout,
-                priority: self.priority,
-                preempt: (self.preempt && self.protocol.spec().hands_over).then_some(delay),
-                resign_hold: self.resign_hold,
-                release_timeout: self.release_timeout,
-                trace: self.trace,
-                ..Config::new(self.cluster, self.id, self.listen, self.peers, identity, self.data_dir)
-            },
-            api: ApiConfig { listen: self.api, token },
-            log: self.log,
-        })
+        let mut member = Config::new(self.cluster, self.id, self.listen, self.peers, identity, self.data_dir);
+        member.protocol = self.protocol;
+        member.heartbeat = self.heartbeat;
+        member.timeout = self.timeout;
+        member.priority = self.priority;
+        member.preempt = (self.preempt && self.protocol.spec().hands_over).then_some(delay);
+        member.resign_hold = self.resign_hold;
+        member.release_timeout = self.release_timeout;
+        member.trace = self.trace;
+        Ok(AgentConfig { member, api: ApiConfig { listen: self.api, token }, log: self.log })
     }
 }
 

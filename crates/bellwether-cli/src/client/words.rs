@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::answer::{Cause, Change, Group, Leader};
 use crate::duration::rough;
+use crate::schema::{Cause, Change, Group, Leader};
 
 /// `node 3 leads, epoch 7`
 pub(crate) fn leads(leader: &Leader) -> String {

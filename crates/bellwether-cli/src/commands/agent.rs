@@ -11,9 +11,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use bellwether::Member;
-use bellwether::member::{Ended, JoinError};
 use bellwether::reorganization::Manager;
+use bellwether::{Ended, JoinError, Member};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
@@ -143,8 +142,6 @@ async fn leave(member: &Member, stop: &mut Stop) -> Result<(), Failure> {
 fn end(ended: Ended) -> Result<(), Failure> {
     match ended {
         Ended::Left => Ok(()),
-        Ended::Disk(_) | Ended::IdInUse(_) | Ended::Fault(_) | Ended::Panicked(_) => {
-            Err(ended.to_string().into())
-        }
+        ended => Err(ended.to_string().into()),
     }
 }

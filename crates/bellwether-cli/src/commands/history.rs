@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::Status;
 use crate::args::agent::HistoryArgs;
-use crate::client::answer::{Change, Group, History};
 use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::{Column, table};
 use crate::output::Printer;
+use crate::schema::{Change, Group, History};
 
 const COLUMNS: [Column; 6] = [
     Column::Number("no"),

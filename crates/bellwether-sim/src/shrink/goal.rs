@@ -2,6 +2,7 @@
 
 use bellwether_proto::election::Variant;
 use bellwether_proto::promise::{Assumption, Property};
+use bellwether_proto::view::Status;
 
 use super::blame::Blame;
 use crate::environment::{keeps, promised, promises};
@@ -102,7 +103,7 @@ impl Goal {
     pub(super) fn story(&self, report: &Report) -> String {
         match &self.broken {
             Broken::Property(property) => {
-                let judged = report.properties.iter().find(|judged| judged.name == property.name());
+                let judged = report.properties.iter().find(|judged| judged.property == *property);
                 let violation = judged.and_then(|judged| judged.violation.as_deref()).unwrap_or_default();
                 format!("{property} is broken {violation}.")
             }
@@ -134,7 +135,7 @@ impl Goal {
         };
         let broken = match &self.broken {
             Broken::Property(property) => {
-                report.properties.iter().any(|judged| judged.name == property.name() && !judged.holds)
+                report.properties.iter().any(|judged| judged.property == *property && !judged.holds)
             }
             Broken::Cost(kind, bound) => !bound.admits(count(kind)),
         };
@@ -185,19 +186,25 @@ impl Ends {
 
     /// The status that files write for it.
     pub const fn name(self) -> &'static str {
+        self.status().name()
+    }
+
+    const fn status(self) -> Status {
         match self {
-            Self::Electing => "election",
-            Self::Waiting => "waiting",
-            Self::Reorganizing => "reorganizing",
-            Self::Normal => "normal",
+            Self::Electing => Status::Election,
+            Self::Waiting => Status::Waiting,
+            Self::Reorganizing => Status::Reorganizing,
+            Self::Normal => Status::Normal,
         }
     }
 
     fn fits(self, report: &Report) -> bool {
         let mut up = report.last.iter().filter(|node| node.up);
         match self {
-            Self::Electing | Self::Waiting | Self::Reorganizing => up.any(|node| node.status == self.name()),
-            Self::Normal => up.all(|node| node.status == self.name()),
+            Self::Electing | Self::Waiting | Self::Reorganizing => {
+                up.any(|node| node.status == self.status())
+            }
+            Self::Normal => up.all(|node| node.status == self.status()),
         }
     }
 }

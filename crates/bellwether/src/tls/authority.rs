@@ -55,7 +55,7 @@ impl Authority {
     /// # Errors
     /// If no cluster can have that name.
     pub fn create(cluster: &str, validity: Validity) -> Result<Self, TlsError> {
-        check_cluster_name(cluster).map_err(TlsError::ClusterName)?;
+        check_cluster_name(cluster)?;
         let key = KeyPair::generate().map_err(make)?;
         let mut params = authority_params(cluster);
         params.not_before = validity.from.into();
@@ -69,7 +69,7 @@ impl Authority {
     /// # Errors
     /// If it is another cluster's, was made by other means, or the two do not belong together.
     pub fn from_pem(cluster: &str, cert: &str, key: &str) -> Result<Self, TlsError> {
-        check_cluster_name(cluster).map_err(TlsError::ClusterName)?;
+        check_cluster_name(cluster)?;
         let ca = certificates(cert, "the authority's certificate")?;
         let key = KeyPair::from_pem(key).map_err(|error| TlsError::Pem {
             place: "the authority's key".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bellwether::config::Peers;
+use bellwether::Peers;
 use bellwether_proto::ident::NodeId;
 
 use super::error::ConfigError;

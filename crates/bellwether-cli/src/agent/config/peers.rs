@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bellwether::config::Peers;
+use bellwether::Peers;
 use bellwether_proto::ident::NodeId;
 use bellwether_toml::{Entry, Spanned, Value};
 

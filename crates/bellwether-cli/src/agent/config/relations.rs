@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bellwether::config::Peers;
+use bellwether::Peers;
 use bellwether_proto::election::{self, GivesWay, Protocol, Spec};
 use bellwether_proto::time::Span;
 

@@ -16,13 +16,14 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use bellwether::member::Observer;
 use futures_core::Stream;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::timeout;
 
+use super::Api;
 use super::error::Problem;
-use super::{Api, status};
+use crate::schema;
 
 /// While nothing happens, a watcher gets a comment this often, so that it knows that its connection works.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
@@ -68,7 +69,7 @@ async fn feed(api: Api, after: Option<u64>, to: Sender<Event>) {
     let after = after.map_or(last, |after| after.min(last));
     // The status is newer than the number, so that nothing falls between them.
     let mut changes = api.member.observe_after(after);
-    let now = event("status", after, &status::status_json(&api.member.status()));
+    let now = event("status", after, &json!(schema::Status::from(&api.member.status())));
     if send(&to, now).await.is_err() {
         return;
     }
@@ -82,7 +83,7 @@ async fn feed(api: Api, after: Option<u64>, to: Sender<Event>) {
 /// The next change, unless the watcher goes before.
 async fn next(changes: &mut Observer, to: &Sender<Event>) -> Option<(u64, Value)> {
     tokio::select! {
-        change = changes.next() => change.map(|change| (change.no, status::change_json(&change))),
+        change = changes.next() => change.map(|change| (change.no, json!(schema::Change::from(&change)))),
         () = to.closed() => None,
     }
 }

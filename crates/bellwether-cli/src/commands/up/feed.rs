@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
-use crate::client::answer::{Change, Status};
 use crate::fleet::files::Plan;
 use crate::fleet::news::News;
+use crate::schema::{Change, Status};
 use crate::work::spawn;
 
 /// How long to wait before an agent that does not answer is asked again.

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use crate::client::answer::{Cause, Change, Status};
 use crate::client::words;
 use crate::duration::rough;
 use crate::fleet::Process;
 use crate::fleet::files::Plan;
+use crate::schema::{self, Cause, Change, Status};
 use crate::terminal::notes::Notes;
 
 /// For this long after a node resumes, its causes may be about its own sleep. After that, every algorithm has
@@ -129,11 +129,11 @@ impl Model {
     /// A node says how it sees things.
     pub(super) fn status(&mut self, id: u32, status: &Status, now: Instant) {
         let leader = status.leader.leader.zip(status.leader.epoch).map(|(id, epoch)| Leader { id, epoch });
-        let standing = match status.standing.as_str() {
-            "leading" => Standing::Leader,
-            "following" => Standing::Follower,
-            "aside" => Standing::Aside,
-            _ => Standing::Electing,
+        let standing = match status.standing {
+            schema::Standing::Leading => Standing::Leader,
+            schema::Standing::Following => Standing::Follower,
+            schema::Standing::Aside => Standing::Aside,
+            schema::Standing::Electing | schema::Standing::Other(_) => Standing::Electing,
         };
         let ago = status.leader.since_us.map(words::since).unwrap_or_default();
         let since = now.checked_sub(ago).unwrap_or(now);

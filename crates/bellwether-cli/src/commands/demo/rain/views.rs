@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use bellwether::Member;
-use bellwether::group::PlanRequest;
-use bellwether::ident::{GroupId, NodeId};
 use bellwether::reorganization::{Manager, Service};
+use bellwether_proto::group::PlanRequest;
+use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::view::Status;
 use bellwether_rain::notice::{Notice, View};
 use tokio::sync::{mpsc, oneshot};
@@ -104,8 +104,8 @@ fn ids(nodes: &[NodeId]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bellwether::group::PlanMember;
-    use bellwether::ident::{ElectionId, Incarnation};
+    use bellwether_proto::group::PlanMember;
+    use bellwether_proto::ident::{ElectionId, Incarnation};
 
     fn request(group: Option<u64>) -> PlanRequest {
         let id = |node, seq| ElectionId { node: NodeId(node), incarnation: Incarnation(3), seq };
