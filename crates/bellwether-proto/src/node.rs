@@ -1,26 +1,31 @@
-//! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
+//! One node: frames in, outputs out, and between them the layers. Only this file and its submodules know the order
+//! of the layers.
 
 mod cause;
+mod electing;
 mod grouped;
+mod leading;
 mod linked;
+mod work;
 
-use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::mem;
 
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
-use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
+use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
-use crate::link::history::Histories;
+use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
+use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Letter, Message};
+use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
+use crate::view::View;
+use work::Work;
 
 /// A node in one election, as a function of its state, the time, and what arrives.
 ///
@@ -66,6 +71,7 @@ use crate::view::{Status, View};
 ///             Output::Send { to, .. } => assert_eq!(to, NodeId(2)), // here: lost
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
+///             Output::Tenure(_) | Output::Answer { .. } | Output::Left => { /* only of a node `with_leadership` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -84,19 +90,35 @@ pub struct Node<E: Election> {
     history: Option<Histories<Letter<E::Msg>>>,
     detector: Detector,
     election: E,
-    /// What reorganizes the groups that the election forms, if its paper has that.
+    /// The layer that reorganizes the groups that the election forms, if its paper has that.
     group: Option<Group>,
-    /// What turns being named into leading; the laboratory mostly looks at elections alone, and does without.
+    /// The layer that turns being named into leading. Without it, as mostly in the laboratory, there are only
+    /// elections.
     leadership: Option<Leadership>,
     /// Until when the node does not stand, and its election does not run.
     aside: Option<Time>,
-    /// The election asked for another life; it begins when the step is done.
-    life_is_over: bool,
-    /// The view last shown to the outside.
+    /// The layer that releases leadership, and answers commands.
+    release: Option<Release>,
+    /// This incarnation is over; another begins when the step is done.
+    ending: Option<Ending>,
+    /// The opinion last reported.
     shown: View,
-    // Buffers, empty between steps; kept so that a step need not allocate them.
+    // Empty between steps; kept so that a step need not allocate them.
+    /// Actions of one layer for another.
+    queue: VecDeque<Work<E::Msg>>,
+    /// What consistent links have brought.
+    news: VecDeque<News<Letter<E::Msg>>>,
     mail: Mail,
     actions: Actions<E::Msg>,
+}
+
+/// Why an incarnation ends in a process that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// The election asked for it.
+    Asked,
+    /// The node has stood aside, and stands again.
+    StoodAside,
 }
 
 impl<E: Election> Node<E> {
@@ -123,17 +145,22 @@ impl<E: Election> Node<E> {
                 .then(|| Group::for_election(spec, setup.variant, roster, setup.incarnation, setup.timing)),
             leadership: None,
             aside: None,
-            life_is_over: false,
-            shown: View { status: Status::Down, leader: None, group: None },
+            release: None,
+            ending: None,
+            shown: View::DOWN,
+            queue: VecDeque::new(),
+            news: VecDeque::new(),
             mail: Mail::new(),
             actions: Actions::new(),
             setup,
         }
     }
 
-    /// The same node, which announces leadership on these terms once the members that it is linked with agree.
-    pub fn with_leadership(mut self, terms: Terms, now: Time) -> Self {
+    /// The same node with leadership: it announces a leader on these terms once the connected members agree, and releases
+    /// leadership with this patience. Agents are made by [`Settings`](crate::agent::Settings).
+    pub fn with_leadership(mut self, terms: Terms, patience: Patience, now: Time) -> Self {
         self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
+        self.release = Some(Release::new(self.id(), self.setup.protocol.name(), patience));
         self
     }
 
@@ -162,8 +189,12 @@ impl<E: Election> Node<E> {
         self
     }
 
-    /// Takes one input at `now`, which must not run backwards. What is to be done is appended to `out`.
+    /// Takes one input at `now`, which must not run backwards. The outputs that follow are put into `out`.
+    ///
+    /// # Panics
+    /// If `out` is not empty: carry out the outputs of a step before the next.
     pub fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Outbox<E::Msg>) {
+        assert!(out.is_empty(), "the outputs of the step before have been carried out");
         let overslept = self.has_overslept(now);
         match input {
             Input::Start => self.start(now, out),
@@ -171,30 +202,29 @@ impl<E: Election> Node<E> {
             Input::Deadline => self.wake(now, out),
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
             Input::Linked { peer, incarnation } => self.linked(now, peer, incarnation, out),
-            Input::Unlinked { peer } => self.lead(now, out, |leadership| leadership.unlink(now, peer)),
-            Input::StandAside { until } => self.stand_aside(now, until, out),
-            Input::Stand => self.stand(now, out),
-            Input::HandOver { to } => self.hand_over(now, to, out),
-            Input::Planned { no, plan } => self.regroup(now, out, |group| group.planned(now, no, plan)),
-            Input::Perform(op) => self.regroup(now, out, |group| group.perform(now, op)),
-            Input::Oracle { peer, alive } => {
-                self.relink(now, out, |history| history.oracle(now, peer, alive.is_some()));
-                let watched = self.setup.roster.rank(peer).filter(|_| self.history.is_none());
-                if let Some(rank) = watched {
-                    self.detector.oracle(now, rank, alive.is_some());
-                }
+            Input::Unlinked { peer } => self.lead(|leadership| leadership.unlink(now, peer)),
+            Input::Command { ticket, command } => {
+                self.release(|release, leadership| release.command(now, ticket, command, leadership));
             }
+            Input::Released => self.release(|release, _| release.released()),
+            Input::Planned { no, plan } => self.regroup(|group| group.planned(now, no, plan)),
+            Input::Perform(op) => self.regroup(|group| group.perform(now, op)),
+            Input::Oracle { peer, alive } => self.told(now, peer, alive.is_some()),
         }
+        self.work_off(now, out);
         if overslept {
-            self.lead(now, out, |leadership| leadership.overslept(now));
+            self.lead(|leadership| leadership.overslept(now));
+            self.work_off(now, out);
         }
+        debug_assert_eq!(self.breach(), None, "node {} at {now}", self.id());
     }
 
     /// When to give it [`Input::Deadline`]. May be earlier than anything is due, never later.
     pub fn deadline(&self) -> Option<Time> {
         let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
+        let release = self.release.as_ref().map_or(Time::NEVER, Release::deadline);
         let election = self.aside.unwrap_or_else(|| self.electing());
-        election.min(leadership).as_deadline()
+        election.min(leadership).min(release).as_deadline()
     }
 
     /// When there is something to do for the election, what watches for it, and what follows it.
@@ -204,47 +234,32 @@ impl<E: Election> Node<E> {
         self.detector.deadline().min(self.election.deadline()).min(group).min(history)
     }
 
-    /// Whether leadership could be handed to that peer now, and if not, why.
-    ///
-    /// # Errors
-    /// Says why not. Without the leadership layer there is no leadership to hand over.
-    pub fn may_hand_over(&self, now: Time, to: NodeId) -> Result<(), Reluctance> {
-        self.leadership
-            .as_ref()
-            .map_or(Err(Reluctance::NotLeading), |leadership| leadership.may_hand_over(now, to))
-    }
-
-    /// Whether a peer is linked that could lead, as far as is known.
-    pub fn has_successor(&self) -> bool {
-        self.leadership.as_ref().is_some_and(Leadership::has_successor)
-    }
-
     /// Whether the node stands aside.
     pub fn is_aside(&self) -> bool {
         self.aside.is_some()
     }
 
-    /// Who this is.
+    /// The id of this node.
     pub fn id(&self) -> NodeId {
         self.setup.roster.me()
     }
 
-    /// This life.
+    /// This incarnation.
     pub fn incarnation(&self) -> Incarnation {
         self.setup.incarnation
     }
 
-    /// What the node shows of itself.
+    /// The node's opinion: its status, the leader that it names, its group.
     pub fn view(&self) -> View {
         self.shown
     }
 
-    /// The groups that there were, as far as the node knows; `None` if the algorithm forms none.
+    /// The lineage of groups, as far as the node knows it; `None` if the algorithm forms none.
     pub fn history(&self) -> Option<&History> {
         self.group.as_ref().map(Group::history)
     }
 
-    /// What the node's group works on, once that is in place.
+    /// The task of the node's group, once it is in place.
     pub fn task_in_place(&self) -> Option<&Task> {
         self.group.as_ref().and_then(Group::task_in_place)
     }
@@ -269,6 +284,16 @@ impl<E: Election> Node<E> {
         &self.election
     }
 
+    /// Which invariant of the layers does not hold of this state. Those of an election are about a step:
+    /// [`Election::breach`].
+    pub fn breach(&self) -> Option<&'static str> {
+        let history = self.history.as_ref().and_then(Histories::breach);
+        let group = self.group.as_ref().and_then(Group::breach);
+        let leadership = self.leadership.as_ref().and_then(Leadership::breach);
+        let release = self.release.as_ref().and_then(Release::breach);
+        history.or(group).or(leadership).or(release)
+    }
+
     /// Writes the state in canonical form, as seen at `now`.
     pub fn canonical(&self, now: Time, form: &mut Form) {
         form.node(self.id());
@@ -286,17 +311,22 @@ impl<E: Election> Node<E> {
         if let Some(leadership) = &self.leadership {
             leadership.canonical(now, form);
         }
+        if let Some(release) = &self.release {
+            release.canonical(now, form);
+        }
     }
 
-    /// Whether what its election had to say is so late that the others may have given it up: its machine was stopped.
+    /// Whether its election's message is so late that the others may have given this node up: its machine was
+    /// stopped.
     fn has_overslept(&self, now: Time) -> bool {
         self.leadership.is_some() && now.since(self.electing()) > self.setup.timing.delta * 2
     }
 
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         self.persist(out);
-        self.elect(now, election::Input::Recovery, out);
-        self.relink(now, out, |history| history.start(now));
+        self.elect(election::Input::Recovery);
+        self.work_off(now, out);
+        self.relink(|history| history.start(now));
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
@@ -324,33 +354,33 @@ impl<E: Election> Node<E> {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             // Who stands aside is linked with nobody.
             Body::History(_) if self.aside.is_some() => {}
-            Body::History(msg) => {
-                self.relink(now, out, |history| history.handle(now, from, incarnation, *msg));
-            }
+            Body::History(msg) => self.relink(|history| history.handle(now, from, incarnation, *msg)),
             Body::Detector(msg) => {
                 if let Some(rank) = rank {
                     self.detector.handle(now, rank, incarnation, msg, &mut self.mail);
                     self.post_mail(now, out);
                 }
             }
-            Body::Election(msg) => self.elect(now, election::Input::Message { from, msg }, out),
+            Body::Election(msg) => self.elect(election::Input::Message { from, msg }),
             Body::Join(msg, past) => {
                 if let Some(group) = &mut self.group {
                     group.joined(from, (incarnation, seq), *past);
                 }
-                self.elect(now, election::Input::Message { from, msg }, out);
+                self.elect(election::Input::Message { from, msg });
             }
-            Body::Group(msg) => self.regroup(now, out, |group| group.handle(now, from, msg)),
+            Body::Group(msg) => self.regroup(|group| group.handle(now, from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
         }
     }
 
+    /// The election hears of a new incarnation before it hears that incarnation's message.
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
             Admitted::SameLife => {}
             Admitted::NewLife => {
-                self.lead(now, out, |leadership| leadership.forget(peer));
-                self.elect(now, election::Input::NewLife(peer), out);
+                self.lead(|leadership| leadership.forget(peer));
+                self.elect(election::Input::NewLife(peer));
+                self.work_off(now, out);
             }
         }
     }
@@ -365,7 +395,7 @@ impl<E: Election> Node<E> {
         out: &mut Outbox<E::Msg>,
     ) {
         if self.detector.heard(rank, life) {
-            self.down(now, rank, out);
+            self.down(now, rank, None, out);
         }
         if let Some(no) = rides {
             self.detector.ridden(now, rank, life, no, &mut self.mail);
@@ -390,24 +420,28 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Reports go first, so that the election does not act on what it is about to unlearn; then the election, since
-    /// what it sends may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
+    /// Reports go first, so that the election does not act on outdated knowledge. Then comes the election, because
+    /// its messages may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
     /// arrives at the very instant of the deadline is in time, whatever else arrives at that instant before it.
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         if !self.has_overslept(now) {
-            self.lead(now, out, |leadership| leadership.wake(now));
+            self.lead(|leadership| leadership.wake(now));
+            self.work_off(now, out);
         }
         if let Some(until) = self.aside {
             if until <= now {
-                self.stand(now, out);
+                self.ending = Some(Ending::StoodAside);
             }
             return;
         }
         self.report_downs(now, out);
-        self.relink(now, out, |history| history.wake(now));
-        self.regroup(now, out, |group| group.wake(now));
+        self.relink(|history| history.wake(now));
+        self.work_off(now, out);
+        self.regroup(|group| group.wake(now));
+        self.work_off(now, out);
         if self.election.deadline() <= now {
-            self.elect(now, election::Input::Deadline, out);
+            self.elect(election::Input::Deadline);
+            self.work_off(now, out);
         }
         self.detector.wake(now, &mut self.mail);
         self.post_mail(now, out);
@@ -415,21 +449,24 @@ impl<E: Election> Node<E> {
 
     fn gone(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         if peer == self.id() || self.link.incarnation(peer) != incarnation {
-            return; // Of nobody, or of a life that is known to be over or has not been heard of.
+            return; // Of no peer, or of an incarnation that is over or was never heard of.
         }
         if let Some(rank) = self.setup.roster.rank(peer) {
             self.detector.probe(now, rank, &mut self.mail);
             self.post_mail(now, out);
         }
         self.link.part(peer);
-        self.relink(now, out, |history| history.gone(now, peer));
+        self.relink(|history| history.gone(now, peer));
+        self.work_off(now, out);
         // The election first: who leads next is a matter of its own.
-        self.elect(now, election::Input::Gone(peer), out);
-        self.regroup(now, out, |group| group.gone(peer));
-        self.lead(now, out, |leadership| leadership.gone(now, peer));
+        self.elect(election::Input::Gone(peer));
+        self.work_off(now, out);
+        self.regroup(|group| group.gone(peer));
+        self.work_off(now, out);
+        self.lead(|leadership| leadership.gone(now, peer));
     }
 
-    /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
+    /// A peer remembers a later incarnation of this node: stable storage was lost. Move above it and start
     /// over, or old answers could be taken for new ones.
     fn outlived(&mut self, now: Time, known: Incarnation, out: &mut Outbox<E::Msg>) {
         let mine = self.setup.incarnation;
@@ -440,15 +477,36 @@ impl<E: Election> Node<E> {
         self.begin_life(now, incarnation, out);
     }
 
-    /// Starts over in a later life, with everything volatile lost but who is linked, in which life, and who leads. The process
-    /// is the same, and so are its connections: nobody is introduced anew, and followers are silent by design.
+    /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
+    /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
+    /// followers are silent by design.
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
-        (self.shown, self.leadership, self.link) = (before.shown, before.leadership, before.link);
+        debug_assert!(
+            before.queue.is_empty() && before.news.is_empty(),
+            "what the old life had to say has been said"
+        );
+        (self.shown, self.link) = (before.shown, before.link);
+        (self.leadership, self.release) = (before.leadership, before.release);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, out);
+    }
+
+    /// This incarnation is over, and its last messages have been sent.
+    fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
+        let Some(incarnation) = self.setup.incarnation.next() else { return };
+        match ending {
+            Ending::Asked => self.begin_life(now, incarnation, out),
+            // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
+            // for it.
+            Ending::StoodAside => {
+                self.lead(Leadership::stand);
+                self.begin_life(now, incarnation, out);
+                self.lead(Leadership::introduce);
+            }
+        }
     }
 
     fn linked(&mut self, now: Time, peer: NodeId, life: Incarnation, out: &mut Outbox<E::Msg>) {
@@ -459,29 +517,38 @@ impl<E: Election> Node<E> {
             Ok(admitted) => self.admitted(now, peer, admitted, out),
             Err(why) => return out.push(Output::Event(Event::Refused { from: peer, why })),
         }
-        self.lead(now, out, |leadership| leadership.link(now, peer));
+        self.lead(|leadership| leadership.link(now, peer));
     }
 
-    /// A message of the leadership layer. What a leader says of its own going is true: it need not be found out.
+    /// An oracle says how things are with a peer.
+    fn told(&mut self, now: Time, peer: NodeId, alive: bool) {
+        self.relink(|history| history.oracle(now, peer, alive));
+        if let Some(rank) = self.setup.roster.rank(peer).filter(|_| self.history.is_none()) {
+            self.detector.oracle(now, rank, alive);
+        }
+    }
+
+    /// A message of the leadership layer. A leader that says that it goes is believed; no detector is needed.
     fn heed(&mut self, now: Time, from: NodeId, msg: LeadershipMsg, out: &mut Outbox<E::Msg>) {
         match msg {
             LeadershipMsg::Aside { next } => {
                 if let Some(rank) = self.setup.roster.rank(from).filter(|rank| self.detector.retire(*rank)) {
-                    self.down_because(now, rank, Cause::Resigned(from), out);
+                    self.down(now, rank, Some(Cause::Resigned(from)), out);
                 }
                 let next = next.filter(|_| self.shown.normal_leader() == Some(from));
-                let resigned = election::Input::Resigned { who: from, next };
-                self.elect_because(now, resigned, Cause::Resigned(from), out);
+                self.elect(election::Input::Resigned { who: from, next });
             }
             LeadershipMsg::HandOver { to } if self.shown.normal_leader() == Some(from) => {
-                self.elect(now, election::Input::HandOver(to), out);
+                self.elect(election::Input::HandOver(to));
             }
             _ => {}
         }
-        self.lead(now, out, |leadership| leadership.handle(now, from, msg));
+        self.work_off(now, out);
+        self.lead(|leadership| leadership.handle(now, from, msg));
+        self.work_off(now, out);
         // When it is known why.
         if matches!(msg, LeadershipMsg::Aside { .. }) {
-            self.relink(now, out, |history| history.gone(now, from));
+            self.relink(|history| history.gone(now, from));
         }
     }
 
@@ -491,169 +558,32 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
-            // Where there are views it is in none, not even as the dead are: it is not there.
-            let views = self.setup.protocol.spec().views;
-            let status = if views { Status::Down } else { Status::Waiting };
-            self.shown = View { status, leader: None, group: None };
+            // The others do as if it were gone, and so it shows itself: it is not there.
+            self.shown = View::DOWN;
             out.push(Output::Event(Event::View(self.shown)));
-            self.lead(now, out, |leadership| leadership.stand_aside(now));
+            self.lead(|leadership| leadership.stand_aside(now));
         }
     }
 
-    /// Comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
-    fn stand(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
-        if let (Some(_), Some(incarnation)) = (self.aside, self.setup.incarnation.next()) {
-            self.lead(now, out, Leadership::stand);
-            self.begin_life(now, incarnation, out);
-            self.lead(now, out, Leadership::introduce);
-        }
-    }
-
-    fn hand_over(&mut self, now: Time, to: NodeId, out: &mut Outbox<E::Msg>) {
-        if self.may_hand_over(now, to).is_ok() {
-            self.let_lead(now, to, out);
-        }
-    }
-
-    fn let_lead(&mut self, now: Time, to: NodeId, out: &mut Outbox<E::Msg>) {
-        self.lead(now, out, |leadership| leadership.hand_over(now, to));
-        self.elect(now, election::Input::HandOver(to), out);
-    }
-
-    /// Does something with the leadership layer, if there is one, and carries out what follows.
-    fn lead(&mut self, now: Time, out: &mut Outbox<E::Msg>, act: impl FnOnce(&mut Leadership)) {
-        let Some(leadership) = &mut self.leadership else { return };
-        leadership.suspected(self.setup.count);
-        act(leadership);
-        let steps: Vec<Step> = leadership.drain().collect();
-        for step in steps {
-            match step {
-                Step::Send(to, msg) => self.post(now, to, Body::Leadership(msg), out),
-                Step::Persist => self.persist(out),
-                Step::Announce(announced) => out.push(Output::Event(Event::Announced(announced))),
-                Step::Yield(to) => out.push(Output::Event(Event::Yield(to))),
-                Step::HandOver(to) => self.let_lead(now, to, out),
-            }
-        }
-    }
-
+    /// One at a time: the election's answer to one report may void the next.
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         while let Some(rank) = self.detector.next_down(now, &mut self.mail) {
-            self.down(now, rank, out);
+            self.down(now, rank, None, out);
         }
         self.post_mail(now, out);
     }
 
-    fn down(&mut self, now: Time, rank: usize, out: &mut Outbox<E::Msg>) {
-        let cause = self.cause(&election::Input::DownSig(self.setup.roster.at(rank)));
-        self.down_because(now, rank, cause, out);
-    }
-
-    fn down_because(&mut self, now: Time, rank: usize, cause: Cause, out: &mut Outbox<E::Msg>) {
+    /// The detector reports a peer. If nothing better is known, the report is why the election changes its mind.
+    fn down(&mut self, now: Time, rank: usize, cause: Option<Cause>, out: &mut Outbox<E::Msg>) {
         self.post_mail(now, out);
         let peer = self.setup.roster.at(rank);
         out.push(Output::Event(Event::Down(peer)));
-        self.elect_because(now, election::Input::DownSig(peer), cause, out);
+        self.queue.push_back(Work::Elect(election::Input::DownSig(peer), cause));
+        self.work_off(now, out);
     }
 
-    fn elect(&mut self, now: Time, input: election::Input<E::Msg>, out: &mut Outbox<E::Msg>) {
-        let cause = self.cause(&input);
-        self.elect_because(now, input, cause, out);
-    }
-
-    fn elect_because(
-        &mut self,
-        now: Time,
-        input: election::Input<E::Msg>,
-        cause: Cause,
-        out: &mut Outbox<E::Msg>,
-    ) {
-        if self.aside.is_some() {
-            return; // Its election does not run.
-        }
-        let mut actions = mem::take(&mut self.actions);
-        self.election.handle(now, input, &mut actions);
-        // The view is shown before the messages go out: an observer sees the cause before the effects.
-        let view = self.election.view();
-        let named = self.shown.normal_leader();
-        if view != self.shown {
-            self.shown = view;
-            out.push(Output::Event(Event::View(view)));
-        }
-        for action in actions.drain() {
-            self.carry_out(now, action, out);
-        }
-        self.actions = actions;
-        // After the election's messages: they make the others name whom this node names.
-        if view.normal_leader() != named {
-            self.lead(now, out, |leadership| leadership.name(now, view.normal_leader(), cause));
-        }
-        // What was formed is reorganized when all has been said that formed it.
-        self.regroup(now, out, |_| {});
-        if let (true, Some(incarnation)) = (mem::take(&mut self.life_is_over), self.setup.incarnation.next())
-        {
-            self.begin_life(now, incarnation, out);
-        }
-    }
-
-    fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
-        match action {
-            Action::Send { to, msg } if self.history.is_some() => {
-                self.relink(now, out, |history| history.send(now, to, Letter::Election(msg)));
-            }
-            Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
-            Action::Install(members) => out.push(Output::Event(Event::Members(members))),
-            Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
-            Action::Stand(standing) => self.relink(now, out, |history| history.stand(now, standing)),
-            Action::Join { to, msg } => {
-                let past = self.group.as_ref().map_or_else(Default::default, Group::past);
-                self.post(now, to, Body::Join(msg, Box::new(past)), out);
-            }
-            Action::Form(formation) => {
-                if let Some(group) = &mut self.group {
-                    group.form(now, formation);
-                }
-            }
-            Action::Disband => {
-                if let Some(group) = &mut self.group {
-                    group.disband();
-                }
-            }
-            Action::Broadcast(msg) => {
-                let seq = self.link.next_broadcast();
-                out.push(Output::Broadcast(self.frame(seq, None, Body::Election(msg))));
-            }
-            Action::Persist { count } => {
-                self.setup.count = count;
-                self.persist(out);
-            }
-            Action::BeginLife => self.life_is_over = true,
-            Action::Start(peer) => {
-                if let Some(rank) = self.setup.roster.rank(peer) {
-                    out.push(Output::Event(Event::Watch(peer)));
-                    self.detector.start(now, rank, &mut self.mail);
-                }
-            }
-            Action::Stop(peer) => {
-                if let Some(rank) = self.setup.roster.rank(peer) {
-                    out.push(Output::Event(Event::Unwatch(peer)));
-                    self.detector.stop(now, rank, &mut self.mail);
-                }
-            }
-            Action::StopAll => {
-                out.push(Output::Event(Event::UnwatchAll));
-                self.detector.stop_all(now, &mut self.mail);
-            }
-            Action::PlayDead => {
-                out.push(Output::Event(Event::PlayDead));
-                self.detector.play_dead();
-            }
-            Action::PlayAlive => {
-                out.push(Output::Event(Event::PlayAlive));
-                self.detector.play_alive(now);
-            }
-        }
-        self.post_mail(now, out);
+    fn elect(&mut self, input: election::Input<E::Msg>) {
+        self.queue.push_back(Work::Elect(input, None));
     }
 
     fn post_mail(&mut self, now: Time, out: &mut Outbox<E::Msg>) {

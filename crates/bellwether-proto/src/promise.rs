@@ -1,140 +1,10 @@
 //! What an algorithm promises, and under which assumptions. The promises choose the checkers.
 
-use core::fmt;
+mod property;
 
-/// A property of a run that a checker can judge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Property {
-    /// Garcia-Molina, section III: reorganizing or normal nodes never disagree on the coordinator, nor normal ones on the
-    /// task.
-    A1,
-    /// Garcia-Molina, section III: if nothing fails, one node is in the end normal and coordinates, and all are normal under
-    /// it.
-    A2,
-    /// Stoller, section 3: nodes in normal operation never disagree on the leader.
-    Sle1,
-    /// Stoller, section 3: without failures for a time c, all are normal with a leader that is up, and stay so.
-    Sle2,
-    /// Stoller, section 5: nodes in normal operation in one group never disagree on its leader.
-    Ale1,
-    /// Stoller, section 5: as ALE2', and no more groups than cliques are needed to cover the network.
-    Ale2,
-    /// Stoller, section 5: in a stable system, in bounded time, all are normal, led by one who is up in their group.
-    Ale2Prime,
-    /// Garcia-Molina, assertion 3: those of one group that are reorganizing or normal name one coordinator, and those that
-    /// are normal have one task.
-    A3,
-    /// Garcia-Molina, assertion 4: in a stable system, in bounded time, all who can speak with each other are in one group.
-    A4,
-    /// Souto, assertion 4': in a stable system, in bounded time, all are normal, in the group of a coordinator that they can
-    /// reach, and there are no more groups than cliques needed to cover the network.
-    A4Prime,
-    /// Garcia-Molina, section IV.A: no group number is used twice: of a number there is one coordinator and one task.
-    GroupOnce,
-    /// Raynal, section 1: after some time all nodes that are up name one leader, which is up, for ever.
-    Omega,
-    /// Raynal, section 8.3: after some time a single node sends messages of the algorithm, for ever.
-    SingleSender,
-    /// As OMEGA, of the leaders that were announced to the application.
-    Settled,
-    /// Every leadership that is announced has an epoch above all that its leader had seen.
-    Epoch,
-    /// Garcia-Molina, section IV.B: the graph of groups has no cycles and one root, and one record for each number.
-    History,
-    /// Garcia-Molina, section IV.B: no restricted operation is committed in two groups.
-    RestrictedOnce,
-    /// Stoller, section 2, (1): a watched node that is down is reported.
-    FdComplete,
-    /// Stoller, section 2, (2), and section 6: only a node that was down, or seemed so, is reported.
-    FdAccurate,
-    /// Stoller, section 2: it is reported within the declared latency.
-    FdLatency,
-    /// Franceschetti and Bruck, section 2: both ends of a link see the same ups and downs, neither far ahead of the other.
-    LinkHistory,
-    /// Franceschetti and Bruck, section 1: all who are in a view agree on who is in it and who leads it, and it was fit to be one.
-    ViewAgree,
-    /// Franceschetti and Bruck, theorems 3.1 and 3.2: of those who are in a view, one leads, and no view has two leaders.
-    OneLeaderPerView,
-    /// Franceschetti and Bruck, section 1: a node is part of a component or dead, and goes from one to the next in order.
-    OneViewOrDead,
-    /// Franceschetti and Bruck, theorem 3.3: failures that only some perceive, and that pass, leave no trace.
-    FakeClean,
-}
+pub use property::Property;
 
-impl Property {
-    /// Every property.
-    pub const ALL: [Self; 25] = [
-        Self::A1,
-        Self::A2,
-        Self::Sle1,
-        Self::Sle2,
-        Self::Ale1,
-        Self::Ale2,
-        Self::Ale2Prime,
-        Self::A3,
-        Self::A4,
-        Self::A4Prime,
-        Self::GroupOnce,
-        Self::Omega,
-        Self::SingleSender,
-        Self::Settled,
-        Self::Epoch,
-        Self::History,
-        Self::RestrictedOnce,
-        Self::FdComplete,
-        Self::FdAccurate,
-        Self::FdLatency,
-        Self::LinkHistory,
-        Self::ViewAgree,
-        Self::OneLeaderPerView,
-        Self::OneViewOrDead,
-        Self::FakeClean,
-    ];
-
-    /// The name used in files and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::A1 => "A1",
-            Self::A2 => "A2",
-            Self::Sle1 => "SLE1",
-            Self::Sle2 => "SLE2",
-            Self::Ale1 => "ALE1",
-            Self::Ale2 => "ALE2",
-            Self::Ale2Prime => "ALE2'",
-            Self::A3 => "A3",
-            Self::A4 => "A4",
-            Self::A4Prime => "A4'",
-            Self::GroupOnce => "GROUP-ONCE",
-            Self::Omega => "OMEGA",
-            Self::SingleSender => "SINGLE-SENDER",
-            Self::Settled => "SETTLED",
-            Self::Epoch => "EPOCH",
-            Self::History => "HISTORY",
-            Self::RestrictedOnce => "RESTRICTED-ONCE",
-            Self::FdComplete => "FD-COMPLETE",
-            Self::FdAccurate => "FD-ACCURATE",
-            Self::FdLatency => "FD-LATENCY",
-            Self::LinkHistory => "LINK-HISTORY",
-            Self::ViewAgree => "VIEW-AGREE",
-            Self::OneLeaderPerView => "ONE-LEADER-PER-VIEW",
-            Self::OneViewOrDead => "ONE-VIEW-OR-DEAD",
-            Self::FakeClean => "FAKE-CLEAN",
-        }
-    }
-
-    /// The property of that name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|property| property.name() == name)
-    }
-}
-
-impl fmt::Display for Property {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// What a promise takes for granted about the world.
+/// What a promise assumes about the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assumption {
     /// What is sent to a node that is up arrives.
@@ -161,7 +31,7 @@ pub enum Assumption {
     NoCrashes,
     /// Nobody that crashed comes back.
     NoRecoveries,
-    /// Nothing befalls the system in the second half of the run, and what befell it before is over.
+    /// Nothing goes wrong in the second half of the run, and earlier faults are over.
     QuietEnd,
     /// At most t nodes are down at the end (Raynal, section 2).
     FewCrashes,
@@ -228,7 +98,7 @@ impl Assumption {
     }
 }
 
-/// A property, and what must be so for it to hold.
+/// A property, and the assumptions under which it holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise {
     /// What is promised.

@@ -1,11 +1,11 @@
-//! `bellwether protocols`: what there is to choose from.
+//! `bellwether protocols`: the algorithms to choose from.
 
 use bellwether_proto::election::{InAgent, Protocol, Spec};
 use bellwether_proto::promise::Promise;
 use serde_json::json;
 
 use crate::Status;
-use crate::args::ProtocolsArgs;
+use crate::args::protocols::ProtocolsArgs;
 use crate::layout::hanging;
 use crate::output::Printer;
 

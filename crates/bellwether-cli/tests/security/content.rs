@@ -2,16 +2,16 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use bellwether::election::{AnyMsg, fjr, lfa};
-use bellwether::ident::{Incarnation, NodeId};
-use bellwether::leadership::LeadershipMsg;
-use bellwether::link::LinkMsg;
-use bellwether::message::{Body, Frame};
-use bellwether::wire::{self, Channel};
+use bellwether_proto::election::{AnyMsg, fjr, lfa};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::LeadershipMsg;
+use bellwether_proto::link::LinkMsg;
+use bellwether_proto::message::{Body, Frame};
+use bellwether_proto::wire::{self, Channel};
 
-use crate::records::{self, CONTROL_MAX, RECORD_MAX, Random};
-use crate::siege::Siege;
-use crate::stranger::{self, Stranger};
+use super::records::{self, CONTROL_MAX, RECORD_MAX, Random};
+use super::siege::Siege;
+use super::stranger::{self, Stranger};
 
 /// Enough to fill whatever has no bound.
 const MILLIONS: usize = 4 << 20;

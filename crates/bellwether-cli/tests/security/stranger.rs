@@ -4,16 +4,16 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Identity, Validity};
+use bellwether_proto::ident::NodeId;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::version::TLS13;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
+use super::records;
 use crate::cluster::DEADLINE;
-use crate::records;
 
 /// A connection to an agent, secured.
 pub(crate) struct Stranger {

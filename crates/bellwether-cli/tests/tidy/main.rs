@@ -7,6 +7,7 @@ mod modules;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use bellwether_sim::scenario::Scenario;
 
@@ -15,13 +16,21 @@ use files::{SourceFile, entries, name, root, shown, sources, walk};
 /// A file that is longer is two.
 const LINES_MAX: usize = 700;
 
+/// The README is the front door; the rest is in `docs`.
+const README_WORDS_MAX: usize = 1200;
+
 /// Which crates of ours each may use, and which more its tests may.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bellwether-proto", &[], &[]),
-    ("bellwether-sim", &["bellwether-proto"], &[]),
+    ("bellwether-sim", &["bellwether-proto", "bellwether-toml"], &[]),
+    ("bellwether-toml", &[], &[]),
     ("bellwether", &["bellwether-proto"], &["bellwether-sim"]),
     ("bellwether-rain", &[], &[]),
-    ("bellwether-cli", &["bellwether", "bellwether-proto", "bellwether-rain", "bellwether-sim"], &[]),
+    (
+        "bellwether-cli",
+        &["bellwether", "bellwether-proto", "bellwether-rain", "bellwether-sim", "bellwether-toml"],
+        &[],
+    ),
 ];
 
 #[test]
@@ -81,6 +90,19 @@ fn crates_depend_in_one_direction() {
     }
 }
 
+/// Cargo says nothing of a file in `tests` that no binary includes: its tests would never run.
+#[test]
+fn every_file_of_tests_belongs_to_a_binary() {
+    for krate in entries(&root().join("crates")).iter().filter(|krate| krate.join("tests").exists()) {
+        let files = walk(&krate.join("tests"), "rs");
+        let declared: BTreeSet<_> = files.iter().flat_map(|file| declared_in(file)).collect();
+        let roots = test_roots(krate);
+        let forgotten: Vec<_> =
+            files.iter().filter(|file| !roots.contains(file) && !declared.contains(*file)).collect();
+        assert!(forgotten.is_empty(), "declare a `mod` for {forgotten:#?}");
+    }
+}
+
 #[test]
 fn scenarios_parse_and_begin_by_saying_what_they_show() {
     let files = walk(&root().join("scenarios"), "toml");
@@ -97,14 +119,58 @@ fn links_between_documents_lead_somewhere() {
     let mut broken = Vec::new();
     for file in walk(&root(), "md") {
         let text = fs::read_to_string(&file).unwrap();
-        for link in links(&text) {
-            let target = link.split('#').next().unwrap_or_default();
-            if !target.is_empty() && !file.parent().unwrap().join(target).exists() {
-                broken.push(format!("{}: {link}", shown(&file)));
-            }
-        }
+        broken.extend(
+            links(&text)
+                .into_iter()
+                .filter(|link| !leads_somewhere(&file, link))
+                .map(|link| format!("{}: {link}", shown(&file))),
+        );
     }
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// Whether a link in this document has a file, and the heading that it names in there.
+fn leads_somewhere(document: &Path, link: &str) -> bool {
+    let (target, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let target = if target.is_empty() {
+        document.to_owned()
+    } else {
+        document.parent().expect("a file is in a directory").join(target)
+    };
+    target.exists()
+        && (anchor.is_empty()
+            || fs::read_to_string(&target).is_ok_and(|text| anchors(&text).contains(anchor)))
+}
+
+#[test]
+fn the_map_of_the_code_names_files_that_exist() {
+    let crates = [("P/", "-proto"), ("S/", "-sim"), ("B/", ""), ("C/", "-cli"), ("R/", "-rain")];
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let named = prose(&text).flat_map(|line| line.split('`').skip(1).step_by(2));
+    let mut found = 0;
+    for path in named.filter(|name| !name.contains('<')) {
+        let Some((rest, krate)) = crates.iter().find_map(|(at, krate)| Some((path.strip_prefix(at)?, krate)))
+        else {
+            continue;
+        };
+        let file = root().join("crates").join(format!("bellwether{krate}")).join("src").join(rest);
+        assert!(file.exists(), "ARCHITECTURE.md names `{path}`");
+        found += 1;
+    }
+    assert!(found > 20, "only {found} were found");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let words = fs::read_to_string(root().join("README.md")).unwrap().split_whitespace().count();
+    assert!(words <= README_WORDS_MAX, "{words} words: more belongs in docs, {README_WORDS_MAX} stay here");
+}
+
+#[test]
+fn headings_are_found() {
+    let text = "# The `check` command: try it\n```sh\n# no\n```\n## Two  words\n## It\n## It\n";
+    let expected = ["the-check-command-try-it", "two--words", "it", "it-1"];
+    assert_eq!(anchors(text), expected.map(str::to_owned).into());
 }
 
 #[test]
@@ -140,19 +206,70 @@ fn ours(manifest: &toml::Table, tables: &[&str]) -> BTreeSet<String> {
     dependencies.map(package).filter(|name| name.starts_with("bellwether")).collect()
 }
 
+/// The first files of a crate's test binaries: those that its manifest lists, and those that cargo finds if it may.
+fn test_roots(krate: &Path) -> Vec<PathBuf> {
+    let manifest: toml::Table = fs::read_to_string(krate.join("Cargo.toml")).unwrap().parse().unwrap();
+    let tests = krate.join("tests");
+    let listed = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+    let listed = listed.map(|test| match test.get("path") {
+        Some(path) => krate.join(path.as_str().unwrap()),
+        None => tests.join(test["name"].as_str().unwrap()).with_extension("rs"),
+    });
+    let found = match manifest["package"].get("autotests").and_then(toml::Value::as_bool) {
+        Some(false) => Vec::new(),
+        _ => entries(&tests),
+    };
+    let found = found.into_iter().map(|path| if path.is_dir() { path.join("main.rs") } else { path });
+    listed.chain(found).collect()
+}
+
+/// The files that the `mod` declarations of a file may mean: beside it, in the folder of its name, or where `path` says.
+fn declared_in(file: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(file).unwrap();
+    let (beside, below) = (file.parent().unwrap(), file.with_extension(""));
+    let mut declared = Vec::new();
+    for line in text.lines() {
+        if let Some(path) = line.strip_prefix("#[path = \"").and_then(|rest| rest.strip_suffix("\"]")) {
+            declared.extend(beside.join(path).canonicalize());
+        } else if let Some((_, module)) =
+            line.trim_end_matches(';').split_once("mod ").filter(|_| line.ends_with(';'))
+        {
+            declared.extend([beside, &below].map(|dir| dir.join(module).with_extension("rs")));
+        }
+    }
+    declared
+}
+
 /// The targets of a document's links to files, outside of code.
 fn links(text: &str) -> Vec<String> {
     let mut links = Vec::new();
-    let mut fenced = false;
-    for line in text.lines() {
-        let fence = line.trim_start().starts_with("```");
-        fenced ^= fence;
-        if fenced || fence {
-            continue;
-        }
-        let prose: String = line.split('`').step_by(2).collect();
-        let targets = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+    for line in prose(text) {
+        let plain: String = line.split('`').step_by(2).collect();
+        let targets = plain.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
         links.extend(targets.filter(|target| !target.contains(':')).map(str::to_owned));
     }
     links
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    for heading in prose(text).filter_map(|line| line.strip_prefix('#')) {
+        let words = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let again = (1..).map(|count| format!("{anchor}-{count}")).find(|again| !anchors.contains(again));
+        anchors.insert(if anchors.contains(&anchor) { again.expect("there are few") } else { anchor });
+    }
+    anchors
+}
+
+/// The lines of a document outside of code blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    })
 }

@@ -16,8 +16,8 @@
 //! messages. Under that: nodes in normal operation never disagree on the leader (SLE1), and c_S after the last
 //! failure or recovery all agree on one that is up (SLE2).
 //!
-//! The repaired variant relies on the detector to report a new life of a watched node (E-ST5) and stops watching when
-//! it leads (E-ST10).
+//! The repaired variant relies on the detector to report a new incarnation of a watched node (E-ST5) and stops
+//! watching when it leads (E-ST10).
 
 use alloc::vec::Vec;
 
@@ -34,7 +34,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `bully-fd`.
+/// The facts about `bully-fd`.
 pub const SPEC: Spec = Spec {
     name: "bully-fd",
     document: "Stoller 1997, Fig. 1",

@@ -19,7 +19,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `lockstep`.
+/// The facts about `lockstep`.
 pub const SPEC: Spec = Spec {
     name: "lockstep",
     document: "Raynal 2007, section 1",
@@ -79,7 +79,7 @@ pub struct Lockstep {
     round: u64,
     /// The rank of the strongest heard in it, oneself included.
     strongest: usize,
-    /// The leader found in the round before; none in one's first.
+    /// The leader found in the round before; `None` in the first round.
     leader: Option<usize>,
 }
 
@@ -142,7 +142,7 @@ impl Election for Lockstep {
 }
 
 impl Lockstep {
-    /// Rounds are cut from the clock, so that whoever comes up falls into step.
+    /// Rounds are cut from the clock, so that a process that comes up falls into step.
     fn begin(&mut self, now: Time, out: &mut Actions<Msg>) {
         self.round = now.as_micros() / self.length().as_micros();
         self.strongest = self.setup.roster.my_rank();

@@ -6,16 +6,12 @@ use std::path::Path;
 
 use bellwether_sim::scenario::{Overrides, Scenario};
 
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 use crate::output::Printer;
 
-/// Reads every file before anything runs, and tells of every one that is wrong.
+/// Reads every file before anything runs, and reports all that are wrong.
 pub(super) fn all(args: &SimArgs, out: &Printer) -> Option<Vec<Scenario>> {
-    let overrides = Overrides {
-        protocol: args.protocol.map(|protocol| protocol.name().to_owned()),
-        variant: args.variant.map(|variant| variant.name().to_owned()),
-        seed: args.seed,
-    };
+    let overrides = Overrides { protocol: args.protocol, variant: args.variant, seed: args.seed };
     let mut scenarios = Vec::new();
     for path in &args.files {
         match one(path, &overrides) {

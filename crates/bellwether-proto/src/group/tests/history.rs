@@ -94,7 +94,7 @@ fn members_bring_their_graphs_along_and_all_get_the_whole() {
     three.form(SENT, formation(3, 1, &[]));
     three.joined(id(1), SAID, one.past());
     three.form(SENT, formation(3, 2, &[1, 2]));
-    let ready = three.take_steps().into_iter().find_map(|step| match step {
+    let ready = three.drain().find_map(|step| match step {
         Step::Send(NodeId(1), msg @ GroupMsg::Ready { .. }) => Some(msg),
         _ => None,
     });

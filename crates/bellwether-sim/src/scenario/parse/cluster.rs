@@ -8,10 +8,8 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::{detector, group, leadership, link};
-use toml::Spanned;
+use bellwether_toml::{Spanned, Wrong, nearest, one_of, unknown};
 
-use super::error::{Wrong, one_of};
-use super::near::{nearest, unknown};
 use super::values::{Duration, List, Whole};
 
 /// What the rest of the file is read against.
@@ -20,6 +18,8 @@ pub(super) struct Cluster {
     pub(super) protocol: Protocol,
     pub(super) nodes: u32,
     pub(super) until: Time,
+    /// Whether nodes are run as an agent runs them.
+    pub(super) agent: bool,
 }
 
 impl Cluster {

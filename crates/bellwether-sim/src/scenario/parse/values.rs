@@ -4,11 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bellwether_proto::time::Span;
+use bellwether_toml::Spanned;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use toml::Spanned;
 
-use crate::scenario::{Bound, Latency, Relation, duration};
+use crate::scenario::{Bound, Latency, Relation};
 
 /// A whole number of any size; its range is checked where its meaning is known.
 #[derive(Clone, Copy, Debug)]
@@ -97,11 +97,60 @@ impl Visitor<'_> for DurationVisitor {
     type Value = Duration;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(duration::EXPECTED)
+        f.write_str(Span::EXPECTED)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {
-        duration::parse(text).map(Duration).map_err(E::custom)
+        text.parse().map(Duration).map_err(E::custom)
+    }
+}
+
+/// A length of time, or a word for one that does not end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeOr<W>(pub(crate) Option<Span>, PhantomData<W>);
+
+/// The word for a time that does not end.
+pub(crate) trait Endless {
+    const WORD: &'static str;
+}
+
+/// What does not end at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Never;
+
+impl Endless for Never {
+    const WORD: &'static str = "never";
+}
+
+/// What ends when somebody says so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UntilTold;
+
+impl Endless for UntilTold {
+    const WORD: &'static str = "until-told";
+}
+
+impl<'de, W: Endless> Deserialize<'de> for TimeOr<W> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TimeOrVisitor(PhantomData))
+    }
+}
+
+struct TimeOrVisitor<W>(PhantomData<W>);
+
+impl<W: Endless> Visitor<'_> for TimeOrVisitor<W> {
+    type Value = TimeOr<W>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, or {:?}", Span::EXPECTED, W::WORD)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<TimeOr<W>, E> {
+        if text == W::WORD {
+            return Ok(TimeOr(None, PhantomData));
+        }
+        let span = text.parse().map_err(|problem| E::custom(format_args!("{problem}, or {:?}", W::WORD)));
+        span.map(|span| TimeOr(Some(span), PhantomData))
     }
 }
 
@@ -127,7 +176,7 @@ impl<'de> Visitor<'de> for DelayVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Delay, E> {
-        duration::parse(text).map(|span| Delay(Latency::constant(span))).map_err(E::custom)
+        text.parse().map(|span| Delay(Latency::constant(span))).map_err(E::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Delay, A::Error> {
@@ -297,6 +346,10 @@ pub(crate) trait Entry {
 
 impl Entry for Whole {
     const ENTRIES: &'static str = "a table with a number for each node such as { 1 = 2, 3 = 2 }";
+}
+
+impl Entry for Duration {
+    const ENTRIES: &'static str = "a table with a time for each node such as { 1 = \"0s\" }";
 }
 
 impl Entry for String {

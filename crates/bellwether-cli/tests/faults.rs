@@ -1,0 +1,27 @@
+//! Real agents, and what may befall them: crashes, pauses, disks, requests, impostors.
+//!
+//! | what | file |
+//! |---|---|
+//! | processes that are killed | `crashes.rs` |
+//! | processes that are stopped and go on | `pauses.rs` |
+//! | how such runs are judged, and that the judge cannot be fooled | `judged.rs` |
+//! | that a crash makes one leader and not several | `flicker.rs` |
+//! | every algorithm of the agent | `protocols.rs` |
+//! | leaders that go on purpose | `handover.rs` |
+//! | leaders that are preferred | `priorities.rs` |
+//! | views, and who is in them | `views.rs` |
+//! | state files that are damaged or lost | `state_file.rs` |
+//! | disks that are full | `full_disk.rs` |
+//! | addresses and ids that are taken | `taken.rs` |
+
+mod crashes;
+mod flicker;
+mod full_disk;
+mod handover;
+mod judged;
+mod pauses;
+mod priorities;
+mod protocols;
+mod state_file;
+mod taken;
+mod views;
