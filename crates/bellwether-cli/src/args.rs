@@ -1,4 +1,4 @@
-//! What can be typed: a file for each command, or for those that ask an agent.
+//! The command line: a file for each command, and one for all that ask an agent.
 
 pub(crate) mod agent;
 pub(crate) mod check;
@@ -14,7 +14,7 @@ use bellwether_proto::election::{Protocol, Variant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
-/// Elects leaders: watch a cluster do it, or put the algorithms through scenarios and judge them
+/// Elect leaders: run a cluster, or test the algorithms in a laboratory
 #[derive(Debug, Parser)]
 #[command(name = "bellwether", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Args {
@@ -27,12 +27,12 @@ pub(crate) enum Command {
     /// Start a cluster of real agents on this machine, watch it, and break it
     #[command(after_help = EXIT_CODES)]
     Up(up::UpArgs),
-    /// See what a cluster is good for
+    /// See an example of what a cluster can do
     Demo(demo::DemoArgs),
     /// Run a member of a cluster
     #[command(after_help = EXIT_CODES)]
     Agent(agent::AgentArgs),
-    /// Show how things are, as one agent sees them
+    /// Show the state of the cluster, as one agent sees it
     #[command(after_help = EXIT_CODES)]
     Status(agent::StatusArgs),
     /// Name the leader; exit code 1 if there is none
@@ -44,19 +44,19 @@ pub(crate) enum Command {
     /// Print changes of leader as they happen, until Ctrl-C
     #[command(after_help = EXIT_CODES)]
     Watch(agent::WatchArgs),
-    /// List who led when, and why that changed
+    /// List the changes of leader, with their causes
     #[command(after_help = EXIT_CODES)]
     History(agent::HistoryArgs),
-    /// Let the leader stand aside: ask the leader's agent
+    /// Make the leader go aside; ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Resign(agent::ResignArgs),
-    /// Let the leader hand over to another: ask the leader's agent
+    /// Make the leader hand over to another member; ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Transfer(agent::TransferArgs),
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
     Sim(sim::SimArgs),
-    /// Put algorithms side by side, on your own latency and loss: cost, failover, stability
+    /// Compare algorithms on your own latency and loss: cost, failover, stability
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArgs),
     /// Find the known flaws of the papers, shrink them, and try the repairs
@@ -65,10 +65,10 @@ pub(crate) enum Command {
     /// List the algorithms: what each assumes, guarantees and costs
     #[command(after_help = EXIT_CODES)]
     Protocols(protocols::ProtocolsArgs),
-    /// Make the certificates by which the members of a cluster know each other
+    /// Make certificates for the members of a cluster
     #[command(after_help = EXIT_CODES)]
     Tls(tls::TlsArgs),
-    /// Try to break an algorithm, or judge what nodes recorded: does it keep its promises
+    /// Check whether an algorithm keeps its promises: try to break it, or judge recorded traces
     #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted before it had found anything"))]
     Check(check::CheckArgs),
 }

@@ -22,7 +22,7 @@ use crate::output::Printer;
 use crate::schema::Problem;
 use events::Events;
 
-/// Where an agent is, unless one says otherwise.
+/// The default address of an agent's API.
 const DEFAULT_API: &str = "127.0.0.1:3171";
 /// How long an answer may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -100,7 +100,7 @@ impl Client {
         self.answer(request.send(json!(body).to_string()), CHANGE_TIMEOUT)
     }
 
-    /// What happens at the agent from now on, or after that change.
+    /// The agent's events from now on, or after that change.
     pub(crate) fn watch(&self, after: Option<u64>) -> Result<Events, Failure> {
         let config = config(TIMEOUT).timeout_per_read(Some(SILENCE_MAX));
         let agent = Agent::new_with_config(config.build());
@@ -191,7 +191,8 @@ fn agent(answer: Duration) -> Agent {
     Agent::new_with_config(config(answer).timeout_recv_body(Some(answer)).build())
 }
 
-/// Straight to the agent. Each part has a limit of its own, so that it can be told which was missed.
+/// Connects directly to the agent. Each part has a time limit of its own, so that the error says which was
+/// exceeded.
 fn config(answer: Duration) -> ConfigBuilder<AgentScope> {
     Agent::config_builder()
         .http_status_as_error(false)

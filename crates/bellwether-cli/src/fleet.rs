@@ -1,6 +1,6 @@
 //! A fleet: real agents on this machine, as child processes of this one. `up` and `demo rain` each have one.
 //!
-//! Each child holds the reading end of a pipe and ends when this process lets go of the other, however that comes about.
+//! Each child holds the reading end of a pipe, and ends when this process closes the other end or dies.
 //!
 //! | file | what |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `files.rs` | ports, certificates, configurations |
 //! | `control.rs` | `bellwether up kill 3`, on both ends |
 //! | `keys.rs` | which keys mean which order |
-//! | `news.rs` | what happens, from wherever it comes: agents, keys, signals, other terminals |
+//! | `news.rs` | events from all sources: agents, keys, signals, other terminals |
 //! | `board.rs` | what the boards of all fleets have in common |
 
 pub(crate) mod board;
@@ -36,11 +36,11 @@ use nix::unistd::Pid;
 pub(crate) struct Launch {
     pub(crate) id: u32,
     pub(crate) arguments: Vec<OsString>,
-    /// Where it complains, and, unless somebody listens, what it prints.
+    /// The log: its standard error and, if nobody reads it, its standard output.
     pub(crate) log: PathBuf,
 }
 
-/// Who listens to what the processes print, if anybody does.
+/// Reads what the processes print.
 pub(crate) type Listener = Box<dyn Fn(u32, ChildStdout) -> Result<(), String>>;
 
 /// How long the agents may take to leave at the end.
@@ -86,7 +86,8 @@ struct Node {
 }
 
 impl Fleet {
-    /// Starts all of them. Must be called by the thread that lives longest: the kernel may end them with it.
+    /// Starts all of them. Call this from the thread that lives longest: the kernel may end the processes
+    /// with that thread.
     pub(crate) fn start(launches: Vec<Launch>, listener: Option<Listener>) -> Result<Self, String> {
         let path =
             std::env::current_exe().map_err(|error| format!("cannot find the program itself: {error}"))?;
@@ -141,7 +142,7 @@ impl Fleet {
         self.nodes.get(&id).is_some_and(|node| node.child.is_some())
     }
 
-    /// Starts a node. One that runs leaves first, and starts when it has left.
+    /// Starts a node. A running node leaves first, and starts when it has left.
     pub(crate) fn restart(&mut self, id: u32) -> Result<Process, String> {
         let (program, nodes) = (&self.program, &mut self.nodes);
         let node = node(nodes, id)?;

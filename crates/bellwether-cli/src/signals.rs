@@ -9,10 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::work::spawn;
 
-/// What a process that was interrupted ends with, as shells have it: 128 and the number of the signal.
+/// The exit code of an interrupted process, as in shells: 128 plus the number of the signal.
 const INTERRUPTED: i32 = 130;
 
-/// Set when the process is asked to end. Whoever asks twice cannot wait for what was found.
+/// Set when the process is asked to end. A second request ends it at once and discards the results.
 pub(crate) fn stop_when_asked() -> Result<Arc<AtomicBool>, String> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);

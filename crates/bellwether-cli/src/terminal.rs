@@ -1,10 +1,10 @@
-//! A person at a terminal, or a pipe in its place.
+//! A terminal, or a pipe instead.
 //!
 //! | file | what |
 //! |---|---|
-//! | `notes.rs` | what there is to tell, in order |
-//! | `line.rs` | lines, and how they stand out |
-//! | `screen.rs` | how a board gets onto the terminal, or the news into the pipe |
+//! | `notes.rs` | news, in order |
+//! | `line.rs` | lines, and how they are styled |
+//! | `screen.rs` | draws a board on the terminal, or prints news to a pipe |
 //! | `typed.rs` | which keys are pressed |
 
 pub(crate) mod line;

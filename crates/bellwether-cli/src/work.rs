@@ -1,4 +1,4 @@
-//! Work that takes a while, beside everything else or with a person who waits for it.
+//! Work that takes a while, in the background or with a person who waits for it.
 
 use std::fmt::Display;
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -2,19 +2,19 @@
 //! of the layers.
 
 mod cause;
+mod electing;
 mod grouped;
 mod leading;
 mod linked;
 mod work;
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::mem;
 
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
-use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
+use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
@@ -586,99 +586,6 @@ impl<E: Election> Node<E> {
 
     fn elect(&mut self, input: election::Input<E::Msg>) {
         self.queue.push_back(Work::Elect(input, None));
-    }
-
-    /// Gives the election an input, and carries out its actions.
-    fn take_part(
-        &mut self,
-        now: Time,
-        input: election::Input<E::Msg>,
-        cause: Option<Cause>,
-        out: &mut Outbox<E::Msg>,
-    ) {
-        if self.aside.is_some() {
-            return; // Its election does not run.
-        }
-        let cause = cause.unwrap_or_else(|| self.cause(&input));
-        let mut actions = mem::take(&mut self.actions);
-        self.election.handle(now, input, &mut actions);
-        // The view is shown before the messages go out: an observer sees the cause before the effects.
-        let view = self.election.view();
-        let named = self.shown.normal_leader();
-        if view != self.shown {
-            self.shown = view;
-            out.push(Output::Event(Event::View(view)));
-        }
-        for action in actions.drain() {
-            self.carry_out(now, action, out);
-        }
-        self.actions = actions;
-        // After the election's messages: they make the others name whom this node names.
-        if view.normal_leader() != named {
-            self.lead(|leadership| leadership.name(now, view.normal_leader(), cause));
-        }
-        // What was formed is reorganized when all has been said that formed it.
-        self.regroup(|_| {});
-    }
-
-    fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
-        match action {
-            Action::Send { to, msg } if self.history.is_some() => {
-                self.relink(|history| history.send(now, to, Letter::Election(msg)));
-            }
-            Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
-            Action::Install(members) => out.push(Output::Event(Event::Members(members))),
-            Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
-            Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
-            Action::Join { to, msg } => {
-                let past = self.group.as_ref().map_or_else(Default::default, Group::past);
-                self.post(now, to, Body::Join(msg, Box::new(past)), out);
-            }
-            Action::Form(formation) => {
-                if let Some(group) = &mut self.group {
-                    group.form(now, formation);
-                }
-            }
-            Action::Disband => {
-                if let Some(group) = &mut self.group {
-                    group.disband();
-                }
-            }
-            Action::Broadcast(msg) => {
-                let seq = self.link.next_broadcast();
-                out.push(Output::Broadcast(self.frame(seq, None, Body::Election(msg))));
-            }
-            Action::Persist { count } => {
-                self.setup.count = count;
-                self.persist(out);
-            }
-            Action::BeginLife => self.ending = Some(Ending::Asked),
-            Action::Start(peer) => {
-                if let Some(rank) = self.setup.roster.rank(peer) {
-                    out.push(Output::Event(Event::Watch(peer)));
-                    self.detector.start(now, rank, &mut self.mail);
-                }
-            }
-            Action::Stop(peer) => {
-                if let Some(rank) = self.setup.roster.rank(peer) {
-                    out.push(Output::Event(Event::Unwatch(peer)));
-                    self.detector.stop(now, rank, &mut self.mail);
-                }
-            }
-            Action::StopAll => {
-                out.push(Output::Event(Event::UnwatchAll));
-                self.detector.stop_all(now, &mut self.mail);
-            }
-            Action::PlayDead => {
-                out.push(Output::Event(Event::PlayDead));
-                self.detector.play_dead();
-            }
-            Action::PlayAlive => {
-                out.push(Output::Event(Event::PlayAlive));
-                self.detector.play_alive(now);
-            }
-        }
-        self.post_mail(now, out);
     }
 
     fn post_mail(&mut self, now: Time, out: &mut Outbox<E::Msg>) {

@@ -320,10 +320,10 @@ impl Release {
     pub(crate) fn breach(&self) -> Option<&'static str> {
         let leads = self.leader == Some(self.me);
         if leads == (self.tenure == Tenure::None) {
-            return Some("who is announced has a tenure, and nobody else");
+            return Some("the announced leader has a tenure, and nobody else has");
         }
         if self.pending.is_some() && matches!(self.tenure, Tenure::Held { .. }) {
-            return Some("what is to be given back has been asked back");
+            return Some("leadership that is being released has been asked back");
         }
         if matches!(self.tenure, Tenure::AskedBack { .. })
             && self.pending.is_none()
@@ -331,7 +331,7 @@ impl Release {
         {
             return Some("what was asked back is given back, or kept");
         }
-        (self.waiting.len() > WAITING_MAX + 1).then_some("no more wait than may")
+        (self.waiting.len() > WAITING_MAX + 1).then_some("too many commands wait")
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {

@@ -1,5 +1,5 @@
-//! What is to be known about an algorithm: the one place where the rest of the code asks. Nobody else matches on a
-//! [`Protocol`](crate::election::Protocol), or concludes from one of these facts to another.
+//! The facts about an algorithm. The rest of the code asks only here: it never matches on a
+//! [`Protocol`](crate::election::Protocol), and never infers one of these facts from another.
 
 use crate::detector::DetectorKind;
 use crate::kind::Kind;
@@ -8,14 +8,14 @@ use crate::promise::Promise;
 use crate::roster::Priority;
 use crate::view::Members;
 
-/// What is to be known about an algorithm before choosing it.
+/// The facts about an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     /// Its name in files and commands.
     pub name: &'static str,
     /// The document and figure it comes from.
     pub document: &'static str,
-    /// What it takes for granted.
+    /// What it assumes.
     pub assumes: &'static str,
     /// What its user may rely on.
     pub guarantees: &'static str,
@@ -25,19 +25,19 @@ pub struct Spec {
     pub in_agent: InAgent,
     /// What a leader needs, and so what its users may rely on when the cluster is split.
     pub mode: Mode,
-    /// Who is preferred.
+    /// Which nodes are preferred as leaders.
     pub priority: Priority,
-    /// Whether a leader that is well gives way to a preferred node that comes back.
+    /// Whether a working leader gives way to a preferred node that comes back.
     pub gives_way: GivesWay,
     /// The detector it gets unless told otherwise; `None` for an algorithm with timers of its own, which gets none.
     pub detector: Option<DetectorKind>,
-    /// Whom its nodes speak with.
+    /// Which peers its nodes speak with.
     pub peers: Peers,
     /// What it needs of its channels.
     pub channels: Channels,
     /// Whether its nodes agree on views, which name their members, before anybody leads (Franceschetti and Bruck).
     pub views: bool,
-    /// Whether what it forms is reorganized (Garcia-Molina).
+    /// Whether its groups are reorganized (Garcia-Molina).
     pub reorganizes: bool,
     /// Whether its leader can hand over to a node of its choice. With fixed priorities it cannot.
     pub hands_over: bool,
@@ -55,13 +55,13 @@ impl Spec {
         if self.views { Some(Members::MAX) } else { None }
     }
 
-    /// Whether groups find each other and merge after there is a leader in each, so that agreeing on one takes a while.
-    /// Where views are agreed on beforehand, all have agreed when there is one.
+    /// Whether groups that each have a leader find each other and merge, so that agreeing on one leader takes a while.
+    /// With views, all have agreed when there is one.
     pub const fn merges(&self) -> bool {
         self.reorganizes && !self.views
     }
 
-    /// Whether the algorithm itself sees to it that a preferred node leads, whoever likes that or not.
+    /// Whether the algorithm itself makes a preferred node lead, whatever the settings say.
     pub fn preempts(&self) -> bool {
         self.gives_way != GivesWay::Never
     }
@@ -87,8 +87,8 @@ pub enum Channels {
     InOrder,
     /// Nothing: messages may overtake each other and come twice.
     AnyOrder,
-    /// Links with a history that is the same at both ends, and that carry, while they are up, what is sent in order and
-    /// exactly once (Franceschetti and Bruck). Of both variants: the paper takes them for granted.
+    /// Consistent links: both ends see the same ups and downs, and while a link is up it carries everything in
+    /// order and exactly once (Franceschetti and Bruck). Both variants have them, because the paper assumes them.
     WithHistory,
 }
 
@@ -102,7 +102,7 @@ impl Channels {
 /// What a leader needs of the other members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Nobody else.
+    /// None: any survivor may lead.
     AnySurvivor,
     /// More than half of all members. (In the laboratory [`Primary`](crate::election::Primary) may waive that.)
     Majority,
@@ -133,24 +133,23 @@ impl Mode {
         }
     }
 
-    /// What a cluster of agents may rely on, and what not, in words that need no paper.
+    /// What a cluster of agents may rely on, and what not, in plain words.
     pub const fn guarantee(self) -> &'static str {
         match self {
             Self::AnySurvivor => {
-                "Every connected group of members has its leader. Two groups that cannot reach each other each have one. \
-                 An epoch grows within a group; across partitions it is not unique."
+                "Every set of members that can reach each other has a leader. While the network is split, each side has \
+                 one. Epochs grow within such a set; across a split they are not unique."
             }
             Self::Majority => {
-                "One part of the cluster at most has a leader: one with more than half of all members, which can all \
-                 reach each other and agree on who failed. Who is not in it has none. A leader that is cut off steps \
-                 down when it misses too many of them, which may be a moment after the others have another."
+                "Only a part with more than half of all members has a leader: they can all reach each other and agree on \
+                 who failed. Other members have none. A leader that is cut off steps down when it misses too many of \
+                 them; that may be a moment after the others have a new one."
             }
         }
     }
 }
 
-/// Whether a leader that is well gives way to a preferred node that comes back: the algorithm has an order of its own, and
-/// nobody is asked.
+/// Whether a working leader gives way to a preferred node that comes back, because the algorithm has an order of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivesWay {
     /// It stays.
@@ -173,9 +172,9 @@ pub enum InAgent {
 /// Two readings of an algorithm where its paper is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// With the repairs of `docs/divergence.md`. The default.
+    /// With the repairs of `docs/concepts/divergence.md`. The default.
     Repaired,
-    /// What the paper says, slips of the pen corrected and real flaws kept. For the laboratory.
+    /// What the paper says: slips of the pen are corrected, real flaws are kept. For the laboratory.
     Printed,
 }
 
@@ -202,7 +201,7 @@ mod tests {
     use super::*;
     use crate::election::Protocol;
 
-    /// Facts that follow from each other. What counts the members that a leader reaches counts links.
+    /// Facts that must fit together. Reach is counted by consistent links.
     #[test]
     fn no_spec_contradicts_itself() {
         for protocol in Protocol::ALL {

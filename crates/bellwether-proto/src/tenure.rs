@@ -109,11 +109,11 @@ impl fmt::Display for Refused {
             Self::NotLeader { me, leader: Some(leader) } => {
                 write!(f, "node {me} does not lead; node {leader} does")
             }
-            Self::NoSuccessor => f.write_str(
-                "no other member that could lead is connected: nobody would lead; say for how long",
-            ),
+            Self::NoSuccessor => {
+                f.write_str("no other connected member could lead; say for how long nobody shall lead")
+            }
             Self::NotAside { me } => write!(f, "node {me} does not stand aside"),
-            Self::GivenBack => f.write_str("leadership is being given back already"),
+            Self::GivenBack => f.write_str("leadership is being released already"),
             Self::Leaving => f.write_str("the member is leaving"),
             Self::HandOver { to, why } => match why {
                 Reluctance::NotLeading => f.write_str("this node does not lead"),

@@ -40,7 +40,7 @@ impl Channel {
     }
 }
 
-/// Why bytes are not a frame for us. Nothing has been changed by them.
+/// Why bytes are not a frame for this node. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Nothing at all.
@@ -101,7 +101,7 @@ struct Header {
     tag: u8,
 }
 
-/// What an end of a link says, and the number of the message that follows; 0 if none does.
+/// What an end of a consistent link says, and the number of the message that follows; 0 if none does.
 #[derive(Serialize, Deserialize)]
 struct OnLink {
     to: Incarnation,
@@ -121,7 +121,7 @@ mod tag {
     pub(super) const GROUP: u8 = 3;
     /// An election message with a past: the election's own tag follows.
     pub(super) const JOIN: u8 = 4;
-    /// A link with a history: what it carries follows, with its own tag.
+    /// A consistent link: what it carries follows, with its own tag.
     pub(super) const HISTORY: u8 = 5;
 }
 

@@ -43,7 +43,7 @@ pub enum BadCode {
         nodes: u32,
     },
     /// If all are needed, none may fail.
-    #[error("{data} shards of {nodes} are to rebuild a row, so that no node may fail; expected 1 to {}", nodes - 1)]
+    #[error("if {data} of {nodes} shards are needed to rebuild a row, no node may fail; expected 1 to {}", nodes - 1)]
     NoneSpare {
         /// How many nodes there are.
         nodes: u32,
@@ -241,7 +241,10 @@ mod tests {
         assert_eq!(Code::new(10, 4), Err(BadCode::Nodes(10)));
         assert_eq!(Code::new(6, 0), Err(BadCode::NoData { nodes: 6 }));
         let refused = Code::new(6, 6).unwrap_err().to_string();
-        assert_eq!(refused, "6 shards of 6 are to rebuild a row, so that no node may fail; expected 1 to 5");
+        assert_eq!(
+            refused,
+            "if 6 of 6 shards are needed to rebuild a row, no node may fail; expected 1 to 5"
+        );
         assert!(Code::new(6, 7).is_err() && Code::new(3, 2).is_ok());
     }
 }

@@ -69,7 +69,7 @@ pub enum BadFrame {
     #[error("a frame of {0} bytes; the longest allowed is {FRAME_MAX}")]
     TooLong(usize),
     /// It is no known message.
-    #[error("a frame that says nothing known")]
+    #[error("a frame that is no known message")]
     Unknown,
 }
 

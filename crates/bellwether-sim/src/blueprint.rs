@@ -1,4 +1,4 @@
-//! How the nodes of a scenario are set up: what boots one in a world boots it in a search.
+//! How the nodes of a scenario are set up, in a world and in a search.
 
 use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::DetectorConfig;
@@ -14,10 +14,10 @@ use crate::scenario::Scenario;
 /// What all nodes of a scenario have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Blueprint {
-    /// As the strongest sees it, in no life yet.
+    /// The setup of the strongest node, without an incarnation yet.
     pub(crate) setup: Setup,
     pub(crate) detector: DetectorConfig,
-    /// Who stands by itself; everybody, unless the scenario says who.
+    /// The nodes that become candidates of their own accord; all, unless the scenario names them.
     candidates: Option<Vec<NodeId>>,
     /// Whether nodes are run as an agent runs them.
     agent: bool,
@@ -43,7 +43,7 @@ impl Blueprint {
         Self { setup, detector: scenario.detector_config(), candidates, agent: scenario.agent }
     }
 
-    /// The node that comes up on a machine whose disk holds this, in its next life.
+    /// A node that comes up on a machine whose disk holds `disk`, in its next incarnation.
     pub(crate) fn node<E: Election>(&self, id: NodeId, disk: &Durable, now: Time) -> Node<E> {
         let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
         if self.agent {
@@ -58,7 +58,7 @@ impl Blueprint {
         Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now)
     }
 
-    /// What the owner of that agent has chosen.
+    /// The settings of that agent.
     fn settings(&self, id: NodeId) -> Settings {
         let Setup { protocol, variant, timing, t, .. } = self.setup;
         Settings {

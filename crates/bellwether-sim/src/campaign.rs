@@ -13,7 +13,7 @@ pub struct Campaign {
     pub protocol: Protocol,
     /// Repaired, judged by our promises, or printed, judged by the paper's claims.
     pub variant: Variant,
-    /// Where it runs.
+    /// The world in which it runs.
     pub place: Place,
 }
 

@@ -1,4 +1,4 @@
-//! What became of the restricted operations of a run: the account that `sim` gives of each.
+//! The outcomes of the restricted operations of a run, for the report of `sim`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum Outcome {
     Aborted,
     /// Nobody that was asked tried.
     Declined,
-    /// Nothing else was told of it: whoever was asked was down, or crashed before it had decided.
+    /// None of these: the node that was asked was down, or crashed before it decided.
     Open,
 }
 
@@ -65,11 +65,11 @@ pub struct Operation {
     pub group: Option<String>,
     /// The nodes that have learnt of the commit.
     pub known_to: Vec<u32>,
-    /// What those said that were asked to perform it, in order.
+    /// The answers of the nodes that were asked, in order.
     pub answers: Vec<Answer>,
 }
 
-/// What a node said that was asked to perform an operation.
+/// The answer of a node that was asked to perform an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// When, in microseconds.
@@ -86,7 +86,7 @@ pub struct Answer {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Operations(BTreeMap<OpId, Told>);
 
-/// What was told of one operation.
+/// The events of one operation.
 #[derive(Clone, Debug, Default)]
 struct Told {
     committed: Option<Ballot>,
@@ -122,7 +122,7 @@ impl Operations {
         self.0.entry(op).or_default()
     }
 
-    /// What became of every operation that was asked for, in order of their numbers.
+    /// The outcome of every operation that was asked for, in order of their numbers.
     pub(crate) fn account(&self, asked_for: BTreeSet<OpId>) -> Vec<Operation> {
         let nothing = Told::default();
         let account = |op: OpId| self.0.get(&op).unwrap_or(&nothing).account(op);
@@ -131,7 +131,7 @@ impl Operations {
 }
 
 impl Told {
-    /// The first to know is the coordinator, and that is its answer; the others are told.
+    /// The coordinator is the first to know, and this is its answer; the others are told.
     fn commit(&mut self, event: &TraceEvent, ballot: Ballot) {
         self.known_to.insert(event.node);
         if self.committed.is_none() {

@@ -8,7 +8,7 @@ use bellwether_proto::time::Time;
 
 /// The deadlines' bit in an entry's place: it puts them behind every delivery of the same instant.
 const DEADLINE: u64 = 1 << 63;
-/// That of news: what a connection carried arrives before the news of its end.
+/// The rank of news: the frames of a connection arrive before the news of its end.
 const NEWS: u64 = 1 << 62;
 /// That of applications' answers.
 const ANSWER: u64 = 1 << 61;

@@ -1,14 +1,14 @@
-//! Judges recorded runs: the traces of nodes, and what is known from outside about what befell them.
+//! Judges recorded runs: the traces of nodes, and the truth about what was done to them.
 //!
 //! | step | file |
 //! |---|---|
 //! | one trace of all, in order of time, from the first event on | `merge.rs` |
 //! | every id a rank, as the checkers want it | `ranks.rs` |
-//! | who came up and who crashed, where a trace only shows it | `lives.rs` |
+//! | starts and crashes, if a trace shows them only indirectly | `lives.rs` |
 //! | which assumptions the run kept | `kept.rs` |
 //!
-//! Nobody can tell from the traces alone that a node is down and not just silent, or that a link is cut. So without the
-//! truth only that nodes which speak agree is judged.
+//! The traces alone do not tell a node that is down from a silent one, nor show that a link is cut. So without the
+//! truth only agreement among the nodes that speak is judged.
 
 mod kept;
 mod lives;
@@ -52,11 +52,11 @@ pub struct Recorded {
     pub ended: Time,
     /// The verdicts, and how many events there were up to each violation.
     pub findings: Vec<(Finding, usize)>,
-    /// What is promised and was not judged, and why.
+    /// The promised properties that were not judged, and why.
     pub not_judged: Vec<(Property, String)>,
 }
 
-/// Judges what the nodes recorded, and what befell them if that is known.
+/// Judges the nodes' traces, with the truth if it is known.
 ///
 /// # Errors
 /// If the traces are not of one cluster, or there is nothing in them.
@@ -140,7 +140,7 @@ fn all_are_members(events: &[TraceEvent], members: &[NodeId]) -> Result<(), Stri
     }
 }
 
-/// What to judge, and what not for which reason.
+/// Which properties to judge, and which not, with the reasons.
 fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Property, String)>) {
     let (mut judged, mut left_out) = (Vec::new(), Vec::new());
     for promise in promises(setup.protocol, setup.variant, kept.announced()) {

@@ -1,4 +1,4 @@
-//! What came of a run: the object that `bellwether sim --json` prints.
+//! The report of a run: the object that `bellwether sim --json` prints.
 
 use std::collections::BTreeMap;
 
@@ -36,9 +36,9 @@ pub struct Report {
     /// Each node at the end.
     #[serde(rename = "final")]
     pub last: Vec<FinalNode>,
-    /// What it cost.
+    /// Its messages.
     pub messages: Messages,
-    /// What became of each restricted operation that was asked for.
+    /// The outcome of each restricted operation that was asked for.
     pub operations: Vec<Operation>,
     /// How often a node began to lead, the first time not counted.
     pub leader_changes: u64,
@@ -64,7 +64,7 @@ pub struct FinalNode {
     pub leader: Option<u32>,
     /// Its group.
     pub group: Option<String>,
-    /// The leader that it announces, and the epoch, where nodes are run as an agent runs them.
+    /// The leader that it announces, and the epoch, if nodes run as agents.
     #[serde(skip)]
     pub announced: Option<(u32, u64)>,
 }

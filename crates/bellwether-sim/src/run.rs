@@ -38,12 +38,12 @@ pub fn run_through_the_wire(scenario: &Scenario) -> Report {
     finish(scenario, world)
 }
 
-/// The world of a scenario, judged by what applies to it.
+/// The world of a scenario, with the judges that apply to it.
 pub fn world<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -> World<'a, AnyElection> {
     World::new(scenario, Journal::new(Judge::new(facts(scenario), &judged(scenario)), listener))
 }
 
-/// The world of a scenario, of which only what it costs is asked.
+/// The world of a scenario, without judges: only its cost matters.
 pub fn world_unjudged<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -> World<'a, AnyElection> {
     World::new(scenario, Journal::new(Judge::new(facts(scenario), &[]), listener))
 }

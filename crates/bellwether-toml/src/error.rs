@@ -60,16 +60,6 @@ impl Wrong {
     }
 }
 
-/// Names as messages list them: "`a`, `b` or `c`".
-pub fn one_of(names: &[&str]) -> String {
-    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    match &quoted[..] {
-        [] => "nothing".to_owned(),
-        [only] => only.clone(),
-        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
-    }
-}
-
 /// Line and column, from 1, of a byte of the text.
 fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..offset.min(text.len())];

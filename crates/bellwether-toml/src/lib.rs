@@ -32,8 +32,8 @@ mod value;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, Deserializer};
 
-pub use error::{FileError, Wrong, one_of};
-pub use near::{distance, nearest, unknown};
+pub use error::{FileError, Wrong};
+pub use near::{distance, nearest, one_of, unknown};
 pub use toml::Spanned;
 pub use value::{Entry, Value};
 

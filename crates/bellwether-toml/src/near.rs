@@ -2,13 +2,21 @@
 
 use std::cmp::Reverse;
 
-use crate::error::one_of;
-
 /// The error for a name that does not exist.
 pub fn unknown(what: &str, name: &str, names: &[&str]) -> String {
     match nearest(name, names) {
         Some(near) => format!("unknown {what} `{name}`, did you mean `{near}`?"),
         None => format!("unknown {what} `{name}`, expected {}", one_of(names)),
+    }
+}
+
+/// Names as messages list them: "`a`, `b` or `c`".
+pub fn one_of(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match &quoted[..] {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
     }
 }
 

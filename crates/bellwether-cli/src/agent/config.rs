@@ -1,4 +1,4 @@
-//! What an agent is told: one TOML file, `BELLWETHER_*` variables over it, flags over those.
+//! An agent's configuration: one TOML file, overridden by `BELLWETHER_*` variables, overridden by flags.
 //!
 //! | step | file | an error says |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | values to what they mean | `given.rs`, `address.rs`, `peers.rs` | what was found and what was expected |
 //! | all of them together | `relations.rs` | which two do not go together |
 //!
-//! Every error says where, and all of one step are told at once.
+//! Every error says where it is, and all errors of one step are reported at once.
 
 mod address;
 mod cluster;
@@ -51,7 +51,7 @@ pub(crate) struct AgentConfig {
 #[derive(Clone)]
 pub(crate) struct ApiConfig {
     pub(crate) listen: SocketAddr,
-    /// Who shows it may change things; if there is none, nobody may.
+    /// Requests that change something must show it. If there is none, such requests are refused.
     pub(crate) token: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl AgentConfig {
     }
 }
 
-/// What was given, each value for itself as it should be; nothing yet about what they mean together.
+/// The values that were given. Each is valid by itself; whether they fit together is checked later.
 #[derive(Debug)]
 struct Draft {
     cluster: String,
@@ -171,7 +171,7 @@ impl Draft {
         })
     }
 
-    /// Reads the certificates and the token. What is read here is not what the file says, so it comes last.
+    /// Reads the certificates and the token. They are in other files, so this comes last.
     fn complete(self) -> Result<AgentConfig, ConfigError> {
         let identity = self.tls.load()?;
         let token = self.token.load()?;
@@ -208,7 +208,7 @@ impl TlsFiles {
 }
 
 impl Token {
-    /// One of the two; where both are given, the flag or variable counts and not the file.
+    /// One of the two. If both are given, a flag or variable overrides the file.
     fn read(settings: &mut Settings) -> Self {
         let both = settings.rank("api.token").zip(settings.rank("api.token_file"));
         if let Some((token, file)) = both

@@ -1,4 +1,4 @@
-//! What can be typed after `protocols`.
+//! The arguments of `protocols`.
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProtocolsArgs {

@@ -1,4 +1,4 @@
-//! What can be typed after `sim`.
+//! The arguments of `sim`.
 
 use std::path::PathBuf;
 
@@ -23,16 +23,16 @@ pub(crate) struct SimArgs {
     /// Print one JSON object per scenario, one per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write all that happens in a single FILE, as JSON lines
+    /// Write a trace of all events of a single FILE, as JSON lines
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write what happens in a single FILE, for the viewer ShiViz
+    /// Write the events of a single FILE for the viewer ShiViz
     #[arg(long, value_name = "FILE")]
     pub(crate) shiviz: Option<PathBuf>,
-    /// Draw what matters in a single FILE as a space-time diagram; whatever property it breaks is marked
+    /// Draw the run of a single FILE as a space-time diagram; violations are marked
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) diagram: Option<PathBuf>,
-    /// Draw which groups there were in a single FILE and which came from which; or write that for Graphviz
+    /// Draw the lineage of groups of a single FILE, or write it for Graphviz
     #[arg(long, value_name = "FILE.svg|FILE.dot")]
     pub(crate) history: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What can be typed after `tls`.
+//! The arguments of `tls`.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,8 @@ pub(crate) struct TlsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TlsCommand {
-    /// Make an authority, and a certificate and key for each member; with an authority that is there, what is missing
+    /// Make an authority, and a certificate and key for each member. If there is an authority already, make only what
+    /// is missing
     #[command(after_help = EXIT_CODES)]
     Init(TlsInitArgs),
 }
@@ -24,10 +25,10 @@ pub(crate) struct TlsInitArgs {
     /// The agents' configuration
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
-    /// Where to put the files, instead of where the configuration has the authority's certificate
+    /// The directory for the files, instead of that of the authority's certificate in the configuration
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How long the certificates are good
+    /// For how many days the certificates are valid
     #[arg(long, value_name = "N", default_value_t = 3650, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub(crate) days: u32,
     /// The members, if the configuration does not list them

@@ -1,4 +1,4 @@
-//! What can be typed to play with a cluster.
+//! The arguments of `up`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) nodes: u32,
     /// The algorithm they run
-    #[arg(long, value_name = "P", default_value = "fjr", value_parser = real_protocol())]
+    #[arg(long, value_name = "P", default_value = Protocol::default().name(), value_parser = real_protocol())]
     pub(crate) protocol: Protocol,
     /// Keep configurations, certificates, states and logs in DIR, which is not removed at the end
     #[arg(long, value_name = "DIR")]
@@ -40,11 +40,11 @@ pub(crate) struct ClusterArgs {
 pub(crate) enum UpCommand {
     /// End a node's process at once (SIGKILL)
     Kill(NodeArgs),
-    /// Stop a node's process: it is there, but silent (SIGSTOP)
+    /// Pause a node's process: it is there, but silent (SIGSTOP)
     Stop(NodeArgs),
-    /// Let a stopped node go on (SIGCONT)
+    /// Let a paused node go on (SIGCONT)
     Cont(NodeArgs),
-    /// Start a node that was killed, or restart one that runs
+    /// Start a killed node, or restart a running one
     Start(NodeArgs),
     /// List the nodes
     List(WhereArgs),
@@ -61,7 +61,7 @@ pub(crate) struct NodeArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhereArgs {
-    /// Which cluster, if several are up: the directory that it shows
+    /// Which cluster, if several are up: the directory that it prints
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! `bellwether agent`: a member of a cluster as a process.
 //!
-//! It joins, answers over HTTP, and leaves when it is told to end: whoever leads then hands over first.
+//! It joins, answers over HTTP, and leaves when it is told to end. A leader hands over first.
 
 mod greeting;
 mod log;
@@ -52,7 +52,7 @@ pub(in crate::commands) fn load(
     })
 }
 
-/// Runs an agent until it is told to end, and `beside` it whatever uses it; if that ends, so does the agent.
+/// Runs an agent until it is told to end, and `beside` next to it. If `beside` ends, so does the agent.
 pub(in crate::commands) fn play(
     config: AgentConfig,
     end_with_stdin: bool,

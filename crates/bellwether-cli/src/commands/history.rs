@@ -1,4 +1,4 @@
-//! `bellwether history`: who led when, and why that changed.
+//! `bellwether history`: the changes of leader, with their causes.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const COLUMNS: [Column; 6] = [
     Column::Text("why"),
 ];
 
-/// Groups have no time: which came from which is what a merge tells.
+/// Groups have no time. Their parents say which came from which.
 const GROUP_COLUMNS: [Column; 4] = [
     Column::Whole("group"),
     Column::Number("coordinator"),

@@ -1,4 +1,4 @@
-//! `bellwether protocols`: what there is to choose from.
+//! `bellwether protocols`: the algorithms to choose from.
 
 use bellwether_proto::election::{InAgent, Protocol, Spec};
 use bellwether_proto::promise::Promise;

@@ -1,4 +1,4 @@
-//! `bellwether resign`: the leader stands aside.
+//! `bellwether resign`: the leader goes aside.
 
 use crate::Status;
 use crate::args::agent::ResignArgs;

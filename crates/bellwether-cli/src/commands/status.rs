@@ -1,4 +1,4 @@
-//! `bellwether status`: how things are, as one agent sees them.
+//! `bellwether status`: the state of the cluster, as one agent sees it.
 
 use crate::Status;
 use crate::args::agent::StatusArgs;
@@ -50,7 +50,7 @@ fn print(status: &Answer, out: &Printer) {
     );
 }
 
-/// Where it stands; of one that is in no view, also what it waits for.
+/// Its standing. If the member is in no view, also what it waits for.
 fn standing(status: &Answer) -> String {
     let standing = status.standing.name();
     match status.view.status.as_str() {
@@ -59,7 +59,8 @@ fn standing(status: &Answer) -> String {
     }
 }
 
-/// Who leads; if nobody does where that needs a majority, whether there is one. Who stands aside reaches nobody.
+/// The leader. If nobody leads and a leader needs a majority, whether there is one. A member that is aside
+/// reaches nobody.
 fn leader(status: &Answer) -> String {
     if let Some(id) = status.leader.leader {
         return format!("node {id}");

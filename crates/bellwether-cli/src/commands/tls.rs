@@ -88,7 +88,7 @@ fn report(args: &TlsInitArgs, directory: &Path, plan: &Plan, out: &Printer) {
         out.line(format_args!("wrote  {}", directory.join(name).display()));
     }
     if written.contains(&plan::CA_KEY) {
-        let advice = "Whoever has ca.key can pass for any member. No member needs it: keep it elsewhere.";
+        let advice = "With ca.key one can pose as any member. No member needs it: keep it elsewhere.";
         out.line(hanging("", advice));
     }
 }

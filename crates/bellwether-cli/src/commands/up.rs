@@ -2,9 +2,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `feed.rs` | what the agents say |
-//! | `model.rs` | what is known of the nodes, and what of it is news |
-//! | `board.rs` | how it looks |
+//! | `feed.rs` | the agents' events |
+//! | `model.rs` | the state of the nodes, and what is new about it |
+//! | `board.rs` | the screen |
 
 mod board;
 mod feed;

@@ -1,4 +1,4 @@
-//! What the boards of all fleets have in common: a row for each node, what was said at the beginning, the keys.
+//! What the boards of all fleets have in common: a row for each node, the introduction, the keys.
 
 use super::Process;
 use super::keys::KEYS;
@@ -41,7 +41,7 @@ pub(crate) fn keys_line(nodes: usize) -> Line {
     line(&format!("1-{nodes} {KEYS}"), Tone::Dim)
 }
 
-/// What is said once, at the beginning: labels, and what there is to say under each.
+/// Printed once, at the beginning: labels, each with a text.
 pub(crate) fn introduction(entries: &[(&str, String)]) -> Vec<String> {
     let entry = |(label, text): &(&str, String)| hanging(&format!("{label:<10}"), text);
     entries.iter().flat_map(|said| entry(said).lines().map(str::to_owned).collect::<Vec<_>>()).collect()

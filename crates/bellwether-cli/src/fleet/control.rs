@@ -18,7 +18,7 @@ const ORDER_MAX: u64 = 64;
 /// How long either side waits for the other.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is to be done to which node; to none, for a list.
+/// An order, and the node that it is for. A list is for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) verb: Verb,
@@ -49,7 +49,7 @@ impl Verb {
 }
 
 impl Order {
-    /// Does to a node what is ordered, and says what was done and how its process is now.
+    /// Carries out an order, and says what was done and the state of the process now.
     pub(crate) fn carry_out(self, fleet: &mut Fleet) -> Result<(&'static str, Process), Trouble> {
         let node = self.node.ok_or_else(|| Trouble::wrong("found no node, expected one"))?;
         let is_known = fleet.knows(node);

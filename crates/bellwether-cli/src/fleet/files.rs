@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) cluster: &'static str,
     pub(crate) protocol: Protocol,
     pub(crate) dir: PathBuf,
-    /// What changes need.
+    /// The token for requests that change something.
     pub(crate) token: PathBuf,
     pub(crate) nodes: Vec<NodePlan>,
 }
@@ -76,11 +76,11 @@ pub(crate) fn write(
     Ok(plan)
 }
 
-/// Ports from which systems choose none for the outgoing side of a connection: one of those may be taken at any moment,
-/// while the node that it was meant for is not up.
+/// Ports outside of the range that systems use for outgoing connections. A port in that range could be taken while the
+/// node that it is meant for is down.
 const PORTS: Range<u16> = 20_000..32_000;
 
-/// Addresses that were free a moment ago. All are held until the last is known, so that none comes twice.
+/// Addresses that were free a moment ago. All are held until the last is known, so that none occurs twice.
 pub(crate) fn free_addresses(count: usize) -> io::Result<Vec<SocketAddr>> {
     let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     // From anywhere on, so that several who look at once do not find the same.

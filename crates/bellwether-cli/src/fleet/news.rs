@@ -1,4 +1,4 @@
-//! What happens to a fleet, from wherever it comes, in one stream.
+//! Events of a fleet from all sources, in one stream.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::terminal::typed;
 /// How often processes are looked after, and clocks on the screen go on.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
-/// Something that happened, where members say such things as `T`.
+/// An event. `T` is what members report.
 #[derive(Debug)]
 pub(crate) enum News<T> {
     /// A member says something.
@@ -31,11 +31,10 @@ pub(crate) enum Next {
     End,
 }
 
-/// Where news is told, and where it is heard.
+/// The sending and the receiving end.
 type Ends<T> = (Sender<News<T>>, Receiver<News<T>>);
 
-/// Where news is told and heard. Signals are news, too: they are caught before this returns, so that none ends the process
-/// half-way.
+/// Both ends. Signals are events, too. They are caught before this returns, so that none ends the process half-way.
 pub(crate) fn catch_signals<T: Send + 'static>() -> Result<Ends<T>, String> {
     let (tell, news) = mpsc::channel();
     let to = tell.clone();

@@ -1,7 +1,7 @@
 //! Where a cluster keeps its files, and how another terminal finds it.
 //!
-//! Each running `up` has a directory named by its process id, in a directory of the user's own that everyone knows the
-//! name of. The socket for orders is there, and a note that says where the cluster's files are.
+//! Each running `up` has a directory named after its process id, in a directory of the user with a fixed name. The
+//! socket for orders is there, and a note that says where the cluster's files are.
 
 use std::env;
 use std::fs::{self, DirBuilder};
@@ -96,7 +96,7 @@ fn running(root: &Path) -> Vec<(PathBuf, UnixStream)> {
     running
 }
 
-/// What was left by a process that was killed.
+/// Removes what a killed process left.
 fn remove_leftovers(root: &Path) {
     for run in runs(root) {
         let pid = run.file_name().and_then(|name| name.to_str()?.parse().ok());
@@ -124,7 +124,7 @@ fn root() -> PathBuf {
     base.unwrap_or_else(env::temp_dir).join(format!("bellwether-up-{}", getuid()))
 }
 
-/// Makes a directory that is the user's alone, or finds it so.
+/// Makes a directory that only the user can use, or checks that it is one.
 fn private_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(PRIVATE).recursive(true).create(path)?;
     let found = fs::symlink_metadata(path)?;

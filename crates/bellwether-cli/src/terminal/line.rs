@@ -1,4 +1,4 @@
-//! Lines of a board, and how they stand out.
+//! Lines of a board, and how they are styled.
 
 use super::notes::Note;
 use crate::layout::{WIDTH, hanging};
@@ -15,7 +15,7 @@ pub(crate) enum Tone {
     Plain,
     /// The leader.
     Bright,
-    /// What is down, or only explains.
+    /// For nodes that are down, and for explanations.
     Dim,
 }
 
@@ -23,12 +23,12 @@ pub(crate) fn line(text: &str, tone: Tone) -> Line {
     Line { text: text.trim_end().chars().take(WIDTH).collect(), tone }
 }
 
-/// News, as it stands in a pipe, and on the board if there is room.
+/// A piece of news as one line: for a pipe, and for the board if there is room.
 pub(crate) fn note_line(note: &Note) -> String {
     format!("{}{}", note_time(note), note.text)
 }
 
-/// News, as it stands on the board: broken where it is too long for a line.
+/// A piece of news on the board: broken into lines if it is too long.
 pub(crate) fn note_lines(note: &Note) -> Vec<String> {
     hanging(&note_time(note), &note.text).lines().map(str::to_owned).collect()
 }

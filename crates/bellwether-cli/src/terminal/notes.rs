@@ -1,4 +1,4 @@
-//! What there is to tell, in order: the latest of it for a board, all of it for a pipe.
+//! News in order: the latest for a board, all of it for a pipe.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! How the board gets onto a terminal; or, where there is none, the news into a pipe.
+//! Draws the board on a terminal, or prints the news to a pipe.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use crate::output::Printer;
 /// The board is not drawn more often: nobody sees more, and a flood of changes must not become a flood of writing.
 const FRAME: Duration = Duration::from_millis(40);
 
-/// Where the show is shown.
+/// The output: a terminal or a pipe.
 #[derive(Debug)]
 pub(crate) struct Screen<'a> {
     out: &'a Printer,
     terminal: Option<Terminal>,
-    /// How much news has been told.
+    /// How many news have been printed.
     told: u64,
 }
 
-/// A terminal in raw mode, as long as this lives.
+/// A terminal in raw mode, while this exists.
 #[derive(Debug)]
 struct Terminal {
     colours: bool,
@@ -42,7 +42,7 @@ impl<'a> Screen<'a> {
         Self { out, terminal, told: 0 }
     }
 
-    /// Says what is said once.
+    /// Prints the introduction.
     pub(crate) fn introduce(&self, lines: Vec<String>) {
         let end = if self.terminal.is_some() { "\r\n" } else { "\n" };
         self.out.draw(lines.into_iter().fold(String::new(), |text, line| text + &line + end));
@@ -74,7 +74,7 @@ impl<'a> Screen<'a> {
         self.out.is_closed()
     }
 
-    /// Tells a pipe what is new; a terminal has its board.
+    /// Prints new lines to a pipe. A terminal has its board.
     pub(crate) fn tell(&mut self, notes: &Notes) {
         if self.terminal.is_some() {
             return;
@@ -115,8 +115,8 @@ impl Terminal {
     }
 }
 
-/// How many lines a board may have: the next frame would not find the beginning of one that is higher than the terminal, whose
-/// last line is the cursor's.
+/// How many lines a board may have. If it were higher than the terminal, the next frame could not find its beginning; the
+/// last line is for the cursor.
 pub(crate) fn room() -> usize {
     size().map_or(usize::MAX, |(_, rows)| usize::from(rows).saturating_sub(1))
 }

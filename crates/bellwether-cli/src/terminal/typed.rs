@@ -1,10 +1,10 @@
-//! What is typed.
+//! Keys.
 
 use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers, read};
 
 use crate::work::spawn;
 
-/// Begins to tell of keys, `None` being the wish to end, until nobody listens.
+/// Begins to report keys until nobody listens. `None` is the wish to end.
 pub(crate) fn take(tell: impl Fn(Option<char>) -> bool + Send + 'static) -> Result<(), String> {
     spawn("keys", move || {
         while let Ok(input) = read() {

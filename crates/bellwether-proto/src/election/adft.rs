@@ -35,7 +35,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `adft`.
+/// The facts about `adft`.
 pub const SPEC: Spec = Spec {
     name: "adft",
     document: "Raynal 2007, Fig. 2",

@@ -1,4 +1,5 @@
-//! Every algorithm by name, and one type that can be any of them: all of it made from the table of algorithms.
+//! Every algorithm by name, and one type that can be any of them. All of it is generated from the table of
+//! algorithms.
 
 use super::{Action, Actions, Election, Input, Setup, Spec, protocols};
 use crate::canonical::Form;
@@ -18,7 +19,7 @@ macro_rules! dispatch {
             /// Every algorithm.
             pub const ALL: [Self; [$($tag),*].len()] = [$(Self::$name),*];
 
-            /// What is to be known about it.
+            /// The facts about it.
             pub const fn spec(self) -> &'static Spec {
                 match self {
                     $(Self::$name => &super::$module::SPEC,)*
@@ -75,7 +76,7 @@ macro_rules! dispatch {
                 }
             }
 
-            /// Nothing, of states of two different algorithms.
+            /// `None` for states of two different algorithms.
             fn breach(&self, before: &Self) -> Option<&'static str> {
                 match (self, before) {
                     $((Self::$name(after), Self::$name(before)) => after.breach(before),)*

@@ -32,7 +32,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `async-bully`.
+/// The facts about `async-bully`.
 pub const SPEC: Spec = Spec {
     name: "async-bully",
     document: "Stoller 1997, Fig. 3",

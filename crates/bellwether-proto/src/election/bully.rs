@@ -59,7 +59,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
-/// What is to be known about `bully`.
+/// The facts about `bully`.
 pub const SPEC: Spec = Spec {
     name: "bully",
     document: "Garcia-Molina 1982, Appendix I",
@@ -304,7 +304,7 @@ impl Election for Bully {
     fn breach(&self, before: &Self) -> Option<&'static str> {
         if let S::Reorganization { c } | S::Normal { c } = self.s {
             if self.h.is_none_or(|h| h.node != c) {
-                return Some("whoever has a coordinator was halted by it last");
+                return Some("a node that has a coordinator was halted by it last");
             }
             if self.setup.roster.stronger(self.me(), c) {
                 return Some("nobody follows a weaker node");

@@ -34,7 +34,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `bully-fd`.
+/// The facts about `bully-fd`.
 pub const SPEC: Spec = Spec {
     name: "bully-fd",
     document: "Stoller 1997, Fig. 1",

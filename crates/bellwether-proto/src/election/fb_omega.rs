@@ -18,12 +18,12 @@ use crate::promise::Assumption::{BoundedDelay, FewCrashes, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 
-/// What is to be known about `fb-omega`.
+/// The facts about `fb-omega`.
 pub const SPEC: Spec = Spec {
     name: "fb-omega",
     document: "Franceschetti & Bruck 1998, Fig. 2",
-    assumes: "links with a consistent history; in the end those who can speak with each other form a clique",
-    guarantees: "nodes are in a view of members that were all linked, or dead; who leads it is the lightest of those who formed it; a majority forms one whenever it is a clique",
+    assumes: "consistent links; in the end the nodes that can speak with each other form a clique",
+    guarantees: "a node is dead, or in a view whose members were all linked; the lightest of those that formed a view leads it; a majority that is a clique forms one",
     messages: "as psi; a suspicion that passes costs twice as much, and no leader",
     in_agent: InAgent::Yes,
     mode: Mode::Majority,

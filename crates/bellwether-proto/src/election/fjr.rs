@@ -42,7 +42,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `fjr`.
+/// The facts about `fjr`.
 pub const SPEC: Spec = Spec {
     name: "fjr",
     document: "Raynal 2007, Fig. 4, in a crash-recovery form",

@@ -26,7 +26,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
-/// What is to be known about `gamma`.
+/// The facts about `gamma`.
 pub const SPEC: Spec = Spec {
     name: "gamma",
     document: "Franceschetti & Bruck 1998, section 3.1",

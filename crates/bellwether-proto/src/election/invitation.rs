@@ -44,7 +44,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `invitation`.
+/// The facts about `invitation`.
 pub const SPEC: Spec = Spec {
     name: "invitation",
     document: "Garcia-Molina 1982, App. II",
@@ -264,7 +264,7 @@ impl Election for Invitation {
     fn breach(&self, _before: &Self) -> Option<&'static str> {
         let follows = self.inviter.c != self.inviter.me();
         if follows != (self.silence_due != Time::NEVER) {
-            return Some("whoever follows, and nobody else, listens for its coordinator");
+            return Some("a node listens for its coordinator if and only if it follows");
         }
         self.inviter.breach()
     }

@@ -33,7 +33,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `lfa`.
+/// The facts about `lfa`.
 pub const SPEC: Spec = Spec {
     name: "lfa",
     document: "Raynal 2007, Fig. 1",

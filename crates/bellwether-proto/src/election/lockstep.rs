@@ -19,7 +19,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `lockstep`.
+/// The facts about `lockstep`.
 pub const SPEC: Spec = Spec {
     name: "lockstep",
     document: "Raynal 2007, section 1",

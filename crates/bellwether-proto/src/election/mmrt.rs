@@ -37,7 +37,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `mmrt`.
+/// The facts about `mmrt`.
 pub const SPEC: Spec = Spec {
     name: "mmrt",
     document: "Raynal 2007, Fig. 3",

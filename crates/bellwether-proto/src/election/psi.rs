@@ -10,12 +10,12 @@ use super::franceschetti::{ACCEPT_DOWN, ACCEPT_UP, CAND_DOWN, CAND_UP, PRINTED, 
 use super::{Channels, GivesWay, InAgent, Mode, Peers, Spec};
 use crate::roster::Priority;
 
-/// What is to be known about `psi`.
+/// The facts about `psi`.
 pub const SPEC: Spec = Spec {
     name: "psi",
     document: "Franceschetti & Bruck 1998, section 3.3",
-    assumes: "links with a consistent history; nodes fail and come back whole, and no link fails otherwise",
-    guarantees: "as phi, and who comes back is admitted once all agree that it is back",
+    assumes: "consistent links; nodes fail and come back whole, and no link fails otherwise",
+    guarantees: "as phi, and a node that comes back is admitted once all agree that it is back",
     messages: "(k+q)(m-k+q-1) cand, as many accept and m-k+q-1 view for k failures and q repairs among m",
     in_agent: InAgent::No("hangs after a wrong suspicion"),
     mode: Mode::Majority,

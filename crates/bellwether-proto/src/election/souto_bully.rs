@@ -55,7 +55,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
-/// What is to be known about `souto-bully`.
+/// The facts about `souto-bully`.
 pub const SPEC: Spec = Spec {
     name: "souto-bully",
     document: "Souto 2021, The Bully Election Algorithm",

@@ -33,7 +33,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `souto-invitation`.
+/// The facts about `souto-invitation`.
 pub const SPEC: Spec = Spec {
     name: "souto-invitation",
     document: "Souto 2021, after Garcia-Molina",
@@ -205,7 +205,7 @@ impl Election for SoutoInvitation {
     fn breach(&self, _before: &Self) -> Option<&'static str> {
         let waits = self.ask_due != Time::NEVER || self.leader_due != Time::NEVER;
         if waits != (self.inviter.c != self.inviter.me()) {
-            return Some("whoever follows, and nobody else, waits for its leader");
+            return Some("a node waits for its leader if and only if it follows");
         }
         self.inviter.breach()
     }

@@ -1,4 +1,4 @@
-//! The trace told as a story: what became of each message, what each node went through, and what led to what.
+//! What there is to draw: the fate of each message, the course of each node, and causes and effects.
 //!
 //! A *step* is what a node does at once: a message arrives, or a deadline is reached, and everything up to the next such
 //! event at that node follows from it. A message *decides* if its arrival began a step in which something changed; what
@@ -26,7 +26,7 @@ pub(super) struct History {
     pub(super) links: Vec<(Time, LinkChange)>,
     /// Every instant at which something changed, and what kind of change that was.
     pub(super) moments: BTreeMap<Time, Moment>,
-    /// Whether nodes announce leadership. Who was announced counts then, not who is named.
+    /// Whether nodes announce leaders. Then the announced leader counts, not the one that the election names.
     pub(super) announces: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct End {
     pub(super) fate: Fate,
 }
 
-/// What became of one copy of a message.
+/// The fate of one copy of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Received,
@@ -63,7 +63,7 @@ pub(super) enum Fate {
     Lost(DropReason),
 }
 
-/// What a message has to do with what changed.
+/// How a message is related to a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {
     /// Nothing: it is part of the steady traffic.
@@ -81,13 +81,13 @@ pub(super) enum Weight {
 /// What changed at an instant. The more telling comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Moment {
-    /// What a node shows of itself.
+    /// A node's opinion.
     Change,
     /// Something befell the nodes or the network.
     Fault,
 }
 
-/// What a node went through.
+/// The course of a node.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     /// In order; several may be at one instant.
@@ -114,7 +114,7 @@ impl Condition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Note {
     Crashed,
-    /// In which life it came up.
+    /// Its incarnation when it came up.
     CameUp(Incarnation),
     Paused,
     Resumed,
@@ -159,7 +159,7 @@ pub(super) fn is_background(kind: Kind) -> bool {
 }
 
 impl History {
-    /// Whom a node that is like this counts as its leader.
+    /// The leader of a node in that condition.
     pub(super) fn leader(&self, condition: &Condition) -> Option<NodeId> {
         if self.announces { condition.announced } else { condition.view.normal_leader() }
     }
@@ -369,7 +369,7 @@ impl Telling {
         *kept = (*kept).max(moment);
     }
 
-    /// What a node sent last before it fell silent.
+    /// The last messages of a node before it fell silent.
     fn remember_last_words(&mut self, from: usize) {
         for place in std::mem::take(&mut self.last[from]).into_values() {
             self.weigh(place, Weight::Brink);
@@ -391,7 +391,8 @@ impl Telling {
         }
     }
 
-    /// What answers a message that decides or tells, and what such a message answers, belongs to it.
+    /// The answer to a message that decides or tells is related to it, and so is the message that such a
+    /// message answers.
     fn finish(mut self) -> History {
         self.end_step();
         let matters: Vec<bool> =

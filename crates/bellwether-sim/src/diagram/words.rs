@@ -62,7 +62,7 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
     })
 }
 
-/// What a node shows of itself. That its election names a node is less than that a leader was announced, if they are.
+/// A node's opinion. If leaders are announced, being named by an election is shown as less than that.
 pub(super) fn shown(node: NodeId, view: &View, announces: bool) -> String {
     let name = match (view.status, view.leader) {
         (Status::Normal, Some(leader)) if announces && leader == node => "names itself".to_owned(),
@@ -76,7 +76,7 @@ pub(super) fn shown(node: NodeId, view: &View, announces: bool) -> String {
     view.group.map_or(name.clone(), |group| format!("{name} · {group}"))
 }
 
-/// All about how a node is, for who asks.
+/// All about a node's condition, for the tooltip.
 pub(super) fn condition(condition: &Condition) -> String {
     if !condition.up {
         return "down".to_owned();
@@ -91,7 +91,7 @@ pub(super) fn condition(condition: &Condition) -> String {
     format!("{status}, leader {leader}{group}{paused}")
 }
 
-/// All about a message, for who asks.
+/// All about a message, for the tooltip.
 pub(super) fn message(message: &Message) -> String {
     let Message { id, kind, from, to, sent, ends, .. } = message;
     let (from, to) = (from + 1, to + 1);
@@ -111,7 +111,7 @@ pub(super) fn message(message: &Message) -> String {
     format!("{kind} #{id} from {from} to {to}: sent {}, {ends}", clock(*sent))
 }
 
-/// What the links are like: whole, in blocks that do not reach each other, or without some of their pairs.
+/// The state of the links: all whole, split into blocks, or some pairs cut.
 pub(super) fn links(nodes: u32, cut: &BTreeSet<(NodeId, NodeId)>) -> String {
     if cut.is_empty() {
         return "whole".to_owned();

@@ -1,4 +1,4 @@
-//! How a scenario's events leave the world, for promises about what holds from some time on.
+//! The state of the world after a scenario's events, for promises that hold from some time on.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use bellwether_proto::time::Time;
 
 use crate::scenario::{Fault, Scenario};
 
-/// What is left of everything that befalls the world.
+/// The faults that last to the end.
 #[derive(Debug, Default)]
 pub(super) struct Aftermath {
     /// When the last event happens.
     last: Time,
-    /// Who is down at the end.
+    /// The nodes that are down at the end.
     pub(super) down: BTreeSet<NodeId>,
     /// Whether anybody came back.
     pub(super) recoveries: bool,

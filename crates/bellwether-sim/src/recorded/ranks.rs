@@ -31,7 +31,7 @@ impl Ranks {
         each_id(event, |id| *id = self.rank(*id));
     }
 
-    /// What to add to a text that speaks of ranks; nothing, if ranks and ids are the same.
+    /// An explanation for texts that speak of ranks; empty if ranks and ids are the same.
     pub(super) fn legend(&self) -> String {
         let differ = |id: &NodeId| self.rank(*id) != *id;
         if !self.0.iter().any(differ) {

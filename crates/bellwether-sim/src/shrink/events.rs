@@ -111,7 +111,7 @@ fn union<T: Copy + Ord>(some: &[T], more: &[T]) -> Vec<T> {
     all
 }
 
-/// What could happen instead that is less, or is said in fewer words.
+/// Weaker or shorter events to try instead.
 fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
     match fault {
         Fault::Crash(nodes) => shorter(nodes).map(Fault::Crash).collect(),
@@ -145,7 +145,7 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
     }
 }
 
-/// Each alone, then all but each.
+/// Each item by itself, then all but each.
 fn shorter<T: Clone>(items: &[T]) -> impl Iterator<Item = Vec<T>> {
     let alone = items.iter().map(|item| vec![item.clone()]);
     let all_but = (0..items.len()).map(|at| {

@@ -21,11 +21,11 @@ pub struct Goal {
     pub kept: Vec<Assumption>,
     /// Whether the repaired algorithm must keep what the printed one breaks.
     pub contrast: bool,
-    /// How it must end, if that matters: so one flaw is told from another that breaks the same property.
+    /// How it must end, if that matters. This distinguishes flaws that break the same property.
     pub ends: Option<Ends>,
     /// How many messages there must be.
     pub messages: Vec<(String, Bound)>,
-    /// Without what it would not be broken.
+    /// What is to blame: without it, nothing would be broken.
     pub blame: Option<Blame>,
 }
 
@@ -34,7 +34,7 @@ pub struct Goal {
 pub enum Broken {
     /// A property that was promised.
     Property(Property),
-    /// A bound on what a run of this length costs, by kind of message. It has an opposite.
+    /// A bound on the messages of one kind in a run of this length.
     Cost(String, Bound),
 }
 
@@ -52,7 +52,7 @@ pub enum Ends {
 }
 
 impl Goal {
-    /// That the property is broken where it is promised.
+    /// The goal that the property is broken in a world in which it is promised.
     pub fn property(property: Property) -> Self {
         Self {
             broken: Broken::Property(property),
@@ -73,8 +73,8 @@ impl Goal {
             && self.is_to_blame(scenario)
     }
 
-    /// Whether what is to be broken is promised in this world, but for what is waived. A world that keeps that too shows
-    /// something else: that the promise itself is broken.
+    /// Whether this world keeps all assumptions of the promise except the waived ones. A world that keeps those too
+    /// would show something else: that the promise itself is broken.
     pub fn is_promised(&self, scenario: &Scenario) -> bool {
         if !self.kept.iter().all(|assumption| keeps(scenario, *assumption)) {
             return false;
@@ -88,7 +88,7 @@ impl Goal {
         }
     }
 
-    /// What a scenario expects in which it is broken.
+    /// The expectation of a scenario that shows it.
     pub fn expect(&self) -> Expect {
         match &self.broken {
             Broken::Property(property) => Expect { violates: vec![*property], ..Expect::default() },
@@ -152,12 +152,12 @@ impl Goal {
         self.keeps(&Scenario { variant: Variant::Repaired, ..scenario.clone() })
     }
 
-    /// Whether nothing would be broken without what is to blame, if something is.
+    /// Whether nothing would be broken without what is to blame, if the goal names something.
     fn is_to_blame(&self, scenario: &Scenario) -> bool {
         self.blame.as_ref().is_none_or(|blame| self.keeps(&blame.taken_out_of(scenario)))
     }
 
-    /// Whether a scenario keeps, and has occasion to keep, what is to be broken.
+    /// Whether a scenario keeps the promise, and had an occasion to break it.
     pub fn keeps(&self, scenario: &Scenario) -> bool {
         let expect = match &self.broken {
             Broken::Property(property) => Expect { holds: vec![*property], ..Expect::default() },

@@ -65,13 +65,13 @@ pub(super) fn without(scenario: &Scenario, gone: NodeId) -> Scenario {
     candidate
 }
 
-/// The scenario in which nothing befalls a node.
+/// The scenario without faults of that node.
 fn sparing(scenario: &Scenario, spared: NodeId) -> Scenario {
     let named = |id: NodeId| (id != spared).then_some(id);
     Scenario { events: events(scenario, named), ..scenario.clone() }
 }
 
-/// The events as they are when nodes have other ids, or none. One that is about nobody is left out.
+/// The events with other ids for nodes, or without some nodes. An event about no node is left out.
 fn events(scenario: &Scenario, moved: impl Fn(NodeId) -> Option<NodeId>) -> Vec<Planned> {
     let events = scenario.events.iter();
     events

@@ -1,4 +1,4 @@
-//! Which of two scenarios is smaller, as somebody sees it who has to read them.
+//! Which of two scenarios is smaller, for a reader.
 
 use bellwether_proto::time::{Span, Time};
 
@@ -7,16 +7,16 @@ use crate::scenario::{Fault, Latency, LinkRule, Scenario, defaults};
 /// So many events are better than one thing that is left to chance.
 const CHANCE: u64 = 8;
 
-/// The size of a scenario. What comes first matters most.
+/// The size of a scenario. The first field matters most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size {
-    /// Events, and what is left to chance.
+    /// Events, and settings that leave something to chance.
     pub faults: u64,
     /// Nodes.
     pub nodes: u64,
     /// How much the events name.
     pub named: u64,
-    /// What differs from the defaults.
+    /// Settings that differ from the defaults.
     pub settings: u64,
     /// Decimals, in seconds, of all times.
     pub decimals: u64,

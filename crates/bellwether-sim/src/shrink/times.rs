@@ -26,7 +26,7 @@ pub(super) fn end_sooner(best: &mut Scenario, trials: &mut Trials<'_>) {
     }
 }
 
-/// Moves events to rounder and earlier times, alone and with all that comes after them, and rounds delays.
+/// Moves events to rounder and earlier times, by themselves and with all later events, and rounds delays.
 pub(super) fn rounder(best: &mut Scenario, trials: &mut Trials<'_>) {
     for at in 0..best.events.len() {
         while let Some(smaller) = trials.smaller(best, moved(best, at)) {
@@ -38,8 +38,8 @@ pub(super) fn rounder(best: &mut Scenario, trials: &mut Trials<'_>) {
     }
 }
 
-/// The scenario with that event at other times: with what comes after it moved as much, with what happens at the same
-/// instant, or alone. Coarse times come first.
+/// The scenario with that event at other times: together with all later events, with those of the same instant, or by
+/// itself. Coarse times come first.
 pub(super) fn moved(scenario: &Scenario, event: usize) -> Vec<Scenario> {
     let at = scenario.events[event].at;
     let instants = UNITS.iter().flat_map(|unit| instants(at, *unit));

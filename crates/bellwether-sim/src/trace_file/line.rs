@@ -30,7 +30,7 @@ struct Raw {
     v: u32,
     t_us: u64,
     node: u32,
-    /// Who knows what befell a node from outside need not know its life.
+    /// The author of a truth need not know a node's incarnation.
     #[serde(default)]
     inc: u64,
     ev: String,

@@ -1,4 +1,4 @@
-//! One value as it was given, and what it means.
+//! One value as it was given, and its meaning.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -15,11 +15,11 @@ use super::LogFormat;
 use super::layers::Settings;
 use crate::duration;
 
-/// A value, for what it was given, and where.
+/// A value, its key, and where it was given.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) key: &'static str,
-    /// From a variable or a flag it is a text: what that can be read as, whoever asks decides.
+    /// From a variable or a flag it is a text. The reader decides what to read it as.
     pub(super) value: Value,
     pub(super) place: Place,
 }
@@ -36,7 +36,7 @@ pub(super) enum Place {
 }
 
 impl Given {
-    /// The problem, with the key it is about where the place does not name it.
+    /// The problem, with its key if the place does not name it.
     pub(super) fn about(&self, problem: &str) -> String {
         match self.place {
             Place::File(_) => format!("`{}`: {problem}", self.key),

@@ -1,4 +1,4 @@
-//! What must be so between two keys. Each relation names both, and what they are.
+//! Relations between two keys. Each error names both, and their values.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use bellwether_proto::time::Span;
 use super::Draft;
 use super::layers::Settings;
 
-/// Fewer signs of life than this within the timeout, and a single late one would unseat a leader.
+/// With fewer heartbeats than this within the timeout, a single late one would unseat a leader.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
 const HEARTBEAT_MIN: Duration = Duration::from_millis(1);
@@ -28,7 +28,7 @@ fn mode(draft: &Draft, settings: &mut Settings) {
     let (has, name) = (draft.protocol.spec().mode, draft.protocol.name());
     if let Some(asked) = draft.mode.filter(|asked| *asked != has) {
         let problem = format!(
-            "mode = \"{}\" cannot be had with protocol = \"{name}\", whose mode is \"{}\"",
+            "mode = \"{}\" does not fit protocol = \"{name}\", whose mode is \"{}\"",
             asked.name(),
             has.name()
         );
@@ -48,8 +48,8 @@ fn timing(draft: &Draft, settings: &mut Settings) {
     }
     if timeout < heartbeat * HEARTBEATS_IN_TIMEOUT {
         let problem = format!(
-            "timing.timeout ({}) must be at least three times timing.heartbeat ({}): otherwise one sign of life that \
-             comes late unseats a leader that is well",
+            "timing.timeout ({}) must be at least three times timing.heartbeat ({}): otherwise one \
+             late heartbeat unseats a leader that works",
             Span::from(timeout),
             Span::from(heartbeat)
         );
@@ -72,7 +72,7 @@ fn preference(draft: &Draft, settings: &mut Settings) {
     match (draft.preempt, when(spec)) {
         (true, None) => {
             let problem = format!(
-                "preempt = true cannot be had with protocol = \"{name}\", whose leader does not give way: say preempt = \
+                "preempt = true does not fit protocol = \"{name}\", whose leader does not give way: say preempt = \
                  false, or take {choosing}"
             );
             settings.wrong("preempt", problem);
@@ -80,7 +80,7 @@ fn preference(draft: &Draft, settings: &mut Settings) {
         (false, Some(when)) => {
             let key = if settings.given("preempt").is_some() { "preempt" } else { "protocol" };
             let problem = format!(
-                "preempt = false cannot be had with protocol = \"{name}\", whose leader gives way to the preferred node \
+                "preempt = false does not fit protocol = \"{name}\", whose leader gives way to the preferred node \
                  {when}: say preempt = true, or take {choosing}"
             );
             settings.wrong(key, problem);
@@ -96,7 +96,7 @@ fn preference(draft: &Draft, settings: &mut Settings) {
     }
     if draft.priority != 0 {
         let problem = format!(
-            "priority ({}) needs protocol = {choosing}: with \"{name}\" the ids alone say who is preferred",
+            "priority ({}) needs protocol = {choosing}: with \"{name}\" only the ids say who is preferred",
             draft.priority
         );
         settings.wrong("priority", problem);

@@ -1,4 +1,4 @@
-//! Requests that change something. They need the token, and are met in whole or not at all.
+//! Requests that change something. They need the token, and are carried out completely or not at all.
 
 use std::future::Future;
 use std::time::Duration;
@@ -112,7 +112,7 @@ impl FromRequestParts<Api> for Authorised {
     }
 }
 
-/// Whether two secrets are the same. Takes as long for a near miss as for a far one, so that time tells nothing.
+/// Whether two secrets are the same. The time that it takes does not depend on how much of them agrees.
 fn same(presented: &[u8], secret: &[u8]) -> bool {
     presented.ct_eq(secret).into()
 }

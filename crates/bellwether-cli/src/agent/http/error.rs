@@ -1,4 +1,4 @@
-//! What a client is told when its request is not met: a status, and one sentence as JSON.
+//! The answer to a request that fails: a status, and one sentence as JSON.
 
 use axum::Json;
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! What load balancers and supervisors ask: the status code is the answer.
+//! For load balancers and supervisors: the status code is the answer.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Api, status};
 use crate::schema;
 
-/// What drives a member does something every second at least. If it does not for so long, it hangs.
+/// A member's driver does something at least every second. If it has done nothing for this long, it hangs.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// Whether traffic for the leader belongs here.

@@ -1,4 +1,4 @@
-//! What an agent says when it has come up: who it is, and what may be relied on.
+//! What an agent prints when it has come up: who it is, and what its cluster may rely on.
 
 use std::net::SocketAddr;
 

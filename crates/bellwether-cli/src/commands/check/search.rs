@@ -2,11 +2,11 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `request.rs` | what was typed becomes what is to be searched, or what is wrong with it |
-//! | `progress.rs` | plays the plans, and shows how far that is |
-//! | `counterexample.rs` | a violation made fit to be read and replayed, and kept in files |
+//! | `request.rs` | turns the arguments into searches, or reports what is wrong with them |
+//! | `progress.rs` | plays the plans, and shows progress |
+//! | `counterexample.rs` | a violation, shrunk, replayable, and kept in files |
 //! | `commands.rs` | the commands that a person may want to type next |
-//! | `print.rs` | what is shown in the end |
+//! | `print.rs` | the result |
 
 mod commands;
 mod counterexample;
@@ -88,7 +88,7 @@ struct Searched {
 }
 
 impl Searched {
-    /// What is still to be searched, if it was interrupted.
+    /// What is left to search, if it was interrupted.
     fn rest(&self) -> Option<Search> {
         let runs = self.search.runs - self.outcome.runs;
         let first_seed = self.search.first_seed + self.outcome.runs;
@@ -101,7 +101,7 @@ impl Searched {
         !promises.iter().any(|promise| self.outcome.judged.contains_key(&promise.property))
     }
 
-    /// What should have been reached and was not.
+    /// Expected situations that never occurred.
     fn missed(&self) -> Vec<Situation> {
         let must = self.search.must_reach().into_iter();
         must.filter(|situation| !self.outcome.reached.contains_key(situation)).collect()

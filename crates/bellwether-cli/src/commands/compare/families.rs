@@ -8,7 +8,7 @@ use crate::args::compare::CompareArgs;
 use crate::layout::{Column, markdown};
 use crate::output::Printer;
 
-/// In how many orders survivors notice unless it is said.
+/// The default number of random orders in which survivors notice.
 const ORDERS: u32 = 20;
 
 pub(super) fn run(args: &CompareArgs, out: &Printer) -> Status {

@@ -10,7 +10,7 @@ use crate::args::compare::CompareArgs;
 use crate::layout::{Column, markdown};
 use crate::output::Printer;
 
-/// How many runs of each protocol in each model there are unless it is said.
+/// The default number of runs of each protocol in each model.
 const RUNS: u32 = 5;
 
 pub(super) fn run(args: &CompareArgs, out: &Printer) -> Status {

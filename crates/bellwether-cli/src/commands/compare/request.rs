@@ -1,4 +1,4 @@
-//! From what was typed to what is to be measured.
+//! From arguments to measurements.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use crate::args::compare::{CompareArgs, FiguresArgs};
 use crate::commands::sim::read;
 use crate::trouble::Trouble;
 
-/// How many runs there are unless it is said.
+/// The default number of runs.
 const RUNS: u32 = 100;
 /// The largest cluster: there are hundreds of runs, and in some of them everybody talks to everybody.
 const NODES_MAX: u32 = 256;
 
-/// What is to be measured.
+/// A measurement.
 pub(super) enum Request {
     /// On the user's figures.
     Campaign(Campaign),

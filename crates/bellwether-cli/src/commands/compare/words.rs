@@ -19,7 +19,7 @@ pub(super) fn title(request: &Request) -> String {
     }
 }
 
-/// What was measured, on which figures.
+/// What was measured, and with which figures.
 pub(super) fn about(request: &Request) -> String {
     match request {
         Request::Campaign(campaign) => format!("{} {}", network(campaign), runs_of(campaign)),
@@ -51,7 +51,7 @@ fn runs_of(campaign: &Campaign) -> String {
     format!("{runs} runs each ({seeds}):{crash}{}.", rage(campaign))
 }
 
-/// What happens for how long.
+/// Which faults happen, and for how long.
 fn rage(campaign: &Campaign) -> String {
     let times = campaign.times();
     let kinds = campaign.faults.iter().filter_map(|class| match class {
@@ -127,7 +127,7 @@ pub(super) fn notes(request: &Request, rows: &[Row]) -> Vec<String> {
 
 type Grouped = BTreeMap<String, Vec<Protocol>>;
 
-/// Properties that need the same are told together.
+/// Properties with the same missing assumption are listed together.
 fn not_kept(row: &Row) -> String {
     let mut whys: Vec<(&str, Vec<&str>)> = Vec::new();
     for (property, why) in &row.not_kept {

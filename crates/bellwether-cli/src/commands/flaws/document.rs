@@ -1,4 +1,4 @@
-//! `docs/flaws.md`: what was found, what cannot be, and what it took.
+//! `docs/flaws.md`: which flaws were found, which cannot be, and the effort.
 
 use bellwether_proto::election::Variant;
 use bellwether_sim::flaw::{Evidence, Flaw, Hunt};
@@ -10,7 +10,7 @@ use crate::layout::{Column, markdown};
 use crate::words::plural;
 use crate::work::cores;
 
-/// What a table is made of: each flaw that was hunted, and what came of it.
+/// A row of the table: a flaw that was hunted, and the result.
 pub(super) type Row<'a> = (&'a Flaw, &'a Hunt, Hunted);
 
 /// The whole document.

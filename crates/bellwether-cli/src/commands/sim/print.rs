@@ -62,7 +62,7 @@ fn protocol(report: &Report) -> String {
     }
 }
 
-/// Who leads at the end: those that name themselves.
+/// The leaders at the end: the nodes that name themselves.
 fn leaders(report: &Report) -> String {
     let leads = |node: &&FinalNode| node.status == Status::Normal && node.leader == Some(node.node);
     let leaders: Vec<_> = report.last.iter().filter(leads).map(|node| node.node.to_string()).collect();
@@ -127,7 +127,7 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     entries.paragraphs().for_each(|paragraph| out.line(paragraph));
 }
 
-/// What became of a restricted operation, and what else those said that were asked to perform it.
+/// The outcome of a restricted operation, and the other answers of the nodes that were asked.
 fn fate(operation: &Operation) -> String {
     let said = |answer: Outcome| operation.answers.iter().filter(move |said| said.answer == answer);
     let mut told = format!("{}: {}", operation.op, operation.outcome);
@@ -156,7 +156,7 @@ fn listed(nodes: &BTreeSet<u32>) -> String {
     nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Why a property is judged at all that the algorithm does not know: the file was written for another.
+/// Why a property is judged that the algorithm does not promise: the file was written for another.
 fn foreign(scenario: &Scenario, property: Property) -> String {
     match environment::promises_ever(scenario, property) {
         true => String::new(),
@@ -164,7 +164,8 @@ fn foreign(scenario: &Scenario, property: Property) -> String {
     }
 }
 
-/// The nodes at the end, and what they announced if they do; neighbours that show the same share a line.
+/// The nodes at the end, and what they announced if they are agents. Nodes in a row with the same opinion
+/// share a line.
 fn nodes(report: &Report, agent: bool) -> String {
     let shown = |node: &FinalNode| (node.status, node.leader, node.group.clone(), node.announced);
     let or_dash = |number: Option<String>| number.unwrap_or("-".to_owned());

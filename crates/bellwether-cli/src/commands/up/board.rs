@@ -1,4 +1,4 @@
-//! How a cluster looks, in lines of at most 80 columns.
+//! The screen of a cluster, in lines of at most 80 columns.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::fleet::files::Plan;
 use crate::output::invocation;
 use crate::terminal::line::{Line, Tone, line, note_line};
 
-/// The board: who is there, what happened, which keys there are.
+/// The board: nodes, events, keys.
 pub(super) fn lines(model: &Model, selected: Option<u32>, now: Instant) -> Vec<Line> {
     let rows = model.nodes.iter().map(|(id, node)| (*id, row(*id, node, now), tone(node)));
     let mut lines = board::rows(ROW_TITLES, selected, rows);
@@ -26,7 +26,7 @@ pub(super) fn list(model: &Model, now: Instant) -> String {
     board::list(ROW_TITLES, model.nodes.iter().map(|(id, node)| row(*id, node, now)))
 }
 
-/// What is said once, at the beginning.
+/// Printed once, at the beginning.
 pub(super) fn introduction(plan: &Plan) -> Vec<String> {
     let name = invocation();
     let api = plan.nodes.first().map_or_else(String::new, |node| node.api.to_string());

@@ -1,4 +1,4 @@
-//! What the agents say.
+//! The agents' events.
 
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -35,7 +35,7 @@ pub(super) fn follow(plan: &Plan, tell: &Sender<News<Said>>) -> Result<(), Strin
     Ok(())
 }
 
-/// Follows one agent, through all of its lives.
+/// Follows one agent, across restarts.
 fn watch(id: u32, client: &Client, to: &Sender<News<Said>>) {
     loop {
         if let Ok(mut events) = client.watch(None) {

@@ -1,7 +1,7 @@
 //! What one layer has for another waits its turn: no layer is entered while it is running.
 
 use super::*;
-use crate::election::{self, Standing};
+use crate::election::{self, Action, Standing};
 use crate::io::Turn;
 use crate::link::history::OUTSTANDING_MAX;
 use crate::message::Kind;

@@ -1,4 +1,4 @@
-//! Defaults, and what counts more than what.
+//! Defaults, and which layer overrides which.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A violation made fit to be read and replayed, and kept in files.
+//! A violation, shrunk, replayable, and kept in files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) struct Counterexample {
     pub(super) property: Property,
     /// The seed of the plan in which it was found.
     pub(super) seed: u64,
-    /// A scenario that expects to break what it breaks.
+    /// A scenario that expects its violation.
     pub(super) scenario: Scenario,
     /// The plan that it was shrunk from.
     pub(super) drawn: Scenario,
@@ -50,7 +50,7 @@ pub(super) enum Shrinking {
     GivenUp(u64),
 }
 
-/// The directory in which to keep what is found: it is there, and can be written.
+/// The directory for counterexamples. Makes sure that it exists and can be written.
 pub(in super::super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
     let cannot = |error| Trouble::failed(format!("cannot write to {}: {error}", path.display()));
     fs::create_dir_all(path).map_err(cannot)?;

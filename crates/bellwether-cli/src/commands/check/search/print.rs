@@ -1,4 +1,5 @@
-//! What a search shows: a line for each algorithm, what was judged and reached, and each violation with the way back to it.
+//! The result of a search: a line for each algorithm, what was judged and reached, and each violation with the command that
+//! replays it.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +105,7 @@ fn details(one: &Searched) -> Entries {
     }
     let apply: Vec<_> = search.protocol.spec().promises(search.variant).iter().map(|p| p.property).collect();
     for property in apply.iter().filter(|property| !outcome.judged.contains_key(property)) {
-        entries.add(property.name(), "never applied: what it takes for granted was not so in any run");
+        entries.add(property.name(), "never applied: no run kept its assumptions");
     }
     let count = |(situation, runs): (&Situation, &u64)| {
         format!("{}\u{a0}{runs}", situation.to_string().replace(' ', "\u{a0}"))
@@ -118,7 +119,7 @@ fn details(one: &Searched) -> Entries {
     entries
 }
 
-/// Of many searches only what is missing.
+/// For many searches: only what is missing.
 fn shortcomings(searched: &[Searched], out: &Printer) {
     for one in searched {
         if let Some(missed) = never_reached(one) {
@@ -160,7 +161,7 @@ fn counterexample(one: &Searched, found: &Counterexample, out: &Printer) {
     }
 }
 
-/// What shrinking made of what was found, and whether there may be more to it.
+/// The result of shrinking, and whether it was complete.
 fn shrunk(found: &Counterexample) -> String {
     let size = |scenario: &Scenario| {
         let (nodes, events) = (u64::from(scenario.nodes), scenario.events.len() as u64);

@@ -1,4 +1,4 @@
-//! From what was typed to what is to be searched.
+//! From arguments to searches.
 
 use bellwether_proto::election::Protocol;
 use bellwether_sim::plan::{Allowed, Limits};

@@ -1,4 +1,4 @@
-//! How it looks, in lines of at most 80 columns.
+//! The screen, in lines of at most 80 columns.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -23,11 +23,11 @@ const BAR: u32 = 36;
 const MAP_LINES_MAX: u32 = 12;
 /// A map that leaves less room for news is left out.
 const NEWS_MIN: usize = 4;
-/// What is neither a worker nor the map nor news: titles, bar, keys, and what parts them.
+/// Lines that are neither workers nor map nor news: titles, bar, keys, and blank lines.
 const OTHER_LINES: usize = 7;
 
-/// The board: the workers, the picture, what happened, which keys there are. Where there is no room for all of it there is
-/// no map, and where that is not enough there is less news.
+/// The board: the workers, the picture, the events, the keys. If there is no room for all of it the map is left out; if
+/// that is not enough, some news.
 pub(super) fn lines(
     model: &Model,
     notes: &Notes,
@@ -56,14 +56,14 @@ fn latest(notes: &Notes, lines_max: usize) -> Vec<String> {
     lines.split_off(lines.len().saturating_sub(lines_max))
 }
 
-/// The workers without the rest, and where their agents can be asked, for another terminal.
+/// Only the workers, and the addresses of their agents, for another terminal.
 pub(super) fn list(model: &Model, apis: &BTreeMap<u32, SocketAddr>) -> String {
     let api = |id: &u32| apis.get(id).map_or_else(String::new, SocketAddr::to_string);
     let rows = model.nodes.iter().map(|(id, node)| format!("{}  {}", row(model, *id, node), api(id)));
     board::list(&format!("{ROW_TITLES}  API"), rows)
 }
 
-/// What is said once, at the beginning. One of the agents is named to be asked.
+/// Printed once, at the beginning. It names one of the agents as an example.
 pub(super) fn introduction(setup: &Setup, asked: u32) -> Vec<String> {
     let (job, name) = (&setup.job.job, invocation());
     let (nodes, data, pace) = (job.code.nodes(), job.code.data(), setup.job.pace.to_string());

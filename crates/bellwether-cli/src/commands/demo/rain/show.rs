@@ -1,4 +1,4 @@
-//! How it goes: from the first process to the picture.
+//! The course of the demo: from the first process to the picture.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, IsTerminal};
@@ -58,7 +58,7 @@ struct Show<'a> {
     fleet: Fleet,
     model: Model,
     notes: Notes,
-    /// Where people look; machines are told line by line.
+    /// The screen for people; programs get lines.
     screen: Option<Screen<'a>>,
     out: &'a Printer,
     script: Script,
@@ -211,7 +211,7 @@ impl<'a> Show<'a> {
         Ok(format!("node {node} {what}"))
     }
 
-    /// Puts the picture together from what the workers keep.
+    /// Puts the picture together from the workers' shards.
     fn collect(&self) -> Result<Canvas, Incomplete> {
         let job = &self.setup.job;
         let runtime = Builder::new_current_thread().enable_all().build();
@@ -234,7 +234,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// Hears what a worker tells, until it ends.
+/// Reads a worker's reports, until it ends.
 fn hear(node: u32, stdout: ChildStdout, to: &Sender<News>) {
     for line in BufReader::new(stdout).lines().map_while(Result::ok) {
         // What is cut off by a kill is none of its words.
