@@ -24,7 +24,7 @@ use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Letter, Message};
 use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
+use crate::view::View;
 use work::Work;
 
 /// A node in one election, as a function of its state, the time, and what arrives.
@@ -147,7 +147,7 @@ impl<E: Election> Node<E> {
             aside: None,
             release: None,
             ending: None,
-            shown: View { status: Status::Down, leader: None, group: None },
+            shown: View::DOWN,
             queue: VecDeque::new(),
             news: VecDeque::new(),
             mail: Mail::new(),
@@ -558,10 +558,8 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
-            // Where there are views it is in none, not even as the dead are: it is not there.
-            let views = self.setup.protocol.spec().views;
-            let status = if views { Status::Down } else { Status::Waiting };
-            self.shown = View { status, leader: None, group: None };
+            // The others do as if it were gone, and so it shows itself: it is not there.
+            self.shown = View::DOWN;
             out.push(Output::Event(Event::View(self.shown)));
             self.lead(|leadership| leadership.stand_aside(now));
         }

@@ -1,10 +1,11 @@
 //! Leadership from a program's point of view: what it may do, what it may ask for, and the answers.
 
 use core::fmt;
+use core::str::FromStr;
 
 use crate::ident::NodeId;
 use crate::leadership::Reluctance;
-use crate::time::Span;
+use crate::time::{ParseSpanError, Span};
 
 /// What a program may do as the leader from now on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,29 @@ pub enum Command {
     Leave,
 }
 
+impl Command {
+    /// The word used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Resign { .. } => "resign",
+            Self::Stand => "stand",
+            Self::Transfer { .. } => "transfer",
+            Self::Leave => "leave",
+        }
+    }
+
+    /// The command of that name, with what some need: for how long, and with whom it has to do.
+    pub fn by_name(name: &str, hold: Option<Hold>, to: Option<NodeId>) -> Option<Self> {
+        match (name, hold, to) {
+            ("resign", Some(hold), _) => Some(Self::Resign { hold }),
+            ("stand", ..) => Some(Self::Stand),
+            ("transfer", _, Some(to)) => Some(Self::Transfer { to }),
+            ("leave", ..) => Some(Self::Leave),
+            _ => None,
+        }
+    }
+}
+
 /// How long to stay aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
@@ -53,6 +77,29 @@ pub enum Hold {
     For(Span),
     /// Until [`Command::Stand`].
     UntilTold,
+}
+
+/// As traces have it.
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::For(span) => write!(f, "{span}"),
+            Self::UntilTold => f.write_str("until-told"),
+        }
+    }
+}
+
+impl FromStr for Hold {
+    type Err = ParseSpanError;
+
+    fn from_str(text: &str) -> Result<Self, ParseSpanError> {
+        match text {
+            "default" => Ok(Self::Default),
+            "until-told" => Ok(Self::UntilTold),
+            span => span.parse().map(Self::For),
+        }
+    }
 }
 
 /// Tells commands apart: the answer to one carries its ticket.
@@ -100,6 +147,34 @@ pub enum Refused {
         /// The member.
         to: NodeId,
     },
+}
+
+impl Refused {
+    /// The words used in traces.
+    pub const NAMES: [&str; 8] = [
+        "not-leader",
+        "no-successor",
+        "not-aside",
+        "given-back",
+        "leaving",
+        "fixed-priorities",
+        "hand-over",
+        "not-taken",
+    ];
+
+    /// The word used in traces.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NotLeader { .. } => Self::NAMES[0],
+            Self::NoSuccessor => Self::NAMES[1],
+            Self::NotAside { .. } => Self::NAMES[2],
+            Self::GivenBack => Self::NAMES[3],
+            Self::Leaving => Self::NAMES[4],
+            Self::FixedPriorities { .. } => Self::NAMES[5],
+            Self::HandOver { .. } => Self::NAMES[6],
+            Self::NotTaken { .. } => Self::NAMES[7],
+        }
+    }
 }
 
 impl fmt::Display for Refused {

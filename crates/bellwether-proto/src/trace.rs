@@ -4,6 +4,7 @@
 //! tools.
 
 mod groups;
+mod program;
 mod setup;
 
 use core::fmt;
@@ -16,6 +17,7 @@ use crate::message::Kind;
 use crate::time::Time;
 use crate::view::{Members, View};
 
+pub use program::Program;
 pub use setup::{Setup, setup_json};
 
 /// One thing that happened at one node.
@@ -63,6 +65,10 @@ pub enum What {
     Mend(NodeId),
     /// Messages from the node to the peer now take longer, or again as long as before.
     Slow(NodeId),
+    /// The node's connection with the peer ended with a goodbye.
+    Unlinked(NodeId),
+    /// Something between the node and the program that it serves.
+    Program(Program),
 }
 
 /// What a node wrote to stable storage: [`Durable`], with a number for what may be long.
@@ -161,6 +167,8 @@ impl What {
             Self::Cut(_) => "cut",
             Self::Mend(_) => "mend",
             Self::Slow(_) => "slow",
+            Self::Unlinked(_) => "unlinked",
+            Self::Program(told) => program::name(told),
             Self::Node(event) => match event {
                 Event::View(_) => "state",
                 Event::Group(event) => groups::name(event),
@@ -199,6 +207,8 @@ impl What {
             Self::Mend(to) => (11, [u64::from(to.0), 0, 0, 0]),
             Self::Slow(to) => (12, [u64::from(to.0), 0, 0, 0]),
             Self::Late(msg) => (13, msg.binary(0)),
+            Self::Unlinked(peer) => (14, [u64::from(peer.0), 0, 0, 0]),
+            Self::Program(told) => program::binary(told),
             Self::Node(event) => match event {
                 Event::View(view) => (20, view_binary(&view)),
                 Event::Reborn(incarnation) => (21, [incarnation.0, 0, 0, 0]),
@@ -228,7 +238,7 @@ impl What {
 
     fn peer(&self) -> Option<NodeId> {
         match *self {
-            Self::Cut(peer) | Self::Mend(peer) | Self::Slow(peer) => Some(peer),
+            Self::Cut(peer) | Self::Mend(peer) | Self::Slow(peer) | Self::Unlinked(peer) => Some(peer),
             Self::Node(
                 Event::Watch(peer)
                 | Event::Unwatch(peer)
@@ -237,6 +247,7 @@ impl What {
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
             Self::Node(Event::Link(turn)) => Some(turn.peer),
+            Self::Program(told) => program::peer(told),
             _ => None,
         }
     }
@@ -246,6 +257,7 @@ impl What {
             Self::Drop(_, reason) => Some(reason.name()),
             Self::Node(Event::Refused { why, .. }) => Some(why.name()),
             Self::Node(Event::Group(GroupEvent::Declined { why, .. })) => Some(why.name()),
+            Self::Program(Program::Answered { refused, .. }) => *refused,
             _ => None,
         }
     }
@@ -328,6 +340,9 @@ impl fmt::Display for Json {
             let (leader, about, successor) = (Id(*leader), Id(cause.about()), Id(cause.successor()));
             write!(f, r#","leader":{leader},"epoch":{epoch},"cause":"{}""#, cause.name())?;
             write!(f, r#","peer":{about},"successor":{successor}"#)?;
+        }
+        if let What::Program(told) = what {
+            program::write_json(told, f)?;
         }
         f.write_str("}")
     }

@@ -6,10 +6,11 @@ use bellwether_proto::election::{Choices, Election, Peers, Setup};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Durable;
 use bellwether_proto::node::Node;
+use bellwether_proto::release::Patience;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::Time;
 
-use crate::scenario::Scenario;
+use crate::scenario::{Policy, Scenario};
 
 /// What all nodes of a scenario have in common.
 #[derive(Clone, Debug)]
@@ -19,8 +20,8 @@ pub(crate) struct Blueprint {
     pub(crate) detector: DetectorConfig,
     /// The nodes that become candidates of their own accord; all, unless the scenario names them.
     candidates: Option<Vec<NodeId>>,
-    /// Whether nodes are run as an agent runs them.
-    agent: bool,
+    /// What agents are told about leading, if nodes are run as an agent runs them.
+    agent: Option<Policy>,
 }
 
 impl Blueprint {
@@ -40,14 +41,19 @@ impl Blueprint {
             },
         };
         let candidates = scenario.parameters.candidates.clone();
-        Self { setup, detector: scenario.detector_config(), candidates, agent: scenario.agent }
+        Self {
+            setup,
+            detector: scenario.detector_config(),
+            candidates,
+            agent: scenario.agent.then(|| scenario.policy.clone()),
+        }
     }
 
     /// A node that comes up on a machine whose disk holds `disk`, in its next incarnation.
     pub(crate) fn node<E: Election>(&self, id: NodeId, disk: &Durable, now: Time) -> Node<E> {
         let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
-        if self.agent {
-            return self.settings(id).node(disk, incarnation, now);
+        if let Some(policy) = &self.agent {
+            return self.settings(id, policy).node(disk, incarnation, now);
         }
         let roster = match self.setup.protocol.spec().peers {
             Peers::Listed => self.setup.roster.seen_by(id),
@@ -59,14 +65,19 @@ impl Blueprint {
     }
 
     /// The settings of that agent.
-    fn settings(&self, id: NodeId) -> Settings {
+    fn settings(&self, id: NodeId, policy: &Policy) -> Settings {
         let Setup { protocol, variant, timing, t, .. } = self.setup;
+        let defaults = Settings::new(id, self.setup.roster.members().to_vec(), protocol, timing);
+        let Policy { release_timeout: work, resign_hold: hold, .. } = *policy;
         Settings {
             variant,
             t,
             detector: self.detector,
             choices: self.choices(id),
-            ..Settings::new(id, self.setup.roster.members().to_vec(), protocol, timing)
+            priority: policy.priority.get(&id).copied().unwrap_or(0),
+            preempt: policy.preempt.get(&id).copied(),
+            patience: Patience { work, hold, ..defaults.patience },
+            ..defaults
         }
     }
 

@@ -1,6 +1,7 @@
 //! Which assumptions a scenario's world keeps, and which properties are therefore judged.
 
 mod aftermath;
+mod leadership;
 mod models;
 
 use bellwether_proto::detector::DetectorKind;
@@ -68,7 +69,7 @@ fn of_algorithm(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
         let settled = omega.map(|promise| Promise { property: Property::Settled, ..*promise });
         let settled: Vec<_> = settled.collect();
         promises.extend(settled);
-        promises.push(Promise { property: Property::Epoch, under: &[] });
+        promises.extend(leadership::promises(protocol.spec()));
     }
     promises
 }
@@ -137,9 +138,9 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
             scenario.detector.kind == DetectorKind::Perfect || is_synchronous(scenario)
         }
         Assumption::NoDrift => largest_drift(scenario) == 0,
-        Assumption::NoCrashes => {
-            no_event(&|fault| matches!(fault, Fault::Crash(_) | Fault::CrashBeforeSend { .. }))
-        }
+        Assumption::NoCrashes => no_event(&|fault| {
+            matches!(fault, Fault::Crash(_) | Fault::CrashBeforeSend { .. } | Fault::Leave(_))
+        }),
         Assumption::NoRecoveries => !Aftermath::of(scenario).recoveries,
         Assumption::QuietEnd => Aftermath::of(scenario).is_quiet_from(half_time(scenario)),
         Assumption::FewCrashes
@@ -213,7 +214,7 @@ fn cuts(fault: &Fault) -> bool {
 
 fn loses_messages(fault: &Fault) -> bool {
     match fault {
-        Fault::DropNext { .. } => true,
+        Fault::DropNext { .. } | Fault::Unlink(_) => true,
         Fault::Network { loss, .. } => loss.is_some_and(|loss| loss > 0.0),
         Fault::Cut(_) | Fault::CutOneWay(_) | Fault::Partition(_) => cuts(fault),
         Fault::Crash(_)
@@ -224,6 +225,12 @@ fn loses_messages(fault: &Fault) -> bool {
         | Fault::Heal
         | Fault::Slow { .. }
         | Fault::CrashBeforeSend { .. }
-        | Fault::Perform { .. } => false,
+        | Fault::Perform { .. }
+        | Fault::Resign(_)
+        | Fault::ResignFor { .. }
+        | Fault::Stand(_)
+        | Fault::Transfer { .. }
+        | Fault::Leave(_)
+        | Fault::Work { .. } => false,
     }
 }

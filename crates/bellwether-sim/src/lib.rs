@@ -14,6 +14,7 @@ pub mod campaign;
 mod chance;
 pub mod check;
 mod clock;
+pub mod defect;
 pub mod diagram;
 pub mod environment;
 pub mod explore;

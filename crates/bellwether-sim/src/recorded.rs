@@ -20,11 +20,12 @@ mod tests;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::leadership::Terms;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::TraceEvent;
 
-use crate::check::{Facts, Finding, Judge};
+use crate::check::{Facts, Finding, Judge, Leading};
 use crate::environment::promises;
 use crate::scenario::{NODES_MAX, Scenario};
 use crate::trace_file::{Setup, TraceFile};
@@ -168,6 +169,9 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Sle1
         | Property::Ale1
         | Property::Epoch
+        | Property::EpochOnce
+        | Property::WorkEndsFirst
+        | Property::Answered
         | Property::History => true,
         // Nor would the votes of whoever is missing be counted.
         Property::RestrictedOnce
@@ -180,6 +184,9 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Omega
         | Property::SingleSender
         | Property::Settled
+        | Property::EpochGrows
+        | Property::AnnouncedOnce
+        | Property::Led
         | Property::FdComplete
         | Property::FdAccurate
         | Property::FdLatency
@@ -214,6 +221,7 @@ fn findings(
 fn facts(setup: &Setup, nodes: usize) -> Facts {
     let kind = setup.detector.unwrap_or(DetectorKind::Heartbeat);
     let detector = DetectorConfig::new(kind, setup.timing);
+    let defaults = Scenario { timing: setup.timing, ..Scenario::calm(setup.protocol, 1, Time::ZERO) };
     Facts {
         nodes,
         priority: setup.protocol.spec().priority,
@@ -221,6 +229,12 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
         detector_latency: detector.latency(nodes),
         reporters: detector.reporters,
         drift_ppm: DRIFT_PPM,
+        leading: Leading {
+            settle: Terms::settle(setup.protocol.spec(), &setup.timing),
+            release_timeout: defaults.policy.release_timeout,
+            successor_patience: defaults.successor_patience(),
+            quorum: setup.protocol.spec().mode.needs(nodes),
+        },
     }
 }
 

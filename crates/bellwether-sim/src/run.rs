@@ -1,13 +1,14 @@
 //! From a scenario to its report.
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
+use bellwether_proto::leadership::Terms;
 use bellwether_proto::message::Frame;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 use bellwether_proto::wire::{self, Channel};
 
-use crate::check::{Facts, Judge};
+use crate::check::{Facts, Judge, Leading};
 use crate::environment::{judged, largest_drift};
 use crate::journal::{Journal, Listener};
 use crate::report::{FinalNode, Played, Report};
@@ -61,6 +62,12 @@ pub fn facts(scenario: &Scenario) -> Facts {
             _ => 1,
         },
         drift_ppm: largest_drift(scenario),
+        leading: Leading {
+            settle: Terms::settle(scenario.protocol.spec(), &scenario.timing),
+            release_timeout: scenario.policy.release_timeout,
+            successor_patience: scenario.successor_patience(),
+            quorum: scenario.protocol.spec().mode.needs(scenario.nodes as usize),
+        },
     }
 }
 

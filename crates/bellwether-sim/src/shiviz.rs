@@ -20,8 +20,9 @@ use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::leadership::Announcement;
+use bellwether_proto::tenure::Command;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 
 /// What a file begins with.
 pub const HEADER: &str = "(?<host>\\S*) (?<clock>\\{.*\\})\\n(?<event>.*)\n\n";
@@ -97,8 +98,24 @@ fn describe(event: &TraceEvent) -> Option<String> {
         What::Mend(peer) => format!("reaches {peer} again"),
         What::Slow(peer) => format!("has another delay to {peer}"),
         What::Node(event) => reported(&event)?,
+        What::Unlinked(peer) => format!("is no longer connected with {peer}"),
+        What::Program(told) => between(told),
         What::Late(_) | What::Deadline | What::Persist(_) => return None,
     })
+}
+
+/// What passes between a member and its program.
+fn between(told: Program) -> String {
+    match told {
+        Program::Asked { command: Command::Transfer { to }, .. } => format!("is asked to transfer to {to}"),
+        Program::Asked { command, .. } => format!("is asked to {}", command.name()),
+        Program::Answered { refused: None, .. } => "has done as asked".to_owned(),
+        Program::Answered { refused: Some(why), .. } => format!("refuses ({why})"),
+        Program::WorkBegins { epoch } => format!("begins to work as the leader, epoch {epoch}"),
+        Program::AskedBack { epoch } => format!("is to end its work as the leader, epoch {epoch}"),
+        Program::WorkEnds => "has ended its work as the leader".to_owned(),
+        Program::Left => "leaves".to_owned(),
+    }
 }
 
 fn reported(event: &Event) -> Option<String> {

@@ -48,7 +48,7 @@ fn elects(protocol: Protocol, promised: &[&str]) {
                 let plan = model::draw(protocol, variant, kind, seed);
                 let report = run::run(&plan);
                 for property in &report.properties {
-                    *judged.entry(property.name).or_default() += 1;
+                    *judged.entry(property.property.name()).or_default() += 1;
                 }
                 if let Some(broken) = report.properties.iter().find(|property| !property.holds) {
                     let file = format!("{}-{}-{}-{seed}.toml", protocol.name(), variant.name(), kind.name());
@@ -56,7 +56,7 @@ fn elects(protocol: Protocol, promised: &[&str]) {
                     fs::write(&file, plan.to_toml()).expect("the test folder can be written");
                     panic!(
                         "{} {:?}\nreplay: cargo run -- sim {}",
-                        broken.name,
+                        broken.property,
                         broken.violation,
                         file.display()
                     );

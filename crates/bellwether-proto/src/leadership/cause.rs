@@ -58,6 +58,16 @@ impl Cause {
         }
     }
 
+    /// Everybody of whom it speaks.
+    pub fn ids_mut(&mut self) -> impl Iterator<Item = &mut NodeId> {
+        let (one, other) = match self {
+            Self::Started | Self::Merged => (None, None),
+            Self::Gone(id) | Self::Silent(id) | Self::Resigned(id) | Self::Outranked(id) => (Some(id), None),
+            Self::HandedOver(from, to) => (Some(from), Some(to)),
+        };
+        one.into_iter().chain(other)
+    }
+
     /// The cause of that name.
     pub fn by_name(name: &str, about: Option<NodeId>, successor: Option<NodeId>) -> Option<Self> {
         Some(match (name, about, successor) {

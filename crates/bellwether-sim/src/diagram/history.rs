@@ -11,8 +11,9 @@ use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{self, Announcement};
 use bellwether_proto::message::{Kind, Layer};
+use bellwether_proto::tenure::Command;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 use bellwether_proto::view::View;
 
 /// What there is to draw.
@@ -125,6 +126,15 @@ pub(super) enum Note {
     /// A restricted operation, and what became of it.
     Operation(OpId, &'static str),
     Reborn(Incarnation),
+    /// The program asks that of the member.
+    Asked(Command),
+    /// The member has done it, or refuses for this reason.
+    Answered(Option<&'static str>),
+    /// The connection with that one ended with a goodbye.
+    Unlinked(NodeId),
+    /// The work as the leader begins, is to end, or has ended.
+    Work(&'static str),
+    Left,
     PlaysDead,
     PlaysAlive,
 }
@@ -249,6 +259,8 @@ impl Telling {
             What::Mend(peer) => self.link(at, LinkChange::Mended(node, peer)),
             What::Slow(peer) => self.link(at, LinkChange::Delayed(node, peer)),
             What::Node(event) => self.reported(at, node, event),
+            What::Unlinked(peer) => self.aside(at, node, Note::Unlinked(peer)),
+            What::Program(told) => self.told(at, node, told),
             What::Late(_) | What::Deadline | What::Persist(_) => {}
         }
     }
@@ -327,6 +339,21 @@ impl Telling {
             },
             Event::Link(_) | Event::Members(_) | Event::Pending(_) => return,
             Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
+        };
+        self.step.changed = true;
+        self.history.lanes[lane(node)].notes.push((at, note));
+        self.moment(at, Moment::Change);
+    }
+
+    /// What passes between a member and its program.
+    fn told(&mut self, at: Time, node: NodeId, told: Program) {
+        let note = match told {
+            Program::Asked { command, .. } => Note::Asked(command),
+            Program::Answered { refused, .. } => return self.aside(at, node, Note::Answered(refused)),
+            Program::WorkBegins { .. } => return self.aside(at, node, Note::Work("works")),
+            Program::AskedBack { .. } => Note::Work("is to end its work"),
+            Program::WorkEnds => Note::Work("work has ended"),
+            Program::Left => Note::Left,
         };
         self.step.changed = true;
         self.history.lanes[lane(node)].notes.push((at, note));
@@ -419,7 +446,10 @@ fn begins_step(what: &What) -> bool {
         | What::Resume
         | What::Cut(_)
         | What::Mend(_)
-        | What::Slow(_) => true,
+        | What::Slow(_)
+        | What::Unlinked(_)
+        | What::Program(Program::Asked { .. } | Program::WorkEnds) => true,
+        What::Program(_) => false,
         What::Send(_) | What::Drop(..) | What::Late(_) | What::Persist(_) | What::Node(_) => false,
     }
 }

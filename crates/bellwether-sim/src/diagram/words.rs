@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::leadership::Announcement;
+use bellwether_proto::tenure::Command;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::view::{Status, View};
 
@@ -57,6 +58,13 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
         Note::GivenUp => "gives its work up".to_owned(),
         Note::Operation(op, outcome) => format!("operation {op}: {outcome}"),
         Note::Reborn(incarnation) => format!("reborn, life {incarnation}"),
+        Note::Asked(Command::Transfer { to }) => format!("asked to transfer to {to}"),
+        Note::Asked(command) => format!("asked to {}", command.name()),
+        Note::Answered(None) => "done".to_owned(),
+        Note::Answered(Some(why)) => format!("refuses: {why}"),
+        Note::Unlinked(peer) => format!("unlinked from {peer}"),
+        Note::Work(words) => words.to_owned(),
+        Note::Left => "leaves".to_owned(),
         Note::PlaysDead => "plays dead".to_owned(),
         Note::PlaysAlive => return None,
     })
@@ -71,6 +79,8 @@ pub(super) fn shown(node: NodeId, view: &View, announces: bool) -> String {
         (Status::Normal, Some(leader)) if leader == node => "★ leads".to_owned(),
         (Status::Normal, Some(leader)) => format!("follows {leader}"),
         (Status::Normal, None) => "no leader".to_owned(),
+        // It runs, and shows that it is not there.
+        (Status::Down, _) => "stands aside".to_owned(),
         (status, _) => status.name().to_owned(),
     };
     view.group.map_or(name.clone(), |group| format!("{name} · {group}"))

@@ -75,7 +75,9 @@ impl Kept {
             Assumption::ReportsUnreachable => match self.detector {
                 Some(DetectorKind::Ping | DetectorKind::Heartbeat | DetectorKind::Adaptive) => true,
                 Some(DetectorKind::Ring) => !self.ever_cut,
-                Some(DetectorKind::Perfect | DetectorKind::Cooperative) | None => false,
+                Some(DetectorKind::Perfect | DetectorKind::Cooperative) => false,
+                // Whoever has none has timers of its own.
+                None => true,
             },
             // The checkers allow for what a clock may be off.
             Assumption::ClocksAgree => true,

@@ -51,6 +51,8 @@ impl Lives {
             | What::Late(_)
             | What::Deadline
             | What::Persist(_)
+            | What::Unlinked(_)
+            | What::Program(_)
             | What::Node(_) => life.acts(&event, all),
             // Not what the node does: its receiver may be down.
             What::Drop(..) => true,

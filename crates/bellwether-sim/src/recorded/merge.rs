@@ -39,6 +39,8 @@ pub(super) fn befalls(what: &What) -> bool {
         | What::Late(_)
         | What::Deadline
         | What::Persist(_)
+        | What::Unlinked(_)
+        | What::Program(_)
         | What::Node(_) => false,
     }
 }

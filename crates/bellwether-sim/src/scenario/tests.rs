@@ -1,6 +1,7 @@
 //! Files that are scenarios, files that are not, and back again.
 
 mod bad;
+mod members;
 mod round_trip;
 
 use super::*;
@@ -41,6 +42,7 @@ fn the_example_means_what_it_says() {
         seed: 1,
         until: Time::ZERO + Span::secs(30),
         agent: false,
+        policy: Policy::default(),
         network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)], model: None },
         timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },
         detector: Detector { kind: DetectorKind::Heartbeat, period: Span::millis(100), reporters: 2 },

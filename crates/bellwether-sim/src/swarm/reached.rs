@@ -212,6 +212,8 @@ impl Mix {
             Property::A3 => false, // Of views, too, which are agreed on while the old one works.
             Property::Sle1 | Property::Sle2 | Property::Ale1 | Property::Ale2 | Property::Ale2Prime => true,
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
+            Property::EpochGrows | Property::EpochOnce | Property::AnnouncedOnce => false,
+            Property::WorkEndsFirst | Property::Answered | Property::Led => false,
             Property::History | Property::RestrictedOnce => false,
             Property::FdComplete | Property::FdAccurate | Property::FdLatency => false,
             Property::LinkHistory | Property::ViewAgree | Property::OneLeaderPerView => false,

@@ -611,7 +611,7 @@ fn assert_all_hold(findings: &[Finding], properties: &[Property], what: &str) {
 
 fn assert_report(report: &Report, properties: &[Property], what: &str) {
     for property in properties {
-        let judged = report.properties.iter().find(|judged| judged.property == property);
+        let judged = report.properties.iter().find(|judged| judged.property == *property);
         let judged = judged.unwrap_or_else(|| panic!("{what}: {property} had nothing to judge"));
         assert!(judged.holds, "{what}: {property} {:?}", judged.violation);
     }

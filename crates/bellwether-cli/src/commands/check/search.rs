@@ -17,6 +17,8 @@ mod request;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use bellwether_proto::promise::Property;
+use bellwether_sim::defect::{self, Defect};
 use bellwether_sim::swarm::reached::Situation;
 use bellwether_sim::swarm::{Outcome, Search};
 
@@ -88,6 +90,12 @@ struct Searched {
 }
 
 impl Searched {
+    /// The known defects that showed, and in how many plans.
+    fn known(&self) -> impl Iterator<Item = (&'static Defect, u64)> {
+        let broken = self.outcome.broken.iter();
+        broken.filter_map(|(property, runs)| Some((known_defect(&self.search, *property)?, *runs)))
+    }
+
     /// What is left to search, if it was interrupted.
     fn rest(&self) -> Option<Search> {
         let runs = self.search.runs - self.outcome.runs;
@@ -106,4 +114,9 @@ impl Searched {
         let must = self.search.must_reach().into_iter();
         must.filter(|situation| !self.outcome.reached.contains_key(situation)).collect()
     }
+}
+
+/// The known defect by which what is searched breaks that property, if there is one. Only the leadership layer has any.
+fn known_defect(search: &Search, property: Property) -> Option<&'static Defect> {
+    defect::by(search.protocol, property).filter(|_| search.limits.agent)
 }

@@ -188,9 +188,11 @@ impl Attempt<'_> {
 fn rank_of(note: &Note) -> u8 {
     match note {
         Note::Crashed | Note::CameUp(_) | Note::Paused | Note::Resumed => 0,
+        Note::Asked(_) | Note::Left => 0,
         Note::Suspected(_) => 1,
         Note::Showed(_) => 2,
         Note::Announced(_) | Note::GivenUp | Note::Operation(..) | Note::Reborn(_) => 3,
+        Note::Work(_) | Note::Answered(_) | Note::Unlinked(_) => 3,
         Note::PlaysDead | Note::PlaysAlive => 4,
     }
 }

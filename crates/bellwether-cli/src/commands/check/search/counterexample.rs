@@ -12,6 +12,7 @@ use bellwether_sim::shrink::{Effort, Shrunk, shrink};
 use bellwether_sim::swarm::{Outcome, Search, Violation, play};
 use bellwether_sim::{diagram, run};
 
+use super::known_defect;
 use crate::output::Printer;
 use crate::recording;
 use crate::trouble::Trouble;
@@ -58,7 +59,7 @@ pub(in super::super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
     Ok(path.to_owned())
 }
 
-/// One for each property that was broken, kept in `folder` if there is one.
+/// One for each property that was broken, unless by a known defect, kept in `folder` if there is one.
 pub(super) fn of(
     search: &Search,
     outcome: &Outcome,
@@ -75,7 +76,9 @@ pub(super) fn of(
         out.progress_done();
         Ok(found)
     };
-    outcome.violations.iter().map(one).collect()
+    let new =
+        outcome.violations.iter().filter(|violation| known_defect(search, violation.property).is_none());
+    new.map(one).collect()
 }
 
 impl Counterexample {

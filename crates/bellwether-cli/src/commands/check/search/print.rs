@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use bellwether_proto::election::Variant;
+use bellwether_sim::defect::Defect;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::swarm::Search;
 use bellwether_sim::swarm::reached::Situation;
 use serde_json::{Value, json};
 
 use super::counterexample::{Counterexample, Shrinking};
-use super::{Searched, commands};
+use super::{Searched, commands, known_defect};
 use crate::args::check::Sizes;
 use crate::layout::{Column, Entries, LABEL, hanging, label, table};
 use crate::output::Printer;
@@ -60,7 +61,8 @@ fn row(one: &Searched) -> Vec<String> {
         (true, None) => "ok",
     };
     let (all, missed) = (search.must_reach().len(), one.missed().len());
-    let broken: Vec<_> = found.iter().map(|found| found.property.name()).collect();
+    let known = one.known().map(|(known, _)| format!("{} (known)", known.property));
+    let broken: Vec<_> = found.iter().map(|found| found.property.to_string()).chain(known).collect();
     vec![
         result.to_owned(),
         name(search),
@@ -99,7 +101,13 @@ fn details(one: &Searched) -> Entries {
     for (property, judged) in &outcome.judged {
         let verdict = match outcome.broken.get(property) {
             None => format!("holds in all {judged} runs in which it applies"),
-            Some(broken) => format!("BROKEN in {broken} of {judged} runs in which it applies"),
+            Some(broken) => match known_defect(search, *property) {
+                Some(known) => format!(
+                    "broken in {broken} of {judged} runs in which it applies, as is known: defects/{}",
+                    known.file
+                ),
+                None => format!("BROKEN in {broken} of {judged} runs in which it applies"),
+            },
         };
         entries.add(property.name(), verdict);
     }
@@ -219,6 +227,7 @@ pub(super) fn json(one: &Searched) -> Value {
             "replay": commands::check(search, found.seed, 1),
         })
     };
+    let known = |(known, runs): (&Defect, u64)| json!({ "property": known.property.name(), "runs": runs, "scenario": format!("defects/{}", known.file) });
     let missed: Vec<_> = one.missed().iter().map(ToString::to_string).collect();
     let mut reached: BTreeMap<_, _> =
         outcome.reached.iter().map(|(s, runs)| (s.to_string(), *runs)).collect();
@@ -234,6 +243,7 @@ pub(super) fn json(one: &Searched) -> Value {
         "states": null,
         "wall_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
+        "known": one.known().map(known).collect::<Vec<_>>(),
         "reached": reached,
         "never_reached": missed,
         "agent": search.limits.agent,
