@@ -71,7 +71,8 @@ impl<M: Clone> End<M> {
                 "an end is at most two transitions ahead of what it knows of the other, and never behind",
             );
         }
-        if !self.is_up() && !(self.outstanding.is_empty() && self.early.is_empty()) {
+        let carries = !self.outstanding.is_empty() || !self.early.is_empty();
+        if carries && !self.is_up() {
             return Some("a link that is down carries nothing");
         }
         let full = self.outstanding.len() > OUTSTANDING_MAX || self.early.len() > OUTSTANDING_MAX;
