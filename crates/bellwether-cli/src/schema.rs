@@ -73,7 +73,7 @@ pub(crate) struct Reach {
     pub(crate) needed: usize,
 }
 
-/// What the algorithm shows, in `/v1/status`.
+/// The opinion of the election, in `/v1/status`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct View {
     pub(crate) status: String,

@@ -13,6 +13,7 @@ use std::time::Duration;
 use bellwether::member::{Hold, Observer};
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure;
+use bellwether::reorganization::Services;
 use bellwether::status::{Counters, Participant, Reach, Standing};
 use bellwether::tls::{Authority, ClusterNameError, TlsError, Validity, check_cluster_name};
 use bellwether::{
@@ -61,6 +62,8 @@ async fn a_member_tells_what_it_knows() {
     let counted: Counters = member.counters();
     assert_eq!((counted.led, counted.refused_frames), (1, 0));
     assert!(member.groups().records().is_empty(), "fjr has none");
+    let mut services: Services = member.service();
+    assert_eq!(services.current(), None);
     assert!(member.idle() < PATIENCE && member.local_addr().port() > 0);
 }
 

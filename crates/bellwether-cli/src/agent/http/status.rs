@@ -1,4 +1,4 @@
-//! What a member knows, as an answer.
+//! What a member knows, as an answer. Every time is given for people and for programs.
 
 use std::time::{Duration, SystemTime};
 

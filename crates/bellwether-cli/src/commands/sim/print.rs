@@ -156,7 +156,7 @@ fn listed(nodes: &BTreeSet<u32>) -> String {
     nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Why a property is judged at all that the algorithm does not know: the file was written for another.
+/// Why a property is judged that the algorithm does not promise: the file was written for another.
 fn foreign(scenario: &Scenario, property: Property) -> String {
     match environment::promises_ever(scenario, property) {
         true => String::new(),
