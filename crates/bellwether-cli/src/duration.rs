@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use bellwether_sim::scenario::duration;
+use bellwether_proto::time::{ParseSpanError, Span};
 
-/// Reads `250ms`, `10s`, `5m`, as scenarios have them.
-///
-/// # Errors
-/// Says what was found and what was expected.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    duration::parse(text).map(|span| Duration::from_micros(span.as_micros()))
+/// Reads `250ms`, `10s`, `5m`.
+pub(crate) fn parse(text: &str) -> Result<Duration, ParseSpanError> {
+    text.parse::<Span>().map(Duration::from)
 }
 
 /// A length of time, in the two units that matter to a person.

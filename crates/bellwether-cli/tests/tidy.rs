@@ -12,10 +12,15 @@ const LINES_MAX: usize = 700;
 /// Which crates of ours each may use, and which more its tests may.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bellwether-proto", &[], &[]),
-    ("bellwether-sim", &["bellwether-proto"], &[]),
+    ("bellwether-sim", &["bellwether-proto", "bellwether-toml"], &[]),
+    ("bellwether-toml", &[], &[]),
     ("bellwether", &["bellwether-proto"], &["bellwether-sim"]),
     ("bellwether-rain", &[], &[]),
-    ("bellwether-cli", &["bellwether", "bellwether-proto", "bellwether-rain", "bellwether-sim"], &[]),
+    (
+        "bellwether-cli",
+        &["bellwether", "bellwether-proto", "bellwether-rain", "bellwether-sim", "bellwether-toml"],
+        &[],
+    ),
 ];
 
 #[test]
@@ -72,6 +77,19 @@ fn crates_depend_in_one_direction() {
         let dev = ours(&manifest, &["dev-dependencies"]);
         let allowed: BTreeSet<_> = uses.iter().chain(*tests_use).map(|name| (*name).to_owned()).collect();
         assert!(dev.is_subset(&allowed), "tests of {name} use {dev:?}, may use {allowed:?}");
+    }
+}
+
+/// Cargo says nothing of a file in `tests` that no binary includes: its tests would never run.
+#[test]
+fn every_file_of_tests_belongs_to_a_binary() {
+    for krate in entries(&root().join("crates")).iter().filter(|krate| krate.join("tests").exists()) {
+        let files = walk(&krate.join("tests"), "rs");
+        let declared: BTreeSet<_> = files.iter().flat_map(|file| declared_in(file)).collect();
+        let roots = test_roots(krate);
+        let forgotten: Vec<_> =
+            files.iter().filter(|file| !roots.contains(file) && !declared.contains(*file)).collect();
+        assert!(forgotten.is_empty(), "declare a `mod` for {forgotten:#?}");
     }
 }
 
@@ -165,6 +183,40 @@ fn ours(manifest: &toml::Table, tables: &[&str]) -> BTreeSet<String> {
         value.get("package").and_then(toml::Value::as_str).unwrap_or(key).to_owned()
     };
     dependencies.map(package).filter(|name| name.starts_with("bellwether")).collect()
+}
+
+/// The first files of a crate's test binaries: those that its manifest lists, and those that cargo finds if it may.
+fn test_roots(krate: &Path) -> Vec<PathBuf> {
+    let manifest: toml::Table = fs::read_to_string(krate.join("Cargo.toml")).unwrap().parse().unwrap();
+    let tests = krate.join("tests");
+    let listed = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+    let listed = listed.map(|test| match test.get("path") {
+        Some(path) => krate.join(path.as_str().unwrap()),
+        None => tests.join(test["name"].as_str().unwrap()).with_extension("rs"),
+    });
+    let found = match manifest["package"].get("autotests").and_then(toml::Value::as_bool) {
+        Some(false) => Vec::new(),
+        _ => entries(&tests),
+    };
+    let found = found.into_iter().map(|path| if path.is_dir() { path.join("main.rs") } else { path });
+    listed.chain(found).collect()
+}
+
+/// The files that the `mod` declarations of a file may mean: beside it, in the folder of its name, or where `path` says.
+fn declared_in(file: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(file).unwrap();
+    let (beside, below) = (file.parent().unwrap(), file.with_extension(""));
+    let mut declared = Vec::new();
+    for line in text.lines() {
+        if let Some(path) = line.strip_prefix("#[path = \"").and_then(|rest| rest.strip_suffix("\"]")) {
+            declared.extend(beside.join(path).canonicalize());
+        } else if let Some((_, module)) =
+            line.trim_end_matches(';').split_once("mod ").filter(|_| line.ends_with(';'))
+        {
+            declared.extend([beside, &below].map(|dir| dir.join(module).with_extension("rs")));
+        }
+    }
+    declared
 }
 
 /// The targets of a document's links to files, outside of code.

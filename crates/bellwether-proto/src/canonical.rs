@@ -12,8 +12,7 @@
 
 use alloc::vec::Vec;
 
-use crate::detector::WatchNo;
-use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
+use crate::ident::{ElectionId, GroupId, Incarnation, NodeId, WatchNo};
 use crate::time::Time;
 
 /// A state being written down.

@@ -28,15 +28,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::canonical::Form;
-use crate::election::Timing;
 use crate::ident::Incarnation;
 use crate::roster::Roster;
-use crate::time::{Span, Time};
+use crate::time::{Span, Time, Timing};
 use watch::Watches;
 
+pub use crate::ident::WatchNo;
 pub use message::{DetectorMsg, KINDS, Stamp, Token};
 pub use ring::STAMPS_MAX;
-pub use watch::WatchNo;
 
 /// Which detector to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

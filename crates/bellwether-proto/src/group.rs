@@ -33,15 +33,14 @@ mod work;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::mem;
+use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
-use crate::election::{Channels, Setup, Variant};
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::link::history::Pace;
 use crate::roster::Roster;
-use crate::time::{Span, Time};
+use crate::spec::{Channels, Spec, Variant};
+use crate::time::{Span, Time, Timing};
 
 pub use event::GroupEvent;
 pub(crate) use formation::Said;
@@ -138,14 +137,19 @@ pub(crate) enum Step {
 
 impl Group {
     /// The layer for that algorithm, in a life of its node.
-    pub(crate) fn for_election(setup: &Setup) -> Self {
-        let Setup { protocol, variant, ref roster, incarnation, timing, .. } = *setup;
-        let (telling, patience) = match protocol.spec().channels {
+    pub(crate) fn for_election(
+        spec: &Spec,
+        variant: Variant,
+        roster: &Roster,
+        life: Incarnation,
+        timing: Timing,
+    ) -> Self {
+        let (telling, patience) = match spec.channels {
             // A link that does not bring an answer is down by then.
             Channels::WithHistory => (Telling::WhenFormed, Pace::of(timing).settles()),
             Channels::InOrder | Channels::AnyOrder => (Telling::OnJoining, timing.delta * 2),
         };
-        Self::new(roster, incarnation, variant, telling, patience)
+        Self::new(roster, life, variant, telling, patience)
     }
 
     fn new(roster: &Roster, life: Incarnation, variant: Variant, telling: Telling, patience: Span) -> Self {
@@ -347,8 +351,8 @@ impl Group {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
-        mem::take(&mut self.steps)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
+        self.steps.drain(..)
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {

@@ -1,4 +1,4 @@
-//! Who: nodes, their lives, their elections and their groups.
+//! Who: nodes, their lives, their elections, their groups and their watches.
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
@@ -72,6 +72,11 @@ impl fmt::Display for GroupId {
         self.0.fmt(f)
     }
 }
+
+/// Counts the Starts of one watcher on one peer. What belongs to an earlier number is void: this is how Start
+/// resets a watch. The upper half is the watcher's life, so that what answers a watch of an earlier life is void too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WatchNo(pub u64);
 
 /// A text that is no group.
 #[derive(Clone, Debug, PartialEq, Eq)]

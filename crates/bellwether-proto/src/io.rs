@@ -10,6 +10,8 @@ use crate::message::Frame;
 use crate::time::Time;
 use crate::view::{Members, View};
 
+pub use crate::link::Refusal;
+
 /// Everything that can happen to a node. Time comes with it as `now`; see [`Node::handle`](crate::node::Node::handle).
 #[derive(Clone, Debug)]
 pub enum Input<M> {
@@ -164,34 +166,6 @@ impl Turn {
     /// Whether the link is up now.
     pub const fn is_up(self) -> bool {
         self.seen % 2 == 1
-    }
-}
-
-/// Why a frame had no effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The sender is not a member, or claims to be this node.
-    NotAPeer,
-    /// The sender has had a later life since.
-    StaleIncarnation,
-    /// It was overtaken by a later frame, or came twice.
-    OutOfOrder,
-    /// It claims a life that its sender cannot have reached.
-    ImplausibleLife,
-    /// The connection to its sender ended before it arrived.
-    Parted,
-}
-
-impl Refusal {
-    /// The word used in traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NotAPeer => "not-a-peer",
-            Self::StaleIncarnation => "stale-incarnation",
-            Self::OutOfOrder => "out-of-order",
-            Self::ImplausibleLife => "implausible-life",
-            Self::Parted => "parted",
-        }
     }
 }
 

@@ -32,9 +32,9 @@ use alloc::collections::BTreeSet;
 use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
-use crate::election::{Channels, Spec, Timing};
 use crate::ident::{Incarnation, NodeId};
-use crate::time::{Span, Time};
+use crate::spec::{Channels, Spec};
+use crate::time::{Span, Time, Timing};
 
 pub use cause::Cause;
 use epochs::Epochs;
@@ -97,7 +97,7 @@ pub(crate) enum Step {
     Announce(Announcement),
     /// The leader should release its work and hand over to that member.
     Yield(NodeId),
-    /// Nothing has been announced: hand over at once.
+    /// The election is to hand over to that member.
     HandOver(NodeId),
 }
 
@@ -272,6 +272,7 @@ impl Leadership {
     pub(crate) fn hand_over(&mut self, now: Time, to: NodeId) {
         self.declined = Some((to, now + self.terms.settle * DECLINED));
         self.tell_all(LeadershipMsg::HandOver { to });
+        self.steps.push(Step::HandOver(to));
     }
 
     /// A connection to that member came about.
@@ -465,7 +466,7 @@ impl Leadership {
                 if let Standing::Claiming { until, .. } = &mut self.standing {
                     *until = now + self.terms.settle;
                 }
-                self.steps.push(Step::HandOver(to));
+                self.hand_over(now, to);
             }
             None => self.lead(now),
         }

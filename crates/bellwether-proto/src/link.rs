@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
-use crate::io::Refusal;
-use crate::message::{Body, Frame, Kind};
+use crate::kind::Kind;
 use crate::roster::Roster;
 use acquaintances::Acquaintances;
 
@@ -65,6 +64,34 @@ pub(crate) enum Guard {
     Lives,
     /// Those, and election messages that were overtaken or repeated.
     LivesAndOrder,
+}
+
+/// Why a frame had no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The sender is not a member, or claims to be this node.
+    NotAPeer,
+    /// The sender has had a later life since.
+    StaleIncarnation,
+    /// It was overtaken by a later frame, or came twice.
+    OutOfOrder,
+    /// It claims a life that its sender cannot have reached.
+    ImplausibleLife,
+    /// The connection to its sender ended before it arrived.
+    Parted,
+}
+
+impl Refusal {
+    /// The word used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotAPeer => "not-a-peer",
+            Self::StaleIncarnation => "stale-incarnation",
+            Self::OutOfOrder => "out-of-order",
+            Self::ImplausibleLife => "implausible-life",
+            Self::Parted => "parted",
+        }
+    }
 }
 
 /// With whom a node speaks.
@@ -173,21 +200,27 @@ impl Link {
     }
 
     /// Decides whether a frame may have an effect, and remembers it.
-    pub(crate) fn admit<M>(&mut self, frame: &Frame<M>) -> Result<Admitted, Refusal> {
-        let peer = self.table.meet(frame.from, frame.incarnation)?;
-        let admitted = peer.is_in(frame.incarnation);
-        match self.guard {
-            Guard::Nothing => Ok(Admitted::SameLife),
-            _ if frame.incarnation < peer.incarnation => Err(Refusal::StaleIncarnation),
+    /// `nth` is its number, if its layer needs an order.
+    pub(crate) fn admit(
+        &mut self,
+        from: NodeId,
+        life: Incarnation,
+        nth: Option<u64>,
+    ) -> Result<Admitted, Refusal> {
+        let peer = self.table.meet(from, life)?;
+        let admitted = peer.is_in(life);
+        match (self.guard, nth) {
+            (Guard::Nothing, _) => Ok(Admitted::SameLife),
+            _ if life < peer.incarnation => Err(Refusal::StaleIncarnation),
             _ if peer.parted => Err(Refusal::Parted),
-            Guard::LivesAndOrder if is_ordered(&frame.body) => {
-                if frame.seq <= peer.taken {
+            (Guard::LivesAndOrder, Some(nth)) => {
+                if nth <= peer.taken {
                     return Err(Refusal::OutOfOrder);
                 }
-                peer.taken = frame.seq;
+                peer.taken = nth;
                 Ok(admitted)
             }
-            Guard::Lives | Guard::LivesAndOrder => Ok(admitted),
+            (Guard::Lives, _) | (Guard::LivesAndOrder, None) => Ok(admitted),
         }
     }
 
@@ -202,16 +235,6 @@ impl Link {
                 form.frame_seq(me, life, id, peer.sent);
             }
         }
-    }
-}
-
-/// Elections rely on order, and what they form is reorganized in it.
-fn is_ordered<M>(body: &Body<M>) -> bool {
-    match body {
-        Body::Election(_) | Body::Join(..) | Body::Group(_) => true,
-        // Links with a history see to it themselves.
-        Body::History(_) => false,
-        Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => false,
     }
 }
 

@@ -1,30 +1,19 @@
 //! What travels between nodes.
 
+mod letter;
+
 use alloc::boxed::Box;
-use core::fmt;
 
 use crate::canonical::Form;
-use crate::detector::{DetectorMsg, WatchNo};
+use crate::detector::DetectorMsg;
 use crate::group::{GroupMsg, Past};
-use crate::ident::{Incarnation, NodeId};
+use crate::ident::{Incarnation, NodeId, WatchNo};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
-use crate::link::history::{HistoryMsg, Letter};
+use crate::link::history::HistoryMsg;
 
-/// A message of an election algorithm.
-pub trait Message: Clone + fmt::Debug {
-    /// What kind of message this is, by the paper's name.
-    fn kind(&self) -> Kind;
-
-    /// Writes the content in canonical form.
-    fn canonical(&self, form: &mut Form);
-
-    /// The largest counter that it carries: whether messages grow for ever is one of the things that algorithms differ
-    /// in.
-    fn largest_counter(&self) -> u64 {
-        0
-    }
-}
+pub use crate::kind::{Kind, Layer, Message, Part};
+pub use letter::Letter;
 
 /// One frame from one node to another: who sends it, in which life, and one layer's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +63,18 @@ impl<M: Message> Body<M> {
     }
 }
 
+impl<M> Frame<M> {
+    /// Its number, if its layer needs an order: elections rely on it, and what they form is reorganized in it.
+    pub(crate) fn nth(&self) -> Option<u64> {
+        match self.body {
+            Body::Election(_) | Body::Join(..) | Body::Group(_) => Some(self.seq),
+            // Links with a history see to it themselves.
+            Body::History(_) => None,
+            Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
+        }
+    }
+}
+
 impl<M: Message> Frame<M> {
     /// Writes the frame, in flight towards `to`, in canonical form.
     pub fn canonical(&self, to: NodeId, form: &mut Form) {
@@ -108,101 +109,4 @@ impl<M: Message> Frame<M> {
             }
         }
     }
-}
-
-/// Whose message a kind is, for counting the cost of electing apart from the cost of watching.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
-    /// The election algorithm's.
-    Protocol,
-    /// The failure detector's, or the link's: overhead in the papers' accounting.
-    Detector,
-}
-
-/// The part that a message has in an exchange of queries and responses. Some assumptions about a network are about
-/// the order of responses alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// It asks.
-    Query,
-    /// It answers.
-    Response,
-    /// Neither.
-    Neither,
-}
-
-/// The name of a kind of message, with a number derived from it for fast comparison and hashing.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    name: &'static str,
-    layer: Layer,
-    part: Part,
-    id: u32,
-}
-
-impl Kind {
-    /// A kind of election message.
-    pub const fn protocol(name: &'static str) -> Self {
-        Self { name, layer: Layer::Protocol, part: Part::Neither, id: fnv1a(name) }
-    }
-
-    /// As [`Kind::protocol`], of messages that ask all others and wait for the first of their responses.
-    pub const fn query(name: &'static str) -> Self {
-        Self { part: Part::Query, ..Self::protocol(name) }
-    }
-
-    /// As [`Kind::protocol`], of the responses to those.
-    pub const fn response(name: &'static str) -> Self {
-        Self { part: Part::Response, ..Self::protocol(name) }
-    }
-
-    /// A kind of failure-detector or link message.
-    pub const fn detector(name: &'static str) -> Self {
-        Self { name, layer: Layer::Detector, part: Part::Neither, id: fnv1a(name) }
-    }
-
-    /// The name, as the paper writes it.
-    pub const fn name(self) -> &'static str {
-        self.name
-    }
-
-    /// Whose message it is.
-    pub const fn layer(self) -> Layer {
-        self.layer
-    }
-
-    /// Its part in an exchange.
-    pub const fn part(self) -> Part {
-        self.part
-    }
-
-    /// A number that depends on the name alone.
-    pub const fn id(self) -> u32 {
-        self.id
-    }
-}
-
-impl PartialEq for Kind {
-    fn eq(&self, other: &Self) -> bool {
-        self.id == other.id && self.name == other.name
-    }
-}
-
-impl Eq for Kind {}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name)
-    }
-}
-
-const fn fnv1a(name: &str) -> u32 {
-    let bytes = name.as_bytes();
-    let mut hash = 0x811c_9dc5_u32;
-    let mut i = 0;
-    while i < bytes.len() {
-        hash = (hash ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
-        i += 1;
-    }
-    hash
 }

@@ -2,11 +2,13 @@
 
 mod cause;
 mod grouped;
+mod leading;
 mod linked;
+mod work;
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::mem;
 
 use crate::canonical::Form;
@@ -15,12 +17,13 @@ use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant}
 use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Step, Terms};
-use crate::link::history::{Histories, Letter};
+use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Terms};
+use crate::link::history::Histories;
 use crate::link::{Admitted, Guard, Link, LinkMsg};
-use crate::message::{Body, Frame, Message};
+use crate::message::{Body, Frame, Letter, Message};
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
+use work::Work;
 
 /// A node in one election, as a function of its state, the time, and what arrives.
 ///
@@ -94,7 +97,9 @@ pub struct Node<E: Election> {
     life_is_over: bool,
     /// The view last shown to the outside.
     shown: View,
-    // Buffers, empty between steps; kept so that a step need not allocate them.
+    // Empty between steps; kept so that a step need not allocate them.
+    /// What layers have for each other.
+    queue: VecDeque<Work<E::Msg>>,
     mail: Mail,
     actions: Actions<E::Msg>,
 }
@@ -119,11 +124,13 @@ impl<E: Election> Node<E> {
             },
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
-            group: E::reorganizes(setup.protocol).then(|| Group::for_election(&setup)),
+            group: E::reorganizes(setup.protocol)
+                .then(|| Group::for_election(spec, setup.variant, roster, setup.incarnation, setup.timing)),
             leadership: None,
             aside: None,
             life_is_over: false,
             shown: View { status: Status::Down, leader: None, group: None },
+            queue: VecDeque::new(),
             mail: Mail::new(),
             actions: Actions::new(),
             setup,
@@ -161,8 +168,12 @@ impl<E: Election> Node<E> {
         self
     }
 
-    /// Takes one input at `now`, which must not run backwards. What is to be done is appended to `out`.
+    /// Takes one input at `now`, which must not run backwards. What is to be done is put into `out`.
+    ///
+    /// # Panics
+    /// If `out` is not empty: what a step asks for is carried out before the next.
     pub fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Outbox<E::Msg>) {
+        assert!(out.is_empty(), "the outputs of the step before have been carried out");
         let overslept = self.has_overslept(now);
         match input {
             Input::Start => self.start(now, out),
@@ -170,22 +181,18 @@ impl<E: Election> Node<E> {
             Input::Deadline => self.wake(now, out),
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
             Input::Linked { peer, incarnation } => self.linked(now, peer, incarnation, out),
-            Input::Unlinked { peer } => self.lead(now, out, |leadership| leadership.unlink(now, peer)),
+            Input::Unlinked { peer } => self.lead(|leadership| leadership.unlink(now, peer)),
             Input::StandAside { until } => self.stand_aside(now, until, out),
             Input::Stand => self.stand(now, out),
-            Input::HandOver { to } => self.hand_over(now, to, out),
-            Input::Planned { no, plan } => self.regroup(now, out, |group| group.planned(now, no, plan)),
-            Input::Perform(op) => self.regroup(now, out, |group| group.perform(now, op)),
-            Input::Oracle { peer, alive } => {
-                self.relink(now, out, |history| history.oracle(now, peer, alive.is_some()));
-                let watched = self.setup.roster.rank(peer).filter(|_| self.history.is_none());
-                if let Some(rank) = watched {
-                    self.detector.oracle(now, rank, alive.is_some());
-                }
-            }
+            Input::HandOver { to } => self.hand_over(now, to),
+            Input::Planned { no, plan } => self.regroup(|group| group.planned(now, no, plan)),
+            Input::Perform(op) => self.regroup(|group| group.perform(now, op)),
+            Input::Oracle { peer, alive } => self.told(now, peer, alive.is_some()),
         }
+        self.work_off(now, out);
         if overslept {
-            self.lead(now, out, |leadership| leadership.overslept(now));
+            self.lead(|leadership| leadership.overslept(now));
+            self.work_off(now, out);
         }
     }
 
@@ -294,13 +301,14 @@ impl<E: Election> Node<E> {
 
     fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         self.persist(out);
-        self.elect(now, election::Input::Recovery, out);
-        self.relink(now, out, |history| history.start(now));
+        self.elect(election::Input::Recovery);
+        self.work_off(now, out);
+        self.relink(|history| history.start(now));
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
         let Frame { from, incarnation, seq, rides, .. } = frame;
-        match self.link.admit(&frame) {
+        match self.link.admit(from, incarnation, frame.nth()) {
             Ok(admitted) => self.admitted(now, from, admitted, out),
             Err(why) => {
                 out.push(Output::Event(Event::Refused { from, why }));
@@ -323,33 +331,33 @@ impl<E: Election> Node<E> {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             // Who stands aside is linked with nobody.
             Body::History(_) if self.aside.is_some() => {}
-            Body::History(msg) => {
-                self.relink(now, out, |history| history.handle(now, from, incarnation, *msg));
-            }
+            Body::History(msg) => self.relink(|history| history.handle(now, from, incarnation, *msg)),
             Body::Detector(msg) => {
                 if let Some(rank) = rank {
                     self.detector.handle(now, rank, incarnation, msg, &mut self.mail);
                     self.post_mail(now, out);
                 }
             }
-            Body::Election(msg) => self.elect(now, election::Input::Message { from, msg }, out),
+            Body::Election(msg) => self.elect(election::Input::Message { from, msg }),
             Body::Join(msg, past) => {
                 if let Some(group) = &mut self.group {
                     group.joined(from, (incarnation, seq), *past);
                 }
-                self.elect(now, election::Input::Message { from, msg }, out);
+                self.elect(election::Input::Message { from, msg });
             }
-            Body::Group(msg) => self.regroup(now, out, |group| group.handle(now, from, msg)),
+            Body::Group(msg) => self.regroup(|group| group.handle(now, from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
         }
     }
 
+    /// The election hears of a new life before it hears what that says.
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
             Admitted::SameLife => {}
             Admitted::NewLife => {
-                self.lead(now, out, |leadership| leadership.forget(peer));
-                self.elect(now, election::Input::NewLife(peer), out);
+                self.lead(|leadership| leadership.forget(peer));
+                self.elect(election::Input::NewLife(peer));
+                self.work_off(now, out);
             }
         }
     }
@@ -364,7 +372,7 @@ impl<E: Election> Node<E> {
         out: &mut Outbox<E::Msg>,
     ) {
         if self.detector.heard(rank, life) {
-            self.down(now, rank, out);
+            self.down(now, rank, None, out);
         }
         if let Some(no) = rides {
             self.detector.ridden(now, rank, life, no, &mut self.mail);
@@ -394,7 +402,8 @@ impl<E: Election> Node<E> {
     /// arrives at the very instant of the deadline is in time, whatever else arrives at that instant before it.
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         if !self.has_overslept(now) {
-            self.lead(now, out, |leadership| leadership.wake(now));
+            self.lead(|leadership| leadership.wake(now));
+            self.work_off(now, out);
         }
         if let Some(until) = self.aside {
             if until <= now {
@@ -403,10 +412,13 @@ impl<E: Election> Node<E> {
             return;
         }
         self.report_downs(now, out);
-        self.relink(now, out, |history| history.wake(now));
-        self.regroup(now, out, |group| group.wake(now));
+        self.relink(|history| history.wake(now));
+        self.work_off(now, out);
+        self.regroup(|group| group.wake(now));
+        self.work_off(now, out);
         if self.election.deadline() <= now {
-            self.elect(now, election::Input::Deadline, out);
+            self.elect(election::Input::Deadline);
+            self.work_off(now, out);
         }
         self.detector.wake(now, &mut self.mail);
         self.post_mail(now, out);
@@ -421,11 +433,14 @@ impl<E: Election> Node<E> {
             self.post_mail(now, out);
         }
         self.link.part(peer);
-        self.relink(now, out, |history| history.gone(now, peer));
+        self.relink(|history| history.gone(now, peer));
+        self.work_off(now, out);
         // The election first: who leads next is a matter of its own.
-        self.elect(now, election::Input::Gone(peer), out);
-        self.regroup(now, out, |group| group.gone(peer));
-        self.lead(now, out, |leadership| leadership.gone(now, peer));
+        self.elect(election::Input::Gone(peer));
+        self.work_off(now, out);
+        self.regroup(|group| group.gone(peer));
+        self.work_off(now, out);
+        self.lead(|leadership| leadership.gone(now, peer));
     }
 
     /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
@@ -444,10 +459,16 @@ impl<E: Election> Node<E> {
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
+        debug_assert!(before.queue.is_empty(), "what the old life had to say has been said");
         (self.shown, self.leadership, self.link) = (before.shown, before.leadership, before.link);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, out);
+    }
+
+    /// The life that begins when all is done, if this one is over.
+    fn next_life(&mut self) -> Option<Incarnation> {
+        mem::take(&mut self.life_is_over).then(|| self.setup.incarnation.next()).flatten()
     }
 
     fn linked(&mut self, now: Time, peer: NodeId, life: Incarnation, out: &mut Outbox<E::Msg>) {
@@ -458,7 +479,15 @@ impl<E: Election> Node<E> {
             Ok(admitted) => self.admitted(now, peer, admitted, out),
             Err(why) => return out.push(Output::Event(Event::Refused { from: peer, why })),
         }
-        self.lead(now, out, |leadership| leadership.link(now, peer));
+        self.lead(|leadership| leadership.link(now, peer));
+    }
+
+    /// An oracle says how things are with a peer.
+    fn told(&mut self, now: Time, peer: NodeId, alive: bool) {
+        self.relink(|history| history.oracle(now, peer, alive));
+        if let Some(rank) = self.setup.roster.rank(peer).filter(|_| self.history.is_none()) {
+            self.detector.oracle(now, rank, alive);
+        }
     }
 
     /// A message of the leadership layer. What a leader says of its own going is true: it need not be found out.
@@ -466,21 +495,22 @@ impl<E: Election> Node<E> {
         match msg {
             LeadershipMsg::Aside { next } => {
                 if let Some(rank) = self.setup.roster.rank(from).filter(|rank| self.detector.retire(*rank)) {
-                    self.down_because(now, rank, Cause::Resigned(from), out);
+                    self.down(now, rank, Some(Cause::Resigned(from)), out);
                 }
                 let next = next.filter(|_| self.shown.normal_leader() == Some(from));
-                let resigned = election::Input::Resigned { who: from, next };
-                self.elect_because(now, resigned, Cause::Resigned(from), out);
+                self.elect(election::Input::Resigned { who: from, next });
             }
             LeadershipMsg::HandOver { to } if self.shown.normal_leader() == Some(from) => {
-                self.elect(now, election::Input::HandOver(to), out);
+                self.elect(election::Input::HandOver(to));
             }
             _ => {}
         }
-        self.lead(now, out, |leadership| leadership.handle(now, from, msg));
+        self.work_off(now, out);
+        self.lead(|leadership| leadership.handle(now, from, msg));
+        self.work_off(now, out);
         // When it is known why.
         if matches!(msg, LeadershipMsg::Aside { .. }) {
-            self.relink(now, out, |history| history.gone(now, from));
+            self.relink(|history| history.gone(now, from));
         }
     }
 
@@ -494,81 +524,60 @@ impl<E: Election> Node<E> {
             let status = if self.history.is_some() { Status::Down } else { Status::Waiting };
             self.shown = View { status, leader: None, group: None };
             out.push(Output::Event(Event::View(self.shown)));
-            self.lead(now, out, |leadership| leadership.stand_aside(now));
+            self.lead(|leadership| leadership.stand_aside(now));
         }
     }
 
     /// Comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
     fn stand(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         if let (Some(_), Some(incarnation)) = (self.aside, self.setup.incarnation.next()) {
-            self.lead(now, out, Leadership::stand);
+            self.lead(|leadership| leadership.stand());
+            self.work_off(now, out);
             self.begin_life(now, incarnation, out);
-            self.lead(now, out, Leadership::introduce);
+            self.work_off(now, out);
+            self.lead(|leadership| leadership.introduce());
         }
     }
 
-    fn hand_over(&mut self, now: Time, to: NodeId, out: &mut Outbox<E::Msg>) {
+    fn hand_over(&mut self, now: Time, to: NodeId) {
         if self.may_hand_over(now, to).is_ok() {
-            self.let_lead(now, to, out);
+            self.lead(|leadership| leadership.hand_over(now, to));
         }
     }
 
-    fn let_lead(&mut self, now: Time, to: NodeId, out: &mut Outbox<E::Msg>) {
-        self.lead(now, out, |leadership| leadership.hand_over(now, to));
-        self.elect(now, election::Input::HandOver(to), out);
-    }
-
-    /// Does something with the leadership layer, if there is one, and carries out what follows.
-    fn lead(&mut self, now: Time, out: &mut Outbox<E::Msg>, act: impl FnOnce(&mut Leadership)) {
-        let Some(leadership) = &mut self.leadership else { return };
-        leadership.suspected(self.setup.count);
-        act(leadership);
-        let steps: Vec<Step> = leadership.drain().collect();
-        for step in steps {
-            match step {
-                Step::Send(to, msg) => self.post(now, to, Body::Leadership(msg), out),
-                Step::Persist => self.persist(out),
-                Step::Announce(announced) => out.push(Output::Event(Event::Announced(announced))),
-                Step::Yield(to) => out.push(Output::Event(Event::Yield(to))),
-                Step::HandOver(to) => self.let_lead(now, to, out),
-            }
-        }
-    }
-
+    /// One at a time: what the election makes of one may void the next.
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         while let Some(rank) = self.detector.next_down(now, &mut self.mail) {
-            self.down(now, rank, out);
+            self.down(now, rank, None, out);
         }
         self.post_mail(now, out);
     }
 
-    fn down(&mut self, now: Time, rank: usize, out: &mut Outbox<E::Msg>) {
-        let cause = self.cause(&election::Input::DownSig(self.setup.roster.at(rank)));
-        self.down_because(now, rank, cause, out);
-    }
-
-    fn down_because(&mut self, now: Time, rank: usize, cause: Cause, out: &mut Outbox<E::Msg>) {
+    /// The detector reports a peer. If nothing better is known, the report is why the election changes its mind.
+    fn down(&mut self, now: Time, rank: usize, cause: Option<Cause>, out: &mut Outbox<E::Msg>) {
         self.post_mail(now, out);
         let peer = self.setup.roster.at(rank);
         out.push(Output::Event(Event::Down(peer)));
-        self.elect_because(now, election::Input::DownSig(peer), cause, out);
+        self.queue.push_back(Work::Elect(election::Input::DownSig(peer), cause));
+        self.work_off(now, out);
     }
 
-    fn elect(&mut self, now: Time, input: election::Input<E::Msg>, out: &mut Outbox<E::Msg>) {
-        let cause = self.cause(&input);
-        self.elect_because(now, input, cause, out);
+    fn elect(&mut self, input: election::Input<E::Msg>) {
+        self.queue.push_back(Work::Elect(input, None));
     }
 
-    fn elect_because(
+    /// Has the election take an input, and carries out what it asks for.
+    fn take_part(
         &mut self,
         now: Time,
         input: election::Input<E::Msg>,
-        cause: Cause,
+        cause: Option<Cause>,
         out: &mut Outbox<E::Msg>,
     ) {
         if self.aside.is_some() {
             return; // Its election does not run.
         }
+        let cause = cause.unwrap_or_else(|| self.cause(&input));
         let mut actions = mem::take(&mut self.actions);
         self.election.handle(now, input, &mut actions);
         // The view is shown before the messages go out: an observer sees the cause before the effects.
@@ -584,25 +593,21 @@ impl<E: Election> Node<E> {
         self.actions = actions;
         // After the election's messages: they make the others name whom this node names.
         if view.normal_leader() != named {
-            self.lead(now, out, |leadership| leadership.name(now, view.normal_leader(), cause));
+            self.lead(|leadership| leadership.name(now, view.normal_leader(), cause));
         }
         // What was formed is reorganized when all has been said that formed it.
-        self.regroup(now, out, |_| {});
-        if let (true, Some(incarnation)) = (mem::take(&mut self.life_is_over), self.setup.incarnation.next())
-        {
-            self.begin_life(now, incarnation, out);
-        }
+        self.regroup(|_| {});
     }
 
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
             Action::Send { to, msg } if self.history.is_some() => {
-                self.relink(now, out, |history| history.send(now, to, Letter::Election(msg)));
+                self.relink(|history| history.send(now, to, Letter::Election(msg)));
             }
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
             Action::Install(members) => out.push(Output::Event(Event::Members(members))),
             Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
-            Action::Stand(standing) => self.relink(now, out, |history| history.stand(now, standing)),
+            Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
                 self.post(now, to, Body::Join(msg, Box::new(past)), out);

@@ -3,10 +3,15 @@
 //! A node never reads a clock. The driver hands it `now` with every input: the simulator from a virtual clock, a real
 //! one from a monotonic clock.
 
+mod parse;
+
 use core::fmt;
 use core::ops::{Add, Div, Mul, Sub};
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+pub use parse::ParseSpanError;
 
 /// An instant, in microseconds since the clock started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,7 +114,20 @@ impl Div<u64> for Span {
     }
 }
 
-/// The largest unit that divides the span exactly, as scenario files write it: `30s`, `10ms`, `250us`.
+impl From<Span> for Duration {
+    fn from(span: Span) -> Self {
+        Self::from_micros(span.0)
+    }
+}
+
+/// Parts of a microsecond are left out, and nothing is longer than the longest span.
+impl From<Duration> for Span {
+    fn from(duration: Duration) -> Self {
+        Self(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+/// The largest unit that divides the span exactly, as files write it: `30s`, `10ms`, `250us`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -118,6 +136,17 @@ impl fmt::Display for Span {
             us => write!(f, "{us}us"),
         }
     }
+}
+
+/// The papers' timing parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// δ: the assumed bound on one-way delay.
+    pub delta: Span,
+    /// τ: the leader's period.
+    pub tau: Span,
+    /// What an adaptive timeout grows by at each mistake.
+    pub step: Span,
 }
 
 #[cfg(test)]
@@ -131,6 +160,13 @@ mod tests {
         assert_eq!(Time::ZERO - Span::secs(1), Time::ZERO);
         assert_eq!(Time::ZERO.since(Time::from_micros(5)), Span::ZERO);
         assert_eq!(Span::micros(u64::MAX) * 2, Span::micros(u64::MAX));
+    }
+
+    #[test]
+    fn spans_and_durations_are_the_same_times() {
+        assert_eq!(Duration::from(Span::millis(5)), Duration::from_millis(5));
+        assert_eq!(Span::from(Duration::from_nanos(5_999)), Span::micros(5));
+        assert_eq!(Span::from(Duration::MAX), Span::micros(u64::MAX));
     }
 
     #[test]

@@ -12,12 +12,11 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::detector::WatchNo;
 use crate::digest::fnv1a;
 use crate::election::AnyMsg;
-use crate::ident::{Incarnation, NodeId};
-use crate::link::history::{Carried, HistoryMsg, Letter, Standing};
-use crate::message::{Body, Frame};
+use crate::ident::{Incarnation, NodeId, WatchNo};
+use crate::link::history::{Carried, HistoryMsg, Standing};
+use crate::message::{Body, Frame, Letter};
 
 /// The version of the format that this code writes and reads.
 pub const VERSION: u8 = 1;

@@ -1,28 +1,7 @@
 //! Checkers: each judges one property of a run, from its trace alone.
 //!
-//! | property | from | on a finite run | file |
-//! |---|---|---|---|
-//! | A1 | Garcia-Molina, section III | after every event, all up nodes that are reorganizing or normal name one coordinator, and the normal ones have one task | `a1.rs` |
-//! | A2 | Garcia-Molina, section III | within c_GM (2·c_GM unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under one of them, and stay so | `a2.rs` |
-//! | A3 | Garcia-Molina, section IV | after every event, all up nodes of a group that are reorganizing or normal name one coordinator, and the normal ones have one task | `a3.rs` |
-//! | A4 | Garcia-Molina, section IV | within c_G of becoming stable all up nodes that can speak with each other are normal in one group, led by one of them, and stay so | `a4.rs` |
-//! | A4' | Souto, "Solution (2/2)" | as ALE2, within c_G, and everybody's leader can be reached | `a4_prime.rs` |
-//! | GROUP-ONCE | Garcia-Molina, section IV.A | of each group number there are, in the whole run, one coordinator and one task, and a coordinator that has left it does not come back to it | `group_once.rs` |
-//! | SLE1 | Stoller, section 3 | after every event, all up nodes in normal operation name one leader | `sle1.rs` |
-//! | SLE2 | Stoller, section 3 | within c_S (2·c_S unless one fault hit a settled system) of the last crash or recovery all up nodes are normal under a leader that is up, and stay so | `sle2.rs` |
-//! | ALE1 | Stoller, section 5 | as SLE1, among the nodes of each group | `ale1.rs` |
-//! | ALE2' | Stoller, section 5 | within 2N(τ + 2δ + τ_FD) of becoming stable all up nodes are normal under a leader that is up and in their group, and stay so | `ale2_prime.rs` |
-//! | ALE2 | Stoller, section 5 | as ALE2', and there are no more groups than cliques needed to cover the connectivity graph of the up nodes | `ale2.rs` |
-//! | OMEGA | Raynal, section 1 | throughout the last quarter of the run all up nodes are normal and name one leader, the same throughout, which is up | `omega.rs` |
-//! | SINGLE-SENDER | Raynal, section 8.3 | in the last quarter of the run one node sends messages of the algorithm, and no other does | `single_sender.rs` |
-//! | FD-COMPLETE | Stoller, section 2, (1) | at the end no watched node has been down for longer than τ_FD without a report | `fd_complete.rs` |
-//! | FD-ACCURATE | Stoller, section 2, (2), and 6 | only a watched node is reported, and only if it was down, or seemed so, since the watch began | `fd_accurate.rs` |
-//! | FD-LATENCY | Stoller, section 2 | a watched node that stays down is reported within τ_FD | `fd_latency.rs` |
-//! | LINK-HISTORY | Franceschetti and Bruck, section 2 | the ends of a link see the same transitions, one at a time, neither more than two ahead; within 2(4δ + 3τ) of becoming stable they have seen the same, and are up if the nodes can speak with each other | `link_history.rs` |
-//! | VIEW-AGREE | Franceschetti and Bruck, section 1 | all who install a view install it with the same members, themselves among them; who leads it is the lightest of those members that come with it from the view before | `view_agree.rs` |
-//! | ONE-LEADER-PER-VIEW | Franceschetti and Bruck, theorems 3.1, 3.2 | all who are normal in a view name one leader, which formed it | `one_leader_per_view.rs` |
-//! | ONE-VIEW-OR-DEAD | Franceschetti and Bruck, section 1 | a node that is up is dead, in which case it names nobody, or in the view that it installed last; each view that it installs is later than the one before, in this life and earlier ones | `one_view_or_dead.rs` |
-//! | FAKE-CLEAN | Franceschetti and Bruck, theorem 3.3 | nobody leaves a view whom not all who stay have seen go; within 4(4δ + 3τ) of becoming stable, if all who are up are in one view of just them, nobody remembers anything | `fake_clean.rs` |
+//! There is one file for each property, named after it: ALE2' is judged in `ale2_prime.rs`. What each one demands is declared
+//! with the [`Property`]; `docs/reference/properties.md` is the table of them.
 //!
 //! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `after_fault.rs`,
 //! `while_stable.rs`), "for ever" (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
@@ -63,6 +42,7 @@ mod omega;
 mod one_leader_per_view;
 mod one_view_or_dead;
 mod restricted_once;
+mod settled;
 mod single_sender;
 mod sle1;
 mod sle2;
@@ -306,8 +286,8 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Ale1 => Box::new(ale1::new(facts)),
         Property::Ale2 => Box::new(ale2::new(facts)),
         Property::Ale2Prime => Box::new(ale2_prime::new(facts)),
-        Property::Omega => Box::new(omega::Omega::of_elections(facts)),
-        Property::Settled => Box::new(omega::Omega::of_announcements(facts)),
+        Property::Omega => Box::new(omega::new(facts)),
+        Property::Settled => Box::new(settled::new(facts)),
         Property::Epoch => Box::new(epoch::Epoch::default()),
         Property::History => Box::new(history::History::default()),
         Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::new(facts)),

@@ -11,9 +11,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bellwether_proto::election::{Protocol, Variant};
+use bellwether_toml::FileError;
 
 use crate::plan::{self, Limits};
-use crate::scenario::{Expect, Scenario, ScenarioError};
+use crate::scenario::{Expect, Scenario};
 use crate::shrink::{Broken, Effort, Goal, Shrunk, shrink_to};
 use crate::swarm::{Played, Watcher, sweep};
 
@@ -78,7 +79,7 @@ pub struct Found {
 
 impl Flaw {
     /// Reads a flaw. `file` is the name to use in messages.
-    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
         parse::flaw(file, text)
     }
 }

@@ -11,6 +11,7 @@
 mod adversary;
 mod blueprint;
 pub mod campaign;
+mod chance;
 pub mod check;
 mod clock;
 pub mod diagram;

@@ -25,8 +25,8 @@ use bellwether_proto::message::Part;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 
-use crate::net::{below, index};
-use crate::scenario::{Model, ModelKind, Scenario};
+use crate::chance::below;
+use crate::scenario::{Model, ModelKind, Scenario, index};
 use accessible::Accessible;
 use hostile::{Hostile, Jumble};
 use moving::Moving;

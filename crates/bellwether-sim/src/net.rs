@@ -1,15 +1,14 @@
 //! Links: what becomes of a message between two nodes.
 
 use bellwether_proto::canonical::Form;
-use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::DropReason;
 use rand_chacha::ChaCha8Rng;
-use rand_core::Rng;
 
+use crate::chance::{Chance, below};
 use crate::model::Behaviour;
-use crate::scenario::{Latency, LinkRule, Scenario};
+use crate::scenario::{Latency, LinkRule, Scenario, index};
 
 /// What becomes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +46,6 @@ struct Rule {
     link: LinkRule,
     loss: Chance,
     duplicate: Chance,
-}
-
-/// A probability as a threshold for 64 random bits; no bits are drawn for what is certain.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Chance {
-    Never,
-    Below(u64),
-    Always,
 }
 
 /// The place of the base rule.
@@ -244,34 +235,4 @@ impl Latency {
         }
         Span::micros(low + below(high - low + 1, rng))
     }
-}
-
-/// A number below `bound`, from one draw; the bias is below one in 2^32 for any bound that a delay can have.
-pub(crate) fn below(bound: u64, rng: &mut ChaCha8Rng) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
-}
-
-impl Chance {
-    pub(crate) fn of(probability: f64) -> Self {
-        if probability <= 0.0 {
-            Self::Never
-        } else if probability >= 1.0 {
-            Self::Always
-        } else {
-            Self::Below((probability * 2f64.powi(64)) as u64)
-        }
-    }
-
-    pub(crate) fn strikes(self, rng: &mut ChaCha8Rng) -> bool {
-        match self {
-            Self::Never => false,
-            Self::Below(threshold) => rng.next_u64() < threshold,
-            Self::Always => true,
-        }
-    }
-}
-
-/// The index of a node: ids start at 1.
-pub(crate) fn index(id: NodeId) -> usize {
-    id.0 as usize - 1
 }

@@ -8,8 +8,6 @@ use bellwether_proto::io::Event;
 use bellwether_proto::trace::{TraceEvent, What};
 use serde::Serialize;
 
-use crate::scenario::{Fault, Planned, Scenario};
-
 /// How a restricted operation stands at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -111,21 +109,12 @@ impl Operations {
         self.0.entry(op).or_default()
     }
 
-    /// Every operation that the scenario asks for, in order of their numbers.
-    pub(crate) fn account(&self, scenario: &Scenario) -> Vec<Operation> {
+    /// What became of every operation that was asked for, in order of their numbers.
+    pub(crate) fn account(&self, asked_for: BTreeSet<OpId>) -> Vec<Operation> {
         let nothing = Told::default();
         let account = |op: OpId| self.0.get(&op).unwrap_or(&nothing).account(op);
-        asked_for(&scenario.events).into_iter().map(account).collect()
+        asked_for.into_iter().map(account).collect()
     }
-}
-
-/// The operations that events ask for.
-pub(crate) fn asked_for(events: &[Planned]) -> BTreeSet<OpId> {
-    let asked = |planned: &Planned| match planned.fault {
-        Fault::Perform { op, .. } => Some(op),
-        _ => None,
-    };
-    events.iter().filter_map(asked).collect()
 }
 
 impl Told {

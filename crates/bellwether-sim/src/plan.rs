@@ -22,7 +22,7 @@ use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
-use crate::net::below;
+use crate::chance::below;
 use crate::run::slowest_bound;
 use crate::scenario::{Fault, Latency, Planned, Scenario};
 use menu::{MENU, MENU_SYNCHRONOUS, Pick};

@@ -11,7 +11,7 @@ use crate::check::{Facts, Judge};
 use crate::environment::{judged, largest_drift};
 use crate::journal::{Journal, Listener};
 use crate::report::{FinalNode, Played, Report};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, asked_for};
 use crate::world::World;
 
 /// Plays a scenario to its end.
@@ -89,7 +89,7 @@ fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {
         last,
         accounts: journal.accounts().clone(),
         leader_changes: journal.leader_changes(),
-        operations: journal.operations().account(scenario),
+        operations: journal.operations().account(asked_for(&scenario.events)),
         hash: journal.hash(),
         findings: journal.verdicts(scenario.until),
     };

@@ -4,14 +4,13 @@
 //! whole; printing (`print.rs`) gives a file that parses to the same.
 
 pub(crate) mod defaults;
-pub mod duration;
 mod model;
 pub(crate) mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
@@ -22,7 +21,7 @@ use bellwether_proto::time::{Span, Time};
 
 use crate::operations::Outcome;
 pub use model::{Model, ModelKey, ModelKind};
-pub use parse::{Overrides, ScenarioError, Wrong, distance, nearest, one_of};
+pub use parse::Overrides;
 
 /// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
 pub const NODES_MAX: u32 = 4_000;
@@ -175,6 +174,11 @@ pub struct Parameters {
     pub primary: Option<Primary>,
 }
 
+/// The place of a node in tables: ids start at 1.
+pub(crate) fn index(id: NodeId) -> usize {
+    id.0 as usize - 1
+}
+
 /// An event and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
@@ -182,6 +186,15 @@ pub struct Planned {
     pub at: Time,
     /// What.
     pub fault: Fault,
+}
+
+/// The operations that events ask for.
+pub(crate) fn asked_for(events: &[Planned]) -> BTreeSet<OpId> {
+    let asked = |planned: &Planned| match planned.fault {
+        Fault::Perform { op, .. } => Some(op),
+        _ => None,
+    };
+    events.iter().filter_map(asked).collect()
 }
 
 /// What can befall the world.

@@ -34,9 +34,9 @@ use crate::adversary::Adversary;
 use crate::blueprint::Blueprint;
 use crate::clock::Clock;
 use crate::journal::Journal;
-use crate::net::{Fate, Net, index};
+use crate::net::{Fate, Net};
 use crate::queue::{Due, Queue};
-use crate::scenario::{Fault, ModelKind, Planned, Scenario};
+use crate::scenario::{Fault, ModelKind, Planned, Scenario, index};
 
 /// A node that wakes this often at one instant will never let time pass: a bug of ours, not of the scenario's.
 const WAKES_AT_ONE_INSTANT_MAX: u32 = 10_000;

@@ -41,9 +41,9 @@ impl Clock {
 }
 
 pub(crate) fn span(duration: Duration) -> Span {
-    Span::micros(micros(duration))
+    duration.into()
 }
 
 fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+    span(duration).as_micros()
 }

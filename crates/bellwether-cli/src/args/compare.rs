@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use bellwether_proto::election::Protocol;
-use bellwether_proto::time::Span;
+use bellwether_proto::time::{ParseSpanError, Span};
 use bellwether_sim::plan::FaultClass;
-use bellwether_sim::scenario::{Latency, duration};
+use bellwether_sim::scenario::Latency;
 use clap::ArgGroup;
 
 use super::check::{Sizes, fault};
@@ -87,7 +87,7 @@ pub(crate) struct FiguresArgs {
 
 fn latency(text: &str) -> Result<Latency, String> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
-    let (low, high) = (duration::parse(low)?, duration::parse(high)?);
+    let (low, high) = (span(low)?, span(high)?);
     if low > high {
         return Err(format!("the range is upside down, expected {high}..{low}"));
     }
@@ -97,10 +97,14 @@ fn latency(text: &str) -> Result<Latency, String> {
 }
 
 fn period(text: &str) -> Result<Span, String> {
-    match duration::parse(text)? {
+    match span(text)? {
         Span::ZERO => Err("found no time at all, expected a period such as 50ms".to_owned()),
         period => within("a period", period),
     }
+}
+
+fn span(text: &str) -> Result<Span, String> {
+    text.parse().map_err(|error: ParseSpanError| error.to_string())
 }
 
 fn within(what: &str, span: Span) -> Result<Span, String> {

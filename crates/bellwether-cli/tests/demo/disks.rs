@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::json;
 
+use super::rain::{DEADLINE, SIZE, assert_same, members};
+use super::run::Run;
 use crate::cluster::wait_until;
-use crate::rain::{DEADLINE, SIZE, assert_same, members};
-use crate::run::Run;
 
 /// From now on a worker cannot write: where it would, there is a directory.
 fn break_disk(run: &Run, node: u32) {

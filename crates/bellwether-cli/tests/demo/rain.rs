@@ -7,8 +7,8 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
+use super::run::Run;
 use crate::cluster::{exists, run, wait_until};
-use crate::run::Run;
 
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 /// 1,600 rows.

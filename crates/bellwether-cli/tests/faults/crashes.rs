@@ -1,6 +1,6 @@
 //! Processes that are killed: the others agree on one of them, and go on counting.
 
-use crate::judged::{ALL, SIZES, assert_kept, recorded};
+use super::judged::{ALL, SIZES, assert_kept, recorded};
 
 #[test]
 fn the_leader_is_killed() {

@@ -1,7 +1,7 @@
 //! Processes that are stopped: silent, but not gone. Their connections stay, and they remember what they were.
 
+use super::judged::{ALL, SIZES, assert_kept, recorded};
 use crate::cluster::Cluster;
-use crate::judged::{ALL, SIZES, assert_kept, recorded};
 
 #[test]
 fn a_stopped_leader_is_replaced_and_follows_when_it_goes_on() {

@@ -1,7 +1,7 @@
 //! Every algorithm of the agent, as processes.
 
+use super::judged::{assert_kept, recorded_as};
 use crate::cluster::Shape;
-use crate::judged::{assert_kept, recorded_as};
 
 #[test]
 fn fjr_elects_again_and_takes_the_old_leader_back_as_a_follower() {

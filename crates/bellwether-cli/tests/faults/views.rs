@@ -3,10 +3,10 @@
 
 use serde_json::json;
 
+use super::judged::{assert_kept, recorded_as};
 use crate::cluster::records::VIEWS_KEPT;
 use crate::cluster::records::add_line;
 use crate::cluster::{Cluster, Records, Shape, TOKEN};
-use crate::judged::{assert_kept, recorded_as};
 
 fn five() -> Cluster {
     recorded_as(&Shape { protocol: "fb-omega", ..Shape::of(5) }).0

@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
+use super::records::Random;
+use super::siege::Siege;
+use super::stranger::connect;
+use super::trickle::{keep_pace, trickle};
 use crate::cluster::{TOKEN, http};
-use crate::records::Random;
-use crate::siege::Siege;
-use crate::stranger::connect;
-use crate::trickle::{keep_pace, trickle};
 
 const CROWD: usize = 1000;
 const SLOW: usize = 50;

@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Validity};
 
+use super::records::{self, CERTIFICATE, REFUSED};
+use super::siege::Siege;
+use super::stranger::{self, Stranger, connect, until_closed};
 use crate::cluster::{DEADLINE, wait_until};
-use crate::records::{self, CERTIFICATE, REFUSED};
-use crate::siege::Siege;
-use crate::stranger::{self, Stranger, connect, until_closed};
 
 /// Tries again and again, until the log says why it was refused: it has one line of a kind in a second. Every attempt counts.
 #[track_caller]

@@ -9,9 +9,9 @@ use bellwether::link::LinkMsg;
 use bellwether::message::{Body, Frame};
 use bellwether::wire::{self, Channel};
 
-use crate::records::{self, CONTROL_MAX, RECORD_MAX, Random};
-use crate::siege::Siege;
-use crate::stranger::{self, Stranger};
+use super::records::{self, CONTROL_MAX, RECORD_MAX, Random};
+use super::siege::Siege;
+use super::stranger::{self, Stranger};
 
 /// Enough to fill whatever has no bound.
 const MILLIONS: usize = 4 << 20;

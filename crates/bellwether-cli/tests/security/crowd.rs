@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Socket, Type};
 
+use super::records;
+use super::siege::Siege;
+use super::stranger::{self, Stranger, connect, connection, until_closed};
+use super::trickle::{keep_pace, trickle};
 use crate::cluster::{DEADLINE, wait_until};
-use crate::records;
-use crate::siege::Siege;
-use crate::stranger::{self, Stranger, connect, connection, until_closed};
-use crate::trickle::{keep_pace, trickle};
 
 const CROWD: usize = 200;
 /// Who has not come in after that tries again.

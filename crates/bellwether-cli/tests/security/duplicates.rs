@@ -2,10 +2,10 @@
 
 use std::fs;
 
+use super::records::{self, IN_USE, REFUSED};
+use super::siege::Siege;
+use super::stranger::{self, Stranger};
 use crate::cluster::{DEADLINE, Place, Process, wait_until};
-use crate::records::{self, IN_USE, REFUSED};
-use crate::siege::Siege;
-use crate::stranger::{self, Stranger};
 
 /// Who has stolen a certificate cannot use it while its owner is there; and the owner hears of it.
 #[test]

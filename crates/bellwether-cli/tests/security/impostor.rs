@@ -12,10 +12,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::version::TLS13;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use super::records::{self, RECORD_MAX, Random};
+use super::siege::Siege;
+use super::stranger::until_closed;
 use crate::cluster::{DEADLINE, wait_until};
-use crate::records::{self, RECORD_MAX, Random};
-use crate::siege::Siege;
-use crate::stranger::until_closed;
 
 /// In the time that this takes, a line in a second is not many.
 const WARNINGS: usize = 100_000;

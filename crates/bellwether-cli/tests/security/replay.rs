@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::time::Duration;
 
+use super::siege::Siege;
+use super::stranger::{connect, until_closed};
 use crate::cluster::relay::Relay;
 use crate::cluster::{Cluster, DEADLINE, Place, wait_until};
-use crate::siege::Siege;
-use crate::stranger::{connect, until_closed};
 
 #[test]
 fn a_recorded_connection_cannot_be_played_again() {

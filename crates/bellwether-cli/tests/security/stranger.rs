@@ -12,8 +12,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::version::TLS13;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
+use super::records;
 use crate::cluster::DEADLINE;
-use crate::records;
 
 /// A connection to an agent, secured.
 pub(crate) struct Stranger {

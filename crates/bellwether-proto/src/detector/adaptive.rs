@@ -6,9 +6,8 @@
 //! good. A finite number of mistakes therefore suffices against any delay up to the cap.
 
 use super::DetectorConfig;
-use super::watch::WatchNo;
 use crate::canonical::Form;
-use crate::ident::NodeId;
+use crate::ident::{NodeId, WatchNo};
 use crate::time::{Span, Time};
 
 /// Patience never exceeds this many times what the plain heartbeat allows: a detector must still detect.

@@ -10,10 +10,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::heartbeat::{self, Heartbeat};
-use super::watch::WatchNo;
 use super::{DetectorConfig, DetectorMsg, Scope};
 use crate::canonical::Form;
-use crate::ident::{Incarnation, NodeId};
+use crate::ident::{Incarnation, NodeId, WatchNo};
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 

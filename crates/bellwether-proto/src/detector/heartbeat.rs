@@ -9,10 +9,9 @@ use core::ops::Range;
 
 use super::adaptive::Learned;
 use super::deadlines::Deadlines;
-use super::watch::WatchNo;
 use super::{DetectorConfig, DetectorMsg, Scope};
 use crate::canonical::Form;
-use crate::ident::Incarnation;
+use crate::ident::{Incarnation, WatchNo};
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 

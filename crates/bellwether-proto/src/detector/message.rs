@@ -6,11 +6,10 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::ring::STAMPS_MAX;
-use super::watch::WatchNo;
 use crate::bounded;
 use crate::canonical::Form;
-use crate::ident::{Incarnation, NodeId};
-use crate::message::Kind;
+use crate::ident::{Incarnation, NodeId, WatchNo};
+use crate::kind::Kind;
 use crate::time::Span;
 
 /// Messages between failure detectors.

@@ -17,8 +17,7 @@ use alloc::vec::Vec;
 
 use super::{DetectorConfig, DetectorMsg, Scope, Stamp, Token};
 use crate::canonical::Form;
-use crate::detector::watch::WatchNo;
-use crate::ident::Incarnation;
+use crate::ident::{Incarnation, WatchNo};
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 

@@ -3,18 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
-
 use super::deadlines::Deadlines;
 use crate::canonical::Form;
-use crate::ident::Incarnation;
+use crate::ident::{Incarnation, WatchNo};
 use crate::roster::Roster;
 use crate::time::Time;
-
-/// Counts the Starts of one watcher on one peer. What belongs to an earlier number is void: this is how Start
-/// resets a watch. The upper half is the watcher's life, so that what answers a watch of an earlier life is void too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct WatchNo(pub u64);
 
 /// One entry for each member, by rank.
 #[derive(Clone, Debug)]

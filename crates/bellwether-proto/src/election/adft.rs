@@ -28,7 +28,7 @@ use super::raynal::{self, Counts, Patience, Stage, first_timeout, left_at_least,
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{FewCrashes, NoRecoveries, QuietEnd, Reliable, TSource};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;

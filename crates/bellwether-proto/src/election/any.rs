@@ -17,7 +17,7 @@ use super::souto_bully::{self, SoutoBully};
 use super::souto_invitation::{self, SoutoInvitation};
 use super::{Action, Actions, Election, Input, Setup, Spec, franceschetti, stoller};
 use crate::canonical::Form;
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::time::{Span, Time};
 use crate::view::View;
 

@@ -29,7 +29,7 @@ use self::repaired::Repaired;
 use super::{Actions, Input, Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::{Promise, Property};
 use crate::time::Time;
 use crate::view::{Members, View};

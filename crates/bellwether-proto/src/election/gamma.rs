@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{NoCrashes, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;

@@ -36,7 +36,7 @@ use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, S
 use crate::canonical::Form;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{GroupId, NodeId};
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{ClocksAgree, Fifo, NoDuplicates};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;

@@ -26,7 +26,7 @@ use super::raynal::{self, Patience, first_timeout};
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::ident::NodeId;
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{NoRecoveries, QuietEnd, StrongestReachesAll};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::raynal;
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{BoundedDelay, NoDrift, NoPauses, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;

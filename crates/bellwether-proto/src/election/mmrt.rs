@@ -29,8 +29,8 @@ use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Var
 use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
+use crate::kind::{Kind, Message};
 use crate::link::ACQUAINTANCES_MAX;
-use crate::message::{Kind, Message};
 use crate::promise::Assumption::{FewCrashes, MessagePattern, NoRecoveries, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;

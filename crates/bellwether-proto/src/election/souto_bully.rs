@@ -42,7 +42,7 @@ use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, S
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{
     self, AccurateDetector, BoundedDelay, ClocksAgree, Fifo, NoDuplicates, NoPauses, Reliable, ReportsCrashes,
 };

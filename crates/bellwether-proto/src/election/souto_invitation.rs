@@ -26,7 +26,7 @@ use super::inviting::{ACCEPT_WAIT, Inviter, REPAIRED, Stage};
 use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::ident::{GroupId, NodeId};
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{ClocksAgree, Fifo, NoDuplicates};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{Action, Actions, Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, NodeId};
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 

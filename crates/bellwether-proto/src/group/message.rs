@@ -9,7 +9,7 @@ use super::ledger::{Ballot, OpId, Outcome};
 use super::{Past, Task};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId};
-use crate::message::Kind;
+use crate::kind::Kind;
 
 /// Messages of the group layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

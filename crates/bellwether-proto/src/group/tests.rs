@@ -60,7 +60,7 @@ fn steps(group: &mut Group) -> Vec<(&'static str, u32)> {
         Step::Reorganized => ("reorganized", 0),
         Step::Failed(peer) => ("failed", peer.0),
     };
-    group.take_steps().into_iter().map(name).collect()
+    group.drain().map(name).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::canonical::Form;
 use crate::ident::NodeId;
-use crate::message::Kind;
+use crate::kind::Kind;
 
 /// Messages of the leadership layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

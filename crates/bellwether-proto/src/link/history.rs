@@ -21,23 +21,20 @@
 //! ever.
 
 mod end;
-mod letter;
 mod message;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
+use alloc::vec::{Drain, Vec};
 use core::mem;
 
 use crate::canonical::Form;
-use crate::election::Timing;
 use crate::ident::{Incarnation, NodeId};
 use crate::roster::Roster;
-use crate::time::{Span, Time};
+use crate::time::{Span, Time, Timing};
 use end::End;
 
 pub use end::OUTSTANDING_MAX;
-pub use letter::Letter;
 pub use message::{BEAT, Carried, HistoryMsg, Standing};
 
 /// The two ends of a link never differ by more transitions than this.
@@ -234,8 +231,8 @@ impl<M: Clone> Histories<M> {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn take_steps(&mut self) -> Vec<Step<M>> {
-        mem::take(&mut self.steps)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Step<M>> {
+        self.steps.drain(..)
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form, write: impl Fn(&M, &mut Form)) {

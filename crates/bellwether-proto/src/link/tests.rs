@@ -1,7 +1,6 @@
 //! What a node takes from whom, as connections come and go.
 
 use super::*;
-use crate::detector::{DetectorMsg, WatchNo};
 use crate::roster::Priority;
 
 const ME: NodeId = NodeId(1);
@@ -13,8 +12,9 @@ fn links(guard: Guard) -> [Link; 2] {
     [Peers::Listed, Peers::Met].map(|peers| Link::new(&roster, peers, guard))
 }
 
-fn frame(life: u64, seq: u64) -> Frame<()> {
-    Frame { from: PEER, incarnation: Incarnation(life), seq, rides: None, body: Body::Election(()) }
+/// What the peer sends in that life, with that number.
+fn take(link: &mut Link, life: u64, nth: impl Into<Option<u64>>) -> Result<Admitted, Refusal> {
+    link.admit(PEER, Incarnation(life), nth.into())
 }
 
 #[test]
@@ -25,15 +25,13 @@ fn what_was_sent_before_the_connection_ended_is_refused_until_there_is_another()
             Ok(Admitted::SameLife),
             "the first that is heard of it"
         );
-        assert_eq!(link.admit(&frame(4, 1)), Ok(Admitted::SameLife));
+        assert_eq!(take(&mut link, 4, 1), Ok(Admitted::SameLife));
         link.part(PEER);
-        assert_eq!(link.admit(&frame(4, 2)), Err(Refusal::Parted));
-        let beat = DetectorMsg::Beat { no: WatchNo(1) };
-        let beat = Frame { body: Body::Detector(beat), ..frame(4, 3) };
-        assert_eq!(link.admit(&beat), Err(Refusal::Parted), "a sign of life above all");
+        assert_eq!(take(&mut link, 4, 2), Err(Refusal::Parted));
+        assert_eq!(take(&mut link, 4, None), Err(Refusal::Parted), "a sign of life above all");
         assert_eq!(link.introduce(PEER, Incarnation(4)), Ok(Admitted::SameLife));
-        assert_eq!(link.admit(&frame(4, 4)), Ok(Admitted::SameLife));
-        assert_eq!(link.admit(&frame(4, 2)), Err(Refusal::OutOfOrder), "the order is that of before");
+        assert_eq!(take(&mut link, 4, 4), Ok(Admitted::SameLife));
+        assert_eq!(take(&mut link, 4, 2), Err(Refusal::OutOfOrder), "the order is that of before");
     }
 }
 
@@ -42,11 +40,11 @@ fn a_new_life_is_taken_whether_or_not_it_was_introduced() {
     for mut link in links(Guard::Lives) {
         link.introduce(PEER, Incarnation(4)).expect("it is a peer");
         link.part(PEER);
-        assert_eq!(link.admit(&frame(5, 1)), Ok(Admitted::NewLife), "it is not the one that ended");
-        assert_eq!(link.admit(&frame(4, 9)), Err(Refusal::StaleIncarnation));
+        assert_eq!(take(&mut link, 5, 1), Ok(Admitted::NewLife), "it is not the one that ended");
+        assert_eq!(take(&mut link, 4, 9), Err(Refusal::StaleIncarnation));
         link.part(PEER);
         assert_eq!(link.introduce(PEER, Incarnation(6)), Ok(Admitted::NewLife));
-        assert_eq!(link.admit(&frame(6, 1)), Ok(Admitted::SameLife));
+        assert_eq!(take(&mut link, 6, 1), Ok(Admitted::SameLife));
         assert_eq!(link.incarnation(PEER), Incarnation(6));
     }
 }
@@ -58,7 +56,7 @@ fn an_introduction_in_an_earlier_life_changes_no_life() {
         link.introduce(PEER, Incarnation(6)).expect("it is a peer");
         assert_eq!(link.introduce(PEER, Incarnation(5)), Ok(Admitted::SameLife));
         assert_eq!(link.incarnation(PEER), Incarnation(6));
-        assert_eq!(link.admit(&frame(5, 1)), Err(Refusal::StaleIncarnation));
+        assert_eq!(take(&mut link, 5, 1), Err(Refusal::StaleIncarnation));
     }
 }
 
@@ -91,7 +89,7 @@ fn parting_from_a_stranger_or_twice_is_harmless() {
         link.introduce(PEER, Incarnation(1)).expect("it is a peer");
         link.part(PEER);
         link.part(PEER);
-        assert_eq!(link.admit(&frame(1, 1)), Err(Refusal::Parted));
+        assert_eq!(take(&mut link, 1, 1), Err(Refusal::Parted));
     }
 }
 
@@ -101,6 +99,6 @@ fn as_printed_nothing_is_refused() {
     for mut link in links(Guard::Nothing) {
         link.introduce(PEER, Incarnation(4)).expect("it is a peer");
         link.part(PEER);
-        assert_eq!(link.admit(&frame(4, 1)), Ok(Admitted::SameLife));
+        assert_eq!(take(&mut link, 4, 1), Ok(Admitted::SameLife));
     }
 }

@@ -4,7 +4,8 @@ use super::Node;
 use crate::election::{self, Election};
 use crate::ident::NodeId;
 use crate::leadership::Cause;
-use crate::link::history::{Histories, Letter};
+use crate::link::history::Histories;
+use crate::message::Letter;
 
 impl<E: Election> Node<E> {
     /// Why the node may name another leader after this.

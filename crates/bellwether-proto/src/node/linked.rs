@@ -1,14 +1,13 @@
 //! What links with a history tell the election, and what it and the group layer send over them.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 use super::Node;
 use crate::election::{self, Election};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Event, Outbox, Output, Turn};
-use crate::link::history::{Histories, Letter, Step};
-use crate::message::Body;
+use crate::link::history::{Histories, Step};
+use crate::message::{Body, Letter};
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
@@ -33,41 +32,25 @@ impl<E: Election> Node<E> {
         self.history.as_ref()?.linkable(peer)
     }
 
-    /// Does something with the links' histories, if there are any, and carries out what follows.
-    pub(super) fn relink(
-        &mut self,
-        now: Time,
-        out: &mut Outbox<E::Msg>,
-        act: impl FnOnce(&mut Histories<Letter<E::Msg>>),
-    ) {
-        let Some(history) = &mut self.history else { return };
-        act(history);
-        let steps = history.take_steps();
-        self.follow_links(now, steps, out);
-    }
-
-    fn follow_links(&mut self, now: Time, steps: Vec<Step<Letter<E::Msg>>>, out: &mut Outbox<E::Msg>) {
-        for step in steps {
-            match step {
-                Step::Send(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
-                Step::Turned { peer, life, seen, standing } => {
-                    let turn = Turn { peer, life, seen };
-                    out.push(Output::Event(Event::Link(turn)));
-                    let up = turn.is_up().then_some(standing);
-                    if turn.is_up() {
-                        self.regroup(now, out, |group| group.relinked(peer));
-                    }
-                    self.elect(now, election::Input::Link { peer, up }, out);
+    pub(super) fn follow_link(&mut self, now: Time, step: Step<Letter<E::Msg>>, out: &mut Outbox<E::Msg>) {
+        match step {
+            Step::Send(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
+            Step::Turned { peer, life, seen, standing } => {
+                let turn = Turn { peer, life, seen };
+                out.push(Output::Event(Event::Link(turn)));
+                if turn.is_up() {
+                    self.regroup(|group| group.relinked(peer));
                 }
-                Step::Stands(peer, standing) => {
-                    self.elect(now, election::Input::Link { peer, up: Some(standing) }, out);
-                }
-                Step::Deliver(from, Letter::Election(msg)) => {
-                    self.elect(now, election::Input::Message { from, msg }, out);
-                }
-                Step::Deliver(from, Letter::Group(msg)) => {
-                    self.regroup(now, out, |group| group.handle(now, from, msg));
-                }
+                self.elect(election::Input::Link { peer, up: turn.is_up().then_some(standing) });
+            }
+            Step::Stands(peer, standing) => {
+                self.elect(election::Input::Link { peer, up: Some(standing) });
+            }
+            Step::Deliver(from, Letter::Election(msg)) => {
+                self.elect(election::Input::Message { from, msg });
+            }
+            Step::Deliver(from, Letter::Group(msg)) => {
+                self.regroup(|group| group.handle(now, from, msg));
             }
         }
     }

@@ -408,6 +408,7 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
 
 mod forms;
 mod members;
+mod queue;
 mod strangers;
 
 // The harness.

@@ -19,7 +19,9 @@ impl Reasons {
     pub(crate) fn read(root: &Path) -> Result<Self, String> {
         let file = root.join("docs/mutants.toml");
         let text = fs::read_to_string(&file).map_err(said(&file))?;
-        toml::from_str(&text).map(Self).map_err(said(&file))
+        bellwether_toml::read(&text)
+            .map(Self)
+            .map_err(|wrong| wrong.locate("docs/mutants.toml", &text).to_string())
     }
 
     /// A reason for what does not exist is out of date.

@@ -18,6 +18,11 @@ use super::names::{Dispute, Name, Names, follows};
 use super::views::Views;
 use super::{Checker, Facts, Verdict, Violation};
 
+/// Judges whom the elections name.
+pub(super) fn new(facts: &Facts) -> Omega {
+    Omega::on(facts, |known, node| answer(&known.view(node)))
+}
+
 pub(super) struct Omega {
     /// What a node that is up answers.
     answer: fn(&Known, NodeId) -> Name,
@@ -47,17 +52,8 @@ struct Break {
 }
 
 impl Omega {
-    /// Judges whom the elections name.
-    pub(super) fn of_elections(facts: &Facts) -> Self {
-        Self::new(facts, |known, node| answer(&known.view(node)))
-    }
-
-    /// Judges who was announced.
-    pub(super) fn of_announcements(facts: &Facts) -> Self {
-        Self::new(facts, Known::announced)
-    }
-
-    fn new(facts: &Facts, answer: fn(&Known, NodeId) -> Name) -> Self {
+    /// A checker of agreement on what the nodes answer.
+    pub(super) fn on(facts: &Facts, answer: fn(&Known, NodeId) -> Name) -> Self {
         Self { answer, names: Names::new(facts.nodes), agreed: None, doubt: None, last_break: None }
     }
 

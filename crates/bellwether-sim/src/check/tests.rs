@@ -12,6 +12,7 @@ mod groups;
 mod judge;
 mod link_history;
 mod omega;
+mod reference;
 mod settled;
 mod single_sender;
 

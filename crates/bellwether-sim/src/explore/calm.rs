@@ -26,8 +26,8 @@ use super::system::System;
 use super::table::Table;
 use super::together::Pace;
 use crate::check::{self, Standing, Views};
-use crate::net::index;
 use crate::run::facts;
+use crate::scenario::index;
 
 /// A future that has not come round after so many instants is left undecided: hundreds of times what it takes.
 pub const INSTANTS_MAX: usize = 50_000;

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::bounds::Bounds;
 use super::interned::print_of;
 use crate::check::Views;
-use crate::net::index;
+use crate::scenario::index;
 
 /// Machines, what is on its way between them, and what may still befall them.
 #[derive(Debug)]

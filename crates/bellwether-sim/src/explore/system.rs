@@ -19,8 +19,7 @@ use super::step::Step;
 use super::together::{self, Pace};
 use super::turn::{Deed, Turn, report, wake};
 use crate::blueprint::Blueprint;
-use crate::net::index;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, index};
 
 /// More nodes do not fit into a packed step, let alone into a search.
 pub const NODES_MAX: u32 = 15;

@@ -6,17 +6,17 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::{Assumption, Property};
 use bellwether_proto::time::Time;
+use bellwether_toml::{FileError, Spanned, Wrong};
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::{Evidence, Fixed, Flaw, Hunt};
 use crate::plan::limits::{NODES_MAX, NODES_MIN};
 use crate::plan::{Allowed, FaultClass, Limits};
+use crate::scenario::Bound;
 use crate::scenario::parse::cluster::{is_kind, named, positive, unknown_kind, within};
 use crate::scenario::parse::values::{
     Content, Delay, Duration, Entries, Limit, List, Probability, Table, Whole,
 };
-use crate::scenario::{Bound, ScenarioError, Wrong};
 use crate::shrink::{Blame, Broken, Ends, Goal};
 
 const RUNS_MAX: u64 = 1_000_000;
@@ -93,9 +93,8 @@ impl Content for RawShows {
     const EXPECTED: &'static str = "one table [shows]";
 }
 
-pub(super) fn flaw(file: &str, text: &str) -> Result<Flaw, ScenarioError> {
-    let raw = toml::from_str(text).map_err(|error| Wrong::from_toml(&error, text));
-    raw.and_then(checked).map_err(|wrong| wrong.locate(file, text))
+pub(super) fn flaw(file: &str, text: &str) -> Result<Flaw, FileError> {
+    bellwether_toml::read(text).and_then(checked).map_err(|wrong| wrong.locate(file, text))
 }
 
 fn checked(raw: RawFlaw) -> Result<Flaw, Wrong> {

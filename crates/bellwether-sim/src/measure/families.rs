@@ -16,8 +16,8 @@ use rand_core::SeedableRng;
 use serde::Serialize;
 
 use super::leadership::Agreement;
+use crate::chance::below;
 use crate::journal::Accounts;
-use crate::net::below;
 use crate::run;
 use crate::scenario::{Fault, Latency, Planned, Scenario};
 

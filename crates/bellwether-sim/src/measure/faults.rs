@@ -9,7 +9,7 @@ use rand_core::SeedableRng;
 
 use super::churn::{self, Churn, exponential};
 use super::figures::Figures;
-use crate::net::below;
+use crate::chance::below;
 use crate::plan::FaultClass;
 use crate::scenario::{Fault, Latency, Planned};
 

@@ -15,7 +15,7 @@ use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Timely, unit};
-use crate::net::{Chance, below};
+use crate::chance::{Chance, below};
 use crate::scenario::Scenario;
 
 /// An open spell takes about that many of the leader's periods.

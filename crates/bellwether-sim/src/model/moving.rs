@@ -10,7 +10,7 @@ use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 
 use super::{drawn, unit};
-use crate::net::below;
+use crate::chance::below;
 use crate::scenario::Scenario;
 
 #[derive(Debug)]

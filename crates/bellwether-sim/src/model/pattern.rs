@@ -19,8 +19,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::hostile::Jumble;
 use super::{Promised, Timely, drawn, members};
-use crate::net::index;
-use crate::scenario::{Model, ModelKind};
+use crate::scenario::{Model, ModelKind, index};
 
 /// D has doubled after this long, and grows on at that pace.
 const DOUBLED_AFTER: Span = Span::secs(10);

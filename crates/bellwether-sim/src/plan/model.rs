@@ -11,7 +11,7 @@ use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
-use crate::net::below;
+use crate::chance::below;
 use crate::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
 
 /// How long a run takes. Hostile spells grow, and an algorithm may need several to learn whom to avoid.

@@ -8,7 +8,7 @@ use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
-use crate::net::below;
+use crate::chance::below;
 use crate::scenario::{Fault, Latency, Planned, Scenario};
 
 /// When the last fault is over: from then on votes in doubt are to be resolved.

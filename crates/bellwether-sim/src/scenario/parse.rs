@@ -2,18 +2,16 @@
 //!
 //! | step | file | an error says |
 //! |---|---|---|
-//! | text to tables | the `toml` crate | where the TOML is broken |
+//! | text to tables | `bellwether-toml` | where the TOML is broken |
 //! | tables to values | `raw.rs`, `values.rs` | which key is unknown, which value has the wrong shape |
 //! | values to a scenario | `cluster.rs`, and a file for each section | what cannot be in *this* cluster |
 //!
 //! Every error names the line, and what would have been right.
 
 pub(crate) mod cluster;
-mod error;
 mod events;
 mod expect;
 mod model;
-mod near;
 mod raw;
 pub(crate) mod values;
 mod world;
@@ -22,37 +20,34 @@ use std::path::Path;
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::time::Time;
-use toml::Spanned;
+use bellwether_toml::{FileError, Spanned, Wrong};
 
 use super::{NODES_MAX, Scenario, defaults};
 use cluster::{Cluster, named, positive, within};
 use raw::RawScenario;
 use values::Whole;
 
-pub use error::{ScenarioError, Wrong, one_of};
-pub use near::{distance, nearest};
-
 /// What a command line may put in place of what a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// The name of the algorithm.
-    pub protocol: Option<String>,
-    /// `repaired` or `printed`.
-    pub variant: Option<String>,
+    /// The algorithm.
+    pub protocol: Option<Protocol>,
+    /// Repaired or printed.
+    pub variant: Option<Variant>,
     /// The seed.
     pub seed: Option<u64>,
 }
 
 impl Scenario {
     /// Reads a scenario. `file` is the name to use in messages; its stem names a scenario that has no name.
-    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
         Self::parse_with(file, text, &Overrides::default())
     }
 
     /// As [`Scenario::parse`], with the overrides in place before defaults are derived: another protocol may bring
     /// another detector. The file must be valid in what it says itself, too.
-    pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Self, ScenarioError> {
-        let raw = toml::from_str(text).map_err(|error| Wrong::from_toml(&error, text));
+    pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Self, FileError> {
+        let raw = bellwether_toml::read(text);
         raw.and_then(|raw| scenario(file, raw, overrides)).map_err(|wrong| wrong.locate(file, text))
     }
 }
@@ -95,24 +90,14 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
 }
 
 fn protocol(given: &Spanned<String>, overrides: &Overrides) -> Result<Protocol, Wrong> {
-    let names = Protocol::ALL.map(Protocol::name);
-    let given = named("protocol", given, Protocol::by_name, &names)?;
-    match &overrides.protocol {
-        None => Ok(given),
-        Some(name) => Protocol::by_name(name).ok_or_else(|| Wrong::overridden("--protocol", name, &names)),
-    }
+    let given = named("protocol", given, Protocol::by_name, &Protocol::ALL.map(Protocol::name))?;
+    Ok(overrides.protocol.unwrap_or(given))
 }
 
 fn variant(given: Option<&Spanned<String>>, overrides: &Overrides) -> Result<Variant, Wrong> {
     let names = Variant::ALL.map(Variant::name);
-    let given = match given {
-        None => Variant::Repaired,
-        Some(given) => named("variant", given, Variant::by_name, &names)?,
-    };
-    match &overrides.variant {
-        None => Ok(given),
-        Some(name) => Variant::by_name(name).ok_or_else(|| Wrong::overridden("--variant", name, &names)),
-    }
+    let given = given.map(|given| named("variant", given, Variant::by_name, &names)).transpose()?;
+    Ok(overrides.variant.or(given).unwrap_or(Variant::Repaired))
 }
 
 fn seed(given: Option<&Spanned<Whole>>, overrides: &Overrides) -> Result<u64, Wrong> {

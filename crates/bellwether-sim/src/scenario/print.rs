@@ -268,7 +268,7 @@ fn quoted(value: impl fmt::Display) -> String {
 }
 
 fn string(text: &str) -> String {
-    toml::Value::from(text).to_string()
+    bellwether_toml::quoted(text)
 }
 
 fn key(name: &str) -> String {

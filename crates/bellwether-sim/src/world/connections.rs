@@ -15,6 +15,7 @@ use slab::Slab;
 
 use super::World;
 use crate::net::Fate;
+use crate::scenario::index;
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
@@ -146,7 +147,7 @@ impl<E: Election> World<'_, E> {
 
     /// Sends news on its way. The kernel repeats what the network loses.
     fn tell(&mut self, to: usize, news: News) {
-        let from = crate::net::index(news.peer());
+        let from = index(news.peer());
         let arrives = match self.net.carry(self.now, from, to, KINDS[0], &mut self.rng) {
             Fate::Arrives(first, _) => first,
             Fate::Lost(_) => self.now,

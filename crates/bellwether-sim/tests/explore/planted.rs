@@ -12,7 +12,8 @@ use bellwether_proto::roster::Roster;
 use bellwether_proto::view::{Members, View};
 use bellwether_sim::explore::{Bounds, Flow, System, explore};
 
-use super::bug::{Bug, Mutant};
+use crate::mutants::bug::{Bug, Mutant};
+
 use super::model::Searchable;
 use super::{ONE_FAULT_EACH, limits};
 

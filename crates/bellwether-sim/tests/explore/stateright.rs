@@ -9,7 +9,8 @@ use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{Bounds, Extent, Flow, System, explore};
 use stateright::{Checker, Model};
 
-use super::bug::{Mutant, NoBug};
+use crate::mutants::bug::{Mutant, NoBug};
+
 use super::limits;
 use super::model::{Judged, Searchable};
 use super::planted::{BULLY_BOUNDS, Clinging, Deaf, Impatient, LFA_BOUNDS};

@@ -13,7 +13,8 @@ use bellwether_sim::plan::restricted::Troubles;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::world::World;
 
-use super::gather::{Gather, Msg};
+use crate::groups::gather::{Gather, Msg};
+
 use super::leadership::breaks;
 
 /// Its numbers begin anew, and two groups have the same.

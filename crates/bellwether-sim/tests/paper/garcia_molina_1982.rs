@@ -15,7 +15,7 @@ use bellwether_sim::plan;
 use bellwether_sim::run::{self, slowest_bound};
 use bellwether_sim::scenario::{Expect, Fault, Latency, Planned, Scenario};
 
-use crate::overtaking;
+use super::overtaking;
 
 const PLANS: u64 = 300;
 

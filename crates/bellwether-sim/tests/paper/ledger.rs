@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 
-use crate::papers::{PAPERS, Paper};
+use super::papers::{PAPERS, Paper};
 
 #[test]
 fn the_ledgers_and_the_code_agree() {

@@ -22,7 +22,7 @@ use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, ModelKind, Scenario};
 use bellwether_sim::world::World;
 
-use crate::modelled::{
+use super::modelled::{
     GST, LATENCY, On, Terms, Transcript, both_variants, by_window, crash_apart, event, fjr_message, holds,
     in_model, largest_counter, largest_counts, model, named, play, play_with, secs, sends_after, suspects,
     t_source, timely_receivers, tolerate, transcript, views,

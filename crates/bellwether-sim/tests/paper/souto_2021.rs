@@ -13,7 +13,7 @@ use bellwether_proto::view::Status;
 use bellwether_sim::run::{self, slowest_bound};
 use bellwether_sim::scenario::{Fault, Latency, Planned, Scenario};
 
-use crate::overtaking;
+use super::overtaking;
 
 const PLANS: u64 = 300;
 /// T

@@ -25,7 +25,7 @@ use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Latency, Planned, Scenario};
 use bellwether_sim::world::World;
 
-use crate::watching::WatchesAll;
+use super::watching::WatchesAll;
 
 const DETECTOR_PROPERTIES: [Property; 3] = [Property::FdComplete, Property::FdAccurate, Property::FdLatency];
 

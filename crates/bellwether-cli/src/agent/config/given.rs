@@ -8,17 +8,19 @@ use std::time::Duration;
 use bellwether::tls::check_cluster_name;
 use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_sim::scenario::{duration, one_of};
-use toml::de::DeValue;
+use bellwether_proto::time::Span;
+use bellwether_toml::{Spanned, Value, one_of};
 
 use super::LogFormat;
 use super::layers::Settings;
 use crate::agent::mode::Mode;
+use crate::duration;
 
 /// A value, for what it was given, and where.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) key: &'static str,
+    /// From a variable or a flag it is a text: what that can be read as, whoever asks decides.
     pub(super) value: Value,
     pub(super) place: Place,
 }
@@ -34,68 +36,6 @@ pub(super) enum Place {
     Flag(&'static str),
 }
 
-/// What was given.
-#[derive(Clone, Debug)]
-pub(super) enum Value {
-    Text(String),
-    Whole(i128),
-    Truth(bool),
-    List(Vec<(Self, Place)>),
-    /// A peer: key, value and where each stands.
-    Table(Vec<(String, Place, Self, Place)>),
-    /// From a variable or a flag: a text, a number or whatever else it can be read as.
-    Word(String),
-    /// A number that is not whole, or a date.
-    Other(&'static str),
-}
-
-impl From<&DeValue<'_>> for Value {
-    fn from(value: &DeValue<'_>) -> Self {
-        match value {
-            DeValue::String(text) => Self::Text(text.to_string()),
-            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-                .map_or(Self::Other("a number beyond all bounds"), Self::Whole),
-            DeValue::Boolean(truth) => Self::Truth(*truth),
-            DeValue::Float(_) => Self::Other("a number with decimals"),
-            DeValue::Datetime(_) => Self::Other("a date"),
-            DeValue::Array(items) => {
-                let item = |item: &toml::Spanned<DeValue<'_>>| {
-                    (Self::from(item.get_ref()), Place::File(item.span()))
-                };
-                Self::List(items.iter().map(item).collect())
-            }
-            DeValue::Table(table) => {
-                let mut entries: Vec<_> = table
-                    .iter()
-                    .map(|(key, value)| {
-                        let (name, at) = (key.get_ref().to_string(), Place::File(key.span()));
-                        (name, at, Self::from(value.get_ref()), Place::File(value.span()))
-                    })
-                    .collect();
-                entries.sort_by_key(|(_, place, ..)| match place {
-                    Place::File(span) => span.start,
-                    Place::Variable(_) | Place::Flag(_) => 0,
-                });
-                Self::Table(entries)
-            }
-        }
-    }
-}
-
-/// As messages show it.
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) | Self::Word(text) => write!(f, "{text:?}"),
-            Self::Whole(number) => write!(f, "{number}"),
-            Self::Truth(truth) => write!(f, "{truth}"),
-            Self::List(_) => f.write_str("a list"),
-            Self::Table(_) => f.write_str("a table"),
-            Self::Other(what) => f.write_str(what),
-        }
-    }
-}
-
 impl Given {
     /// The problem, with the key it is about where the place does not name it.
     pub(super) fn about(&self, problem: &str) -> String {
@@ -105,10 +45,18 @@ impl Given {
         }
     }
 
+    /// What a variable or a flag says.
+    fn word(&self) -> Option<&str> {
+        match (&self.value, &self.place) {
+            (Value::Text(word), Place::Variable(_) | Place::Flag(_)) => Some(word),
+            _ => None,
+        }
+    }
+
     /// A text that is not empty.
     pub(super) fn text(&self, expected: &str) -> Result<&str, String> {
         match &self.value {
-            Value::Text(text) | Value::Word(text) if !text.is_empty() => Ok(text),
+            Value::Text(text) if !text.is_empty() => Ok(text),
             found => Err(format!("found {found}, expected {expected}")),
         }
     }
@@ -116,8 +64,7 @@ impl Given {
     pub(super) fn whole(&self, range: RangeInclusive<u32>) -> Result<u32, String> {
         let number = match &self.value {
             Value::Whole(number) => Some(*number),
-            Value::Word(word) => word.parse().ok(),
-            _ => None,
+            _ => self.word().and_then(|word| word.parse().ok()),
         };
         let number = number.and_then(|number| u32::try_from(number).ok());
         number.filter(|number| range.contains(number)).ok_or_else(|| {
@@ -127,26 +74,26 @@ impl Given {
     }
 
     pub(super) fn truth(&self) -> Result<bool, String> {
-        match &self.value {
-            Value::Truth(truth) => Ok(*truth),
-            Value::Word(word) if word == "true" => Ok(true),
-            Value::Word(word) if word == "false" => Ok(false),
-            found => Err(format!("found {found}, expected true or false")),
-        }
+        let truth = match &self.value {
+            Value::Truth(truth) => Some(*truth),
+            _ => self.word().and_then(|word| word.parse().ok()),
+        };
+        truth.ok_or_else(|| format!("found {}, expected true or false", self.value))
     }
 
     pub(super) fn duration(&self) -> Result<Duration, String> {
-        let span = duration::parse(self.text(duration::EXPECTED)?)?;
-        Ok(Duration::from_micros(span.as_micros()))
+        duration::parse(self.text(Span::EXPECTED)?).map_err(|error| error.to_string())
     }
 
     /// A list of texts; in a variable they stand between commas.
     pub(super) fn texts(&self, expected: &str) -> Result<Vec<String>, String> {
         let wrong = |found: &dyn fmt::Display| format!("found {found}, expected {expected}");
+        if let Some(words) = self.word() {
+            return Ok(words.split(',').map(|word| word.trim().to_owned()).collect());
+        }
         match &self.value {
-            Value::Word(words) => Ok(words.split(',').map(|word| word.trim().to_owned()).collect()),
             Value::List(items) => {
-                let text = |(item, _): &(Value, Place)| match item {
+                let text = |item: &Spanned<Value>| match item.get_ref() {
                     Value::Text(text) => Ok(text.clone()),
                     other => Err(wrong(&format_args!("{other} in the list"))),
                 };
@@ -240,10 +187,8 @@ pub(super) const TOKEN: &str = "a token of visible ASCII characters, without spa
 /// A token. Whatever it is, it is not repeated.
 pub(super) fn token(given: &Given) -> Result<String, String> {
     match &given.value {
-        Value::Text(token) | Value::Word(token) if is_token(token) => Ok(token.clone()),
-        Value::Text(token) | Value::Word(token) if token.contains(' ') => {
-            Err(format!("found one with spaces, expected {TOKEN}"))
-        }
+        Value::Text(token) if is_token(token) => Ok(token.clone()),
+        Value::Text(token) if token.contains(' ') => Err(format!("found one with spaces, expected {TOKEN}")),
         _ => Err(format!("found something else, expected {TOKEN}")),
     }
 }

@@ -1,6 +1,6 @@
 //! The keys there are, and which of them was meant.
 
-use bellwether_sim::scenario::{distance, nearest, one_of};
+use bellwether_toml::{distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
 pub(super) const KEYS: [&str; 25] = [

@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bellwether_proto::ident::NodeId;
-use bellwether_sim::scenario::Wrong;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use bellwether_toml::{Entry, Value, Wrong};
 
 use super::error::ConfigError;
 use super::flags::Overrides;
-use super::given::{Given, Place, Value};
+use super::given::{Given, Place};
 use super::keys::{self, Variable};
 
 /// The variables that the process was given and that are ours.
@@ -45,16 +42,15 @@ pub(super) struct Settings {
 impl Settings {
     pub(super) fn load(path: &Path, flags: &Overrides, env: &Environment) -> Result<Self, ConfigError> {
         let text = read(path)?;
-        let mut settings =
-            Self { file: path.to_owned(), text: text.clone(), given: BTreeMap::new(), problems: Vec::new() };
-        let table = DeTable::parse(&text).map_err(|error| {
-            let wrong = Wrong::from_toml(&error, &text).locate(&settings.name(), &text);
-            ConfigError::wrong(wrong.to_string())
-        })?;
-        settings.take_table("", table.get_ref());
+        let entries = bellwether_toml::entries(&text);
+        let mut settings = Self { file: path.to_owned(), text, given: BTreeMap::new(), problems: Vec::new() };
+        match entries {
+            Ok(entries) => settings.take_table("", entries),
+            Err(wrong) => return Err(ConfigError::wrong(settings.locate(wrong))),
+        }
         settings.take_variables(env);
         for (flag, key, value) in flags.given() {
-            let given = Given { key, value: Value::Word(value.to_owned()), place: Place::Flag(flag) };
+            let given = Given { key, value: Value::Text(value.to_owned()), place: Place::Flag(flag) };
             settings.given.insert(key, given);
         }
         settings.finish(Some(()))?;
@@ -167,40 +163,31 @@ impl Settings {
     /// Notes a problem at a place.
     pub(super) fn problem(&mut self, place: &Place, problem: String) {
         let problem = match place {
-            Place::File(span) => {
-                Wrong::at(span.clone(), problem).locate(&self.name(), &self.text).to_string()
-            }
+            Place::File(span) => self.locate(Wrong::at(span.clone(), problem)),
             Place::Variable(name) => format!("environment variable {name}: {problem}"),
             Place::Flag(flag) => format!("{flag}: {problem}"),
         };
         self.problems.push(problem);
     }
 
-    fn take_table(&mut self, path: &str, table: &DeTable<'_>) {
-        let mut entries: Vec<_> = table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start); // They come by name.
-        for (key, value) in entries {
-            let at = if path.is_empty() { key.get_ref().to_string() } else { format!("{path}.{key}") };
-            match (keys::known(&at), value.get_ref()) {
-                (Some(known), _) => self.take(known, value),
-                (None, DeValue::Table(inner)) if path.is_empty() && keys::is_table(&at) => {
+    fn take_table(&mut self, path: &str, entries: Vec<Entry>) {
+        for Entry { key, value } in entries {
+            let at =
+                if path.is_empty() { key.get_ref().clone() } else { format!("{path}.{}", key.get_ref()) };
+            let (key_at, value_at) = (Place::File(key.span()), Place::File(value.span()));
+            match (keys::known(&at), value.into_inner()) {
+                (Some(key), value) => {
+                    self.given.insert(key, Given { key, value, place: value_at });
+                }
+                (None, Value::Table(inner)) if path.is_empty() && keys::is_table(&at) => {
                     self.take_table(&at, inner);
                 }
                 (None, found) if path.is_empty() && keys::is_table(&at) => {
-                    let found = Value::from(found);
-                    self.problem(
-                        &place(value.span()),
-                        format!("`{at}`: found {found}, expected a table [{at}]"),
-                    );
+                    self.problem(&value_at, format!("`{at}`: found {found}, expected a table [{at}]"));
                 }
-                (None, _) => self.problem(&place(key.span()), keys::unknown_key(&at)),
+                (None, _) => self.problem(&key_at, keys::unknown_key(&at)),
             }
         }
-    }
-
-    fn take(&mut self, key: &'static str, value: &Spanned<DeValue<'_>>) {
-        let given = Given { key, value: Value::from(value.get_ref()), place: place(value.span()) };
-        self.given.insert(key, given);
     }
 
     fn take_variables(&mut self, env: &Environment) {
@@ -208,7 +195,7 @@ impl Settings {
             match Variable::of(name) {
                 Variable::Key(key) => {
                     let place = Place::Variable(name.clone());
-                    self.given.insert(key, Given { key, value: Value::Word(value.clone()), place });
+                    self.given.insert(key, Given { key, value: Value::Text(value.clone()), place });
                 }
                 Variable::Foreign => {}
                 Variable::Unknown => self.problems.push(keys::unknown_variable(name)),
@@ -216,13 +203,13 @@ impl Settings {
         }
     }
 
+    fn locate(&self, wrong: Wrong) -> String {
+        wrong.locate(&self.name(), &self.text).to_string()
+    }
+
     fn name(&self) -> String {
         self.file.display().to_string()
     }
-}
-
-fn place(span: Range<usize>) -> Place {
-    Place::File(span)
 }
 
 /// No configuration is longer than this.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use bellwether::config::Peers;
 use bellwether_proto::ident::NodeId;
+use bellwether_toml::{Entry, Spanned, Value};
 
 use super::address::{self, host_and_port};
-use super::given::{self, Given, Place, Value};
+use super::given::{self, Given, Place};
 use super::keys::{self, PEER};
 use super::layers::Settings;
 
@@ -48,8 +49,8 @@ fn names(given: &Given) -> Result<Vec<String>, String> {
 fn listed_peers(settings: &mut Settings) -> BTreeMap<NodeId, String> {
     let Some(rows) = settings.get(PEER, rows) else { return BTreeMap::new() };
     let mut peers: BTreeMap<NodeId, String> = BTreeMap::new();
-    for (row, place) in rows {
-        let Some(Peer { id, id_at, address, address_at }) = peer(settings, row, &place) else { continue };
+    for row in rows {
+        let Some(Peer { id, id_at, address, address_at }) = peer(settings, row) else { continue };
         if let Some((other, _)) = peers.iter().find(|(_, taken)| **taken == address) {
             let problem = format!("`peer.address`: {address:?} is the address of peer {other}, too");
             settings.problem(&address_at, format!("{problem}, expected one for each"));
@@ -61,7 +62,7 @@ fn listed_peers(settings: &mut Settings) -> BTreeMap<NodeId, String> {
     peers
 }
 
-fn rows(given: &Given) -> Result<Vec<(Value, Place)>, String> {
+fn rows(given: &Given) -> Result<Vec<Spanned<Value>>, String> {
     match &given.value {
         Value::List(rows) if !rows.is_empty() => Ok(rows.clone()),
         found => Err(format!("found {found}, expected a table [[peer]] for each member")),
@@ -75,22 +76,26 @@ struct Peer {
     address_at: Place,
 }
 
-fn peer(settings: &mut Settings, row: Value, place: &Place) -> Option<Peer> {
-    let Value::Table(entries) = row else {
-        settings.problem(place, format!("`peer`: found {row}, expected a table [[peer]]"));
-        return None;
+fn peer(settings: &mut Settings, row: Spanned<Value>) -> Option<Peer> {
+    let place = Place::File(row.span());
+    let entries = match row.into_inner() {
+        Value::Table(entries) => entries,
+        found => {
+            settings.problem(&place, format!("`peer`: found {found}, expected a table [[peer]]"));
+            return None;
+        }
     };
     let (mut id, mut address) = (None, None);
-    for (key, key_at, value, at) in entries {
-        match key.as_str() {
-            "id" => id = Some(entry(settings, "peer.id", value, at, given::id)),
-            "address" => address = Some(entry(settings, "peer.address", value, at, peer_address)),
-            _ => settings.problem(&key_at, keys::unknown_peer_key(&key)),
+    for Entry { key, value } in entries {
+        match key.get_ref().as_str() {
+            "id" => id = Some(entry(settings, "peer.id", value, given::id)),
+            "address" => address = Some(entry(settings, "peer.address", value, peer_address)),
+            unknown => settings.problem(&Place::File(key.span()), keys::unknown_peer_key(unknown)),
         }
     }
     for (key, missing) in [("id", id.is_none()), ("address", address.is_none())] {
         if missing {
-            settings.problem(place, format!("a [[peer]] without `{key}`, expected `id` and `address`"));
+            settings.problem(&place, format!("a [[peer]] without `{key}`, expected `id` and `address`"));
         }
     }
     let ((id, id_at), (address, address_at)) = (id??, address??);
@@ -100,11 +105,11 @@ fn peer(settings: &mut Settings, row: Value, place: &Place) -> Option<Peer> {
 fn entry<T>(
     settings: &mut Settings,
     key: &'static str,
-    value: Value,
-    place: Place,
+    value: Spanned<Value>,
     read: impl Fn(&Given) -> Result<T, String>,
 ) -> Option<(T, Place)> {
-    let given = Given { key, value, place };
+    let place = Place::File(value.span());
+    let given = Given { key, value: value.into_inner(), place };
     match read(&given) {
         Ok(value) => Some((value, given.place)),
         Err(problem) => {

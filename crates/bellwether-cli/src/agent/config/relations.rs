@@ -59,16 +59,19 @@ fn mode(draft: &Draft, settings: &mut Settings) {
 fn timing(draft: &Draft, settings: &mut Settings) {
     let (heartbeat, timeout) = (draft.heartbeat, draft.timeout);
     if heartbeat < HEARTBEAT_MIN {
-        let problem =
-            format!("timing.heartbeat ({}) must be at least {}", shown(heartbeat), shown(HEARTBEAT_MIN));
+        let problem = format!(
+            "timing.heartbeat ({}) must be at least {}",
+            Span::from(heartbeat),
+            Span::from(HEARTBEAT_MIN)
+        );
         settings.wrong("timing.heartbeat", problem);
     }
     if timeout < heartbeat * HEARTBEATS_IN_TIMEOUT {
         let problem = format!(
             "timing.timeout ({}) must be at least three times timing.heartbeat ({}): otherwise one sign of life that \
              comes late unseats a leader that is well",
-            shown(timeout),
-            shown(heartbeat)
+            Span::from(timeout),
+            Span::from(heartbeat)
         );
         let key =
             if settings.given("timing.timeout").is_some() { "timing.timeout" } else { "timing.heartbeat" };
@@ -156,8 +159,4 @@ fn listening(draft: &Draft, settings: &mut Settings) {
 fn collide(one: SocketAddr, other: SocketAddr) -> bool {
     let overlap = one.ip() == other.ip() || one.ip().is_unspecified() || other.ip().is_unspecified();
     one.port() == other.port() && one.port() != 0 && overlap
-}
-
-fn shown(time: Duration) -> Span {
-    Span::micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }

@@ -99,7 +99,6 @@ fn campaign(args: &CompareArgs) -> Result<Campaign, Trouble> {
 
 fn staged(args: &CompareArgs, file: &Path) -> Result<Request, Trouble> {
     let with = |protocol: Option<Protocol>| {
-        let protocol = protocol.map(|protocol| protocol.name().to_owned());
         read::one(file, &Overrides { protocol, variant: None, seed: args.seed }).map_err(Trouble::wrong)
     };
     let scenario = Box::new(with(None)?);

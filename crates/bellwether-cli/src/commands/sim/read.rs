@@ -11,11 +11,7 @@ use crate::output::Printer;
 
 /// Reads every file before anything runs, and tells of every one that is wrong.
 pub(super) fn all(args: &SimArgs, out: &Printer) -> Option<Vec<Scenario>> {
-    let overrides = Overrides {
-        protocol: args.protocol.map(|protocol| protocol.name().to_owned()),
-        variant: args.variant.map(|variant| variant.name().to_owned()),
-        seed: args.seed,
-    };
+    let overrides = Overrides { protocol: args.protocol, variant: args.variant, seed: args.seed };
     let mut scenarios = Vec::new();
     for path in &args.files {
         match one(path, &overrides) {

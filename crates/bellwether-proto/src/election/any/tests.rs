@@ -11,7 +11,7 @@ use crate::election::{
     Action, Actions, Channels, Choices, Election, Input, Setup, Standing, Timing, Variant,
 };
 use crate::ident::{Incarnation, NodeId};
-use crate::message::Message;
+use crate::kind::Message;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 use crate::view::Status;

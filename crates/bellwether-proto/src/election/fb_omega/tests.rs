@@ -8,7 +8,7 @@ use crate::election::{
     Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
 };
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use crate::message::Message;
+use crate::kind::Message;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
 use crate::view::{Members, Status};

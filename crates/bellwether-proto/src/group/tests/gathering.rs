@@ -25,7 +25,7 @@ fn from(head: u64, members: &[u32], away: bool) -> Past {
 }
 
 fn request(group: &mut Group) -> PlanRequest {
-    let request = group.take_steps().into_iter().find_map(|step| match step {
+    let request = group.drain().find_map(|step| match step {
         Step::Plan(request) => Some(request),
         _ => None,
     });
@@ -113,7 +113,7 @@ fn a_node_is_away_until_its_task_is_in_place_and_after_it_left() {
 fn what_a_link_may_have_lost_is_said_again() {
     let mut member = linked(2);
     member.form(SENT, formation(1, 1, &[]));
-    member.take_steps();
+    drop(member.drain());
     member.relinked(id(3));
     assert_eq!(steps(&mut member), [], "not its leader");
     member.relinked(id(1));
@@ -125,7 +125,7 @@ fn what_a_link_may_have_lost_is_said_again() {
         let past = Box::default();
         leader.handle(SENT, id(member), GroupMsg::Member { group: Some(number(1, 1)), past });
     }
-    leader.take_steps();
+    drop(leader.drain());
     let call = leader.latest;
     leader.handle(SENT, id(3), GroupMsg::ReadyReply { call, in_place: true });
     leader.relinked(id(3));
@@ -145,7 +145,7 @@ fn nobody_begins_before_all_have_the_task() {
         let past = Box::default();
         leader.handle(SENT, id(member), GroupMsg::Member { group: Some(number(1, 1)), past });
     }
-    let ready = leader.take_steps().into_iter().find_map(|step| match step {
+    let ready = leader.drain().find_map(|step| match step {
         Step::Send(to, ready @ GroupMsg::Ready { .. }) if to == id(2) => Some(ready),
         _ => None,
     });
@@ -153,7 +153,7 @@ fn nobody_begins_before_all_have_the_task() {
 
     let mut member = linked(2);
     member.form(SENT, formation(1, 1, &[]));
-    member.take_steps();
+    drop(member.drain());
     member.handle(SENT, id(1), ready.clone().expect("it was handed out"));
     assert_eq!(steps(&mut member), [("in place", 1)]);
     assert_eq!((member.past().head, member.past().away, member.task_in_place()), (None, true, None));
@@ -186,7 +186,7 @@ fn a_member_that_does_not_take_part_is_no_failure_of_its_leader() {
     let mut leader = linked(1);
     leader.form(SENT, formation(1, 1, &[2]));
     leader.handle(SENT, id(2), GroupMsg::Member { group: Some(number(1, 1)), past: Box::default() });
-    leader.take_steps();
+    drop(leader.drain());
     leader.gone(id(2));
     leader.handle(SENT, id(2), GroupMsg::ReadyReply { call: leader.latest, in_place: false });
     assert_eq!(steps(&mut leader), []);

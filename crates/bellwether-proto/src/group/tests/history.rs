@@ -3,8 +3,8 @@
 use super::super::history::{Ancestry, Concurrent, MEMBERS_MAX, PARENTS_MAX, RECORDS_MAX, ROOT};
 use super::*;
 use crate::election::{AnyMsg, lockstep};
-use crate::link::history::{Carried, HistoryMsg, Letter, Standing};
-use crate::message::{Body, Frame};
+use crate::link::history::{Carried, HistoryMsg, Standing};
+use crate::message::{Body, Frame, Letter};
 use crate::wire::{Channel, FRAME_MAX, encode};
 
 fn record(node: u32, seq: u64, generation: u64, parents: &[GroupId]) -> Record {
@@ -94,7 +94,7 @@ fn members_bring_their_graphs_along_and_all_get_the_whole() {
     three.form(SENT, formation(3, 1, &[]));
     three.joined(id(1), SAID, one.past());
     three.form(SENT, formation(3, 2, &[1, 2]));
-    let ready = three.take_steps().into_iter().find_map(|step| match step {
+    let ready = three.drain().find_map(|step| match step {
         Step::Send(NodeId(1), msg @ GroupMsg::Ready { .. }) => Some(msg),
         _ => None,
     });

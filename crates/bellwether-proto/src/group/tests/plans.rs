@@ -12,9 +12,9 @@ fn asked(members: &[u32]) -> (Group, PlanRequest) {
     let mut member = layer(1, Variant::Repaired);
     member.form(SENT, formation(1, 5, &[]));
     group.joined(id(1), SAID, member.past());
-    group.take_steps();
+    drop(group.drain());
     group.form(SENT, formation(3, 2, members));
-    match &group.take_steps()[..] {
+    match &group.drain().collect::<Vec<_>>()[..] {
         [Step::Plan(request)] => (group, request.clone()),
         other => panic!("{other:?}"),
     }
@@ -38,7 +38,7 @@ fn what_the_application_answers_is_handed_out() {
     group.planned(SENT, ElectionId { seq: 7, ..request.no }, Some(Content::default()));
     assert_eq!(steps(&mut group), [], "an answer to another question");
     group.planned(SENT, request.no, Some(content()));
-    let told = group.take_steps().into_iter().find_map(|step| match step {
+    let told = group.drain().find_map(|step| match step {
         Step::Send(NodeId(1), GroupMsg::Ready { task, .. }) => Some(task),
         _ => None,
     });

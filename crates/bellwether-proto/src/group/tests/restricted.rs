@@ -26,7 +26,7 @@ fn enter(member: &mut Group, seq: u64) {
     let task = Task::new(ElectionId { seq, ..number(3, 1).0 }, Content::default());
     let ready = GroupMsg::Ready { group: Some(number(3, seq)), task, history: History::default() };
     member.handle(SENT, id(3), ready);
-    member.take_steps();
+    drop(member.drain());
 }
 
 fn ballot(seq: u64, attempt: u64) -> Ballot {
@@ -40,7 +40,7 @@ fn decide(ballot: Ballot, outcome: Outcome) -> GroupMsg {
 /// What the layer votes when asked for that ballot.
 fn vote(group: &mut Group, op: OpId, ballot: Ballot) -> bool {
     group.handle(SENT, id(3), GroupMsg::Prepare(op, ballot));
-    match &group.take_steps()[..] {
+    match &group.drain().collect::<Vec<_>>()[..] {
         [.., Step::Send(NodeId(3), GroupMsg::PrepareReply { yes, .. })] => *yes,
         other => panic!("{other:?}"),
     }
@@ -78,12 +78,12 @@ fn only_the_coordinator_of_a_majority_in_place_tries() {
     declines(layer(3, Variant::Repaired), Unwilling::NotCoordinator);
     declines(member(1), Unwilling::NotCoordinator);
     let (mut distributing, _) = coordinator(Variant::Repaired, &[1, 2]);
-    distributing.take_steps();
+    drop(distributing.drain());
     declines(distributing, Unwilling::NotCoordinator);
     declines(leader(&[]), Unwilling::NoMajority);
     let mut busy = leader(&[1]);
     busy.perform(SENT, OP);
-    busy.take_steps();
+    drop(busy.drain());
     declines(busy, Unwilling::Busy);
 }
 
@@ -122,7 +122,7 @@ fn who_refuses_or_is_gone_or_silent_or_elsewhere_is_no_majority() {
     let running = || {
         let mut leader = leader(&[1]);
         leader.perform(SENT, OP);
-        leader.take_steps();
+        drop(leader.drain());
         leader
     };
     let aborted = [("aborted", 0), ("Decide", 1)];
@@ -201,7 +201,7 @@ fn a_vote_survives_the_life_and_is_asked_about() {
 /// What node 3 answers to an inquiry about that ballot.
 fn answer(group: &mut Group, ballot: Ballot) -> Option<Outcome> {
     group.handle(SENT, id(1), GroupMsg::Inquire(OP, ballot));
-    match &group.take_steps()[..] {
+    match &group.drain().collect::<Vec<_>>()[..] {
         [] => None,
         [Step::Send(NodeId(1), GroupMsg::Decide { outcome, .. })] => Some(*outcome),
         other => panic!("{other:?}"),
@@ -213,7 +213,7 @@ fn the_coordinator_presumes_abort_when_it_can_never_commit() {
     let mut leader = leader(&[1]);
     assert_eq!(answer(&mut leader, ballot(1, 1)), None, "no such attempt was made yet");
     leader.perform(SENT, OP);
-    leader.take_steps();
+    drop(leader.drain());
     assert_eq!(answer(&mut leader, ballot(1, 1)), None, "it is running");
     let other = Ballot { group: number(2, 1), attempt: 1 };
     assert_eq!(answer(&mut leader, other), None, "not its own");
@@ -222,7 +222,7 @@ fn the_coordinator_presumes_abort_when_it_can_never_commit() {
     let mut crashed = leader.clone().reborn(Incarnation(2), SENT);
     assert_eq!(answer(&mut crashed, ballot(1, 1)), Some(Outcome::Aborted), "that life is over");
     leader.wake(SENT + T);
-    leader.take_steps();
+    drop(leader.drain());
     assert_eq!(answer(&mut leader, ballot(1, 1)), Some(Outcome::Aborted));
 }
 
@@ -231,7 +231,7 @@ fn whoever_knows_what_was_committed_can_tell_how_every_attempt_ended() {
     let mut leader = leader(&[1]);
     leader.perform(SENT, OP);
     leader.handle(SENT, id(1), GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 1), yes: true });
-    leader.take_steps();
+    drop(leader.drain());
     let mut crashed = leader.reborn(Incarnation(2), SENT);
     assert_eq!(answer(&mut crashed, ballot(1, 1)), Some(Outcome::Committed));
     let other = Ballot { group: number(2, 1), attempt: 1 };
@@ -243,7 +243,7 @@ fn whoever_knows_what_was_committed_can_tell_how_every_attempt_ended() {
             GroupMsg::Decide { op: OpId(n), ballot: other, outcome: Outcome::Committed },
         );
     }
-    crashed.take_steps();
+    drop(crashed.drain());
     let forgotten = Some(Outcome::Forgotten);
     assert_eq!(answer(&mut crashed, ballot(1, 1)), forgotten, "and does not presume");
 }
@@ -266,7 +266,7 @@ fn what_nobody_can_tell_any_more_is_done_with_at_whoever_asks() {
     let mut asker = member(1);
     assert!(vote(&mut asker, OP, ballot(1, 1)));
     asker.handle(SENT, id(3), decide(ballot(1, 1), Outcome::Forgotten));
-    asker.take_steps();
+    drop(asker.drain());
     assert_eq!(asker.doubts(), [], "it asks no more");
     assert!(!vote(&mut asker, OP, ballot(1, 2)), "and never votes for it again");
 }
@@ -276,11 +276,11 @@ fn a_coordinator_tells_those_who_join_what_it_knows() {
     let mut leader = leader(&[1]);
     leader.perform(SENT, OP);
     leader.disband();
-    leader.take_steps();
+    drop(leader.drain());
     let past = Past { doubts: alloc::vec![(OP, ballot(1, 1))], ..Past::default() };
     leader.joined(id(1), SAID, past);
     leader.form(SENT, formation(3, 2, &[1]));
-    let told = leader.take_steps();
+    let told = leader.drain().collect::<Vec<_>>();
     let aborted = decide(ballot(1, 1), Outcome::Aborted);
     assert!(
         told.iter().any(|step| matches!(step, Step::Send(NodeId(1), msg) if *msg == aborted)),

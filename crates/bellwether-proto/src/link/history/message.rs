@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 
 /// One message, which is a beat too: what the sender's end has seen and heard, and perhaps something of a layer above.
 #[derive(Clone, Debug, PartialEq, Eq)]

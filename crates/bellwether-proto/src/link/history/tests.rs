@@ -71,7 +71,7 @@ impl Pair {
     fn act(&mut self, at: usize, act: impl FnOnce(&mut Histories<u32>, Time)) {
         let Some(end) = &mut self.ends[at] else { return };
         act(end, self.now);
-        for step in end.take_steps() {
+        for step in end.drain().collect::<Vec<_>>() {
             match step {
                 Step::Send(_, msg) => self.launch(at, &msg),
                 Step::Turned { life, seen, .. } => self.turned(at, life.0, seen),

@@ -117,7 +117,7 @@ fn agents_notice_a_crash_at_once() {
 
 fn staged(text: &str, protocols: &[Protocol], runs: u32) -> Result<Staged, Misfit> {
     let read = |protocol: &Protocol| {
-        let overrides = Overrides { protocol: Some(protocol.name().to_owned()), ..Overrides::default() };
+        let overrides = Overrides { protocol: Some(*protocol), ..Overrides::default() };
         Scenario::parse_with("test.toml", text, &overrides).unwrap()
     };
     Staged::new(protocols.iter().map(read).collect(), runs)

@@ -8,10 +8,8 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::{detector, group, leadership, link};
-use toml::Spanned;
+use bellwether_toml::{Spanned, Wrong, nearest, one_of, unknown};
 
-use super::error::{Wrong, one_of};
-use super::near::{nearest, unknown};
 use super::values::{Duration, List, Whole};
 
 /// What the rest of the file is read against.

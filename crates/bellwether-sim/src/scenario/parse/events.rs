@@ -6,10 +6,9 @@ use std::ops::Range;
 use bellwether_proto::group::OpId;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
-use toml::Spanned;
+use bellwether_toml::{Spanned, Wrong, one_of};
 
 use super::cluster::{Cluster, within};
-use super::error::{Wrong, one_of};
 use super::raw::{RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawPerform, RawSlow};
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Fault, Planned};

@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use bellwether_proto::group::OpId;
 use bellwether_proto::ident::{GroupId, NoGroup, NodeId};
 use bellwether_proto::promise::Property;
-use toml::Spanned;
+use bellwether_toml::{Spanned, Wrong, one_of};
 
 use super::cluster::{Cluster, is_kind, named, unknown_kind, within};
-use super::error::{Wrong, one_of};
 use super::raw::RawExpect;
 use super::values::{Limit, List, Whole};
-use crate::operations::{Outcome, asked_for};
-use crate::scenario::{Bound, Expect, Planned};
+use crate::operations::Outcome;
+use crate::scenario::{Bound, Expect, Planned, asked_for};
 
 /// What can be counted besides the kinds of messages.
 const TOTALS: [&str; 3] = ["total", "protocol", "detector"];

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
-use toml::Spanned;
+use bellwether_toml::{Spanned, Wrong};
 
 use super::cluster::{Cluster, named};
-use super::error::Wrong;
 use super::raw::RawModel;
 use super::values::{Duration, Probability, Whole};
 use crate::scenario::{LinkRule, Model, ModelKey, ModelKind, Parameters, defaults};

@@ -1,7 +1,7 @@
 //! A file as it is written: the keys and the shape of their values, nothing yet about what they mean together.
 
+use bellwether_toml::Spanned;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::values::{Content, Delay, Duration, Entries, Item, Limit, List, Probability, Table, Whole};
 

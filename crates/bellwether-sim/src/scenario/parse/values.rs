@@ -4,11 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bellwether_proto::time::Span;
+use bellwether_toml::Spanned;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use toml::Spanned;
 
-use crate::scenario::{Bound, Latency, Relation, duration};
+use crate::scenario::{Bound, Latency, Relation};
 
 /// A whole number of any size; its range is checked where its meaning is known.
 #[derive(Clone, Copy, Debug)]
@@ -97,11 +97,11 @@ impl Visitor<'_> for DurationVisitor {
     type Value = Duration;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(duration::EXPECTED)
+        f.write_str(Span::EXPECTED)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {
-        duration::parse(text).map(Duration).map_err(E::custom)
+        text.parse().map(Duration).map_err(E::custom)
     }
 }
 
@@ -127,7 +127,7 @@ impl<'de> Visitor<'de> for DelayVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Delay, E> {
-        duration::parse(text).map(|span| Delay(Latency::constant(span))).map_err(E::custom)
+        text.parse().map(|span| Delay(Latency::constant(span))).map_err(E::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Delay, A::Error> {

@@ -6,10 +6,9 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Primary, Timing};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
-use toml::Spanned;
+use bellwether_toml::{Spanned, Wrong};
 
 use super::cluster::{Cluster, named, positive, within};
-use super::error::Wrong;
 use super::raw::{RawClock, RawDetector, RawLink, RawNetwork, RawParameters, RawTiming};
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Detector, LinkRule, NODES_MAX, Network, Parameters, defaults};

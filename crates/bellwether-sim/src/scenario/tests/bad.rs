@@ -365,7 +365,7 @@ fn bad_files_are_refused_with_the_line_and_the_reason() {
 #[test]
 fn an_error_is_one_line_that_editors_can_follow() {
     let error = Scenario::parse("scenarios/x.toml", &format!("{LEAST}  \u{e9} = 1")).expect_err("not a key");
-    assert_eq!((error.line, error.column), (Some(4), Some(3)));
+    assert_eq!((error.line, error.column), (4, 3));
     let text = format!("{LEAST}[parameters]\n  nodez = 6");
     let error = Scenario::parse("scenarios/x.toml", &text).expect_err("not a key");
     assert_eq!(
@@ -376,7 +376,7 @@ fn an_error_is_one_line_that_editors_can_follow() {
 
 fn refuse(text: &str, line: usize, message: &str) {
     let error = Scenario::parse("x.toml", text).expect_err(text);
-    assert_eq!(error.line, Some(line), "{error}\n{text}");
+    assert_eq!(error.line, line, "{error}\n{text}");
     assert!(error.message.contains(message), "{error}\nis not: {message}\n{text}");
 }
 

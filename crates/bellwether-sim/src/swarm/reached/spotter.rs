@@ -8,9 +8,8 @@ use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
 use bellwether_proto::view::{Status, View};
 
 use super::{Reached, Situation};
-use crate::net::index;
 use crate::run::facts;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, index};
 
 /// How many messages of a link are remembered, to know a second copy when it arrives. A copy that comes after so many
 /// others goes unnoticed; all that follows is that a rare situation is counted as rarer.

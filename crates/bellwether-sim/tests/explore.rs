@@ -1,10 +1,8 @@
 //! Exhaustive search: what it covers, what it finds, and that an independent checker agrees.
 
-#[path = "../mutants/bug.rs"]
-mod bug;
 mod model;
 mod planted;
-#[path = "stateright.rs"]
+#[path = "explore/stateright.rs"]
 mod second_opinion;
 
 use std::num::NonZeroUsize;

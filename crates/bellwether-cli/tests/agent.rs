@@ -1,8 +1,5 @@
 //! Real agents: processes, sockets, certificates, disks.
 
-#[path = "../cluster/cluster.rs"]
-mod cluster;
-
 mod commands;
 mod http;
 mod process;

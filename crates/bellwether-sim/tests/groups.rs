@@ -1,7 +1,7 @@
 //! Groups in the world: their history, who computes what they do, and operations that are for one of them alone.
 
 mod fault_manager;
-mod gather;
+pub(crate) mod gather;
 mod plans;
 mod restricted;
 

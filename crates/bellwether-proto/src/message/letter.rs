@@ -2,7 +2,7 @@
 
 use crate::canonical::Form;
 use crate::group::GroupMsg;
-use crate::message::{Kind, Message};
+use crate::kind::{Kind, Message};
 
 /// A message of a layer that wants it to arrive in order and once, for as long as the link is up.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::error::one_of;
+use crate::error::one_of;
 
 /// What to say of a name that is none of those that there are.
-pub(super) fn unknown(what: &str, name: &str, names: &[&str]) -> String {
+pub fn unknown(what: &str, name: &str, names: &[&str]) -> String {
     match nearest(name, names) {
         Some(near) => format!("unknown {what} `{name}`, did you mean `{near}`?"),
         None => format!("unknown {what} `{name}`, expected {}", one_of(names)),

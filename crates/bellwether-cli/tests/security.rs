@@ -1,8 +1,5 @@
 //! Real agents under attack. Whatever comes is refused, counted and logged; who leads stays who leads, and memory is bounded.
 
-#[path = "../cluster/cluster.rs"]
-mod cluster;
-
 mod api;
 mod certificates;
 mod content;

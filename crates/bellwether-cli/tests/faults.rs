@@ -14,9 +14,6 @@
 //! | disks that are full | `full_disk.rs` |
 //! | addresses and ids that are taken | `taken.rs` |
 
-#[path = "../cluster/cluster.rs"]
-mod cluster;
-
 mod crashes;
 mod flicker;
 mod full_disk;

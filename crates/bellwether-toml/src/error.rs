@@ -3,72 +3,57 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::near::nearest;
+use crate::near::nearest;
 
-/// Why a file is not a scenario, or not the configuration of an agent: one line that says where, what is wrong, and what was expected.
+/// Why a file is not what it should be: one line that says where, what is wrong, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioError {
+pub struct FileError {
     /// The name of the file, as it was given.
     pub file: String,
-    /// The line, from 1; none if the file is not to blame.
-    pub line: Option<usize>,
+    /// The line, from 1.
+    pub line: usize,
     /// The column in characters, from 1.
-    pub column: Option<usize>,
+    pub column: usize,
     /// What is wrong, and what was expected.
     pub message: String,
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        for number in [self.line, self.column].into_iter().flatten() {
-            write!(f, ":{number}")?;
-        }
-        write!(f, ": {}", self.message)
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)
     }
 }
 
-impl std::error::Error for ScenarioError {}
+impl std::error::Error for FileError {}
 
-/// A [`ScenarioError`] before bytes are counted as lines.
+/// A [`FileError`] before bytes are counted as lines.
 #[derive(Debug)]
 pub struct Wrong {
-    span: Option<Range<usize>>,
+    span: Range<usize>,
     message: String,
 }
 
 impl Wrong {
     /// Something at that place.
     pub fn at(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { span: Some(span), message: message.into() }
-    }
-
-    /// An option of the command line that names something unknown.
-    pub(super) fn overridden(option: &str, name: &str, names: &[&str]) -> Self {
-        Self {
-            span: None,
-            message: format!(
-                "unknown {} `{name}` in `{option}`, expected {}",
-                option.trim_start_matches('-'),
-                one_of(names)
-            ),
-        }
+        Self { span, message: message.into() }
     }
 
     /// What the TOML reader, or one of our values through it, has to say about `text`.
-    pub fn from_toml(error: &toml::de::Error, text: &str) -> Self {
-        let span = error.span();
-        let culprit = span.clone().and_then(|span| text.get(span)).unwrap_or_default();
+    pub(crate) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
+        // What has no place of its own is a matter of the whole file.
+        let span = error.span().unwrap_or(0..text.len());
+        let culprit = text.get(span.clone()).unwrap_or_default();
         Self { message: plain_words(error.message(), culprit), span }
     }
 
     /// Says in which line of which file it is.
-    pub fn locate(self, file: &str, text: &str) -> ScenarioError {
-        let position = self.span.map(|span| position(text, span.start));
-        ScenarioError {
+    pub fn locate(self, file: &str, text: &str) -> FileError {
+        let (line, column) = position(text, self.span.start);
+        FileError {
             file: file.to_owned(),
-            line: position.map(|(line, _)| line),
-            column: position.map(|(_, column)| column),
+            line,
+            column,
             // What is quoted from the file must not break the line.
             message: self.message.replace(char::is_control, " "),
         }

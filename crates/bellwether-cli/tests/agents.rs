@@ -1,0 +1,8 @@
+//! Real agents in one binary, all on the harness in `cluster`.
+
+mod agent;
+#[path = "cluster/cluster.rs"]
+mod cluster;
+mod demo;
+mod faults;
+mod security;

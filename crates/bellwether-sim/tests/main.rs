@@ -1,0 +1,22 @@
+//! The simulator's tests, in one binary: one is linked in a fraction of the time that nineteen take, and its tests share all cores.
+
+mod diagram;
+mod explore;
+mod families;
+mod flaws;
+mod groups;
+mod invariants;
+mod limits;
+mod models;
+mod mutants;
+mod omega;
+mod paper;
+mod plans;
+mod regressions;
+mod scenarios;
+mod shiviz;
+mod short_search;
+mod shrink;
+mod stability;
+mod swarm;
+mod world;

@@ -1,0 +1,63 @@
+//! Reads TOML files, and says what is wrong with one.
+//!
+//! Scenarios, flaws and the configurations of agents are files that people write. All of them are answered in one style:
+//! a line that says where, what was found, and what was expected, or which name was meant.
+//!
+//! ```
+//! use bellwether_toml::{Wrong, read};
+//!
+//! #[derive(Debug, serde::Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Garden {
+//!     #[allow(dead_code, reason = "an example")]
+//!     trees: u32,
+//! }
+//!
+//! let text = "tress = 3";
+//! let wrong: Wrong = read::<Garden>(text).unwrap_err();
+//! let error = wrong.locate("garden.toml", text);
+//! assert_eq!(error.to_string(), "garden.toml:1:1: unknown key `tress`, did you mean `trees`?");
+//! ```
+//!
+//! There are two ways to look at a file. [`read`] fills types that derive `Deserialize`, and stops at the first problem.
+//! [`entries`] gives the values as they stand there, for a reader that tells all problems at once or lays other values over
+//! those of the file. Both know where everything stands.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod near;
+mod value;
+
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, Deserializer};
+
+pub use error::{FileError, Wrong, one_of};
+pub use near::{distance, nearest, unknown};
+pub use toml::Spanned;
+pub use value::{Entry, Value};
+
+/// Fills a type that says itself which keys there are.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Wrong> {
+    T::deserialize(Deserializer::from(table(text)?)).map_err(|error| Wrong::from_toml(&error, text))
+}
+
+/// What stands in a file, in its order, whatever the keys.
+///
+/// # Errors
+/// Where it is not TOML.
+pub fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
+    Ok(value::entries(table(text)?.get_ref()))
+}
+
+/// A text as a file writes it, in quotes and with the escapes that it needs.
+pub fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+fn table(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
+    DeTable::parse(text).map_err(|error| Wrong::from_toml(&error, text))
+}
