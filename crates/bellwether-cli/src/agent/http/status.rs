@@ -28,7 +28,7 @@ pub(super) async fn members(State(api): State<Api>) -> Json<Value> {
 
 pub(super) async fn history(State(api): State<Api>) -> Json<Value> {
     let changes: Vec<Value> = api.member.history().iter().map(change_json).collect();
-    let groups: Vec<Value> = api.member.groups().records().iter().map(group_json).collect();
+    let groups: Vec<Value> = api.member.groups().records().iter().map(|record| group_json(record)).collect();
     Json(json!({"changes": changes, "groups": groups}))
 }
 

@@ -142,7 +142,7 @@ fn a_search_keeps_nothing_of_past_groups() {
 fn a_past_that_nobody_can_have_is_no_past() {
     let sound = diamond();
     let of = |change: fn(&mut Vec<Record>)| {
-        let mut records = sound.records().to_vec();
+        let mut records: Vec<Record> = sound.records().iter().map(|record| Record::clone(record)).collect();
         change(&mut records);
         Past { head: Some(number(3, 1)), away: false, history: History::of(records), doubts: Vec::new() }
     };
