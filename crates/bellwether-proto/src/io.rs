@@ -1,5 +1,6 @@
 //! What goes into a node and what comes out of it.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
@@ -90,7 +91,7 @@ pub enum Output<M> {
     Broadcast(Frame<M>),
     /// Ask the application what a group is to do, and answer with [`Input::Planned`]. Only of a node that was told that there
     /// is one; see [`Node::with_planner`](crate::node::Node::with_planner).
-    Plan(PlanRequest),
+    Plan(Box<PlanRequest>),
     /// Something happened that an observer may want to know.
     Event(Event),
 }

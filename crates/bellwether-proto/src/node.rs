@@ -20,7 +20,7 @@ use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Terms};
 use crate::link::history::Histories;
 use crate::link::{Admitted, Guard, Link, LinkMsg};
-use crate::message::{Body, Frame, Letter, Message};
+use crate::message::{Body, Frame, Joining, Letter, Message};
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 use work::Work;
@@ -339,13 +339,14 @@ impl<E: Election> Node<E> {
                 }
             }
             Body::Election(msg) => self.elect(election::Input::Message { from, msg }),
-            Body::Join(msg, past) => {
+            Body::Join(joining) => {
+                let Joining { msg, past } = *joining;
                 if let Some(group) = &mut self.group {
-                    group.joined(from, (incarnation, seq), *past);
+                    group.joined(from, (incarnation, seq), past);
                 }
                 self.elect(election::Input::Message { from, msg });
             }
-            Body::Group(msg) => self.regroup(|group| group.handle(now, from, msg)),
+            Body::Group(msg) => self.regroup(|group| group.handle(now, from, *msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
         }
     }
@@ -610,7 +611,7 @@ impl<E: Election> Node<E> {
             Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
-                self.post(now, to, Body::Join(msg, Box::new(past)), out);
+                self.post(now, to, Body::Join(Box::new(Joining { msg, past })), out);
             }
             Action::Form(formation) => {
                 if let Some(group) = &mut self.group {

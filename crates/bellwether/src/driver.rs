@@ -182,7 +182,7 @@ impl Driver {
                 Output::Persist(durable) => self.persist(durable).await?,
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
-                Output::Plan(request) => self.planning.begin(request),
+                Output::Plan(request) => self.planning.begin(*request),
                 Output::Event(event) => self.on_event(now, event),
             }
         }

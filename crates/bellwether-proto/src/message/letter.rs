@@ -1,5 +1,7 @@
 //! What a link with a history carries.
 
+use alloc::boxed::Box;
+
 use crate::canonical::Form;
 use crate::group::GroupMsg;
 use crate::kind::{Kind, Message};
@@ -10,7 +12,7 @@ pub enum Letter<M> {
     /// Of the election.
     Election(M),
     /// Of the group layer, which follows the election: a member has installed the view before it hears what that is to do.
-    Group(GroupMsg),
+    Group(Box<GroupMsg>),
 }
 
 impl<M: Message> Message for Letter<M> {

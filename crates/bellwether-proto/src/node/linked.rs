@@ -1,7 +1,5 @@
 //! What links with a history tell the election, and what it and the group layer send over them.
 
-use alloc::boxed::Box;
-
 use super::Node;
 use crate::election::{self, Election};
 use crate::ident::{Incarnation, NodeId};
@@ -34,7 +32,7 @@ impl<E: Election> Node<E> {
 
     pub(super) fn follow_link(&mut self, now: Time, step: Step<Letter<E::Msg>>, out: &mut Outbox<E::Msg>) {
         match step {
-            Step::Send(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
+            Step::Send(to, msg) => self.post(now, to, Body::History(msg), out),
             Step::Turned { peer, life, seen, standing } => {
                 let turn = Turn { peer, life, seen };
                 out.push(Output::Event(Event::Link(turn)));
@@ -50,7 +48,7 @@ impl<E: Election> Node<E> {
                 self.elect(election::Input::Message { from, msg });
             }
             Step::Deliver(from, Letter::Group(msg)) => {
-                self.regroup(|group| group.handle(now, from, msg));
+                self.regroup(|group| group.handle(now, from, *msg));
             }
         }
     }

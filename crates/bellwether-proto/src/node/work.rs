@@ -3,6 +3,8 @@
 //! A layer never calls another. It answers with steps; what a step has for another layer waits here for its turn. So no layer is
 //! entered while it is running, and what happens first is seen first, by every layer.
 
+use alloc::boxed::Box;
+
 use super::Node;
 use crate::election::{self, Election};
 use crate::group;
@@ -18,7 +20,8 @@ pub(super) enum Work<M> {
     /// Something for the election; and why it changes its mind, if it does and that is known.
     Elect(election::Input<M>, Option<Cause>),
     Link(history::Step<Letter<M>>),
-    Group(group::Step),
+    /// In a box: it is rare and large.
+    Group(Box<group::Step>),
     Lead(leadership::Step),
 }
 
@@ -31,7 +34,7 @@ impl<E: Election> Node<E> {
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
                     Work::Link(step) => self.follow_link(now, step, out),
-                    Work::Group(step) => self.follow_group(now, step, out),
+                    Work::Group(step) => self.follow_group(now, *step, out),
                     Work::Lead(step) => self.follow_leadership(now, step, out),
                 }
             }
@@ -54,7 +57,7 @@ impl<E: Election> Node<E> {
     pub(super) fn regroup(&mut self, act: impl FnOnce(&mut group::Group)) {
         if let Some(group) = self.group.as_mut().filter(|_| self.aside.is_none()) {
             act(group);
-            self.queue.extend(group.drain().map(Work::Group));
+            self.queue.extend(group.drain().map(|step| Work::Group(Box::new(step))));
         }
     }
 

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
 use crate::election::calls::CallNo;
-use crate::election::franceschetti::{About, Change};
+use crate::election::franceschetti::{About, Change, NextView};
 use crate::election::mmrt::{QueryNo, RecFrom};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{
@@ -21,6 +21,7 @@ use crate::group::{Ballot, Content, GroupMsg, History, OpId, Outcome, Past, Reco
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
+use crate::message::Joining;
 use crate::time::Span;
 use crate::view::Members;
 
@@ -237,10 +238,11 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
         11..18 => Body::Leadership(leadership(which - 11, n)),
-        18..26 => Body::Group(group(which - 18, n)),
+        18..26 => Body::Group(Box::new(group(which - 18, n))),
         26 => {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
-            Body::Join(message_of(protocol, n % PER_ALGORITHM, n), Box::new(past(n)))
+            let msg = message_of(protocol, n % PER_ALGORITHM, n);
+            Body::Join(Box::new(Joining { msg, past: past(n) }))
         }
         27 => Body::History(Box::new(on_link(n))),
         which => {
@@ -403,7 +405,7 @@ fn on_link(n: u64) -> HistoryMsg<Letter<AnyMsg>> {
 
 fn letter(protocol: Protocol, n: u64) -> Letter<AnyMsg> {
     match n % 7 {
-        6 => Letter::Group(group(n % 7, n)),
+        6 => Letter::Group(Box::new(group(n % 7, n))),
         which => Letter::Election(message_of(protocol, which, n)),
     }
 }
@@ -443,9 +445,9 @@ fn franceschetti(which: u64, n: u64) -> franceschetti::Msg {
         franceschetti::Msg::Cand(about),
         franceschetti::Msg::Accept(about),
         franceschetti::Msg::Cancel(about),
-        franceschetti::Msg::View { id: view, parent: view, members },
+        franceschetti::Msg::View(Box::new(NextView { id: view, parent: view, members })),
     ];
-    all[(which % 4) as usize]
+    all[(which % 4) as usize].clone()
 }
 
 fn stoller(which: u64, n: u64) -> Msg {
