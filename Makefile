@@ -66,7 +66,7 @@ exhaustive:
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.
 mutants:
 	@$(CARGO) mutants --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-mutants --version 27.1.0
-	ulimit -v 8388608; $(CARGO) run --locked -p bellwether-sim --example mutants -- --out docs/mutants.md
+	ulimit -v 8388608; $(CARGO) run --locked -p bellwether-sim --example mutants -- --out docs/reference/mutants.md
 
 # The figures, as ratios in one run. `make test` runs every benchmark for a moment.
 bench:

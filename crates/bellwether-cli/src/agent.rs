@@ -2,4 +2,3 @@
 
 pub(crate) mod config;
 pub(crate) mod http;
-pub(crate) mod mode;

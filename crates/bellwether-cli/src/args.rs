@@ -1,19 +1,20 @@
-//! What can be typed.
+//! The command line: a file for each command, and one for all that ask an agent.
 
 pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod flaws;
+pub(crate) mod protocols;
+pub(crate) mod sim;
+pub(crate) mod tls;
 pub(crate) mod up;
-
-use std::path::PathBuf;
 
 use bellwether_proto::election::{Protocol, Variant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
-/// Elects leaders: watch a cluster do it, or put the algorithms through scenarios and judge them
+/// Elect leaders: run a cluster, or test the algorithms in a laboratory
 #[derive(Debug, Parser)]
 #[command(name = "bellwether", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Args {
@@ -26,12 +27,12 @@ pub(crate) enum Command {
     /// Start a cluster of real agents on this machine, watch it, and break it
     #[command(after_help = EXIT_CODES)]
     Up(up::UpArgs),
-    /// See what a cluster is good for
+    /// See an example of what a cluster can do
     Demo(demo::DemoArgs),
     /// Run a member of a cluster
     #[command(after_help = EXIT_CODES)]
     Agent(agent::AgentArgs),
-    /// Show how things are, as one agent sees them
+    /// Show the state of the cluster, as one agent sees it
     #[command(after_help = EXIT_CODES)]
     Status(agent::StatusArgs),
     /// Name the leader; exit code 1 if there is none
@@ -43,19 +44,19 @@ pub(crate) enum Command {
     /// Print changes of leader as they happen, until Ctrl-C
     #[command(after_help = EXIT_CODES)]
     Watch(agent::WatchArgs),
-    /// List who led when, and why that changed
+    /// List the changes of leader, with their causes
     #[command(after_help = EXIT_CODES)]
     History(agent::HistoryArgs),
-    /// Let the leader stand aside: ask the leader's agent
+    /// Make the leader go aside; ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Resign(agent::ResignArgs),
-    /// Let the leader hand over to another: ask the leader's agent
+    /// Make the leader hand over to another member; ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Transfer(agent::TransferArgs),
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
-    Sim(SimArgs),
-    /// Put algorithms side by side, on your own latency and loss: cost, failover, stability
+    Sim(sim::SimArgs),
+    /// Compare algorithms on your own latency and loss: cost, failover, stability
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArgs),
     /// Find the known flaws of the papers, shrink them, and try the repairs
@@ -63,83 +64,13 @@ pub(crate) enum Command {
     Flaws(flaws::FlawsArgs),
     /// List the algorithms: what each assumes, guarantees and costs
     #[command(after_help = EXIT_CODES)]
-    Protocols(ProtocolsArgs),
-    /// Make the certificates by which the members of a cluster know each other
+    Protocols(protocols::ProtocolsArgs),
+    /// Make certificates for the members of a cluster
     #[command(after_help = EXIT_CODES)]
-    Tls(TlsArgs),
-    /// Try to break an algorithm, or judge what nodes recorded: does it keep its promises
+    Tls(tls::TlsArgs),
+    /// Check whether an algorithm keeps its promises: try to break it, or judge recorded traces
     #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted before it had found anything"))]
     Check(check::CheckArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct SimArgs {
-    /// Scenario files
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Run this algorithm instead of the file's
-    #[arg(long, value_name = "P", value_parser = protocol())]
-    pub(crate) protocol: Option<Protocol>,
-    /// Run this variant instead of the file's
-    #[arg(long, value_name = "V", value_parser = variant())]
-    pub(crate) variant: Option<Variant>,
-    /// Use this seed instead of the file's
-    #[arg(long, value_name = "N", value_parser = seed, allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
-    /// Print one JSON object per scenario, one per line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write all that happens in a single FILE, as JSON lines
-    #[arg(long, value_name = "FILE.jsonl")]
-    pub(crate) trace: Option<PathBuf>,
-    /// Write what happens in a single FILE, for the viewer ShiViz
-    #[arg(long, value_name = "FILE")]
-    pub(crate) shiviz: Option<PathBuf>,
-    /// Draw what matters in a single FILE as a space-time diagram; whatever property it breaks is marked
-    #[arg(long, value_name = "FILE.svg")]
-    pub(crate) diagram: Option<PathBuf>,
-    /// Draw which groups there were in a single FILE and which came from which; or write that for Graphviz
-    #[arg(long, value_name = "FILE.svg|FILE.dot")]
-    pub(crate) history: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ProtocolsArgs {
-    /// Print one JSON object per algorithm, one per line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TlsArgs {
-    #[command(subcommand)]
-    pub(crate) command: TlsCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TlsCommand {
-    /// Make an authority, and a certificate and key for each member; with an authority that is there, what is missing
-    #[command(after_help = EXIT_CODES)]
-    Init(TlsInitArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TlsInitArgs {
-    /// The agents' configuration
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: PathBuf,
-    /// Where to put the files, instead of where the configuration has the authority's certificate
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// How long the certificates are good
-    #[arg(long, value_name = "N", default_value_t = 3650, value_parser = clap::value_parser!(u32).range(1..=36_500))]
-    pub(crate) days: u32,
-    /// The members, if the configuration does not list them
-    #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) nodes: Vec<u32>,
-    /// Print what was written as one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 const EXIT_CODES: &str = "\
@@ -150,7 +81,11 @@ Exit codes:
   3  it could not be done";
 
 fn protocol() -> impl TypedValueParser<Value = Protocol> {
-    PossibleValuesParser::new(Protocol::ALL.map(Protocol::name))
+    protocol_among(Protocol::ALL.into_iter())
+}
+
+fn protocol_among(protocols: impl Iterator<Item = Protocol>) -> impl TypedValueParser<Value = Protocol> {
+    PossibleValuesParser::new(protocols.map(Protocol::name))
         .map(|name| Protocol::by_name(&name).expect("only names of protocols are let through"))
 }
 

@@ -1,6 +1,5 @@
 //! Asks an agent, over its HTTP interface.
 
-pub(crate) mod answer;
 pub(crate) mod events;
 pub(crate) mod words;
 
@@ -10,7 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use ureq::config::ConfigBuilder;
 use ureq::http::{Response, StatusCode};
 use ureq::typestate::AgentScope;
@@ -19,9 +19,10 @@ use ureq::{Agent, Body, Timeout};
 use crate::Status;
 use crate::args::agent::{ApiArgs, TokenArgs};
 use crate::output::Printer;
+use crate::schema::Problem;
 use events::Events;
 
-/// Where an agent is, unless one says otherwise.
+/// The default address of an agent's API.
 const DEFAULT_API: &str = "127.0.0.1:3171";
 /// How long an answer may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -91,15 +92,15 @@ impl Client {
     }
 
     /// Asks for a change.
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+    pub(crate) fn post(&self, path: &str, body: &impl Serialize) -> Result<Value, Failure> {
         let mut request = agent(CHANGE_TIMEOUT).post(self.url(path)).content_type("application/json");
         if let Some(token) = &self.token {
             request = request.header("Authorization", format!("Bearer {token}"));
         }
-        self.answer(request.send(body.to_string()), CHANGE_TIMEOUT)
+        self.answer(request.send(json!(body).to_string()), CHANGE_TIMEOUT)
     }
 
-    /// What happens at the agent from now on, or after that change.
+    /// The agent's events from now on, or after that change.
     pub(crate) fn watch(&self, after: Option<u64>) -> Result<Events, Failure> {
         let config = config(TIMEOUT).timeout_per_read(Some(SILENCE_MAX));
         let agent = Agent::new_with_config(config.build());
@@ -138,8 +139,8 @@ impl Client {
     }
 
     fn refusal(&self, status: StatusCode, answer: &Value) -> Failure {
-        let Some(reason) = answer["error"].as_str() else { return self.is_no_agent(status) };
-        let reason = format!("{}: {reason}", self.api);
+        let Ok(Problem { error }) = Problem::deserialize(answer) else { return self.is_no_agent(status) };
+        let reason = format!("{}: {error}", self.api);
         match status {
             StatusCode::UNAUTHORIZED if self.token.is_none() => Failure::BadInput(format!(
                 "{}: this needs a token: --token, --token-file or BELLWETHER_TOKEN",
@@ -190,7 +191,8 @@ fn agent(answer: Duration) -> Agent {
     Agent::new_with_config(config(answer).timeout_recv_body(Some(answer)).build())
 }
 
-/// Straight to the agent. Each part has a limit of its own, so that it can be told which was missed.
+/// Connects directly to the agent. Each part has a time limit of its own, so that the error says which was
+/// exceeded.
 fn config(answer: Duration) -> ConfigBuilder<AgentScope> {
     Agent::config_builder()
         .http_status_as_error(false)

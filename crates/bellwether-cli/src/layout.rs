@@ -41,7 +41,7 @@ pub(crate) enum Column {
     Number(&'static str),
 }
 
-/// A table with one line for each row, as far as the terminal is wide enough; if it is none, without a limit.
+/// A table with one line for each row if the terminal is wide enough. Without a terminal there is no limit.
 pub(crate) fn table(columns: &[Column], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);

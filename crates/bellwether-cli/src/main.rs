@@ -1,7 +1,7 @@
 //! The `bellwether` command.
 //!
-//! What was typed (`args.rs`) becomes what is to be done (`commands/`, one file each), what came of it is printed
-//! through one door (`output.rs`), and the exit code says how it went.
+//! Arguments (`args.rs`) choose a command (`commands/`, one file each). Everything is printed through
+//! `output.rs`, and the exit code says how it went.
 
 #![forbid(unsafe_code)]
 
@@ -10,10 +10,13 @@ mod args;
 mod client;
 mod commands;
 mod duration;
+mod fleet;
 mod layout;
 mod output;
 mod recording;
+mod schema;
 mod signals;
+mod terminal;
 mod trouble;
 mod words;
 mod work;

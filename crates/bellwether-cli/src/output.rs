@@ -1,4 +1,4 @@
-//! The one door through which everything is printed.
+//! Everything is printed here.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -14,7 +14,8 @@ pub(crate) fn invocation() -> &'static str {
 #[derive(Debug)]
 pub(crate) struct Printer {
     out: io::Stdout,
-    /// The reader has seen enough (`| head`). That is no error: the rest is done in silence, and the exit code tells.
+    /// The reader has closed the pipe (`| head`). That is no error: the rest is done silently, and the exit code
+    /// tells the result.
     closed: Cell<bool>,
 }
 
@@ -51,7 +52,7 @@ impl Printer {
         let _ = writeln!(io::stderr(), "error: {what}");
     }
 
-    /// What is going on, for a person who waits. It leaves no trace in what is captured.
+    /// Progress, for a person who waits. It does not appear in captured output.
     pub(crate) fn progress(&self, what: impl Display) {
         let mut err = io::stderr();
         if err.is_terminal() {

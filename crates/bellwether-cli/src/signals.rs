@@ -3,15 +3,16 @@
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What a process that was interrupted ends with, as shells have it: 128 and the number of the signal.
+use crate::work::spawn;
+
+/// The exit code of an interrupted process, as in shells: 128 plus the number of the signal.
 const INTERRUPTED: i32 = 130;
 
-/// Set when the process is asked to end. Whoever asks twice cannot wait for what was found.
+/// Set when the process is asked to end. A second request ends it at once and discards the results.
 pub(crate) fn stop_when_asked() -> Result<Arc<AtomicBool>, String> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
@@ -36,7 +37,7 @@ pub(crate) fn when_asked_to_end(mut then: impl FnMut() + Send + 'static) -> Resu
         <[_; 3]>::try_from(caught.map_err(failed)?).expect("there are three kinds")
     };
     drop(guard);
-    let work = move || {
+    spawn("signals", move || {
         loop {
             runtime.block_on(async {
                 tokio::select! {
@@ -47,7 +48,5 @@ pub(crate) fn when_asked_to_end(mut then: impl FnMut() + Send + 'static) -> Resu
             });
             then();
         }
-    };
-    let thread = thread::Builder::new().name("signals".to_owned()).spawn(work);
-    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
+    })
 }

@@ -1,9 +1,9 @@
-//! Why a command did not do what it was asked.
+//! Why a command failed.
 
 use crate::Status;
 use crate::output::Printer;
 
-/// What went wrong, and what the exit code says of it.
+/// What went wrong, and its exit code.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     pub(crate) status: Status,
@@ -29,7 +29,7 @@ impl Trouble {
     }
 }
 
-/// What is wrong with the input, most of the time.
+/// Most texts say what is wrong with the input.
 impl From<String> for Trouble {
     fn from(what: String) -> Self {
         Self::wrong(what)

@@ -1,4 +1,4 @@
-//! Work that takes a while, and a person who waits for it.
+//! Work that takes a while, in the background or with a person who waits for it.
 
 use std::fmt::Display;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,6 +13,12 @@ const TICK: Duration = Duration::from_millis(200);
 /// How much can be done at a time.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Begins work that goes on beside everything else, and ends with the process at the latest.
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
 }
 
 /// Does the work; as long as it takes, a person at a terminal sees how far it is.

@@ -1,5 +1,5 @@
-//! Lists that arrive from outside: read entry by entry, room made for nothing that has not been read, and no more
-//! entries than the reader has use for.
+//! Lists that arrive from outside. They are read entry by entry. No room is made for entries before they are
+//! read, and there is a limit to how many are taken.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,11 +1,11 @@
 //! The canonical form of a state, for searches that must notice when a state repeats.
 //!
-//! A state machine's future depends on its deadlines only through how far away they are, and in a search over all
-//! timings only through their order. It depends on most counters (election numbers, incarnations, sequence numbers)
-//! only through which are equal and which is larger: whoever takes the next number takes one that is larger than all there
-//! are. Numbers that begin anew with every life of a node are compared with numbers of the same life only, and a later life
-//! comes after all earlier ones, so that this is true of them, too. Suspicions and periods are not like that: one grows by
-//! itself until it has caught up with another, and begins at nought. Of those the differences count.
+//! A state machine's future depends on its deadlines only through how far away they are, and in a search over all timings
+//! only through their order. It depends on most counters (election numbers, incarnations, sequence numbers) only through
+//! which are equal and which is larger, because the next number is always larger than all before. Some numbers begin anew
+//! with every incarnation of a node. They are compared only with numbers of the same incarnation, and a later incarnation
+//! comes after all earlier ones, so the same is true of them. Suspicions and periods are different: each begins at 0 and
+//! grows by itself until it has caught up with another. There the differences count.
 //!
 //! The form therefore keeps deadlines and counters apart from the plain content, and reduces them when it is finished.
 //! Write a whole world into one form: a counter's order is only meaningful against every place where that counter occurs.
@@ -23,11 +23,12 @@ pub struct Form {
     counters: Vec<(Counter, Value)>,
 }
 
-/// A number of a counter that begins anew with every life, and the life; nought if it does not.
+/// The incarnation, and a number of a counter that begins anew with every incarnation. The incarnation is 0
+/// for other counters.
 type Value = (u64, u64);
 
-/// Differences of suspicions and periods are kept up to this. One that is larger did not come about in a search of a few
-/// steps: it has grown, round after round, and goes on growing.
+/// Differences of suspicions and periods are kept up to this. A larger one cannot arise in a search of a few steps. It
+/// has grown, round after round, and goes on growing.
 const DIFFERENCE_MAX: u64 = 64;
 
 /// Which counter a value belongs to: values are only ever compared with values of the same counter.
@@ -46,7 +47,7 @@ enum Counter {
     Question(NodeId),
     Reorganization(NodeId),
     Call(NodeId),
-    /// Of a link with a history, whichever end speaks.
+    /// Of a consistent link, whichever end speaks.
     Seen(NodeId, NodeId),
     Beat {
         from: NodeId,
@@ -103,7 +104,7 @@ impl Form {
         self.deadlines.push(at.as_deadline().map_or(u64::MAX, |at| at.since(now).as_micros()));
     }
 
-    /// A life of `node`.
+    /// An incarnation of `node`.
     pub fn incarnation(&mut self, node: NodeId, incarnation: Incarnation) {
         self.counters.push((Counter::Incarnation(node), (0, incarnation.0)));
     }
@@ -121,22 +122,22 @@ impl Form {
         self.suspicions(view.seq);
     }
 
-    /// A number from the counter of a node's elections in one life.
+    /// A number from the counter of a node's elections in one incarnation.
     pub fn election_seq(&mut self, id: ElectionId) {
         self.counters.push((Counter::Election(id.node), (id.incarnation.0, id.seq)));
     }
 
-    /// A number from the counter of `watcher`'s watches of `subject`. The life is part of it.
+    /// A number from the counter of `watcher`'s watches of `subject`. The incarnation is part of it.
     pub fn watch(&mut self, watcher: NodeId, subject: NodeId, no: WatchNo) {
         self.counters.push((Counter::Watch { watcher, subject }, (0, no.0)));
     }
 
-    /// A number from the counter of frames that one node, in one life, sends `to` another.
+    /// A number from the counter of frames that one node, in one incarnation, sends `to` another.
     pub fn frame_seq(&mut self, from: NodeId, life: Incarnation, to: NodeId, seq: u64) {
         self.counters.push((Counter::Frame { from, to }, (life.0, seq)));
     }
 
-    /// A number from the counter of `node`'s questions as a leader, in one life.
+    /// A number from the counter of `node`'s questions as a leader, in one incarnation.
     pub fn question(&mut self, node: NodeId, life: Incarnation, n: u64) {
         self.counters.push((Counter::Question(node), (life.0, n)));
     }
@@ -160,7 +161,7 @@ impl Form {
         self.counters.push((Counter::Seen(one.min(other), one.max(other)), (0, seen)));
     }
 
-    /// A number from the counter of what one node, in one life, says on its link to another.
+    /// A number from the counter of what one node, in one incarnation, says on its link to another.
     pub fn beat(&mut self, from: NodeId, life: Incarnation, to: NodeId, no: u64) {
         self.counters.push((Counter::Beat { from, to }, (life.0, no)));
     }
@@ -214,8 +215,8 @@ impl Form {
         write_ranks(&self.counters, sorted, words);
     }
 
-    /// The form with deadlines as distances and counters as they are, appended to `words`: what is the same in this
-    /// form is the same thing, but for where its clock stands.
+    /// The form with deadlines as distances and counters as they are, appended to `words`. Two states with the same
+    /// form differ at most in what their clocks show.
     pub fn write_exact(&self, words: &mut Vec<u64>) {
         words.extend_from_slice(&self.plain);
         words.extend_from_slice(&self.deadlines);
@@ -223,7 +224,7 @@ impl Form {
     }
 
     /// The form with deadlines reduced to their order: two states with the same form behave alike under some
-    /// timing. What is due now and what will never be due keep their own values.
+    /// timing. "Due now" and "never due" keep their own values.
     pub fn untimed(self) -> Vec<u64> {
         let Self { plain, deadlines, counters } = self;
         let mut order: Vec<u64> = deadlines.iter().copied().filter(|d| (1..u64::MAX).contains(d)).collect();

@@ -10,9 +10,10 @@
 //! | `perfect` | `perfect.rs` | the simulator tells | the period |
 //!
 //! The client starts and stops watches and receives DownSig; the asynchronous algorithm also plays dead and alive to
-//! sets of peers. `start` on a watched peer resets the watch: whatever the old watch was about to say is void.
+//! sets of peers. `start` on a watched peer resets the watch: whatever the old watch was about to report is void.
 //! Nobody reports recoveries. A detector of the repaired variant also raises DownSig when it notices that a peer it
-//! watches has begun a new life: the peer *was* down since the watch began, which is all that accuracy asks.
+//! watches has begun a new incarnation: the peer *was* down since the watch began, and accuracy asks no more than
+//! that.
 
 pub mod adaptive;
 mod cooperative;
@@ -86,11 +87,11 @@ pub struct DetectorConfig {
     pub period: Span,
     /// The assumed bound on one-way delay, δ.
     pub delta: Span,
-    /// What an adaptive timeout grows by at each mistake.
+    /// By how much an adaptive timeout grows at each mistake.
     pub step: Span,
     /// How many must find a peer unreachable before it is reported, the watcher included; for `cooperative`.
     pub reporters: usize,
-    /// Whether a new life of a watched peer is reported. The papers' detectors keep silent (E-ST5).
+    /// Whether a new incarnation of a watched peer is reported. The papers' detectors keep silent (E-ST5).
     pub reports_new_lives: bool,
 }
 
@@ -235,7 +236,7 @@ impl Detector {
 
     // What arrives.
 
-    /// A detector message from the peer of that rank, sent in that life.
+    /// A detector message from the peer of that rank, sent in that incarnation.
     pub(crate) fn handle(
         &mut self,
         now: Time,
@@ -247,8 +248,8 @@ impl Detector {
         with_mechanism!(self, now, mail, |m, scope| m.handle(rank, incarnation, msg, &mut scope));
     }
 
-    /// Any frame from that peer arrived. True if it shows that the watched peer has begun a new life since the
-    /// watch began; the watch has then done its duty, and the client is to be told.
+    /// Any frame from that peer arrived. True if it shows that the watched peer has begun a new incarnation
+    /// since the watch began. Then the watch is over, and the caller must tell the client.
     pub(crate) fn heard(&mut self, rank: usize, incarnation: Incarnation) -> bool {
         if let Mechanism::Ring(ring) = &mut self.mechanism {
             ring.heard(rank);
@@ -273,8 +274,8 @@ impl Detector {
         self.handle(now, rank, incarnation, DetectorMsg::Beat { no }, mail);
     }
 
-    /// The driver's evidence that the peer is gone: probe now instead of waiting for silence. That never puts off a report
-    /// that silence alone would bring.
+    /// The driver's evidence that the peer is gone: probe now instead of waiting for silence. That never delays a report
+    /// that silence would bring anyway.
     pub(crate) fn probe(&mut self, now: Time, rank: usize, mail: &mut Mail) {
         if self.watches.is_armed(rank) {
             let due = self.watches.deadline_of(rank);
@@ -283,7 +284,7 @@ impl Detector {
         }
     }
 
-    /// The peer itself says that it is to be taken for gone. True if it was watched: the client is to be told.
+    /// The peer itself says that it is leaving. True if it was watched: the caller must tell the client.
     pub(crate) fn retire(&mut self, rank: usize) -> bool {
         let watched = self.watches.is_armed(rank);
         if watched {

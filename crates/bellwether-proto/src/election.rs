@@ -4,8 +4,7 @@
 //! mechanisms: it receives messages and DownSig, and answers with [`Action`]s that the
 //! [`Node`](crate::node::Node) carries out in order.
 //!
-//! To add one: its file, a `pub mod` here, an arm of [`Protocol`] and [`AnyElection`] in `any.rs`, a wire tag in
-//! `wire.rs`, its ledger in `docs/papers`, its paper test.
+//! To add one: its file, and here its `pub mod` and its line in [`protocols`]; see CONTRIBUTING.
 
 pub mod adft;
 mod any;
@@ -41,10 +40,42 @@ use crate::view::{Members, View};
 
 pub use crate::link::Peers;
 pub use crate::link::history::Standing;
-pub use crate::spec::{Channels, InAgent, Spec, Variant};
+pub use crate::spec::{Channels, GivesWay, InAgent, Mode, Spec, Variant};
 pub use crate::time::Timing;
 pub use any::{AnyElection, AnyMsg, Protocol};
 pub use raynal::{Count, Counts};
+
+/// Every algorithm: its document, its type, and its tag on the wire, which must never have been another's. All that is said
+/// of each in turn is generated from this: `$generate` is the macro that does so.
+macro_rules! protocols {
+    ($generate:ident) => {
+        $generate! {
+            "Stoller, Fig. 1." bully_fd::BullyFd = 16,
+            "Stoller, Fig. 3." async_bully::AsyncBully = 17,
+            "Raynal, Fig. 1." lfa::Lfa = 18,
+            "Raynal, Fig. 2." adft::Adft = 19,
+            "Raynal, Fig. 3." mmrt::Mmrt = 20,
+            "Raynal, Fig. 4." fjr::Fjr = 21,
+            "Raynal, section 1." lockstep::Lockstep = 22,
+            "Garcia-Molina, Appendix I." bully::Bully = 23,
+            "Souto, The Bully Election Algorithm." souto_bully::SoutoBully = 25,
+            "Garcia-Molina, Appendix II." invitation::Invitation = 24,
+            "Souto, The Invitation Algorithm." souto_invitation::SoutoInvitation = 26,
+            "Franceschetti and Bruck, section 3.1." gamma::Gamma = 27,
+            "Franceschetti and Bruck, section 3.2." phi::Phi = 28,
+            "Franceschetti and Bruck, section 3.3." psi::Psi = 29,
+            "Franceschetti and Bruck, Fig. 2." fb_omega::FbOmega = 30,
+        }
+    };
+}
+pub(crate) use protocols;
+
+/// What an agent runs unless it is told otherwise.
+impl Default for Protocol {
+    fn default() -> Self {
+        Self::Fjr
+    }
+}
 
 /// A leader-election algorithm as one node runs it.
 pub trait Election: Clone {
@@ -60,13 +91,13 @@ pub trait Election: Clone {
         protocol.spec().reorganizes
     }
 
-    /// Takes one input. The state changes, and `out` receives what is to be done.
+    /// Takes one input: changes the state, and adds the actions that follow to `out`.
     fn handle(&mut self, now: Time, input: Input<Self::Msg>, out: &mut Actions<Self::Msg>);
 
     /// When the algorithm wants [`Input::Deadline`]; an early, late or repeated one is harmless.
     fn deadline(&self) -> Time;
 
-    /// What the node shows of itself.
+    /// What the election says now: the node's status, the leader that it names, its group.
     fn view(&self) -> View;
 
     /// Writes the state in canonical form.
@@ -78,18 +109,18 @@ pub trait Election: Clone {
     }
 }
 
-/// What an algorithm is told at the start of a life.
+/// What an algorithm is told when its node starts.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Which algorithm, where one type stands for several.
+    /// Which algorithm to run, if one type stands for several.
     pub protocol: Protocol,
     /// As repaired, or as the paper prints it.
     pub variant: Variant,
     /// The members, and which of them this node is.
     pub roster: Roster,
-    /// This life of the node: larger than any before it. One that may have lost its disk must not reuse a number, or its
-    /// peers take it for its former self. So take the larger of what stable storage holds, plus one, and the wall clock in
-    /// seconds.
+    /// This incarnation of the node: larger than any before it. A node that may have lost its disk must not reuse a
+    /// number, or its peers would take it for its former self. So use the larger of two numbers: one more than the
+    /// number on disk, and the wall clock in seconds.
     pub incarnation: Incarnation,
     /// The node's own count, as stable storage holds it: of suspicions or of views; see [`Durable`](crate::io::Durable).
     pub count: u64,
@@ -97,11 +128,11 @@ pub struct Setup {
     pub t: usize,
     /// The timing parameters.
     pub timing: Timing,
-    /// What some algorithms leave to whoever runs them.
+    /// What some algorithms leave to those who run them.
     pub choices: Choices,
 }
 
-/// What some algorithms leave to whoever runs them.
+/// What some algorithms leave to those who run them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choices {
     /// Whether this node stands by itself; the others wake up when they are spoken to (`gamma`).
@@ -163,14 +194,14 @@ pub enum Input<M> {
         /// Its content.
         msg: M,
     },
-    /// A peer has begun another life than the one that was known. Its message follows. Only in the repaired variants: the
-    /// papers' messages do not tell one life from another.
+    /// A peer has begun another incarnation than the one that was known. Its message follows. Only in the repaired
+    /// variants: the papers' messages do not tell one incarnation from another.
     NewLife(NodeId),
     /// The failure detector reports a watched peer.
     DownSig(NodeId),
-    /// The driver has evidence that the present life of a peer is over.
+    /// The driver has evidence that the present incarnation of a peer is over.
     Gone(NodeId),
-    /// A peer says that it takes no part for a while: it is as good as gone, and everybody is told.
+    /// A peer says that it takes no part for a while. Treat it as gone; all members are told.
     Resigned {
         /// Who.
         who: NodeId,
@@ -181,11 +212,12 @@ pub enum Input<M> {
     HandOver(NodeId),
     /// The group that was formed has its task in place.
     Reorganized,
-    /// It has not, for want of this peer's answer; the group layer has left it.
+    /// The reorganization failed, because this peer did not answer. The group layer has left the group.
     ReorganizationFailed(NodeId),
-    /// A link with a history went up or down, or the peer at its other end stands differently now.
+    /// A consistent link went up or down, or the peer at its other end reports another view or that it is
+    /// dead.
     Link {
-        /// Who is at the other end.
+        /// The peer at the other end.
         peer: NodeId,
         /// How the peer stands, if the link is up.
         up: Option<Standing>,
@@ -204,7 +236,7 @@ pub enum Action<M> {
         /// Its content.
         msg: M,
     },
-    /// Send a message that joins a group: what the group layer has to say of the past goes with it.
+    /// Send a message that joins a group. The group layer adds where this node comes from.
     Join {
         /// The coordinator.
         to: NodeId,
@@ -213,7 +245,7 @@ pub enum Action<M> {
     },
     /// A group is formed: reorganize it, or wait for that.
     Form(Formation),
-    /// The group is left, or what was being formed.
+    /// The node leaves its group, or the group that it was forming.
     Disband,
     /// Send a message to everybody, known or not.
     Broadcast(M),
@@ -222,13 +254,13 @@ pub enum Action<M> {
         /// The count.
         count: u64,
     },
-    /// From now on this is how the node stands, for those it is linked with by links with a history.
+    /// From now on, tell this to the peers at the other end of the node's consistent links.
     Stand(Standing),
-    /// The view that is shown has these members.
+    /// The node's view has these members.
     Install(Members),
-    /// Whether anything is remembered that was said about a change of the view.
+    /// Whether the node remembers any message about a change of its view.
     Remember(bool),
-    /// Begin another life, as after a crash: this one is over, for all that the others can know.
+    /// Begin another incarnation, as after a crash. To the others it looks as if this one had ended.
     BeginLife,
     /// Start_FD(i).
     Start(NodeId),

@@ -1,20 +1,20 @@
 //! Reorganization: what follows an election (Garcia-Molina, sections I, III and IV).
 //!
 //! An election finds a coordinator and, at the coordinator, who follows it. Then the group is reorganized: the coordinator
-//! computes what the group is to work on, the task description d, and hands it out with Ready; until it is in place, a node
-//! is `reorganizing`, and only then `normal`.
+//! computes what the group works on, the task description d, and hands it out with Ready. Until d is in place a node is
+//! `reorganizing`; then it is `normal`.
 //!
 //! ```text
 //!   election ──Form──► group: compute d ──Ready(d)──► every member ──► all answered ──Reorganized──► election: Normal
 //!            ◄──ReorganizationFailed── one did not answer within T
 //! ```
 //!
-//! Which group, who leads it and who joined is the election's business; d, Ready and its answers are this layer's. One that is
-//! told of nothing does nothing: algorithms whose paper has no reorganization send no message more.
+//! The election decides which group it is, who leads it and who joined. This layer handles d, Ready and its answers. If it
+//! is told of no group it does nothing, so algorithms whose paper has no reorganization send no extra message.
 //!
-//! Above that there are three services, each in its file: the application may compute d (`plan.rs`), every group knows the groups
-//! it came from (`history.rs`), and some operations are for one group alone (`restricted.rs`). What a crash must not take
-//! is in `kept.rs`, and on disk before any message tells of it.
+//! Above that there are three services, each in its file: the application may compute d (`plan.rs`), every group knows the
+//! groups that it came from (`history.rs`), and some operations are for one group only (`restricted.rs`). What must survive
+//! a crash is in `kept.rs`, and on disk before any message tells of it.
 //!
 //! The calls of Ready go out all at once, not one after the other as in the paper's loop: nothing depends on their order, and
 //! the reorganization takes one round trip instead of one for each member.
@@ -39,7 +39,7 @@ use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::link::history::Pace;
 use crate::roster::Roster;
-use crate::spec::{Channels, Spec, Variant};
+use crate::spec::{Spec, Variant};
 use crate::time::{Span, Time, Timing};
 
 pub use event::GroupEvent;
@@ -66,17 +66,17 @@ pub(crate) struct Group {
     telling: Telling,
     /// T: how long the answer to a call may take.
     patience: Span,
-    /// How long the application may take to say what a group is to do; `None` if it has no say.
+    /// How long the application may take to say what a group works on; `None` if there is no application.
     planner: Option<Span>,
     memory: Memory,
     /// The number of this node's latest reorganization.
     latest: ElectionId,
     phase: Phase,
-    /// d, once there is one in this life.
+    /// d, once there is one in this incarnation.
     task: Option<Task>,
-    /// Whether the node has been in no group since it was in the last one: what it knew then may be out of date.
+    /// Whether the node has left its last group and is in no other. What it knew then may be out of date.
     away: bool,
-    /// What those who joined last brought along.
+    /// What the nodes that joined last brought along.
     pasts: BTreeMap<NodeId, (Said, Past)>,
     restricted: Restricted,
     /// What is on disk, or about to be. Shared with the disk: it may be large, and seldom changes.
@@ -88,8 +88,7 @@ pub(crate) struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Memory {
     Groups,
-    /// Exhaustive search does without: with the history in it no state would ever come back, and nothing that an election
-    /// does depends on it.
+    /// Exhaustive search does without: with the lineage in it no state would ever repeat, and no election depends on it.
     Nothing,
 }
 
@@ -114,7 +113,7 @@ enum Phase {
     Planning { formation: Formation, asked: Time, due: Time },
     /// The coordinator, waiting for answers to Ready.
     Distributing { formation: Formation, pending: Vec<NodeId>, due: Time, work: Box<Work> },
-    /// A member that has the task, where nobody begins before all are known to have it.
+    /// A member that has its task, in an algorithm where nobody begins before all are known to have theirs.
     Holding { formation: Formation, work: Box<Work> },
     /// The task is in place.
     InPlace(Formation),
@@ -131,12 +130,12 @@ pub(crate) enum Step {
     Plan(PlanRequest),
     /// The election is to know that the reorganization is done,
     Reorganized,
-    /// or has failed for want of this peer's answer, or of this node's own application's.
+    /// or has failed, because this peer, or this node's own application, did not answer.
     Failed(NodeId),
 }
 
 impl Group {
-    /// The layer for that algorithm, in a life of its node.
+    /// The layer for that algorithm, in an incarnation of its node.
     pub(crate) fn for_election(
         spec: &Spec,
         variant: Variant,
@@ -144,11 +143,11 @@ impl Group {
         life: Incarnation,
         timing: Timing,
     ) -> Self {
-        let (telling, patience) = match spec.channels {
-            // A link that does not bring an answer is down by then.
-            Channels::WithHistory => (Telling::WhenFormed, Pace::of(timing).settles()),
-            Channels::InOrder | Channels::AnyOrder => (Telling::OnJoining, timing.delta * 2),
-        };
+        // No message of the election joins a view: it is all there at once.
+        let telling = if spec.views { Telling::WhenFormed } else { Telling::OnJoining };
+        // A link that does not bring an answer is down by then.
+        let patience =
+            if spec.channels.have_history() { Pace::of(timing).settles() } else { timing.delta * 2 };
         Self::new(roster, life, variant, telling, patience)
     }
 
@@ -190,7 +189,7 @@ impl Group {
         self.memory = Memory::Nothing;
     }
 
-    /// The layer in another life of its node: all is lost that a crash takes.
+    /// The layer in another incarnation of its node: everything that a crash destroys is lost.
     pub(crate) fn reborn(mut self, life: Incarnation, now: Time) -> Self {
         self.latest = ElectionId { node: self.me, incarnation: life, seq: 0 };
         (self.phase, self.task, self.away) = (Phase::Apart, None, true);
@@ -200,7 +199,7 @@ impl Group {
         self
     }
 
-    /// What is to be on disk; `None` if that is nothing.
+    /// What must be on disk; `None` if nothing must.
     pub(crate) fn kept(&self) -> Option<Arc<Kept>> {
         (*self.kept != Kept::default()).then(|| Arc::clone(&self.kept))
     }
@@ -225,7 +224,7 @@ impl Group {
         matches!(self.phase, Phase::Planning { .. }).then_some(self.latest)
     }
 
-    /// An election formed a group. Its coordinator hands out what it is to do; the others wait for it.
+    /// An election formed a group. Its coordinator hands out the task; the others wait for it.
     pub(crate) fn form(&mut self, now: Time, formation: Formation) {
         self.abort_all();
         match (self.telling, formation.leader == self.me) {
@@ -244,7 +243,8 @@ impl Group {
         }
     }
 
-    /// A link with a history is up again: what went before over it may be lost, and the election need not have minded.
+    /// A consistent link is up again. Messages that were sent over it before may be lost, even if the election
+    /// noticed nothing.
     pub(crate) fn relinked(&mut self, peer: NodeId) {
         match &self.phase {
             Phase::Awaiting(formation) if formation.leader == peer => {
@@ -267,14 +267,14 @@ impl Group {
         self.steps.push(Step::Send(formation.leader, tell));
     }
 
-    /// The node left its group, or what it was forming: CALL STOP.
+    /// The node left its group, or the group that it was forming: CALL STOP.
     pub(crate) fn disband(&mut self) {
         self.abort_all();
         (self.phase, self.away) = (Phase::Apart, true);
     }
 
-    /// A peer that joins says where it comes from. What it said last counts, whatever came last: an Accept of long ago may still
-    /// arrive. And while a group is reorganized, who joins it is settled.
+    /// A peer that joins says where it comes from. Its latest word counts, in the order of sending: an old Accept may still
+    /// arrive. While a group is reorganized, its members are settled.
     pub(crate) fn joined(&mut self, peer: NodeId, said: Said, past: Past) {
         let settled = matches!(self.phase, Phase::Planning { .. } | Phase::Distributing { .. });
         let known = self.pasts.get(&peer).is_some_and(|(known, _)| *known >= said);
@@ -303,7 +303,7 @@ impl Group {
         }
     }
 
-    /// The application says what the group is to do, or that it has failed to.
+    /// The application says what the group works on, or that it has failed.
     pub(crate) fn planned(&mut self, now: Time, no: ElectionId, plan: Plan) {
         let Phase::Planning { formation, asked, due } = &mut self.phase else { return };
         if no != self.latest {
@@ -328,8 +328,7 @@ impl Group {
         self.wake_restricted(now);
     }
 
-    /// A peer is gone: if its answer is awaited, that is as good as a timeout. Over links with a history it is the election's
-    /// business.
+    /// A peer is gone. If its answer is awaited, that counts as a timeout. With consistent links the election decides.
     pub(crate) fn gone(&mut self, peer: NodeId) {
         if let Phase::Distributing { pending, .. } = &self.phase
             && self.telling == Telling::OnJoining
@@ -353,6 +352,32 @@ impl Group {
     /// What is to be done, in order.
     pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
         self.steps.drain(..)
+    }
+
+    /// What must be true of every state.
+    pub(crate) fn breach(&self) -> Option<&'static str> {
+        let within = |pending: &[NodeId], formation: &Formation| {
+            pending.iter().all(|peer| formation.members.contains(peer))
+        };
+        match &self.phase {
+            Phase::Awaiting(formation) | Phase::Holding { formation, .. } if formation.leader == self.me => {
+                Some("only a member waits for its coordinator")
+            }
+            Phase::Gathering { formation, .. }
+            | Phase::Planning { formation, .. }
+            | Phase::Distributing { formation, .. }
+                if formation.leader != self.me =>
+            {
+                Some("only the coordinator reorganizes")
+            }
+            Phase::Gathering { formation, pending } | Phase::Distributing { formation, pending, .. }
+                if pending.is_empty() || !within(pending, formation) =>
+            {
+                Some("the coordinator waits for some of the members")
+            }
+            Phase::InPlace(_) if self.task.is_none() => Some("what is in place has a task"),
+            _ => None,
+        }
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
@@ -449,8 +474,8 @@ impl Group {
         self.pasts.get(&member).map(|(_, past)| past.clone()).unwrap_or_default()
     }
 
-    /// The coordinator hands out d. It takes it for itself before, and then what the group came from is on disk before anybody
-    /// hears of it; or afterwards, when all have it.
+    /// The coordinator hands out d. Either it takes d for itself first, so that the lineage is on its disk before anybody
+    /// hears of the group; or it does so afterwards, when all have d.
     fn distribute(&mut self, now: Time, formation: Formation, content: Content) {
         let work = self.work(&formation, content);
         let due = match self.telling {
@@ -470,7 +495,7 @@ impl Group {
         self.finish_if_all_answered();
     }
 
-    /// What the group is to do, and where it comes from, as far as its members know.
+    /// The task of the group, and its lineage as far as its members know it.
     fn work(&self, formation: &Formation, content: Content) -> Work {
         let task = Task::new(self.latest, content);
         let Some((record, pasts)) = self.record(formation) else {
@@ -491,7 +516,8 @@ impl Group {
         }
     }
 
-    /// The new group, and what its members know of those before; `None` if groups have no number, or are not remembered.
+    /// The record of the new group, and what its members know of earlier groups; `None` if groups have no number, or are
+    /// not remembered.
     fn record(&self, formation: &Formation) -> Option<(Arc<Record>, Vec<History>)> {
         let group = formation.group.filter(|_| self.memory == Memory::Groups)?;
         let members = self.roll_call(formation);
@@ -530,7 +556,7 @@ impl Group {
         self.organise_if_all_told(now);
     }
 
-    /// Notes where a peer comes from, unless that is nowhere, or where nobody can come from.
+    /// Notes where a peer comes from, unless it comes from nowhere or claims what cannot be.
     fn told(&mut self, peer: NodeId, said: Said, past: Past) {
         let past = if past.is_sound() { past } else { Past::default() };
         self.pasts.insert(peer, (said, past));

@@ -1,4 +1,4 @@
-//! Who: nodes, their lives, their elections, their groups and their watches.
+//! Identity: nodes, their incarnations, their elections, their groups and their watches.
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
@@ -18,21 +18,22 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// One life of a node, from a recovery to the next crash. Kept on stable storage, larger at each recovery.
+/// One run of a node, from a start to its crash or end. The number is on stable storage, and is larger at
+/// each start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Incarnation(pub u64);
 
 impl Incarnation {
-    /// No node lives longer. Far beyond any clock in seconds and any count of restarts.
+    /// No incarnation is larger. Far beyond any clock in seconds and any count of restarts.
     pub const MAX: Self = Self(1 << 62);
 
-    /// Whether a peer's word that a node has gone from the life `known` to this one is to be believed. A life is counted
-    /// in restarts or in seconds of a clock; a jump beyond any clock is a lie that would use up the counter.
+    /// Whether to believe a peer that a node has gone from the incarnation `known` to this one. Incarnations count
+    /// restarts, or seconds of a clock. A jump beyond any clock is a lie that would use up the counter.
     pub fn is_plausible_after(self, known: Self) -> bool {
         self.0 <= known.0.saturating_add(1 << 32)
     }
 
-    /// The life after this one; `None` when the counter is exhausted.
+    /// The incarnation after this one; `None` when the counter is exhausted.
     pub fn next(self) -> Option<Self> {
         (self < Self::MAX).then(|| Self(self.0 + 1))
     }
@@ -44,15 +45,15 @@ impl fmt::Display for Incarnation {
     }
 }
 
-/// Stoller's election identifier (section 4): who started it, in which life, and which of that life's elections.
-/// A tuple, so that two elections never share one.
+/// Stoller's election identifier (section 4): who started it, in which incarnation, and which of that
+/// incarnation's elections. A tuple, so that two elections never share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ElectionId {
     /// The node that organises the election.
     pub node: NodeId,
-    /// That node's life when it started.
+    /// That node's incarnation when it started.
     pub incarnation: Incarnation,
-    /// Counts the elections of that life.
+    /// Counts the elections of that incarnation.
     pub seq: u64,
 }
 
@@ -63,7 +64,7 @@ impl fmt::Display for ElectionId {
 }
 
 /// The group that a node is in. Stoller identifies it with the election that formed it (section 7); Garcia-Molina numbers
-/// groups by a node and a counter of its own (section IV.A), which here is a life and a counter within it.
+/// groups by a node and a counter of its own (section IV.A), which here is an incarnation and a counter within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupId(pub ElectionId);
 
@@ -73,12 +74,13 @@ impl fmt::Display for GroupId {
     }
 }
 
-/// Counts the Starts of one watcher on one peer. What belongs to an earlier number is void: this is how Start
-/// resets a watch. The upper half is the watcher's life, so that what answers a watch of an earlier life is void too.
+/// Counts the Starts of one watcher on one peer. What belongs to an earlier number is void: this is how Start resets
+/// a watch. The upper half is the watcher's incarnation, so that what answers a watch of an earlier incarnation is
+/// void too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WatchNo(pub u64);
 
-/// A text that is no group.
+/// A text that does not name a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoGroup(String);
 

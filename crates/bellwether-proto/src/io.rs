@@ -8,7 +8,7 @@ use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::leadership::Announcement;
 use crate::message::Frame;
-use crate::time::Time;
+use crate::tenure::{Command, Refused, Tenure, Ticket};
 use crate::view::{Members, View};
 
 pub use crate::link::Refusal;
@@ -22,54 +22,52 @@ pub enum Input<M> {
     Frame(Frame<M>),
     /// The deadline was reached. Early, late or repeated is harmless.
     Deadline,
-    /// The driver has evidence that a peer's life ended: its connection was reset, or ended without a goodbye. A
-    /// detector weighs it by probing; it is not believed blindly. To an algorithm with timers of its own it is as if
-    /// that peer's had expired, except that no timeout grows from it.
+    /// The driver has evidence that a peer's incarnation ended: its connection was reset, or ended without a
+    /// goodbye. A detector does not believe it blindly, and probes the peer. An algorithm with timers of its own
+    /// acts as if that peer's had expired, except that no timeout grows from it.
     Gone {
         /// Whose connection it was.
         peer: NodeId,
-        /// The life it belonged to.
+        /// The incarnation that ended.
         incarnation: Incarnation,
     },
-    /// A connection to a peer came about: it can be spoken with, and is in this life.
+    /// There is a connection to a peer, which is in this incarnation.
     Linked {
-        /// With whom.
+        /// The peer.
         peer: NodeId,
-        /// The life it is in.
+        /// The peer's incarnation.
         incarnation: Incarnation,
     },
-    /// The connection ended with a goodbye: what that tells is in what the peer said before.
+    /// The connection ended with a goodbye. That alone tells nothing: the peer has said before why it goes.
     Unlinked {
-        /// With whom.
+        /// The peer.
         peer: NodeId,
     },
-    /// Stand aside until then: give leadership back, and do not stand for it.
-    StandAside {
-        /// When to stand again; never, if not told to.
-        until: Time,
+    /// The program asks for something. It is answered with [`Output::Answer`], or the node has [left](Output::Left).
+    Command {
+        /// Comes back with the answer.
+        ticket: Ticket,
+        /// What is asked for.
+        command: Command,
     },
-    /// Stand again before that.
-    Stand,
-    /// Hand leadership over to that peer; see [`Node::may_hand_over`](crate::node::Node::may_hand_over).
-    HandOver {
-        /// To whom.
-        to: NodeId,
-    },
+    /// The work that was done as the leader has ended, after [`Tenure::AskedBack`] or [`Tenure::None`]. Given at once if
+    /// there was none.
+    Released,
     /// The application answers [`Output::Plan`].
     Planned {
         /// Which question it answers.
         no: ElectionId,
-        /// What the group is to do; `None` if the application has failed to say.
+        /// The content of the task; `None` if the application has failed.
         plan: Plan,
     },
     /// Perform a restricted operation, if this node coordinates a group that holds a majority.
     Perform(OpId),
-    /// The simulator tells the truth about a peer. Only the `perfect` detector listens, and links that are told when to go up
+    /// The simulator tells the truth about a peer. Only the `perfect` detector uses this, and links that an oracle turns up
     /// and down.
     Oracle {
-        /// Of whom.
+        /// The peer.
         peer: NodeId,
-        /// The life it is in, or `None` if it is down.
+        /// The incarnation it is in, or `None` if it is down.
         alive: Option<Incarnation>,
     },
 }
@@ -89,21 +87,42 @@ pub enum Output<M> {
     },
     /// Send a frame to everybody that can be reached, known to this node or not. Each copy may be lost.
     Broadcast(Frame<M>),
-    /// Ask the application what a group is to do, and answer with [`Input::Planned`]. Only of a node that was told that there
-    /// is one; see [`Node::with_planner`](crate::node::Node::with_planner).
+    /// Ask the application what a group works on, and answer with [`Input::Planned`]. Only a node with an application asks;
+    /// see [`Node::with_planner`](crate::node::Node::with_planner).
     Plan(Box<PlanRequest>),
+    /// What the program may do as the leader has changed.
+    Tenure(Tenure),
+    /// The answer to a command.
+    Answer {
+        /// The command's ticket.
+        ticket: Ticket,
+        /// Done, or why not.
+        outcome: Result<(), Refused>,
+    },
+    /// The node has left: end its connections with a goodbye, and give it no more inputs.
+    Left,
     /// Something happened that an observer may want to know.
     Event(Event),
+}
+
+impl<M> Output<M> {
+    /// Whether anything outside of the node's process can tell that it was carried out.
+    pub fn is_effect(&self) -> bool {
+        match self {
+            Self::Persist(_) | Self::Send { .. } | Self::Broadcast(_) | Self::Plan(_) => true,
+            Self::Tenure(_) | Self::Answer { .. } | Self::Left | Self::Event(_) => false,
+        }
+    }
 }
 
 /// What a node keeps on stable storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Durable {
-    /// The latest life of the node.
+    /// The latest incarnation of the node.
     pub incarnation: Incarnation,
-    /// What the algorithm counts; 0 if it does not count. How often the node has been suspected, as far as it knows: one that
-    /// forgets it may come back as the least suspected of all and oust a leader that never failed. Or the views that it has
-    /// been in: one that forgets them takes itself for a member of the first.
+    /// A number that the algorithm keeps; 0 if it keeps none. With some algorithms it is the node's suspicion count: a node
+    /// that forgets it may come back as the least suspected of all and oust a leader that never failed. With others it is
+    /// the number of its latest view: a node that forgets it takes itself for a member of the first view.
     pub count: u64,
     /// The largest epoch of a leadership that the node has seen; 0 without the leadership layer. A node that forgets it
     /// may announce an epoch that its own group has seen before.
@@ -115,14 +134,14 @@ pub struct Durable {
 /// What an observer of one node may want to know. The raw material of traces, and so of the checkers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The node's view changed to this.
+    /// The node's opinion changed to this.
     View(View),
     /// Something about the groups that the node is in.
     Group(GroupEvent),
     /// The leader that the reachable members have settled on changed to this.
     Announced(Announcement),
-    /// The leader should have its work stopped, and then be told to hand over to that peer, which has priority.
-    Yield(NodeId),
+    /// The leader's work did not end in time. Leadership is released without waiting for it any longer.
+    GivenUp,
     /// The node moved to a higher incarnation because a peer remembered one at least as high.
     Reborn(Incarnation),
     /// The failure detector began to watch a peer, or was reset (Stoller's Start).
@@ -137,11 +156,11 @@ pub enum Event {
     PlayDead,
     /// It ended that (Stoller's PlayAlive).
     PlayAlive,
-    /// This end of a link with a history saw it go up or down.
+    /// A consistent link went up or down at this end.
     Link(Turn),
-    /// The node installed the view that it shows, with these members.
+    /// The node installed a view with these members.
     Members(Members),
-    /// Whether the node remembers anything that was said about a change of its view.
+    /// Whether the node remembers any message about a change of its view.
     Pending(bool),
     /// A frame was refused and had no effect.
     Refused {
@@ -155,11 +174,11 @@ pub enum Event {
 /// A link as one end sees it, after a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Who is at the other end.
+    /// The peer at the other end.
     pub peer: NodeId,
-    /// In which life.
+    /// The peer's incarnation.
     pub life: Incarnation,
-    /// How many transitions this end has seen, with that life: odd is up, even is down.
+    /// How many transitions this end has seen, with that incarnation: odd is up, even is down.
     pub seen: u64,
 }
 

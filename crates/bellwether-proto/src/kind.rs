@@ -28,8 +28,8 @@ pub enum Layer {
     Detector,
 }
 
-/// The part that a message has in an exchange of queries and responses. Some assumptions about a network are about
-/// the order of responses alone.
+/// The part that a message has in an exchange of queries and responses. Some assumptions about a network concern
+/// only the order of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// It asks.
@@ -85,7 +85,7 @@ impl Kind {
         self.part
     }
 
-    /// A number that depends on the name alone.
+    /// A number that depends only on the name.
     pub const fn id(self) -> u32 {
         self.id
     }

@@ -1,9 +1,9 @@
-//! From "my election names me" to "I lead": what the application may rely on.
+//! From "my election names me" to "I lead": what an application may rely on.
 //!
 //! An election algorithm may name somebody for a moment: after a crash each of several survivors may name itself until it
-//! hears of the others. The application hears of none of that. A node that its own election names asks the members that it
-//! is linked with; each answers once its own election names the same node. When all have answered, or those that did not
-//! have had their time, the leadership is settled, gets its epoch, and is announced.
+//! hears of the others. The application hears nothing of that. A node that its own election names asks the members that it
+//! is connected with. Each answers once its own election names the same node. When all have answered, or the others have
+//! had their time, the leadership is settled, gets its epoch, and is announced.
 //!
 //! ```text
 //!   named    ──Claim(round)──────────────► linked members
@@ -14,13 +14,15 @@
 //!
 //! **Epochs.** An announcement carries the largest epoch that the leader or anybody who answered has seen, plus one, and is
 //! on stable storage before it is told. So within a group that stays connected every leadership has a larger epoch than the
-//! one before it. Groups that cannot reach each other count on their own: two leaders may carry the same epoch, and
-//! (epoch, node, incarnation) alone is unique. When such groups meet, the leader that stays takes a new epoch above both.
+//! one before it. Groups that cannot reach each other count on their own: two leaders may carry the same epoch, and only
+//! (epoch, node, incarnation) is unique. When such groups meet, the leader that stays takes a new epoch above both.
 //!
-//! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: that takes a majority.
+//! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: that would take a
+//! majority.
 
 mod cause;
 mod epochs;
+mod form;
 mod message;
 mod peers;
 mod reluctance;
@@ -31,9 +33,8 @@ mod tests;
 use alloc::collections::BTreeSet;
 use alloc::vec::{Drain, Vec};
 
-use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
-use crate::spec::{Channels, Spec};
+use crate::spec::Spec;
 use crate::time::{Span, Time, Timing};
 
 pub use cause::Cause;
@@ -54,9 +55,9 @@ const DECLINED: u64 = 50;
 pub struct Terms {
     /// The leader's period, τ.
     pub period: Span,
-    /// How long a linked member may take to agree, before leadership is announced without it.
+    /// How long a connected member may take to agree, before leadership is announced without it.
     pub settle: Span,
-    /// Who is preferred: the highest.
+    /// The highest is preferred.
     pub priority: u32,
     /// Whether a leader gives way to a member of higher priority that has been there for so long.
     pub preempt: Option<Span>,
@@ -67,17 +68,16 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// How long a linked member may take to agree, by which algorithm they hold their elections. Most agree as soon as they
-    /// have heard of it, so a round trip is enough. Groups that reorganize merge first: a round of asking around, inviting and
-    /// handing out tasks. Whoever did not wait for that would announce each survivor of a silent leader by itself. Where
-    /// views are agreed on beforehand, all have agreed when there is one.
+    /// How long a connected member may take to agree, with that algorithm. With most, members agree as soon as they have
+    /// heard of the leader, so a round trip is enough. Groups that reorganize merge first: they ask around, invite and hand
+    /// out tasks. Without waiting for that, each survivor of a silent leader would be announced by itself. With views, all
+    /// have agreed when there is one.
     pub fn settle(spec: &Spec, timing: &Timing) -> Span {
-        let merges = spec.reorganizes && spec.channels != Channels::WithHistory;
-        if merges { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
+        if spec.merges() { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
     }
 }
 
-/// Who leads, as settled.
+/// The settled leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// The leader, or nobody.
@@ -113,16 +113,17 @@ pub(crate) struct Leadership {
     sayings: Sayings,
     /// How often this node has been suspected.
     count: u64,
-    /// Whom the election names.
+    /// The node that the election names.
     named: Option<NodeId>,
     standing: Standing,
-    /// Counts the claims. The upper half is this node's life, so that what answers a claim of an earlier one is void.
+    /// Counts the claims. The upper half is this node's incarnation, so that what answers a claim of an earlier one
+    /// is void.
     round: u64,
     /// The leader that was announced last, while it lasts.
     shown: Option<(NodeId, u64)>,
     /// Why nobody, or this one, leads.
     cause: Cause,
-    /// Why the leader of before went, in its own words.
+    /// Why the previous leader went, as it said itself.
     farewell: Option<Cause>,
     /// A member that was handed leadership and has not taken it.
     declined: Option<(NodeId, Time)>,
@@ -143,7 +144,7 @@ enum Standing {
         /// A larger epoch has been seen, or this one as another's.
         outdone: bool,
     },
-    /// Does not stand; follows whoever leads.
+    /// Does not stand; follows the leader.
     Aside,
 }
 
@@ -206,6 +207,16 @@ impl Leadership {
         self.terms.period * (POLL_PERIODS + POLL_PERIODS / 2)
     }
 
+    /// Whether this node does not stand.
+    pub(crate) fn is_aside(&self) -> bool {
+        matches!(self.standing, Standing::Aside)
+    }
+
+    /// Whether nobody can be spoken with.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.linked.ids().next().is_none()
+    }
+
     /// Whether anybody else could lead, as far as is known.
     pub(crate) fn has_successor(&self) -> bool {
         self.linked.has_candidate()
@@ -235,7 +246,7 @@ impl Leadership {
         self.follow();
     }
 
-    /// The member resigned: it does not stand, and follows whoever leads.
+    /// The member resigned: it does not stand, and follows the leader.
     pub(crate) fn stand_aside(&mut self, now: Time) {
         if self.shown.is_some_and(|(leader, _)| leader == self.me) {
             self.cause = Cause::Resigned(self.me);
@@ -262,8 +273,8 @@ impl Leadership {
         self.named = None;
     }
 
-    /// The first word of another life in the same process: its connections are those of before and tell nobody. Without it the
-    /// others would take this life for news in the middle of electing it.
+    /// Tells the others of a new incarnation in the same process: its connections stay, so nothing else tells them.
+    /// Without this, they would learn of the incarnation in the middle of electing it.
     pub(crate) fn introduce(&mut self) {
         self.tell_all(LeadershipMsg::Cede);
     }
@@ -322,7 +333,7 @@ impl Leadership {
         }
     }
 
-    /// That member began another life: what it said in the one before is void.
+    /// That member began another incarnation: what it said in the one before is void.
     pub(crate) fn forget(&mut self, peer: NodeId) {
         self.sayings.forget(peer);
         self.linked.stands_aside(peer, false);
@@ -368,7 +379,7 @@ impl Leadership {
         }
     }
 
-    /// The election knows what made it change; what is known here may be why that was.
+    /// The election knows what made it change. This layer may know the reason behind that.
     fn changes_because(&mut self, now: Time, cause: Cause) {
         self.cause = match cause {
             Cause::Outranked(who) | Cause::Silent(who) if who != self.me => match self.linked.get(who) {
@@ -400,8 +411,8 @@ impl Leadership {
         }
     }
 
-    /// This node did not run for so long that the others have given it up. It may lead once they agree again; to settle what
-    /// it had begun, or to go on as if nothing had happened, would be to lead beside whoever does by now.
+    /// This node did not run for so long that the others have given it up. It may lead once they agree again; if it settled
+    /// what it had begun, or went on as if nothing had happened, it would lead beside the present leader.
     pub(crate) fn overslept(&mut self, now: Time) {
         match self.standing {
             Standing::Claiming { .. } => {}
@@ -427,8 +438,8 @@ impl Leadership {
         self.settle_if_all_agree(now);
     }
 
-    /// A leader that runs speaks every period. One that was followed and has been silent for two is not waited for, though
-    /// its connection is there: it is stopped, or its machine is.
+    /// A leader that runs speaks every period. A leader that was followed and has been silent for two periods is not
+    /// waited for, although its connection is there: its process or its machine is stopped.
     fn silent_leader(&self, now: Time) -> Option<NodeId> {
         let Cause::Silent(led) = self.cause else { return None };
         let peer = self.linked.get(led)?;
@@ -458,7 +469,7 @@ impl Leadership {
         }
     }
 
-    /// Those that can be reached agree. If one of them is preferred, it is let lead; nobody has been told otherwise yet.
+    /// All that can be reached agree. If one of them is preferred, leadership goes to it before anything is announced.
     fn settle(&mut self, now: Time) {
         match self.preferred(now) {
             Some(to) => {
@@ -514,8 +525,8 @@ impl Leadership {
         self.keep_epoch();
     }
 
-    /// One that stands aside has no election to say whom to follow: it is the latest leader that it has heard of, for as long
-    /// as that speaks.
+    /// A member that is aside has no election that says whom to follow. It follows the latest leader that it has heard of,
+    /// for as long as that leader speaks.
     fn choose(&mut self, now: Time, leader: NodeId, epoch: u64) {
         let speaks = |peer: &Peer| peer.silent_for(now) <= self.terms.period * POLL_PERIODS * 2;
         if self.epochs.is_latest(leader, epoch) {
@@ -534,8 +545,8 @@ impl Leadership {
         }
     }
 
-    /// Whenever it was asked, what a member has seen is so. A leader that is outdone takes a new epoch: at once, but not more
-    /// than once a period, however much somebody claims to have seen.
+    /// An epoch that a member has seen counts, however old the question is. A leader whose epoch is not the largest takes a
+    /// new one: at once, but at most once a period, whatever somebody claims to have seen.
     fn on_epoch_seen(&mut self, now: Time, seen: u64, of: Option<NodeId>) {
         self.epochs.see(seen, of);
         let (largest, period) = (self.epochs.largest(), self.terms.period);
@@ -576,8 +587,8 @@ impl Leadership {
         }
     }
 
-    /// Whether this node goes along with what that member says of itself. One that stands aside agrees to whoever claims, and
-    /// follows one leader: if it told each of two what the other has, both would go on outdoing each other.
+    /// Whether this node agrees with what that member says of itself. A node that is aside agrees to every claim, but
+    /// follows only one leader: if it told each of two leaders the other's epoch, both would go on outdoing each other.
     fn goes_along(&self, who: NodeId, says: Says) -> bool {
         match (&self.standing, says) {
             (Standing::Aside, Says::Claims { .. }) => true,
@@ -638,34 +649,5 @@ impl Leadership {
 
     fn tell_all(&mut self, msg: LeadershipMsg) {
         self.steps.extend(self.linked.ids().map(|peer| Step::Send(*peer, msg)));
-    }
-
-    pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
-        self.epochs.canonical(form);
-        form.deadline(now, self.earliest);
-        form.other(self.me, self.round);
-        form.option(self.named, Form::node);
-        form.option(self.shown, |form, (leader, epoch)| {
-            form.node(leader);
-            form.period(epoch);
-        });
-        form.deadline(now, self.deadline());
-        match &self.standing {
-            Standing::Following => form.number(0),
-            Standing::Claiming { missing, .. } => {
-                form.number(1);
-                missing.iter().for_each(|id| form.node(*id));
-            }
-            Standing::Leading { epoch, since, outdone, .. } => {
-                form.number(2);
-                form.period(*epoch);
-                form.deadline(now, *since + self.terms.period);
-                form.number(u64::from(*outdone));
-            }
-            Standing::Aside => form.number(3),
-        }
-        self.linked.canonical(form);
-        form.suspicions(self.count);
-        self.sayings.canonical(form);
     }
 }

@@ -1,22 +1,23 @@
 //! Leader election as pure state machines.
 //!
 //! ```text
-//! bytes ─► wire ─► link ────────► election ──► group ──────► leadership
-//!          codec   lives and      one file per reorganized:  settled with the
-//!                  frames,        algorithm    what to       others, and
-//!                  detectors                   work on       numbered
-//!       ◄──────── Outbox: Persist · Send · Broadcast · Plan · Event, carried out in that order
+//! bytes ─► wire ─► link ────────► election ──► group ──────► leadership ─────► release
+//!          codec   incarnations   one file per reorganized:  settled with the  work ends
+//!                  and frames,    algorithm    what to       others, and       before the
+//!                  detectors                   work on       numbered          next leads
+//!       ◄──────── Outbox: Persist · Send · Broadcast · Plan · Tenure · Answer · Left · Event, carried out in order
 //! ```
 //!
-//! A [`node::Node`] is a function of its state, the time and what arrives. This crate has no clock, no randomness, no
-//! hash maps, no I/O and no `std`: a simulator and a driver on a real network run the very same code. The run loop is in the
+//! A [`node::Node`] is a function of its state, the time and what arrives. This crate has no clock, no randomness, no hash
+//! maps, no I/O and no `std`: a simulator and a driver on a real network run the same code. The run loop is in the
 //! documentation of [`node::Node`].
 //!
-//! - [`election`]: the algorithms. [`spec`]: what is to be known of one. [`promise`]: what it promises.
-//! - [`group`]: what follows an election. [`leadership`]: when it is news.
-//! - [`detector`]: the failure detectors. [`link`]: lives and frames of peers.
+//! - [`election`]: the algorithms. [`spec`]: the facts about each. [`promise`]: what it promises.
+//! - [`group`]: what follows an election. [`leadership`]: when a leader is announced. [`release`]: how it gives leadership up.
+//! - [`agent`]: makes a node with all these layers. [`tenure`]: what a program may do, and ask.
+//! - [`detector`]: the failure detectors. [`link`]: incarnations and frames of peers.
 //! - [`kind`], [`message`], [`io`], [`view`], [`trace`]: what messages have in common, what travels, what goes in and out,
-//!   what is shown, what is recorded.
+//!   opinions, records.
 //! - [`wire`]: bytes. [`canonical`]: the form in which states repeat.
 
 #![no_std]
@@ -24,6 +25,7 @@
 
 extern crate alloc;
 
+pub mod agent;
 mod bounded;
 pub mod canonical;
 pub mod detector;
@@ -38,8 +40,10 @@ pub mod link;
 pub mod message;
 pub mod node;
 pub mod promise;
+pub mod release;
 pub mod roster;
 pub mod spec;
+pub mod tenure;
 pub mod time;
 pub mod trace;
 pub mod view;

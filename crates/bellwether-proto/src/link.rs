@@ -1,9 +1,10 @@
-//! What a node remembers of each peer's lives and frames.
+//! What a node remembers of each peer's incarnations and frames.
 //!
 //! The papers assume channels that keep order and never repeat. A network that does neither is brought back to that
-//! assumption here: a frame of an earlier life, or an election message that a later one has overtaken, is refused.
-//! What the network reordered is thereby lost, and the repaired algorithms survive loss. Detector messages are not
-//! held to an order: each is bound to its watch's number and is harmless twice. Nor are algorithms that need no order.
+//! assumption here: a frame of an earlier incarnation, or an election message that a later one has overtaken, is
+//! refused. So what the network reordered is lost, and the repaired algorithms survive loss. Detector messages need
+//! no order: each names its watch, and a repetition is harmless. Algorithms that need no order are not restricted
+//! either.
 
 mod acquaintances;
 pub mod history;
@@ -24,10 +25,10 @@ pub use acquaintances::ACQUAINTANCES_MAX;
 /// Messages of the link layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkMsg {
-    /// "You wrote in a life that I know to be over; the latest I know is this." A node that lost its disk learns
-    /// from it that it must move above.
+    /// "Your incarnation is over; the latest one that I know is this." From this, a node that lost its disk
+    /// learns that it must move above that incarnation.
     Outlived {
-        /// The latest life of the receiver that the sender has seen.
+        /// The latest incarnation of the receiver that the sender knows.
         known: Incarnation,
     },
 }
@@ -60,7 +61,7 @@ const OUTLIVED: Kind = Kind::detector("Outlived");
 pub(crate) enum Guard {
     /// Nothing: the paper's channels are taken at their word. For the `printed` variants.
     Nothing,
-    /// Frames of earlier lives.
+    /// Frames of earlier incarnations.
     Lives,
     /// Those, and election messages that were overtaken or repeated.
     LivesAndOrder,
@@ -71,11 +72,11 @@ pub(crate) enum Guard {
 pub enum Refusal {
     /// The sender is not a member, or claims to be this node.
     NotAPeer,
-    /// The sender has had a later life since.
+    /// The sender has had a later incarnation since.
     StaleIncarnation,
     /// It was overtaken by a later frame, or came twice.
     OutOfOrder,
-    /// It claims a life that its sender cannot have reached.
+    /// It claims an incarnation that its sender cannot have reached.
     ImplausibleLife,
     /// The connection to its sender ended before it arrived.
     Parted,
@@ -94,12 +95,12 @@ impl Refusal {
     }
 }
 
-/// With whom a node speaks.
+/// Which peers a node speaks with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peers {
     /// The members of the roster, and nobody else.
     Listed,
-    /// Whoever is met: the roster names the node itself alone.
+    /// All that it meets. The roster names only the node itself.
     Met,
 }
 
@@ -121,14 +122,14 @@ enum Table {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Peer {
-    /// The latest life seen.
+    /// The latest incarnation seen.
     incarnation: Incarnation,
-    /// The latest election message taken from that life.
+    /// The latest election message taken from that incarnation.
     taken: u64,
     /// The number of the last frame sent to this peer.
     sent: u64,
-    /// Its connection ended, and there is no other yet. What it sent before may still be on its way, and would make a dead
-    /// peer seem alive.
+    /// Its connection ended, and there is no other yet. Frames that it sent before may still be under way, and would make
+    /// a dead peer seem alive.
     parted: bool,
 }
 
@@ -139,7 +140,7 @@ impl Peer {
         }
         let known = core::mem::replace(&mut self.incarnation, life);
         (self.taken, self.parted) = (0, false);
-        // Of one that is heard for the first time no earlier life is known to have ended.
+        // Of one that is heard for the first time no earlier incarnation is known to have ended.
         if known == Incarnation::default() { Admitted::SameLife } else { Admitted::NewLife }
     }
 }
@@ -147,9 +148,9 @@ impl Peer {
 /// A frame that may have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admitted {
-    /// It belongs to the life of its sender that was known, or is the first that is heard of it.
+    /// It is of the sender's known incarnation, or is the first frame of that sender.
     SameLife,
-    /// It is the first of another life than the one that was known.
+    /// It is the first frame of a new incarnation of its sender.
     NewLife,
 }
 
@@ -175,19 +176,20 @@ impl Link {
         self.broadcasts
     }
 
-    /// The latest life of that peer seen so far.
+    /// The latest incarnation of that peer seen so far.
     pub(crate) fn incarnation(&self, of: NodeId) -> Incarnation {
         self.table.life_of(of).unwrap_or_default()
     }
 
-    /// A peer is known to be in that life, whether or not a frame of it has come.
+    /// The peer is in that incarnation, whether or not a frame of it has come.
     pub(crate) fn introduce(&mut self, id: NodeId, life: Incarnation) -> Result<Admitted, Refusal> {
         let peer = self.table.meet(id, life)?;
         peer.parted = false;
         Ok(peer.is_in(life))
     }
 
-    /// The connection to a peer ended: nothing that it sent in that life counts until it is introduced again.
+    /// The connection to a peer ended: nothing that it sent in that incarnation counts until it is introduced
+    /// again.
     pub(crate) fn part(&mut self, id: NodeId) {
         if let Some(peer) = self.table.get_mut(id) {
             peer.parted = true;
@@ -239,8 +241,8 @@ impl Link {
 }
 
 impl Table {
-    /// The latest life seen of whoever may write to this node, which nobody may in its own name. None has been seen of
-    /// one that was never met.
+    /// The latest incarnation seen of a peer that may write to this node; 0 if it was never met. `None` if it may not
+    /// write, which includes this node itself.
     fn life_of(&self, id: NodeId) -> Option<Incarnation> {
         let life = |peer: &Peer| peer.incarnation;
         match self {
@@ -266,8 +268,8 @@ impl Table {
         }
     }
 
-    /// The peer that a frame came from, if it may write to this node and can have reached that life. Only then is room
-    /// made for one that was never met.
+    /// The peer that a frame came from, if it may write to this node and can have reached that incarnation. Only then
+    /// is a new peer given room.
     fn meet(&mut self, id: NodeId, life: Incarnation) -> Result<&mut Peer, Refusal> {
         let plausible = |known: Incarnation| life.is_plausible_after(known);
         match self {

@@ -15,14 +15,14 @@ use crate::link::history::HistoryMsg;
 pub use crate::kind::{Kind, Layer, Message, Part};
 pub use letter::Letter;
 
-/// One frame from one node to another: who sends it, in which life, and one layer's message.
+/// One frame from one node to another: its sender, the sender's incarnation, and one layer's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame<M> {
     /// The sender.
     pub from: NodeId,
-    /// The sender's life when it sent this.
+    /// The sender's incarnation when it sent this.
     pub incarnation: Incarnation,
-    /// Counts the frames of this life from this sender to this receiver.
+    /// Counts the frames of this incarnation from this sender to this receiver.
     pub seq: u64,
     /// An "I'm alive" that rides along, for the receiver's watch of that number.
     pub rides: Option<WatchNo>,
@@ -35,7 +35,7 @@ pub struct Frame<M> {
 pub enum Body<M> {
     /// Between the link layers.
     Link(LinkMsg),
-    /// Between the ends of a link with a history, and what it carries for the layers above.
+    /// Between the ends of a consistent link, and what it carries for the layers above.
     History(Box<HistoryMsg<Letter<M>>>),
     /// Between the failure detectors.
     Detector(DetectorMsg),
@@ -74,11 +74,11 @@ impl<M: Message> Body<M> {
 }
 
 impl<M> Frame<M> {
-    /// Its number, if its layer needs an order: elections rely on it, and what they form is reorganized in it.
+    /// Its number, if its layer needs an order. Elections do, and so does the reorganization of their groups.
     pub(crate) fn nth(&self) -> Option<u64> {
         match self.body {
             Body::Election(_) | Body::Join(..) | Body::Group(_) => Some(self.seq),
-            // Links with a history see to it themselves.
+            // Consistent links see to it themselves.
             Body::History(_) => None,
             Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
         }

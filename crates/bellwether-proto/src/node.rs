@@ -1,28 +1,30 @@
-//! One node: wire frames in, outputs out, and between them the layers in their order. The only file that knows it.
+//! One node: frames in, outputs out, and between them the layers. Only this file and its submodules know the order
+//! of the layers.
 
 mod cause;
+mod electing;
 mod grouped;
 mod leading;
 mod linked;
 mod work;
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::mem;
 
 use crate::canonical::Form;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
-use crate::election::{self, Action, Actions, Channels, Election, Setup, Variant};
+use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Cause, Leadership, LeadershipMsg, Reluctance, Terms};
-use crate::link::history::Histories;
+use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
+use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Joining, Letter, Message};
+use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
+use crate::view::View;
 use work::Work;
 
 /// A node in one election, as a function of its state, the time, and what arrives.
@@ -69,6 +71,7 @@ use work::Work;
 ///             Output::Send { to, .. } => assert_eq!(to, NodeId(2)), // here: lost
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
+///             Output::Tenure(_) | Output::Answer { .. } | Output::Left => { /* only of a node `with_leadership` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -87,21 +90,35 @@ pub struct Node<E: Election> {
     history: Option<Histories<Letter<E::Msg>>>,
     detector: Detector,
     election: E,
-    /// What reorganizes the groups that the election forms, if its paper has that.
+    /// The layer that reorganizes the groups that the election forms, if its paper has that.
     group: Option<Group>,
-    /// What turns being named into leading; the laboratory mostly looks at elections alone, and does without.
+    /// The layer that turns being named into leading. Without it, as mostly in the laboratory, there are only
+    /// elections.
     leadership: Option<Leadership>,
     /// Until when the node does not stand, and its election does not run.
     aside: Option<Time>,
-    /// The election asked for another life; it begins when the step is done.
-    life_is_over: bool,
-    /// The view last shown to the outside.
+    /// The layer that releases leadership, and answers commands.
+    release: Option<Release>,
+    /// This incarnation is over; another begins when the step is done.
+    ending: Option<Ending>,
+    /// The opinion last reported.
     shown: View,
     // Empty between steps; kept so that a step need not allocate them.
-    /// What layers have for each other.
+    /// Actions of one layer for another.
     queue: VecDeque<Work<E::Msg>>,
+    /// What consistent links have brought.
+    news: VecDeque<News<Letter<E::Msg>>>,
     mail: Mail,
     actions: Actions<E::Msg>,
+}
+
+/// Why an incarnation ends in a process that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// The election asked for it.
+    Asked,
+    /// The node has stood aside, and stands again.
+    StoodAside,
 }
 
 impl<E: Election> Node<E> {
@@ -128,18 +145,22 @@ impl<E: Election> Node<E> {
                 .then(|| Group::for_election(spec, setup.variant, roster, setup.incarnation, setup.timing)),
             leadership: None,
             aside: None,
-            life_is_over: false,
-            shown: View { status: Status::Down, leader: None, group: None },
+            release: None,
+            ending: None,
+            shown: View::DOWN,
             queue: VecDeque::new(),
+            news: VecDeque::new(),
             mail: Mail::new(),
             actions: Actions::new(),
             setup,
         }
     }
 
-    /// The same node, which announces leadership on these terms once the members that it is linked with agree.
-    pub fn with_leadership(mut self, terms: Terms, now: Time) -> Self {
+    /// The same node with leadership: it announces a leader on these terms once the connected members agree, and releases
+    /// leadership with this patience. Agents are made by [`Settings`](crate::agent::Settings).
+    pub fn with_leadership(mut self, terms: Terms, patience: Patience, now: Time) -> Self {
         self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
+        self.release = Some(Release::new(self.id(), self.setup.protocol.name(), patience));
         self
     }
 
@@ -168,10 +189,10 @@ impl<E: Election> Node<E> {
         self
     }
 
-    /// Takes one input at `now`, which must not run backwards. What is to be done is put into `out`.
+    /// Takes one input at `now`, which must not run backwards. The outputs that follow are put into `out`.
     ///
     /// # Panics
-    /// If `out` is not empty: what a step asks for is carried out before the next.
+    /// If `out` is not empty: carry out the outputs of a step before the next.
     pub fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Outbox<E::Msg>) {
         assert!(out.is_empty(), "the outputs of the step before have been carried out");
         let overslept = self.has_overslept(now);
@@ -182,9 +203,10 @@ impl<E: Election> Node<E> {
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
             Input::Linked { peer, incarnation } => self.linked(now, peer, incarnation, out),
             Input::Unlinked { peer } => self.lead(|leadership| leadership.unlink(now, peer)),
-            Input::StandAside { until } => self.stand_aside(now, until, out),
-            Input::Stand => self.stand(now, out),
-            Input::HandOver { to } => self.hand_over(now, to),
+            Input::Command { ticket, command } => {
+                self.release(|release, leadership| release.command(now, ticket, command, leadership));
+            }
+            Input::Released => self.release(|release, _| release.released()),
             Input::Planned { no, plan } => self.regroup(|group| group.planned(now, no, plan)),
             Input::Perform(op) => self.regroup(|group| group.perform(now, op)),
             Input::Oracle { peer, alive } => self.told(now, peer, alive.is_some()),
@@ -194,13 +216,15 @@ impl<E: Election> Node<E> {
             self.lead(|leadership| leadership.overslept(now));
             self.work_off(now, out);
         }
+        debug_assert_eq!(self.breach(), None, "node {} at {now}", self.id());
     }
 
     /// When to give it [`Input::Deadline`]. May be earlier than anything is due, never later.
     pub fn deadline(&self) -> Option<Time> {
         let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
+        let release = self.release.as_ref().map_or(Time::NEVER, Release::deadline);
         let election = self.aside.unwrap_or_else(|| self.electing());
-        election.min(leadership).as_deadline()
+        election.min(leadership).min(release).as_deadline()
     }
 
     /// When there is something to do for the election, what watches for it, and what follows it.
@@ -210,47 +234,32 @@ impl<E: Election> Node<E> {
         self.detector.deadline().min(self.election.deadline()).min(group).min(history)
     }
 
-    /// Whether leadership could be handed to that peer now, and if not, why.
-    ///
-    /// # Errors
-    /// Says why not. Without the leadership layer there is no leadership to hand over.
-    pub fn may_hand_over(&self, now: Time, to: NodeId) -> Result<(), Reluctance> {
-        self.leadership
-            .as_ref()
-            .map_or(Err(Reluctance::NotLeading), |leadership| leadership.may_hand_over(now, to))
-    }
-
-    /// Whether a peer is linked that could lead, as far as is known.
-    pub fn has_successor(&self) -> bool {
-        self.leadership.as_ref().is_some_and(Leadership::has_successor)
-    }
-
     /// Whether the node stands aside.
     pub fn is_aside(&self) -> bool {
         self.aside.is_some()
     }
 
-    /// Who this is.
+    /// The id of this node.
     pub fn id(&self) -> NodeId {
         self.setup.roster.me()
     }
 
-    /// This life.
+    /// This incarnation.
     pub fn incarnation(&self) -> Incarnation {
         self.setup.incarnation
     }
 
-    /// What the node shows of itself.
+    /// The node's opinion: its status, the leader that it names, its group.
     pub fn view(&self) -> View {
         self.shown
     }
 
-    /// The groups that there were, as far as the node knows; `None` if the algorithm forms none.
+    /// The lineage of groups, as far as the node knows it; `None` if the algorithm forms none.
     pub fn history(&self) -> Option<&History> {
         self.group.as_ref().map(Group::history)
     }
 
-    /// What the node's group works on, once that is in place.
+    /// The task of the node's group, once it is in place.
     pub fn task_in_place(&self) -> Option<&Task> {
         self.group.as_ref().and_then(Group::task_in_place)
     }
@@ -275,6 +284,16 @@ impl<E: Election> Node<E> {
         &self.election
     }
 
+    /// Which invariant of the layers does not hold of this state. Those of an election are about a step:
+    /// [`Election::breach`].
+    pub fn breach(&self) -> Option<&'static str> {
+        let history = self.history.as_ref().and_then(Histories::breach);
+        let group = self.group.as_ref().and_then(Group::breach);
+        let leadership = self.leadership.as_ref().and_then(Leadership::breach);
+        let release = self.release.as_ref().and_then(Release::breach);
+        history.or(group).or(leadership).or(release)
+    }
+
     /// Writes the state in canonical form, as seen at `now`.
     pub fn canonical(&self, now: Time, form: &mut Form) {
         form.node(self.id());
@@ -292,9 +311,13 @@ impl<E: Election> Node<E> {
         if let Some(leadership) = &self.leadership {
             leadership.canonical(now, form);
         }
+        if let Some(release) = &self.release {
+            release.canonical(now, form);
+        }
     }
 
-    /// Whether what its election had to say is so late that the others may have given it up: its machine was stopped.
+    /// Whether its election's message is so late that the others may have given this node up: its machine was
+    /// stopped.
     fn has_overslept(&self, now: Time) -> bool {
         self.leadership.is_some() && now.since(self.electing()) > self.setup.timing.delta * 2
     }
@@ -351,7 +374,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// The election hears of a new life before it hears what that says.
+    /// The election hears of a new incarnation before it hears that incarnation's message.
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
             Admitted::SameLife => {}
@@ -398,8 +421,8 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Reports go first, so that the election does not act on what it is about to unlearn; then the election, since
-    /// what it sends may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
+    /// Reports go first, so that the election does not act on outdated knowledge. Then comes the election, because
+    /// its messages may carry the beats that are due. Only here is anybody reported for silence: a sign of life that
     /// arrives at the very instant of the deadline is in time, whatever else arrives at that instant before it.
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         if !self.has_overslept(now) {
@@ -408,7 +431,7 @@ impl<E: Election> Node<E> {
         }
         if let Some(until) = self.aside {
             if until <= now {
-                self.stand(now, out);
+                self.ending = Some(Ending::StoodAside);
             }
             return;
         }
@@ -427,7 +450,7 @@ impl<E: Election> Node<E> {
 
     fn gone(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         if peer == self.id() || self.link.incarnation(peer) != incarnation {
-            return; // Of nobody, or of a life that is known to be over or has not been heard of.
+            return; // Of no peer, or of an incarnation that is over or was never heard of.
         }
         if let Some(rank) = self.setup.roster.rank(peer) {
             self.detector.probe(now, rank, &mut self.mail);
@@ -444,7 +467,7 @@ impl<E: Election> Node<E> {
         self.lead(|leadership| leadership.gone(now, peer));
     }
 
-    /// A peer remembers a later life of this node than this one: stable storage was lost. Move above it and start
+    /// A peer remembers a later incarnation of this node: stable storage was lost. Move above it and start
     /// over, or old answers could be taken for new ones.
     fn outlived(&mut self, now: Time, known: Incarnation, out: &mut Outbox<E::Msg>) {
         let mine = self.setup.incarnation;
@@ -455,21 +478,36 @@ impl<E: Election> Node<E> {
         self.begin_life(now, incarnation, out);
     }
 
-    /// Starts over in a later life, with everything volatile lost but who is linked, in which life, and who leads. The process
-    /// is the same, and so are its connections: nobody is introduced anew, and followers are silent by design.
+    /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
+    /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
+    /// followers are silent by design.
     fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
-        debug_assert!(before.queue.is_empty(), "what the old life had to say has been said");
-        (self.shown, self.leadership, self.link) = (before.shown, before.leadership, before.link);
+        debug_assert!(
+            before.queue.is_empty() && before.news.is_empty(),
+            "what the old life had to say has been said"
+        );
+        (self.shown, self.link) = (before.shown, before.link);
+        (self.leadership, self.release) = (before.leadership, before.release);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, out);
     }
 
-    /// The life that begins when all is done, if this one is over.
-    fn next_life(&mut self) -> Option<Incarnation> {
-        mem::take(&mut self.life_is_over).then(|| self.setup.incarnation.next()).flatten()
+    /// This incarnation is over, and its last messages have been sent.
+    fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
+        let Some(incarnation) = self.setup.incarnation.next() else { return };
+        match ending {
+            Ending::Asked => self.begin_life(now, incarnation, out),
+            // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
+            // for it.
+            Ending::StoodAside => {
+                self.lead(Leadership::stand);
+                self.begin_life(now, incarnation, out);
+                self.lead(Leadership::introduce);
+            }
+        }
     }
 
     fn linked(&mut self, now: Time, peer: NodeId, life: Incarnation, out: &mut Outbox<E::Msg>) {
@@ -491,7 +529,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// A message of the leadership layer. What a leader says of its own going is true: it need not be found out.
+    /// A message of the leadership layer. A leader that says that it goes is believed; no detector is needed.
     fn heed(&mut self, now: Time, from: NodeId, msg: LeadershipMsg, out: &mut Outbox<E::Msg>) {
         match msg {
             LeadershipMsg::Aside { next } => {
@@ -521,32 +559,14 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
-            // Where links have a history it is linked with nobody, not even as the dead are: it is not there.
-            let status = if self.history.is_some() { Status::Down } else { Status::Waiting };
-            self.shown = View { status, leader: None, group: None };
+            // The others do as if it were gone, and so it shows itself: it is not there.
+            self.shown = View::DOWN;
             out.push(Output::Event(Event::View(self.shown)));
             self.lead(|leadership| leadership.stand_aside(now));
         }
     }
 
-    /// Comes back as from a crash: in a new life, so that nothing of the old one is taken for it.
-    fn stand(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
-        if let (Some(_), Some(incarnation)) = (self.aside, self.setup.incarnation.next()) {
-            self.lead(|leadership| leadership.stand());
-            self.work_off(now, out);
-            self.begin_life(now, incarnation, out);
-            self.work_off(now, out);
-            self.lead(|leadership| leadership.introduce());
-        }
-    }
-
-    fn hand_over(&mut self, now: Time, to: NodeId) {
-        if self.may_hand_over(now, to).is_ok() {
-            self.lead(|leadership| leadership.hand_over(now, to));
-        }
-    }
-
-    /// One at a time: what the election makes of one may void the next.
+    /// One at a time: the election's answer to one report may void the next.
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         while let Some(rank) = self.detector.next_down(now, &mut self.mail) {
             self.down(now, rank, None, out);
@@ -565,99 +585,6 @@ impl<E: Election> Node<E> {
 
     fn elect(&mut self, input: election::Input<E::Msg>) {
         self.queue.push_back(Work::Elect(input, None));
-    }
-
-    /// Has the election take an input, and carries out what it asks for.
-    fn take_part(
-        &mut self,
-        now: Time,
-        input: election::Input<E::Msg>,
-        cause: Option<Cause>,
-        out: &mut Outbox<E::Msg>,
-    ) {
-        if self.aside.is_some() {
-            return; // Its election does not run.
-        }
-        let cause = cause.unwrap_or_else(|| self.cause(&input));
-        let mut actions = mem::take(&mut self.actions);
-        self.election.handle(now, input, &mut actions);
-        // The view is shown before the messages go out: an observer sees the cause before the effects.
-        let view = self.election.view();
-        let named = self.shown.normal_leader();
-        if view != self.shown {
-            self.shown = view;
-            out.push(Output::Event(Event::View(view)));
-        }
-        for action in actions.drain() {
-            self.carry_out(now, action, out);
-        }
-        self.actions = actions;
-        // After the election's messages: they make the others name whom this node names.
-        if view.normal_leader() != named {
-            self.lead(|leadership| leadership.name(now, view.normal_leader(), cause));
-        }
-        // What was formed is reorganized when all has been said that formed it.
-        self.regroup(|_| {});
-    }
-
-    fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
-        match action {
-            Action::Send { to, msg } if self.history.is_some() => {
-                self.relink(|history| history.send(now, to, Letter::Election(msg)));
-            }
-            Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
-            Action::Install(members) => out.push(Output::Event(Event::Members(members))),
-            Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
-            Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
-            Action::Join { to, msg } => {
-                let past = self.group.as_ref().map_or_else(Default::default, Group::past);
-                self.post(now, to, Body::Join(Box::new(Joining { msg, past })), out);
-            }
-            Action::Form(formation) => {
-                if let Some(group) = &mut self.group {
-                    group.form(now, formation);
-                }
-            }
-            Action::Disband => {
-                if let Some(group) = &mut self.group {
-                    group.disband();
-                }
-            }
-            Action::Broadcast(msg) => {
-                let seq = self.link.next_broadcast();
-                out.push(Output::Broadcast(self.frame(seq, None, Body::Election(msg))));
-            }
-            Action::Persist { count } => {
-                self.setup.count = count;
-                self.persist(out);
-            }
-            Action::BeginLife => self.life_is_over = true,
-            Action::Start(peer) => {
-                if let Some(rank) = self.setup.roster.rank(peer) {
-                    out.push(Output::Event(Event::Watch(peer)));
-                    self.detector.start(now, rank, &mut self.mail);
-                }
-            }
-            Action::Stop(peer) => {
-                if let Some(rank) = self.setup.roster.rank(peer) {
-                    out.push(Output::Event(Event::Unwatch(peer)));
-                    self.detector.stop(now, rank, &mut self.mail);
-                }
-            }
-            Action::StopAll => {
-                out.push(Output::Event(Event::UnwatchAll));
-                self.detector.stop_all(now, &mut self.mail);
-            }
-            Action::PlayDead => {
-                out.push(Output::Event(Event::PlayDead));
-                self.detector.play_dead();
-            }
-            Action::PlayAlive => {
-                out.push(Output::Event(Event::PlayAlive));
-                self.detector.play_alive(now);
-            }
-        }
-        self.post_mail(now, out);
     }
 
     fn post_mail(&mut self, now: Time, out: &mut Outbox<E::Msg>) {

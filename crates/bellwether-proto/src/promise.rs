@@ -4,7 +4,7 @@ mod property;
 
 pub use property::Property;
 
-/// What a promise takes for granted about the world.
+/// What a promise assumes about the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assumption {
     /// What is sent to a node that is up arrives.
@@ -31,7 +31,7 @@ pub enum Assumption {
     NoCrashes,
     /// Nobody that crashed comes back.
     NoRecoveries,
-    /// Nothing befalls the system in the second half of the run, and what befell it before is over.
+    /// Nothing goes wrong in the second half of the run, and earlier faults are over.
     QuietEnd,
     /// At most t nodes are down at the end (Raynal, section 2).
     FewCrashes,
@@ -98,7 +98,7 @@ impl Assumption {
     }
 }
 
-/// A property, and what must be so for it to hold.
+/// A property, and the assumptions under which it holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise {
     /// What is promised.

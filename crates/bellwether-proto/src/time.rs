@@ -145,8 +145,17 @@ pub struct Timing {
     pub delta: Span,
     /// τ: the leader's period.
     pub tau: Span,
-    /// What an adaptive timeout grows by at each mistake.
+    /// By how much an adaptive timeout grows at each mistake.
     pub step: Span,
+}
+
+impl Timing {
+    /// For a leader that speaks every `period` and is given up when it has been silent for `timeout`: the first timeout is
+    /// τ + 2δ.
+    pub fn with_timeout(period: Span, timeout: Span) -> Self {
+        let delta = Span::micros(timeout.as_micros().saturating_sub(period.as_micros()) / 2);
+        Self { delta, tau: period, step: period }
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! tools.
 
 mod groups;
+mod program;
 mod setup;
 
 use core::fmt;
@@ -16,6 +17,7 @@ use crate::message::Kind;
 use crate::time::Time;
 use crate::view::{Members, View};
 
+pub use program::Program;
 pub use setup::{Setup, setup_json};
 
 /// One thing that happened at one node.
@@ -23,9 +25,9 @@ pub use setup::{Setup, setup_json};
 pub struct TraceEvent {
     /// When, on the observer's clock.
     pub at: Time,
-    /// Where.
+    /// The node.
     pub node: NodeId,
-    /// In which of the node's lives.
+    /// The node's incarnation.
     pub incarnation: Incarnation,
     /// What.
     pub what: What,
@@ -63,12 +65,16 @@ pub enum What {
     Mend(NodeId),
     /// Messages from the node to the peer now take longer, or again as long as before.
     Slow(NodeId),
+    /// The node's connection with the peer ended with a goodbye.
+    Unlinked(NodeId),
+    /// Something between the node and the program that it serves.
+    Program(Program),
 }
 
 /// What a node wrote to stable storage: [`Durable`], with a number for what may be long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The latest life of the node.
+    /// The latest incarnation of the node.
     pub incarnation: Incarnation,
     /// How often it has been suspected.
     pub count: u64,
@@ -91,7 +97,7 @@ impl From<&Durable> for Written {
 pub struct MsgRef {
     /// Tells messages of one run apart; both copies of a duplicated one have the same.
     pub id: u64,
-    /// What kind.
+    /// Its kind.
     pub kind: Kind,
     /// The sender.
     pub from: NodeId,
@@ -155,11 +161,13 @@ impl What {
             Self::Cut(_) => "cut",
             Self::Mend(_) => "mend",
             Self::Slow(_) => "slow",
+            Self::Unlinked(_) => "unlinked",
+            Self::Program(told) => program::name(told),
             Self::Node(event) => match event {
                 Event::View(_) => "state",
                 Event::Group(event) => groups::name(event),
                 Event::Announced(_) => "announce",
-                Event::Yield(_) => "yield",
+                Event::GivenUp => "given-up",
                 Event::Reborn(_) => "reborn",
                 Event::Watch(_) => "watch",
                 Event::Unwatch(_) => "unwatch",
@@ -194,6 +202,8 @@ impl What {
             Self::Mend(to) => (11, [u64::from(to.0), 0, 0, 0]),
             Self::Slow(to) => (12, [u64::from(to.0), 0, 0, 0]),
             Self::Late(msg) => (13, msg.binary(0)),
+            Self::Unlinked(peer) => (14, [u64::from(peer.0), 0, 0, 0]),
+            Self::Program(told) => program::binary(told),
             Self::Node(event) => match event {
                 Event::View(view) => (20, view_binary(&view)),
                 Event::Reborn(incarnation) => (21, [incarnation.0, 0, 0, 0]),
@@ -204,7 +214,7 @@ impl What {
                 Event::PlayDead => (26, [0; 4]),
                 Event::PlayAlive => (27, [0; 4]),
                 Event::Announced(announced) => (29, announced_binary(&announced)),
-                Event::Yield(to) => (30, [u64::from(to.0), 0, 0, 0]),
+                Event::GivenUp => (30, [0; 4]),
                 Event::Group(event) => groups::binary(event),
                 Event::Link(Turn { peer, life, seen }) => (40, [u64::from(peer.0), life.0, seen, 0]),
                 Event::Members(Members(bits)) => (41, [bits as u64, (bits >> 64) as u64, 0, 0]),
@@ -223,16 +233,16 @@ impl What {
 
     fn peer(&self) -> Option<NodeId> {
         match *self {
-            Self::Cut(peer) | Self::Mend(peer) | Self::Slow(peer) => Some(peer),
+            Self::Cut(peer) | Self::Mend(peer) | Self::Slow(peer) | Self::Unlinked(peer) => Some(peer),
             Self::Node(
                 Event::Watch(peer)
                 | Event::Unwatch(peer)
                 | Event::Down(peer)
-                | Event::Yield(peer)
                 | Event::Group(GroupEvent::Member(peer)),
             ) => Some(peer),
             Self::Node(Event::Refused { from, .. }) => Some(from),
             Self::Node(Event::Link(turn)) => Some(turn.peer),
+            Self::Program(told) => program::peer(told),
             _ => None,
         }
     }
@@ -242,6 +252,7 @@ impl What {
             Self::Drop(_, reason) => Some(reason.name()),
             Self::Node(Event::Refused { why, .. }) => Some(why.name()),
             Self::Node(Event::Group(GroupEvent::Declined { why, .. })) => Some(why.name()),
+            Self::Program(Program::Answered { refused, .. }) => *refused,
             _ => None,
         }
     }
@@ -327,6 +338,9 @@ impl fmt::Display for Json {
             write!(f, r#","leader":{leader},"epoch":{epoch},"cause":"{}""#, cause.name())?;
             write!(f, r#","peer":{about},"successor":{successor}"#)?;
         }
+        if let What::Program(told) = what {
+            program::write_json(told, f)?;
+        }
         f.write_str("}")
     }
 }
@@ -383,8 +397,8 @@ mod tests {
             r#""leader":2,"epoch":7,"cause":"started","peer":null,"successor":null}"#
         );
         assert_eq!(
-            event(What::Node(Event::Yield(NodeId(3)))).json().to_string(),
-            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"yield","peer":3}"#
+            event(What::Node(Event::GivenUp)).json().to_string(),
+            r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"given-up"}"#
         );
     }
 
@@ -431,7 +445,7 @@ mod tests {
             view(Some(NodeId(0))),
             What::Node(Event::Watch(NodeId(1))),
             What::Node(Event::Unwatch(NodeId(1))),
-            What::Node(Event::Yield(NodeId(1))),
+            What::Node(Event::GivenUp),
         ];
         all.extend(announced);
         for (i, a) in all.iter().enumerate() {

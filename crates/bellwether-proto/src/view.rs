@@ -1,4 +1,4 @@
-//! What a node shows of itself: its status, the leader it names, the group it is in.
+//! A node's opinion: its status, the leader that it names, the group that it is in.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ident::{GroupId, NodeId};
 
-/// Where a node stands. One vocabulary for every algorithm, so that reports and checkers need only one.
+/// The status of a node. One vocabulary for every algorithm, so that reports and checkers need only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// Crashed. Only an observer can say so of a node.
@@ -78,16 +78,16 @@ impl Members {
 /// A node's answer to "who leads?".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct View {
-    /// Where the node stands.
+    /// The node's status.
     pub status: Status,
-    /// The leader it names; `None` while the name would mean nothing.
+    /// The leader that it names; `None` while it names nobody.
     pub leader: Option<NodeId>,
     /// The group it is in, for algorithms that form groups.
     pub group: Option<GroupId>,
 }
 
 impl View {
-    /// The view that an observer has of a crashed node.
+    /// The opinion that an observer ascribes to a crashed node.
     pub const DOWN: Self = Self { status: Status::Down, leader: None, group: None };
 
     /// The leader, if the node is in its normal mode of operation.

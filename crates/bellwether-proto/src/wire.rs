@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::fnv1a;
-use crate::election::AnyMsg;
+use crate::election::{AnyMsg, protocols};
 use crate::ident::{Incarnation, NodeId, WatchNo};
 use crate::link::history::{Carried, HistoryMsg, Standing};
 use crate::message::{Body, Frame, Joining, Letter};
@@ -40,7 +40,7 @@ impl Channel {
     }
 }
 
-/// Why bytes are not a frame for us. Nothing has been changed by them.
+/// Why bytes are not a frame for this node. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Nothing at all.
@@ -101,7 +101,7 @@ struct Header {
     tag: u8,
 }
 
-/// What an end of a link says, and the number of the message that follows; 0 if none does.
+/// What an end of a consistent link says, and the number of the message that follows; 0 if none does.
 #[derive(Serialize, Deserialize)]
 struct OnLink {
     to: Incarnation,
@@ -113,7 +113,7 @@ struct OnLink {
     nth: u64,
 }
 
-/// One tag for each layer and algorithm. Never reuse one.
+/// One tag for each layer; never reuse one. Those of the algorithms are in their table.
 mod tag {
     pub(super) const LINK: u8 = 0;
     pub(super) const DETECTOR: u8 = 1;
@@ -121,23 +121,8 @@ mod tag {
     pub(super) const GROUP: u8 = 3;
     /// An election message with a past: the election's own tag follows.
     pub(super) const JOIN: u8 = 4;
-    /// A link with a history: what it carries follows, with its own tag.
+    /// A consistent link: what it carries follows, with its own tag.
     pub(super) const HISTORY: u8 = 5;
-    pub(super) const BULLY_FD: u8 = 16;
-    pub(super) const ASYNC_BULLY: u8 = 17;
-    pub(super) const LFA: u8 = 18;
-    pub(super) const ADFT: u8 = 19;
-    pub(super) const MMRT: u8 = 20;
-    pub(super) const FJR: u8 = 21;
-    pub(super) const LOCKSTEP: u8 = 22;
-    pub(super) const BULLY: u8 = 23;
-    pub(super) const SOUTO_BULLY: u8 = 25;
-    pub(super) const INVITATION: u8 = 24;
-    pub(super) const SOUTO_INVITATION: u8 = 26;
-    pub(super) const GAMMA: u8 = 27;
-    pub(super) const PHI: u8 = 28;
-    pub(super) const PSI: u8 = 29;
-    pub(super) const FB_OMEGA: u8 = 30;
 }
 
 /// The bytes of a frame on that channel.
@@ -184,43 +169,6 @@ fn append_history(bytes: Vec<u8>, msg: &HistoryMsg<Letter<AnyMsg>>) -> Vec<u8> {
         }
         Some(Carried { msg: Letter::Group(msg), .. }) => append(append(bytes, &tag::GROUP), msg),
         None => bytes,
-    }
-}
-
-fn append_election(bytes: Vec<u8>, msg: &AnyMsg) -> Vec<u8> {
-    match msg {
-        AnyMsg::BullyFd(msg) | AnyMsg::AsyncBully(msg) => append(bytes, msg),
-        AnyMsg::Lfa(msg) => append(bytes, msg),
-        AnyMsg::Adft(msg) => append(bytes, msg),
-        AnyMsg::Mmrt(msg) => append(bytes, msg),
-        AnyMsg::Fjr(msg) => append(bytes, msg),
-        AnyMsg::Lockstep(msg) => append(bytes, msg),
-        AnyMsg::Bully(msg) => append(bytes, msg),
-        AnyMsg::SoutoBully(msg) => append(bytes, msg),
-        AnyMsg::Invitation(msg) => append(bytes, msg),
-        AnyMsg::SoutoInvitation(msg) => append(bytes, msg),
-        AnyMsg::Gamma(msg) => append(bytes, msg),
-        AnyMsg::Phi(msg) | AnyMsg::Psi(msg) | AnyMsg::FbOmega(msg) => append(bytes, msg),
-    }
-}
-
-fn election_tag(msg: &AnyMsg) -> u8 {
-    match msg {
-        AnyMsg::BullyFd(_) => tag::BULLY_FD,
-        AnyMsg::AsyncBully(_) => tag::ASYNC_BULLY,
-        AnyMsg::Lfa(_) => tag::LFA,
-        AnyMsg::Adft(_) => tag::ADFT,
-        AnyMsg::Mmrt(_) => tag::MMRT,
-        AnyMsg::Fjr(_) => tag::FJR,
-        AnyMsg::Lockstep(_) => tag::LOCKSTEP,
-        AnyMsg::Bully(_) => tag::BULLY,
-        AnyMsg::SoutoBully(_) => tag::SOUTO_BULLY,
-        AnyMsg::Invitation(_) => tag::INVITATION,
-        AnyMsg::SoutoInvitation(_) => tag::SOUTO_INVITATION,
-        AnyMsg::Gamma(_) => tag::GAMMA,
-        AnyMsg::Phi(_) => tag::PHI,
-        AnyMsg::Psi(_) => tag::PSI,
-        AnyMsg::FbOmega(_) => tag::FB_OMEGA,
     }
 }
 
@@ -290,26 +238,30 @@ fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
     Ok((Body::History(Box::new(msg)), rest))
 }
 
-fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
-    match tag {
-        tag::BULLY_FD => take_msg(bytes, AnyMsg::BullyFd),
-        tag::ASYNC_BULLY => take_msg(bytes, AnyMsg::AsyncBully),
-        tag::LFA => take_msg(bytes, AnyMsg::Lfa),
-        tag::ADFT => take_msg(bytes, AnyMsg::Adft),
-        tag::MMRT => take_msg(bytes, AnyMsg::Mmrt),
-        tag::FJR => take_msg(bytes, AnyMsg::Fjr),
-        tag::LOCKSTEP => take_msg(bytes, AnyMsg::Lockstep),
-        tag::BULLY => take_msg(bytes, AnyMsg::Bully),
-        tag::SOUTO_BULLY => take_msg(bytes, AnyMsg::SoutoBully),
-        tag::INVITATION => take_msg(bytes, AnyMsg::Invitation),
-        tag::SOUTO_INVITATION => take_msg(bytes, AnyMsg::SoutoInvitation),
-        tag::GAMMA => take_msg(bytes, AnyMsg::Gamma),
-        tag::PHI => take_msg(bytes, AnyMsg::Phi),
-        tag::PSI => take_msg(bytes, AnyMsg::Psi),
-        tag::FB_OMEGA => take_msg(bytes, AnyMsg::FbOmega),
-        found => Err(WireError::Tag { found }),
-    }
+macro_rules! messages {
+    ($($document:literal $module:ident::$name:ident = $tag:literal,)*) => {
+        fn election_tag(msg: &AnyMsg) -> u8 {
+            match msg {
+                $(AnyMsg::$name(_) => $tag,)*
+            }
+        }
+
+        fn append_election(bytes: Vec<u8>, msg: &AnyMsg) -> Vec<u8> {
+            match msg {
+                $(AnyMsg::$name(msg) => append(bytes, msg),)*
+            }
+        }
+
+        fn take_election(tag: u8, bytes: &[u8]) -> Result<(AnyMsg, &[u8]), WireError> {
+            match tag {
+                $($tag => take_msg(bytes, AnyMsg::$name),)*
+                found => Err(WireError::Tag { found }),
+            }
+        }
+    };
 }
+
+protocols!(messages);
 
 fn take_msg<'a, M: Deserialize<'a>>(
     bytes: &'a [u8],

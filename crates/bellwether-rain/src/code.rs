@@ -12,7 +12,7 @@ use crate::picture::TILE_WIDTH;
 
 /// Fewer nodes have no majority that survives a failure.
 pub const NODES_MIN: u32 = 3;
-/// More are hard to look at, and a view of all that reach each other is slow to agree on.
+/// More are hard to show, and take long to agree on a view.
 pub const NODES_MAX: u32 = 9;
 
 /// What the code works on at once.
@@ -36,14 +36,14 @@ pub enum BadCode {
     /// Too few nodes, or too many.
     #[error("expected {NODES_MIN} to {NODES_MAX} nodes, not {0}")]
     Nodes(u32),
-    /// Nothing cannot be rebuilt from nothing.
+    /// At least one shard is needed to rebuild a row.
     #[error("0 shards rebuild nothing; expected 1 to {}", nodes - 1)]
     NoData {
         /// How many nodes there are.
         nodes: u32,
     },
     /// If all are needed, none may fail.
-    #[error("{data} shards of {nodes} are to rebuild a row, so that no node may fail; expected 1 to {}", nodes - 1)]
+    #[error("if {data} of {nodes} shards are needed to rebuild a row, no node may fail; expected 1 to {}", nodes - 1)]
     NoneSpare {
         /// How many nodes there are.
         nodes: u32,
@@ -96,11 +96,11 @@ impl Code {
         shards
     }
 
-    /// The rows of that length of which these are shards, by number; `None` for those for which they do not suffice. Which
-    /// row it is, is the caller's to check: shards of different rows give a third.
+    /// Rebuilds rows of that length from these shards, given by number; `None` for rows with too few shards. The caller
+    /// must check the result: shards of different rows give a wrong row.
     ///
-    /// Rows of which the same shards are there are decoded together: to find out how to make good for a missing shard takes
-    /// longer than to do it for a thousand rows.
+    /// Rows that have the same shards are decoded together: working out how to replace a missing shard takes longer than
+    /// doing it for a thousand rows.
     pub fn decode(&self, row_len: usize, rows: &[Pieces<'_>]) -> Vec<Option<Vec<u8>>> {
         let len = self.shard_len(row_len);
         assert!(len <= CHUNK, "rows are no longer than a tile is wide");
@@ -119,7 +119,7 @@ impl Code {
         decoded
     }
 
-    /// As many shards as are needed: what does not fit is as if it were not there.
+    /// As many shards as are needed. Shards of a wrong length are ignored.
     fn choose<'a>(&self, len: usize, row: &Pieces<'a>) -> BTreeMap<u32, &'a [u8]> {
         let fit = row.iter().filter(|(index, shard)| *index < self.nodes && shard.len() == len);
         let all: BTreeMap<_, _> = fit.copied().collect();
@@ -164,8 +164,8 @@ impl Code {
     }
 }
 
-/// A shard, alone in a chunk: the code works on the first half of a chunk with the second, and so it does with the halves of
-/// a shard that is shorter.
+/// A shard, spread over a chunk. The code combines the first half of a chunk with the second, so the halves of a shorter
+/// shard go into the two halves.
 fn spread(shard: &[u8]) -> [u8; CHUNK] {
     let (low, high) = shard.split_at(shard.len() / 2);
     let mut chunk = [0; CHUNK];
@@ -183,7 +183,7 @@ fn gather(chunk: &[u8], len: usize) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// Every choice of `data` shards, for every code that there is.
+    /// Every choice of `data` shards, for every code.
     #[test]
     fn any_k_of_n_rebuild_a_row_and_fewer_do_not() {
         for nodes in NODES_MIN..=NODES_MAX {
@@ -241,7 +241,10 @@ mod tests {
         assert_eq!(Code::new(10, 4), Err(BadCode::Nodes(10)));
         assert_eq!(Code::new(6, 0), Err(BadCode::NoData { nodes: 6 }));
         let refused = Code::new(6, 6).unwrap_err().to_string();
-        assert_eq!(refused, "6 shards of 6 are to rebuild a row, so that no node may fail; expected 1 to 5");
+        assert_eq!(
+            refused,
+            "if 6 of 6 shards are needed to rebuild a row, no node may fail; expected 1 to 5"
+        );
         assert!(Code::new(6, 7).is_err() && Code::new(3, 2).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The picture, put together from what the workers keep.
+//! The picture, put together from the workers' shards.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Who is to work on what: all that is left, dealt out so that all are done at the same time.
+//! Who works on what: the remaining work is dealt out so that all finish at the same time.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::picture::Tile;
 use crate::rows::{Inventory, Rows};
 use crate::task::{Plan, Share};
 
-/// Deals what is left of the picture to the members of a view. Whoever is at work on a tile keeps it: it may have a row in
-/// its hands.
+/// Deals what is left of the picture to the members of a view. A member that is working on a tile keeps it, because it may
+/// have computed a row that is not safe yet.
 pub fn deal(job: &Job, known: &Inventory, members: &[u32], at_work: &BTreeMap<u32, Tile>) -> Plan {
     let rows_left = |tile: Tile| Rows::first(job.picture.tile_height(tile)).without(known.rows(tile)).count();
     let mut owners: BTreeMap<Tile, u32> = BTreeMap::new();

@@ -4,9 +4,9 @@
 //!   "bwrain1\n"  then for each shard:  row u8 · view u64 · row_sum u32 · bytes · sum u32      (little endian)
 //! ```
 //!
-//! All shards of a tile are of one length, so that one that is damaged does not hide the next. A file is written beside the
-//! old one and put in its place: a process that is killed leaves the one or the other. Nothing is forced to the disk: these
-//! are shards, and what a power failure takes is rebuilt from the others.
+//! All shards of a tile have one length, so that a damaged one does not hide the next. A file is written beside the old one
+//! and put in its place: a process that is killed leaves the one or the other. Nothing is forced to the disk: shards that a
+//! power failure destroys are rebuilt from the others.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -31,7 +31,7 @@ pub struct Disk {
 /// What was found on a disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Shards as they were written; whether they are still whole is the store's to check.
+    /// Shards as they were written. The store checks whether they are still whole.
     pub shards: Vec<Shard>,
     /// Files, or ends of files, that hold no shards.
     pub unreadable: u32,
@@ -48,7 +48,7 @@ impl Disk {
         Ok(Self { dir, job, node })
     }
 
-    /// What an earlier life has left.
+    /// What an earlier run of this worker left.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -67,7 +67,7 @@ impl Disk {
     /// Replaces what is kept of a tile.
     ///
     /// # Errors
-    /// If the disk does not take it; what was there before still is.
+    /// If the disk does not take it. Then the old file is still there.
     pub fn save<'a>(&self, tile: Tile, shards: impl Iterator<Item = &'a Shard>) -> io::Result<()> {
         let mut bytes = MAGIC.to_vec();
         for shard in shards {

@@ -2,14 +2,14 @@
 
 use crate::picture::{Picture, Tile};
 
-/// How often a point is tried; what has not escaped by then is taken to be inside.
+/// How often a point is tried. A point that has not escaped by then counts as inside.
 const TRIES_MAX: u8 = 255;
 /// Numbers have so many binary digits after the point. Those of a point that has not escaped are below 8, so that products
 /// stay below 2^62.
 const POINT: u32 = 28;
 const ONE: i64 = 1 << POINT;
 
-/// What of the plane is shown: the whole set, if the picture is half as wide again as it is high.
+/// The part of the plane that is shown: the whole set, if the picture is half as wide again as it is high.
 const CENTRE: (i64, i64) = (-7 * ONE / 10, 0);
 const EXTENT: (i64, i64) = (3 * ONE, 2 * ONE);
 

@@ -1,4 +1,4 @@
-//! What is to be done by all together.
+//! The job that all workers do together.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +17,9 @@ pub struct Job {
 /// A row of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// Of which tile.
+    /// Its tile.
     pub tile: Tile,
-    /// The how many-th, from 0.
+    /// Its number, from 0.
     pub row: u32,
 }
 
@@ -44,7 +44,7 @@ impl Job {
         1..=self.code.nodes()
     }
 
-    /// Something that other jobs do not have; checksums begin with it, so that no shard is taken for another job's.
+    /// A value that differs between jobs. Checksums begin with it, so that a shard of another job is not accepted.
     pub(crate) fn salt(&self) -> [u8; 16] {
         let numbers = [self.picture.width(), self.picture.height(), self.code.nodes(), self.code.data()]
             .map(u32::to_le_bytes);

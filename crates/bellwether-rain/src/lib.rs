@@ -1,6 +1,6 @@
 //! The application that Franceschetti and Bruck showed on the RAIN system (1998, section 4): machines compute a fractal
-//! and keep their progress in coded shards on each other's disks; some fail, and the elected fault manager rebuilds what
-//! they had done from what is left and hands their work on.
+//! and keep their progress in coded shards on each other's disks; some fail, and the elected fault manager rebuilds
+//! their results from the remaining shards and hands their work on.
 //!
 //! ```text
 //!   compute a row ──► code: n shards, any k rebuild it ──► one to each member's store ──► k have it: the row is safe
@@ -9,8 +9,8 @@
 //!                shards ──► a task: who continues which tile, without the rows that are known ──► view in service
 //! ```
 //!
-//! Everything but [`worker`] and [`collect`] is a function of its inputs. Those two speak TCP; who is in which view they
-//! are told ([`notice`]), by whatever elects.
+//! Everything but [`worker`] and [`collect`] is a function of its inputs. Those two speak TCP. Whatever elects tells
+//! them who is in which view ([`notice`]).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The way to another worker: a connection that is made when it is needed.
+//! A connection to another worker, made when it is needed.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +19,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct Link {
     address: SocketAddr,
     secret: Secret,
-    /// In between two questions; while one is open it is with whoever asks, and gone if that one goes.
+    /// The stream, between two questions. While a question is open the asker has it; if the asker is dropped,
+    /// the stream is gone.
     stream: Option<TcpStream>,
 }
 

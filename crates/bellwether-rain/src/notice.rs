@@ -1,20 +1,20 @@
-//! What a worker is told by whatever elects: in which view it is, and what it is to do there.
+//! What the election tells a worker: its view, and its task there.
 
 use tokio::sync::oneshot;
 
 /// Something that changes what a worker may do.
 #[derive(Debug)]
 pub enum Notice {
-    /// This node leads a new view: it is to find out what the failed had done, and to say who does what from now on. The
-    /// view is not in service before the answer is there.
+    /// This node leads a new view. It must find out what the failed nodes had done, and say who does what from now on.
+    /// The view is not in service before the answer is there.
     Recover {
-        /// Which view, and who is in it.
+        /// The view and its members.
         view: View,
-        /// Who was in the view before, and is not in this one, or not in the same life.
+        /// The nodes that were in the view before and are not in this one, or have restarted since.
         failed: Vec<u32>,
-        /// Who is in this view, and was not in the one before.
+        /// The nodes that are in this view and were not in the one before.
         readmitted: Vec<u32>,
-        /// Where the task description is to go.
+        /// Takes the task description.
         reply: oneshot::Sender<Result<Vec<u8>, String>>,
     },
     /// A view is in service, and this node is in it.
@@ -30,10 +30,10 @@ pub enum Notice {
     Dead,
 }
 
-/// A view: some nodes that agree on who is among them.
+/// A view: nodes that agree on its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Views are numbered; later ones have larger numbers.
+    /// Its number. Later views have larger numbers.
     pub number: u64,
     /// Its leader, the fault manager.
     pub leader: u32,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub const TILE_WIDTH: u32 = 64;
 /// How many rows a tile has; those of the last line may have fewer.
 pub const TILE_HEIGHT: u32 = 32;
-/// No picture has more: who works on which is told in one message.
+/// No picture has more, because one message says who works on which tile.
 pub const TILES_MAX: u32 = 1024;
 
 /// The size of a picture.

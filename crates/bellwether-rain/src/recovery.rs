@@ -1,5 +1,5 @@
-//! What the fault manager does with what the members hold: which rows are known, what must be fetched to rebuild what the
-//! failed had done, and which shards are missing where.
+//! What the fault manager works out from the members' holdings: which rows are known, which shards to fetch in order to
+//! rebuild the rows of failed nodes, and which shards are missing where.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ pub struct Survey {
 pub struct Rebuilt {
     /// What the rows are, by number.
     pub rows: BTreeMap<u32, Vec<u8>>,
-    /// Those whose shards do not give them: they are to be computed again.
+    /// Rows that cannot be rebuilt from their shards, and must be computed again.
     pub lost: Rows,
 }
 
 impl Survey {
-    /// That is what the members of a view hold.
+    /// The holdings of the members of a view.
     pub fn new(job: Job, holdings: BTreeMap<u32, Inventory>) -> Self {
         Self { job, holdings }
     }
@@ -41,8 +41,8 @@ impl Survey {
         known
     }
 
-    /// The known rows that must be rebuilt: all of those tiles whose owner failed, to see that they can be; and of every
-    /// tile those of which a member has no shard.
+    /// The known rows that must be rebuilt: all rows of tiles whose owner failed, to make sure that they can be; and of
+    /// every tile those of which some member has no shard.
     pub fn wanted(&self, known: &Inventory, orphaned: impl Fn(Tile) -> bool) -> Vec<(Tile, Rows)> {
         let wanted = known.iter().map(|(tile, known)| {
             let everywhere = self.holdings.values().fold(known, |rows, holds| rows.within(holds.rows(tile)));
@@ -51,7 +51,7 @@ impl Survey {
         wanted.filter(|(_, rows)| !rows.is_empty()).collect()
     }
 
-    /// The shards that bring members up to what the others have, by member.
+    /// The shards that each member lacks.
     pub fn missing(&self, tile: Tile, view: u64, rebuilt: &Rebuilt) -> BTreeMap<u32, Vec<Shard>> {
         let mut missing: BTreeMap<u32, Vec<Shard>> = BTreeMap::new();
         let lack = |row: u32| self.holdings.values().any(|holds| !holds.rows(tile).has(row));
@@ -73,7 +73,7 @@ impl Survey {
 }
 
 impl Rebuilt {
-    /// Rebuilds these rows of a tile from whatever shards have come.
+    /// Rebuilds these rows of a tile from the shards that have come.
     pub fn from_shards(job: &Job, tile: Tile, wanted: Rows, shards: &[Shard]) -> Self {
         let rows = rebuild(job, tile, wanted, shards);
         let mut lost = Rows::NONE;

@@ -1,11 +1,11 @@
-//! What a worker tells whoever looks on.
+//! What a worker reports to observers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::job::Place;
 use crate::rows::Rows;
 
-/// Something that a worker did, or that befell it.
+/// Something that a worker did, or that happened to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Report {
@@ -43,13 +43,13 @@ pub enum Report {
         /// How many shards the worker itself keeps, of all rows.
         held: u32,
     },
-    /// As the leader of a new view it has found out what is known.
+    /// As the leader of a new view it has found out which rows are known.
     Recovered {
         /// The view.
         view: u64,
         /// How many members it has.
         members: u32,
-        /// How many are needed, if those are too few: then nothing was found out.
+        /// How many are needed, if those are too few. Then nothing was found out.
         waits_for: Option<u32>,
         /// Who failed.
         failed: Vec<u32>,
@@ -57,9 +57,10 @@ pub enum Report {
         readmitted: Vec<u32>,
         /// For every tile, the rows that are safe. Empty if nothing was found out.
         known: Vec<Rows>,
-        /// How many rows it rebuilt that the failed had done since the view before; all, if all are back at once.
+        /// How many rows of failed nodes it rebuilt that are new since the view before; all rows, if all nodes
+        /// came back at once.
         rows: u32,
-        /// How many rows turned out not to be rebuilt.
+        /// How many rows could not be rebuilt.
         lost: u32,
         /// How many shards it replaced at members that lacked them.
         replaced: u32,

@@ -79,7 +79,8 @@ impl Inventory {
         Self(picture.tiles().map(|tile| Rows::first(picture.tile_height(tile))).collect())
     }
 
-    /// As somebody else tells it: `None` if it is not of that picture. Rows that the picture does not have are left out.
+    /// Rows as another worker reports them; `None` if they are not of that picture. Rows that the picture does not have
+    /// are left out.
     pub fn of(picture: &Picture, told: Vec<Rows>) -> Option<Self> {
         let all = Self::all(picture);
         (told.len() == all.0.len())

@@ -10,12 +10,12 @@ use crate::job::{Job, Place};
 use crate::picture::Tile;
 use crate::rows::Rows;
 
-/// One of the pieces into which a row is coded, with what is needed to trust it.
+/// One of the pieces into which a row is coded, with what is needed to check it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Of which row.
+    /// The row.
     pub place: Place,
-    /// Whose it is to keep: the nodes are numbered from 1.
+    /// The node that keeps it. Nodes are numbered from 1.
     pub node: u32,
     /// The view in which it was made.
     pub view: u64,
@@ -60,8 +60,8 @@ impl Shard {
     }
 }
 
-/// The rows of a tile of which these are shards, by number. Those of which no k belong together, or for which they give
-/// something else than what was coded, are not among them.
+/// Rebuilds rows of a tile from these shards, by number. A row is missing from the result if no k of its shards belong
+/// together, or if the rebuilt row has a wrong checksum.
 pub fn rebuild(job: &Job, tile: Tile, rows: Rows, shards: &[Shard]) -> BTreeMap<u32, Vec<u8>> {
     // What is said to be the same row, by its checksum.
     let mut alike: BTreeMap<(u32, u32), Pieces<'_>> = BTreeMap::new();

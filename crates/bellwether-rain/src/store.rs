@@ -1,10 +1,10 @@
-//! What a node keeps of the others' progress, and what it refuses to keep.
+//! The shards that a node keeps for others, and which it refuses to keep.
 //!
-//! A store has a *fence*: the latest view for which it has told what it holds. From then on it takes nothing that was made
-//! in an older view, so that whoever was told can rely on it: a worker that does not know yet that it was given up cannot
-//! add to rows that have been handed on. The fence is not on the disk: a store that was opened again has none until it is
-//! asked the next time. What it may take until then is right, since a row is the same whoever computes it, but perhaps
-//! computed twice.
+//! A store has a *fence*: the latest view for which it has reported its holdings. From then on it takes nothing that was
+//! made in an older view, so that the report stays true: a worker that does not know yet that it was given up cannot add
+//! to rows that have been handed on. The fence is not on the disk. A store that was opened again has none until it is
+//! asked the next time. What it takes until then is correct, because a row is the same whichever worker computes it, but
+//! it may have been computed twice.
 
 use std::collections::BTreeMap;
 
@@ -34,15 +34,15 @@ pub enum Taken {
 /// Why a shard was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// It is not what was made, or not for this node.
+    /// It is damaged, or not for this node.
     #[error("its checksum is wrong")]
     Damaged,
     /// It was made in a view that is over.
     #[error("it is of view {view}, and this is view {newest}")]
     Old {
-        /// The shard's.
+        /// The shard's view.
         view: u64,
-        /// The latest that the store knows of.
+        /// The latest view that the store knows of.
         newest: u64,
     },
 }
@@ -73,7 +73,7 @@ impl Store {
         Ok(Taken::New)
     }
 
-    /// Takes back what was kept in an earlier life. It may be of any view.
+    /// Takes a shard that was kept by an earlier run. It may be of any view.
     ///
     /// # Errors
     /// If it is damaged.
@@ -94,7 +94,7 @@ impl Store {
         self.fence = self.fence.max(view);
     }
 
-    /// The latest view for which it has told what it holds.
+    /// The latest view for which it has reported its holdings.
     pub fn fence(&self) -> u64 {
         self.fence
     }

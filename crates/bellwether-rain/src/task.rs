@@ -9,18 +9,18 @@ use crate::rows::{Inventory, Rows};
 /// What a view's leader tells all of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Who is back, and may not have noticed that it was away.
+    /// The nodes that are back. They may not have noticed that they were away.
     pub readmitted: Vec<u32>,
-    /// What they are to do.
+    /// What they do.
     pub plan: Plan,
 }
 
-/// What a view is to do.
+/// What a view does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// To go on: a share for every tile, in order.
+    /// Go on: a share for every tile, in order.
     Work(Vec<Share>),
-    /// To wait: what so few hold cannot be rebuilt.
+    /// Wait: too few nodes are there to rebuild rows.
     Wait {
         /// How many are in the view.
         have: u32,
@@ -29,16 +29,16 @@ pub enum Plan {
     },
 }
 
-/// What is to be done of a tile.
+/// What is left to do of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Who works on it; `None` if it is finished.
+    /// The node that works on it; `None` if it is finished.
     pub owner: Option<u32>,
     /// Its rows that are safe.
     pub known: Rows,
 }
 
-/// A task description that is none.
+/// Bytes that are no task description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the view's task description is not one of this job")]
 pub struct BadTask;
@@ -90,7 +90,7 @@ impl Task {
 }
 
 impl Plan {
-    /// What of it that node is to compute, in order.
+    /// The rows that this node computes, in order.
     pub fn places(&self, job: &Job, node: u32) -> Vec<Place> {
         let Self::Work(shares) = self else { return Vec::new() };
         let mine = job.picture.tiles().zip(shares).filter(|(_, share)| share.owner == Some(node));

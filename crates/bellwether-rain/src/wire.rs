@@ -4,8 +4,8 @@
 //!   a connection:  the job's secret, once  ·  then frames:  length u32 (little endian)  ·  that many bytes
 //! ```
 //!
-//! Requests are answered one by one, in order. Nothing is taken at its word: a frame has a greatest length, lists are no
-//! longer than what has been read, and whatever cannot be read ends the connection.
+//! Requests are answered one by one, in order. Nothing is trusted: frames have a maximal length, lists are no longer
+//! than the bytes that have been read, and anything that cannot be read ends the connection.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ use crate::shard::Shard;
 
 /// No frame is longer.
 pub const FRAME_MAX: usize = 64 * 1024;
-/// One request is about no more tiles: their shards fit into a frame.
+/// One request is about at most this many tiles, so that their shards fit into a frame.
 pub const TILES_AT_ONCE: usize = 16;
 
-/// What only the members of a job know: not a protection from enemies, but from strangers.
+/// A secret that only the members of a job know. It protects from strangers, not from attackers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secret(pub [u8; 16]);
 
@@ -28,7 +28,7 @@ pub struct Secret(pub [u8; 16]);
 pub enum Request {
     /// Of which rows do you hold a shard? From now on take none that is older than that view.
     Have {
-        /// The view for which that is asked; 0 by somebody who only looks.
+        /// The view for which this is asked; 0 if the asker is only an observer.
         view: u64,
     },
     /// Give me your shards of these rows.
@@ -44,7 +44,7 @@ pub enum Answer {
     Have {
         /// For every tile, in order.
         rows: Vec<Rows>,
-        /// Which it has not finished, and may have a row of in its hands.
+        /// The tile that it is working on. It may have computed a row of it that is not safe yet.
         at_work: Option<Tile>,
     },
     /// Those that it has.
@@ -58,7 +58,7 @@ pub enum Answer {
         /// How many it rejected because they are older than what it knows.
         old: u32,
     },
-    /// It cannot be done: the disk does not take it, or it is too much.
+    /// The request failed: the disk is full or broken, or too much was asked for.
     Failed,
 }
 
@@ -68,8 +68,8 @@ pub enum BadFrame {
     /// It is too long.
     #[error("a frame of {0} bytes; the longest allowed is {FRAME_MAX}")]
     TooLong(usize),
-    /// It says nothing that is known.
-    #[error("a frame that says nothing known")]
+    /// It is no known message.
+    #[error("a frame that is no known message")]
     Unknown,
 }
 

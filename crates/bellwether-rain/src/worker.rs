@@ -1,4 +1,5 @@
-//! A worker: computes rows, has its peers keep them, keeps theirs, and recovers what others had done when it leads.
+//! A worker: it computes rows, has its peers keep them, keeps theirs, and recovers the work of failed nodes when it
+//! leads.
 //!
 //! | file | what |
 //! |---|---|
@@ -36,20 +37,20 @@ use keeper::{Keeper, Kept};
 /// A worker, as its process sees it.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What all work on.
+    /// The job.
     pub job: Job,
-    /// Who this is.
+    /// The number of this node.
     pub node: u32,
-    /// Where all workers are, this one perhaps among them.
+    /// The addresses of all workers, perhaps including this one.
     pub peers: BTreeMap<u32, SocketAddr>,
-    /// What they know each other by.
+    /// The job's secret.
     pub secret: Secret,
     /// Where shards are kept.
     pub dir: PathBuf,
-    /// How many rows it computes in a second.
+    /// How many rows it computes per second.
     pub pace: f64,
-    /// How long a row that enough members keep waits for the others. A row that was not kept by all may be lost with the next
-    /// that fail; a member that has failed holds up the others for so long, until there is another view.
+    /// How long a row that enough members keep waits for the others. A row that not all members keep may be lost with the
+    /// next failures. A failed member holds up the others for this long, until there is another view.
     pub grace: Duration,
 }
 
@@ -58,7 +59,7 @@ struct Shared {
     config: Config,
     keeper: Mutex<Keeper>,
     links: BTreeMap<u32, Arc<AsyncMutex<Link>>>,
-    /// What the latest view in service was to do that had anything to do.
+    /// The plan of the latest view in service that had work to do.
     plan: Mutex<Option<Plan>>,
     report: Box<dyn Fn(Report) + Send + Sync>,
 }
@@ -96,9 +97,9 @@ pub async fn run(
 struct Doing {
     /// Its share, in a view that is in service.
     work: Option<Running>,
-    /// What it does as the leader of a view that is not. That goes on whatever else is told, until nobody waits for it.
+    /// Its work as the leader of a view that is not in service. It goes on until nobody waits for it.
     recovery: Option<Running>,
-    /// Whether it has been in a view in service, and has not died since.
+    /// Whether it has been in a view in service, and has not been dead since.
     is_alive: bool,
 }
 
@@ -176,7 +177,7 @@ impl Shared {
         }
     }
 
-    /// Does what a worker asks, this one perhaps.
+    /// Answers a worker, which may be this one.
     fn answer(&self, request: Request) -> Answer {
         let (answer, kept) = self.keeper().answer(request);
         self.rejected(kept.damaged, kept.old);
@@ -209,7 +210,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// Whoever panicked while it held the lock left nothing half-done that matters: shards have checksums.
+/// A panic while the lock was held left nothing half-done that matters: shards have checksums.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! The adversary of Raynal's theorem 1: whoever leads is not heard until another leads.
+//! The adversary of Raynal's theorem 1: a leader is not heard until another leads.
 //!
-//! To the others a leader whose messages are held up is no different from one that has crashed, so they must elect
-//! another; and then nothing was wrong with the first but that its messages took long. All of them arrive. So
-//! channels are reliable, nobody crashes, and yet no leader lasts.
+//! To the others a leader whose messages are held up looks like one that has crashed, so they must elect another.
+//! Then the messages of the first arrive: they were only slow. So channels are reliable, nobody crashes, and yet
+//! no leader lasts.
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::view::{Status, View};
@@ -29,8 +29,8 @@ impl<M> Adversary<M> {
         self.held.push(message);
     }
 
-    /// Looks at what every node shows, in order of id, and turns on another if it is time. What it lets go then is
-    /// handed over.
+    /// Looks at every node's opinion, in order of id, and holds up another node if it is time. Returns the
+    /// messages that it lets go then.
     pub(crate) fn look(&mut self, views: impl Iterator<Item = (NodeId, View)> + Clone) -> Vec<M> {
         let up = views.filter(|(_, view)| view.status != Status::Down);
         let mut released = Vec::new();
@@ -45,13 +45,14 @@ impl<M> Adversary<M> {
         released
     }
 
-    /// Who is suppressed, and what it has sent since.
+    /// The node that is held up, and what it has sent since.
     pub(crate) fn state(&self) -> (Option<NodeId>, &[M]) {
         (self.suppressed, &self.held)
     }
 }
 
-/// The node that everybody names, itself included; one that cannot be heard has no say and is no answer.
+/// The node that all nodes name, including itself. A node that cannot be heard neither counts nor is the
+/// result.
 fn unanimous(up: impl Iterator<Item = (NodeId, View)> + Clone, unheard: Option<NodeId>) -> Option<NodeId> {
     let mut heard = up.filter(|(id, _)| Some(*id) != unheard);
     let leader = heard.clone().next()?.1.normal_leader()?;

@@ -1,23 +1,27 @@
-//! How the nodes of a scenario are set up: what boots one in a world boots it in a search.
+//! How the nodes of a scenario are set up, in a world and in a search.
 
+use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::DetectorConfig;
 use bellwether_proto::election::{Choices, Election, Peers, Setup};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Durable;
 use bellwether_proto::node::Node;
+use bellwether_proto::release::Patience;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::Time;
 
-use crate::scenario::Scenario;
+use crate::scenario::{Policy, Scenario};
 
 /// What all nodes of a scenario have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Blueprint {
-    /// As the strongest sees it, in no life yet.
+    /// The setup of the strongest node, without an incarnation yet.
     pub(crate) setup: Setup,
     pub(crate) detector: DetectorConfig,
-    /// Who stands by itself; everybody, unless the scenario says who.
+    /// The nodes that become candidates of their own accord; all, unless the scenario names them.
     candidates: Option<Vec<NodeId>>,
+    /// What agents are told about leading, if nodes are run as an agent runs them.
+    agent: Option<Policy>,
 }
 
 impl Blueprint {
@@ -37,19 +41,48 @@ impl Blueprint {
             },
         };
         let candidates = scenario.parameters.candidates.clone();
-        Self { setup, detector: scenario.detector_config(), candidates }
+        Self {
+            setup,
+            detector: scenario.detector_config(),
+            candidates,
+            agent: scenario.agent.then(|| scenario.policy.clone()),
+        }
     }
 
-    /// The node that comes up on a machine whose disk holds this, in its next life.
+    /// A node that comes up on a machine whose disk holds `disk`, in its next incarnation.
     pub(crate) fn node<E: Election>(&self, id: NodeId, disk: &Durable, now: Time) -> Node<E> {
         let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
+        if let Some(policy) = &self.agent {
+            return self.settings(id, policy).node(disk, incarnation, now);
+        }
         let roster = match self.setup.protocol.spec().peers {
             Peers::Listed => self.setup.roster.seen_by(id),
             Peers::Met => Roster::new(id, [id], self.setup.roster.priority()),
         };
-        let candidate = self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&id));
-        let choices = Choices { candidate, ..self.setup.choices };
-        let setup = Setup { roster, incarnation, count: disk.count, choices, ..self.setup.clone() };
+        let setup =
+            Setup { roster, incarnation, count: disk.count, choices: self.choices(id), ..self.setup.clone() };
         Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now)
+    }
+
+    /// The settings of that agent.
+    fn settings(&self, id: NodeId, policy: &Policy) -> Settings {
+        let Setup { protocol, variant, timing, t, .. } = self.setup;
+        let defaults = Settings::new(id, self.setup.roster.members().to_vec(), protocol, timing);
+        let Policy { release_timeout: work, resign_hold: hold, .. } = *policy;
+        Settings {
+            variant,
+            t,
+            detector: self.detector,
+            choices: self.choices(id),
+            priority: policy.priority.get(&id).copied().unwrap_or(0),
+            preempt: policy.preempt.get(&id).copied(),
+            patience: Patience { work, hold, ..defaults.patience },
+            ..defaults
+        }
+    }
+
+    fn choices(&self, id: NodeId) -> Choices {
+        let candidate = self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&id));
+        Choices { candidate, ..self.setup.choices }
     }
 }

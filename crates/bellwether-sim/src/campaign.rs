@@ -1,6 +1,6 @@
 //! Campaigns: every algorithm, in every kind of world in which it makes promises.
 
-use bellwether_proto::election::{Channels, InAgent, Protocol, Variant};
+use bellwether_proto::election::{Protocol, Variant};
 
 use crate::plan::restricted::Troubles;
 use crate::plan::{self, Limits};
@@ -13,7 +13,7 @@ pub struct Campaign {
     pub protocol: Protocol,
     /// Repaired, judged by our promises, or printed, judged by the paper's claims.
     pub variant: Variant,
-    /// Where it runs.
+    /// The world in which it runs.
     pub place: Place,
 }
 
@@ -45,7 +45,7 @@ impl Campaign {
             [Place::Healing, Place::Promised { agent: false }].map(|place| repaired(protocol, place))
         };
         let in_agent = move |protocol: Protocol| {
-            let runs_there = protocol.spec().in_agent == InAgent::Yes;
+            let runs_there = protocol.spec().runs_in_agent();
             let places = [Place::Agent, Place::Promised { agent: true }];
             places.into_iter().filter(move |_| runs_there).map(move |place| repaired(protocol, place))
         };
@@ -55,13 +55,13 @@ impl Campaign {
             places.map(move |place| repaired(protocol, place))
         };
         let flapping = move |protocol: Protocol| {
-            let has_history = protocol.spec().channels == Channels::WithHistory;
-            has_history.then(|| repaired(protocol, Place::Flapping))
+            let flaps = protocol.spec().channels.have_history();
+            flaps.then(|| repaired(protocol, Place::Flapping))
         };
         let in_models = |protocol| {
             Variant::ALL.into_iter().flat_map(move |variant| {
-                let models = plan::model::promised(protocol, variant).iter();
-                models.map(move |model| Self { protocol, variant, place: Place::Model(*model) })
+                let models = plan::model::promised(protocol, variant).into_iter();
+                models.map(move |model| Self { protocol, variant, place: Place::Model(model) })
             })
         };
         let special = |p| restricted(p).chain(flapping(p));

@@ -1,4 +1,4 @@
-//! Chance: what random bits are made into.
+//! Chance: random bits turned into decisions.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
@@ -8,7 +8,7 @@ pub(crate) fn below(bound: u64, rng: &mut ChaCha8Rng) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 
-/// A probability as a threshold for 64 random bits; no bits are drawn for what is certain.
+/// A probability as a threshold for 64 random bits. If the outcome is certain, no bits are drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Chance {
     Never,

@@ -5,7 +5,7 @@
 //!
 //! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `after_fault.rs`,
 //! `while_stable.rs`), "for ever" (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
-//! (`agreement.rs`), what detectors owe (`obligations.rs`), covers by cliques (`clique_cover.rs`), and what can be said of
+//! (`agreement.rs`), which epochs were seen (`seen.rs`), what befalls a group of members (`disturbance.rs`), what detectors owe (`obligations.rs`), covers by cliques (`clique_cover.rs`), and what can be said of
 //! one state by itself, for searches that see states and no traces (`views.rs`).
 //!
 //! A property that found nothing to judge has no finding: absent is not the same as holding.
@@ -23,10 +23,15 @@ mod agreement;
 mod ale1;
 mod ale2;
 mod ale2_prime;
+mod announced_once;
+mod answered;
 mod clique_cover;
 mod coordination;
+mod disturbance;
 mod elected;
 mod epoch;
+mod epoch_grows;
+mod epoch_once;
 mod fake_clean;
 mod fd_accurate;
 mod fd_complete;
@@ -35,6 +40,7 @@ mod group_once;
 mod history;
 mod known;
 mod last_quarter;
+mod led;
 mod link_history;
 mod names;
 mod obligations;
@@ -42,6 +48,7 @@ mod omega;
 mod one_leader_per_view;
 mod one_view_or_dead;
 mod restricted_once;
+mod seen;
 mod settled;
 mod single_sender;
 mod sle1;
@@ -52,6 +59,7 @@ mod view_agree;
 mod views;
 mod while_stable;
 mod within;
+mod work_ends_first;
 
 use std::fmt;
 
@@ -82,6 +90,21 @@ pub struct Facts {
     pub reporters: usize,
     /// How far the worst clock is off, in parts per million.
     pub drift_ppm: u32,
+    /// What members were told about leading, if they announce it.
+    pub leading: Leading,
+}
+
+/// What members are told about leading.
+#[derive(Clone, Copy, Debug)]
+pub struct Leading {
+    /// How long a member may take to agree to a claim.
+    pub settle: Span,
+    /// How long the work of a leader may take to end once leadership is asked back.
+    pub release_timeout: Span,
+    /// How long a member that gives leadership back waits for the next leader.
+    pub successor_patience: Span,
+    /// How many must be able to speak with each other for one of them to lead.
+    pub quorum: usize,
 }
 
 impl Facts {
@@ -97,6 +120,12 @@ impl Facts {
         let stoller = (sle2::c_s(self) * 2).max(while_stable::c_a(self));
         let promised = promised.filter_map(|property| bound(property, self)).max();
         self.stretched(promised.map_or(stoller, |promised| promised.max(stoller)))
+    }
+
+    /// How long it takes to find somebody silent, to settle on another, and to be done with it.
+    fn calm(&self) -> Span {
+        let Timing { delta, tau, .. } = self.timing;
+        self.detector_latency.max(tau * 3 + delta * 4) + self.leading.settle + tau * 2
     }
 
     /// τ_FD, stretched.
@@ -165,7 +194,7 @@ impl Judge {
                 DropReason::Lost | DropReason::Dropped => true,
                 DropReason::Cut | DropReason::Down => false,
             },
-            What::Node(Event::Reborn(_) | Event::Refused { .. }) => false,
+            What::Node(Event::Refused { .. }) => false,
             What::Node(_)
             | What::Late(_)
             | What::Crash
@@ -174,7 +203,9 @@ impl Judge {
             | What::Resume
             | What::Cut(_)
             | What::Mend(_)
-            | What::Slow(_) => true,
+            | What::Slow(_)
+            | What::Unlinked(_)
+            | What::Program(_) => true,
         }
     }
 
@@ -289,6 +320,12 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Omega => Box::new(omega::new(facts)),
         Property::Settled => Box::new(settled::new(facts)),
         Property::Epoch => Box::new(epoch::Epoch::default()),
+        Property::EpochGrows => Box::new(epoch_grows::EpochGrows::new(facts)),
+        Property::EpochOnce => Box::new(epoch_once::EpochOnce::default()),
+        Property::AnnouncedOnce => Box::new(announced_once::AnnouncedOnce::new(facts)),
+        Property::WorkEndsFirst => Box::new(work_ends_first::WorkEndsFirst::new(facts)),
+        Property::Answered => Box::new(answered::Answered::new(facts)),
+        Property::Led => Box::new(led::Led::new(facts)),
         Property::History => Box::new(history::History::default()),
         Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::new(facts)),
         Property::SingleSender => Box::new(single_sender::SingleSender::new(facts)),

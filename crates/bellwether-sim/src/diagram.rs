@@ -4,14 +4,14 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | what became of every message and node, and what led to what | `history.rs` |
+//! | the course of every message and node, and causes and effects | `history.rs` |
 //! | what of it is worth drawing | `select.rs` |
 //! | which instants have a place, and where the axis of time is broken | `rows.rs` |
 //! | from left to right, from top to bottom, and labels that do not meet | `frame.rs`, `layout.rs`, `labels.rs` |
 //! | SVG | `paint.rs`, `style.rs`, and `svg.rs` above |
 //!
 //! Like the checkers it sees the trace, not the world, so that recorded runs can be drawn as well. The same trace gives
-//! the same bytes: coordinates come from sums and products alone, never from what a platform makes of a logarithm.
+//! the same bytes: coordinates come only from sums and products, never from a platform's logarithm.
 
 mod frame;
 mod history;
@@ -41,12 +41,12 @@ use paint::Heading;
 /// More lanes than this nobody can follow.
 pub const NODES_MAX: u32 = 32;
 
-/// What is to be drawn of a run, if not all by itself.
+/// What to draw of a run, if that is not chosen automatically.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What is marked; by default whatever properties the run breaks.
+    /// What to mark; by default all violations of the run.
     pub marks: Option<Vec<Mark>>,
-    /// From when to when; by default around what is marked, or else around faults and what changed.
+    /// The time to draw; by default around the marks, or else around faults and changes.
     pub window: Option<(Time, Time)>,
     /// The command that replays the run, for the heading.
     pub replay: Option<String>,
@@ -126,7 +126,7 @@ pub fn draw_trace(
     paint::document(subject, content, &heading, &layout)
 }
 
-/// What a run of a scenario breaks of what is judged there.
+/// The violations in a run of a scenario.
 pub fn marks(scenario: &Scenario, events: &[TraceEvent]) -> Vec<Mark> {
     let mut judge = Judge::new(facts(scenario), &judged(scenario));
     events.iter().for_each(|event| judge.observe(event));

@@ -1,18 +1,19 @@
 //! Which assumptions a scenario's world keeps, and which properties are therefore judged.
 
 mod aftermath;
+mod leadership;
 mod models;
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Channels, Protocol, Variant};
+use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::{Assumption, Promise, Property};
 use bellwether_proto::time::Time;
 
 use crate::scenario::{Fault, Latency, LinkRule, Model, ModelKind, Scenario};
 use aftermath::Aftermath;
 
-/// The properties to judge in a scenario: what the algorithm and its detector promise under assumptions that this
-/// world keeps, and whatever the file names.
+/// The properties to judge in a scenario: those that the algorithm and its detector promise under assumptions
+/// that this world keeps, and those that the file names.
 pub fn judged(scenario: &Scenario) -> Vec<Property> {
     let mut judged: Vec<Property> = promises(scenario.protocol, scenario.variant, scenario.agent)
         .into_iter()
@@ -37,7 +38,7 @@ pub fn promised(scenario: &Scenario, property: Property, waived: &[Assumption]) 
         })
 }
 
-/// Whether a property is promised in any world at all by what the scenario runs.
+/// Whether the scenario's algorithm or detector promises a property in any world at all.
 pub fn promises_ever(scenario: &Scenario, property: Property) -> bool {
     let promises = promises(scenario.protocol, scenario.variant, scenario.agent);
     promises.iter().any(|promise| promise.property == property)
@@ -49,7 +50,7 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
     if protocol.spec().detector.is_some() {
         promises.extend(DETECTOR_PROMISES);
     }
-    if protocol.spec().channels == Channels::WithHistory {
+    if protocol.spec().channels.have_history() {
         promises.push(Promise { property: Property::LinkHistory, under: &[] });
     }
     promises
@@ -68,7 +69,7 @@ fn of_algorithm(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
         let settled = omega.map(|promise| Promise { property: Property::Settled, ..*promise });
         let settled: Vec<_> = settled.collect();
         promises.extend(settled);
-        promises.push(Promise { property: Property::Epoch, under: &[] });
+        promises.extend(leadership::promises(protocol.spec()));
     }
     promises
 }
@@ -87,8 +88,8 @@ pub fn left_out(scenario: &Scenario) -> Vec<(Property, String)> {
         .collect()
 }
 
-/// What every detector promises, if the algorithm has one. Accuracy already forgives what the network does to a pair (Stoller, section 6); a
-/// message that is later than δ can make a dead peer seem alive for longer than declared.
+/// What every detector promises, if the algorithm has one. Accuracy already allows for cuts between a pair (Stoller, section
+/// 6). A message that is later than δ can make a dead peer seem alive for longer than declared.
 pub(crate) const DETECTOR_PROMISES: &[Promise] = &[
     Promise { property: Property::FdComplete, under: &[Assumption::BoundedDelay] },
     Promise { property: Property::FdAccurate, under: &[Assumption::ClocksAgree] },
@@ -137,9 +138,9 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
             scenario.detector.kind == DetectorKind::Perfect || is_synchronous(scenario)
         }
         Assumption::NoDrift => largest_drift(scenario) == 0,
-        Assumption::NoCrashes => {
-            no_event(&|fault| matches!(fault, Fault::Crash(_) | Fault::CrashBeforeSend { .. }))
-        }
+        Assumption::NoCrashes => no_event(&|fault| {
+            matches!(fault, Fault::Crash(_) | Fault::CrashBeforeSend { .. } | Fault::Leave(_))
+        }),
         Assumption::NoRecoveries => !Aftermath::of(scenario).recoveries,
         Assumption::QuietEnd => Aftermath::of(scenario).is_quiet_from(half_time(scenario)),
         Assumption::FewCrashes
@@ -150,7 +151,7 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
     }
 }
 
-/// What holds "from some time on" has the first half of a finite run to begin in.
+/// Promises that hold "from some time on" must begin in the first half of a finite run.
 fn half_time(scenario: &Scenario) -> Time {
     Time::from_micros(scenario.until.as_micros() / 2)
 }
@@ -165,9 +166,9 @@ fn always_timely(scenario: &Scenario) -> bool {
     scenario.network.model.as_ref().is_none_or(timely)
 }
 
-/// Whether the detector reports whoever cannot be reached. The oracle speaks of crashes alone, not of cuts or of nodes
-/// that play dead; reporters that must agree may be too few; and a token that reaches everybody on a detour shows who
-/// is alive, not who can be reached.
+/// Whether the detector reports every node that cannot be reached. The oracle reports only crashes, not cuts or nodes
+/// that play dead. Reporters that must agree may be too few. A token that reaches everybody on a detour shows who is
+/// alive, not who can be reached.
 fn reports_unreachable(scenario: &Scenario) -> bool {
     match scenario.detector.kind {
         DetectorKind::Perfect => false,
@@ -177,7 +178,8 @@ fn reports_unreachable(scenario: &Scenario) -> bool {
     }
 }
 
-/// Whether a detector that goes by time alone can be accurate: nothing is lost, late or held up, and clocks agree.
+/// Whether a detector that relies only on time can be accurate: nothing is lost, late or held up, and clocks
+/// agree.
 fn is_synchronous(scenario: &Scenario) -> bool {
     let kept =
         [Assumption::Reliable, Assumption::BoundedDelay, Assumption::NoPauses, Assumption::ClocksAgree];
@@ -212,7 +214,7 @@ fn cuts(fault: &Fault) -> bool {
 
 fn loses_messages(fault: &Fault) -> bool {
     match fault {
-        Fault::DropNext { .. } => true,
+        Fault::DropNext { .. } | Fault::Unlink(_) => true,
         Fault::Network { loss, .. } => loss.is_some_and(|loss| loss > 0.0),
         Fault::Cut(_) | Fault::CutOneWay(_) | Fault::Partition(_) => cuts(fault),
         Fault::Crash(_)
@@ -223,6 +225,12 @@ fn loses_messages(fault: &Fault) -> bool {
         | Fault::Heal
         | Fault::Slow { .. }
         | Fault::CrashBeforeSend { .. }
-        | Fault::Perform { .. } => false,
+        | Fault::Perform { .. }
+        | Fault::Resign(_)
+        | Fault::ResignFor { .. }
+        | Fault::Stand(_)
+        | Fault::Transfer { .. }
+        | Fault::Leave(_)
+        | Fault::Work { .. } => false,
     }
 }

@@ -1,8 +1,8 @@
 //! Known flaws as data: where to search for each, and what finding it means.
 //!
-//! A file says which algorithm, which property it breaks as printed, and within which limits plans are drawn, so narrow
-//! that what is found is this flaw and no other. Flaws that no search shows have a reason instead. What a file can say is
-//! in `docs/check.md`; adding a flaw is adding a file.
+//! A file names the algorithm, the property that it breaks as printed, and the limits within which plans are drawn. The
+//! limits are so narrow that the search finds this flaw and no other. Flaws that no search shows have a reason instead.
+//! `docs/reference/check.md` describes the format. To add a flaw, add a file.
 
 mod parse;
 mod world;
@@ -23,7 +23,7 @@ pub use world::Fixed;
 /// A flaw of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flaw {
-    /// Its name in `docs/divergence.md`, or that of a claim.
+    /// Its name in `docs/concepts/divergence.md`, or that of a claim.
     pub erratum: String,
     /// What is wrong, in a few words.
     pub title: String,
@@ -50,11 +50,11 @@ pub enum Evidence {
 pub struct Hunt {
     /// The algorithm.
     pub protocol: Protocol,
-    /// What happens, for people who look at the run.
+    /// An explanation of the run.
     pub story: String,
     /// What a run must do to show it.
     pub goal: Goal,
-    /// What plans are drawn.
+    /// The limits of the plans.
     pub limits: Limits,
     /// What is the same in all of them.
     pub fixed: Fixed,
@@ -85,8 +85,8 @@ impl Flaw {
 }
 
 impl Hunt {
-    /// The plan of that seed. It expects the property to hold, if that is promised there or waived: by this variant, or by the
-    /// paper, whose claim may be one that no repair can keep.
+    /// The plan of that seed. It expects the property to hold if this variant or the paper promises it there, or if the
+    /// missing assumptions are waived. (The paper's claim may be one that no repair can keep.)
     pub fn draw(&self, variant: Variant, seed: u64) -> Scenario {
         let mut plan = plan::draw_within(self.protocol, variant, &self.limits, seed);
         self.fixed.apply(&mut plan);
@@ -115,7 +115,7 @@ impl Hunt {
         Some(Found { seed, runs: seed - self.seed + 1, scenario: self.draw(Variant::Printed, seed) })
     }
 
-    /// The shortest scenario that shows what a plan shows; the shortest so far once `stop` is set.
+    /// The shortest scenario that shows what a plan shows; the shortest so far if `stop` is set.
     pub fn shrink(&self, found: &Found, effort: &Effort, stop: &AtomicBool) -> Option<Shrunk> {
         shrink_to(&found.scenario, &self.goal, effort, stop)
     }
@@ -136,12 +136,12 @@ impl Hunt {
     }
 }
 
-/// What the repaired algorithm does where the printed one was searched.
+/// What the repaired algorithm does in the same search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
     /// How many plans were played.
     pub runs: u64,
-    /// In how many there was occasion to break what the printed algorithm breaks.
+    /// In how many of them the flaw could have shown.
     pub judged: u64,
     /// The seeds of those in which it is broken, or anything else that is promised.
     pub broken: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Keeps the record of a run while it happens: the hash, the accounts, the judge, and whoever wants to listen.
+//! Keeps the record of a run while it happens: the hash, the counts, the judge, and a listener.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -88,7 +88,7 @@ impl<'a> Journal<'a> {
         self.announced.get(&node).copied()
     }
 
-    /// What was told of restricted operations so far.
+    /// The restricted operations so far.
     pub(crate) fn operations(&self) -> &Operations {
         &self.operations
     }

@@ -1,7 +1,7 @@
-//! A deterministic world for Bellwether's state machines, and the checkers that judge what happens in it.
+//! A deterministic world for Bellwether's state machines, and the checkers that judge its runs.
 //!
-//! A [`scenario::Scenario`] says what runs and what befalls it; [`run::run`] plays it in a [`world::World`] and gives a
-//! [`report::Report`]. The world writes a trace; the checkers in [`check`] judge the trace, never the world, so that
+//! A [`scenario::Scenario`] says what runs and what goes wrong; [`run::run`] plays it in a [`world::World`] and returns
+//! a [`report::Report`]. The world writes a trace; the checkers in [`check`] judge the trace, never the world, so that
 //! they can judge recorded runs of a real cluster as well.
 //!
 //! The same scenario and seed give the same trace, and the same hash of it, on every machine.
@@ -14,6 +14,7 @@ pub mod campaign;
 mod chance;
 pub mod check;
 mod clock;
+pub mod defect;
 pub mod diagram;
 pub mod environment;
 pub mod explore;

@@ -1,6 +1,7 @@
-//! The history of groups in a run: which there were, who was in them, and which came from which (Garcia-Molina, section IV.B).
+//! The lineage of groups in a run: the groups, their members, and which came from which (Garcia-Molina's *history*, section
+//! IV.B).
 //!
-//! Read from the trace alone, so that recorded runs have one as well.
+//! It is read only from the trace, so that recorded runs have one as well.
 
 mod dot;
 mod layout;
@@ -20,8 +21,8 @@ use bellwether_proto::trace::{TraceEvent, What};
 pub use dot::dot;
 pub use picture::svg;
 
-/// Whether the groups of an algorithm have a history: they are reorganized, and have numbers to be told apart by. Those of the
-/// Bully algorithm have none as printed.
+/// Whether the groups of an algorithm have a lineage: they are reorganized, and have numbers. The Bully algorithm as printed
+/// numbers none.
 pub fn is_kept(protocol: Protocol, variant: Variant) -> bool {
     let spec = protocol.spec();
     let are_numbered = match variant {
@@ -42,7 +43,7 @@ pub struct Lineage {
 /// What a trace tells of one group.
 #[derive(Clone, Debug)]
 pub struct Vertex {
-    /// Who coordinates it: it alone tells of members and parents.
+    /// Its coordinator, which alone reports members and parents.
     pub coordinator: NodeId,
     /// Who joined it.
     pub members: BTreeSet<NodeId>,
@@ -50,7 +51,7 @@ pub struct Vertex {
     pub parents: BTreeSet<GroupId>,
     /// When it was first recorded.
     pub at: Time,
-    /// What each node has recorded of it, in the order in which they did, with the time.
+    /// Each node's record of it, in the order of recording, with the time.
     pub records: Vec<(NodeId, RecordDigest, Time)>,
 }
 

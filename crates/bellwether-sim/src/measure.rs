@@ -1,4 +1,4 @@
-//! What the algorithms cost and deliver, measured in runs: never quoted.
+//! What the algorithms cost and deliver, measured in runs.
 //!
 //! - [`compare`]: algorithms side by side, in a scenario or on a user's own figures of latency and loss.
 //! - [`omega`]: every eventual leader protocol in every model: does it converge, when, and what does it then send.

@@ -1,8 +1,7 @@
-//! Links of an assumption model: when a message arrives that was sent now.
+//! Links of a network model: when does a message arrive that is sent now?
 //!
-//! A model makes a promise about some messages, from its time on; whatever it does not promise anything about is
-//! [`Hostile`], and so is everything before that time. Only what is promised can then explain that an algorithm
-//! works.
+//! A model makes a promise about some messages, from its time on. Everything else is [`Hostile`], and so is
+//! everything before that time. So only the promise can explain that an algorithm works.
 //!
 //! | kind | promise |
 //! |---|---|
@@ -32,7 +31,7 @@ use hostile::{Hostile, Jumble};
 use moving::Moving;
 use pattern::Pattern;
 
-/// What a model makes of the links, and where it stands.
+/// A model of the links, and its state.
 #[derive(Debug)]
 pub(crate) struct Behaviour {
     /// When the promise begins.
@@ -49,10 +48,10 @@ enum Promise {
     Everything(Timely),
     /// What the source sends to these is timely.
     Source { source: usize, receivers: Vec<bool>, timely: Timely },
-    /// What anybody sends to those whose turn it is is timely. One source would do; the others do as it does, so that it
-    /// does not stand out.
+    /// Messages to the nodes whose turn it is are timely, whoever sends them. One source would be enough; the others do
+    /// the same, so that it does not stand out.
     Moving { of: Vec<Moving>, leader: Option<usize>, timely: Timely },
-    /// So is what they answer at once.
+    /// Their immediate answers are timely as well.
     Accessible(Accessible),
     /// The source's response is among the first.
     Pattern(Pattern),
@@ -72,7 +71,7 @@ impl Promised {
 }
 
 impl Behaviour {
-    /// None for a model that leaves the links to the rule of `[network]`.
+    /// `None` for a model that leaves the links to the rule of `[network]`.
     pub(crate) fn new(scenario: &Scenario, rng: &mut ChaCha8Rng) -> Option<Self> {
         let model = scenario.network.model.as_ref()?;
         let promise = Promise::new(model, scenario, rng)?;
@@ -101,7 +100,7 @@ impl Behaviour {
         }
     }
 
-    /// This node leads now. What is not promised turns against it.
+    /// This node leads now. The hostile links turn against it.
     pub(crate) fn tell_leader(&mut self, node: usize) {
         self.hostile.tell_leader(node);
         match &mut self.promise {

@@ -1,4 +1,4 @@
-//! Links: what becomes of a message between two nodes.
+//! Links: what happens to a message between two nodes.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::message::Kind;
@@ -10,7 +10,7 @@ use crate::chance::{Chance, below};
 use crate::model::Behaviour;
 use crate::scenario::{Latency, LinkRule, Scenario, index};
 
-/// What becomes of a message.
+/// What happens to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Lost(DropReason),

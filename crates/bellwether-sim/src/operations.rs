@@ -1,12 +1,13 @@
-//! What became of the restricted operations of a run: the account that `sim` gives of each.
+//! The outcomes of the restricted operations of a run, for the report of `sim`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use bellwether_proto::group::{Ballot, GroupEvent, OpId};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::trace::{TraceEvent, What};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// How a restricted operation stands at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum Outcome {
     Aborted,
     /// Nobody that was asked tried.
     Declined,
-    /// Nothing else was told of it: whoever was asked was down, or crashed before it had decided.
+    /// None of these: the node that was asked was down, or crashed before it decided.
     Open,
 }
 
@@ -41,30 +42,42 @@ impl Outcome {
     }
 }
 
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 /// A restricted operation at the end of a run. Field names are a stable format.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Operation {
     /// Its number.
     pub op: u64,
-    /// `committed`, `aborted`, `declined` or `open`.
-    pub outcome: &'static str,
+    /// How it stands.
+    pub outcome: Outcome,
     /// The group that committed it.
     pub group: Option<String>,
     /// The nodes that have learnt of the commit.
     pub known_to: Vec<u32>,
-    /// What those said that were asked to perform it, in order.
+    /// The answers of the nodes that were asked, in order.
     pub answers: Vec<Answer>,
 }
 
-/// What a node said that was asked to perform an operation.
+/// The answer of a node that was asked to perform an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// When, in microseconds.
     pub t_us: u64,
     /// Which node.
     pub node: u32,
-    /// `committed`, `aborted` or `declined`.
-    pub answer: &'static str,
+    /// Committed, aborted or declined.
+    pub answer: Outcome,
     /// Why it declined.
     pub reason: Option<&'static str>,
 }
@@ -73,7 +86,7 @@ pub struct Answer {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Operations(BTreeMap<OpId, Told>);
 
-/// What was told of one operation.
+/// The events of one operation.
 #[derive(Clone, Debug, Default)]
 struct Told {
     committed: Option<Ballot>,
@@ -109,7 +122,7 @@ impl Operations {
         self.0.entry(op).or_default()
     }
 
-    /// What became of every operation that was asked for, in order of their numbers.
+    /// The outcome of every operation that was asked for, in order of their numbers.
     pub(crate) fn account(&self, asked_for: BTreeSet<OpId>) -> Vec<Operation> {
         let nothing = Told::default();
         let account = |op: OpId| self.0.get(&op).unwrap_or(&nothing).account(op);
@@ -118,7 +131,7 @@ impl Operations {
 }
 
 impl Told {
-    /// The first to know is the coordinator, and that is its answer; the others are told.
+    /// The coordinator is the first to know, and this is its answer; the others are told.
     fn commit(&mut self, event: &TraceEvent, ballot: Ballot) {
         self.known_to.insert(event.node);
         if self.committed.is_none() {
@@ -129,7 +142,7 @@ impl Told {
 
     fn answer(&mut self, event: &TraceEvent, answer: Outcome, reason: Option<&'static str>) {
         let t_us = event.at.as_micros();
-        self.answers.push(Answer { t_us, node: event.node.0, answer: answer.name(), reason });
+        self.answers.push(Answer { t_us, node: event.node.0, answer, reason });
     }
 
     fn outcome(&self) -> Outcome {
@@ -146,7 +159,7 @@ impl Told {
     fn account(&self, op: OpId) -> Operation {
         Operation {
             op: op.0,
-            outcome: self.outcome().name(),
+            outcome: self.outcome(),
             group: self.committed.map(|ballot| ballot.group.to_string()),
             known_to: self.known_to.iter().map(|node| node.0).collect(),
             answers: self.answers.clone(),

@@ -1,4 +1,4 @@
-//! What was measured as a picture to put on a slide.
+//! Measurements as a picture for a slide.
 //!
 //! | part | file |
 //! |---|---|
@@ -33,7 +33,7 @@ pub struct Captions {
     pub title: String,
     /// What was measured, on which figures.
     pub about: String,
-    /// What must not be overlooked: a line for each.
+    /// Warnings, one line each.
     pub notes: Vec<String>,
 }
 

@@ -1,14 +1,14 @@
-//! Judges recorded runs: the traces of nodes, and what is known from outside about what befell them.
+//! Judges recorded runs: the traces of nodes, and the truth about what was done to them.
 //!
 //! | step | file |
 //! |---|---|
 //! | one trace of all, in order of time, from the first event on | `merge.rs` |
 //! | every id a rank, as the checkers want it | `ranks.rs` |
-//! | who came up and who crashed, where a trace only shows it | `lives.rs` |
+//! | starts and crashes, if a trace shows them only indirectly | `lives.rs` |
 //! | which assumptions the run kept | `kept.rs` |
 //!
-//! Nobody can tell from the traces alone that a node is down and not just silent, or that a link is cut. So without the
-//! truth only that nodes which speak agree is judged.
+//! The traces alone do not tell a node that is down from a silent one, nor show that a link is cut. So without the
+//! truth only agreement among the nodes that speak is judged.
 
 mod kept;
 mod lives;
@@ -20,11 +20,12 @@ mod tests;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::leadership::Terms;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::TraceEvent;
 
-use crate::check::{Facts, Finding, Judge};
+use crate::check::{Facts, Finding, Judge, Leading};
 use crate::environment::promises;
 use crate::scenario::{NODES_MAX, Scenario};
 use crate::trace_file::{Setup, TraceFile};
@@ -52,11 +53,11 @@ pub struct Recorded {
     pub ended: Time,
     /// The verdicts, and how many events there were up to each violation.
     pub findings: Vec<(Finding, usize)>,
-    /// What is promised and was not judged, and why.
+    /// The promised properties that were not judged, and why.
     pub not_judged: Vec<(Property, String)>,
 }
 
-/// Judges what the nodes recorded, and what befell them if that is known.
+/// Judges the nodes' traces, with the truth if it is known.
 ///
 /// # Errors
 /// If the traces are not of one cluster, or there is nothing in them.
@@ -140,7 +141,7 @@ fn all_are_members(events: &[TraceEvent], members: &[NodeId]) -> Result<(), Stri
     }
 }
 
-/// What to judge, and what not for which reason.
+/// Which properties to judge, and which not, with the reasons.
 fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Property, String)>) {
     let (mut judged, mut left_out) = (Vec::new(), Vec::new());
     for promise in promises(setup.protocol, setup.variant, kept.announced()) {
@@ -168,6 +169,9 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Sle1
         | Property::Ale1
         | Property::Epoch
+        | Property::EpochOnce
+        | Property::WorkEndsFirst
+        | Property::Answered
         | Property::History => true,
         // Nor would the votes of whoever is missing be counted.
         Property::RestrictedOnce
@@ -180,6 +184,9 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Omega
         | Property::SingleSender
         | Property::Settled
+        | Property::EpochGrows
+        | Property::AnnouncedOnce
+        | Property::Led
         | Property::FdComplete
         | Property::FdAccurate
         | Property::FdLatency
@@ -214,6 +221,7 @@ fn findings(
 fn facts(setup: &Setup, nodes: usize) -> Facts {
     let kind = setup.detector.unwrap_or(DetectorKind::Heartbeat);
     let detector = DetectorConfig::new(kind, setup.timing);
+    let defaults = Scenario { timing: setup.timing, ..Scenario::calm(setup.protocol, 1, Time::ZERO) };
     Facts {
         nodes,
         priority: setup.protocol.spec().priority,
@@ -221,6 +229,12 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
         detector_latency: detector.latency(nodes),
         reporters: detector.reporters,
         drift_ppm: DRIFT_PPM,
+        leading: Leading {
+            settle: Terms::settle(setup.protocol.spec(), &setup.timing),
+            release_timeout: defaults.policy.release_timeout,
+            successor_patience: defaults.successor_patience(),
+            quorum: setup.protocol.spec().mode.needs(nodes),
+        },
     }
 }
 

@@ -1,13 +1,14 @@
-//! What came of a run: the object that `bellwether sim --json` prints.
+//! The report of a run: the object that `bellwether sim --json` prints.
 
 use std::collections::BTreeMap;
 
+use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Layer;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
-use bellwether_proto::view::View;
-use serde::Serialize;
+use bellwether_proto::view::{Status, View};
+use serde::{Serialize, Serializer};
 
 use crate::check::{Finding, Violation};
 use crate::environment::promises_ever;
@@ -21,9 +22,11 @@ pub struct Report {
     /// The scenario's name.
     pub scenario: String,
     /// The algorithm.
-    pub protocol: &'static str,
+    #[serde(serialize_with = "name")]
+    pub protocol: Protocol,
     /// Repaired or printed.
-    pub variant: &'static str,
+    #[serde(serialize_with = "name")]
+    pub variant: Variant,
     /// How many nodes.
     pub nodes: u32,
     /// The seed.
@@ -33,9 +36,9 @@ pub struct Report {
     /// Each node at the end.
     #[serde(rename = "final")]
     pub last: Vec<FinalNode>,
-    /// What it cost.
+    /// Its messages.
     pub messages: Messages,
-    /// What became of each restricted operation that was asked for.
+    /// The outcome of each restricted operation that was asked for.
     pub operations: Vec<Operation>,
     /// How often a node began to lead, the first time not counted.
     pub leader_changes: u64,
@@ -55,12 +58,13 @@ pub struct FinalNode {
     /// Whether it is up.
     pub up: bool,
     /// Its status.
-    pub status: &'static str,
+    #[serde(serialize_with = "name")]
+    pub status: Status,
     /// The leader it names.
     pub leader: Option<u32>,
     /// Its group.
     pub group: Option<String>,
-    /// The leader that it announces, and the epoch, where nodes are run as an agent runs them.
+    /// The leader that it announces, and the epoch, if nodes run as agents.
     #[serde(skip)]
     pub announced: Option<(u32, u64)>,
 }
@@ -85,8 +89,9 @@ pub struct Messages {
 /// The verdict on a property.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// Its name.
-    pub name: &'static str,
+    /// Which.
+    #[serde(rename = "name", serialize_with = "name")]
+    pub property: Property,
     /// Whether it held.
     pub holds: bool,
     /// If not, how it was first broken.
@@ -121,8 +126,8 @@ impl Report {
         let Played { last, accounts, leader_changes, operations, hash, findings } = played;
         Self {
             scenario: scenario.name.clone(),
-            protocol: scenario.protocol.name(),
-            variant: scenario.variant.name(),
+            protocol: scenario.protocol,
+            variant: scenario.variant,
             nodes: scenario.nodes,
             seed: scenario.seed,
             ended_at_us: scenario.until.as_micros(),
@@ -138,9 +143,8 @@ impl Report {
 
     /// Whether every expectation was met and nothing broke that the file does not say must break.
     pub fn passed(&self, scenario: &Scenario) -> bool {
-        let unexpected = |judged: &&Judged| {
-            !judged.holds && !scenario.expect.violates.iter().any(|property| property.name() == judged.name)
-        };
+        let unexpected =
+            |judged: &&Judged| !judged.holds && !scenario.expect.violates.contains(&judged.property);
         self.expectations.iter().all(|expectation| expectation.met)
             && !self.properties.iter().any(|j| unexpected(&j))
     }
@@ -151,7 +155,7 @@ impl FinalNode {
         Self {
             node: id.0,
             up: *view != View::DOWN,
-            status: view.status.name(),
+            status: view.status,
             leader: view.leader.map(|leader| leader.0),
             group: view.group.map(|group| group.to_string()),
             announced: announced.map(|(leader, epoch)| (leader.0, epoch)),
@@ -176,7 +180,7 @@ impl Judged {
     fn new(finding: &Finding) -> Self {
         let tell = |at: Time, what: &str| format!("at {at}: {what}");
         Self {
-            name: finding.property.name(),
+            property: finding.property,
             holds: finding.violation.is_none(),
             violation: finding.violation.as_ref().map(|violation| tell(violation.at, &violation.what)),
         }
@@ -205,7 +209,7 @@ fn expectations(scenario: &Scenario, played: &Played) -> Vec<Expectation> {
     });
     let fates = expect.outcome.iter().filter_map(|(op, expected)| {
         let found = operations.iter().find(|operation| operation.op == op.0)?.outcome;
-        (found != expected.name()).then(|| format!("operation {op} is {found}, not {}", expected.name()))
+        (found != *expected).then(|| format!("operation {op} is {found}, not {expected}"))
     });
     let epochs = expect.epoch.iter().filter_map(|(node, epoch)| {
         let found = at_end(node)?.announced;
@@ -262,6 +266,39 @@ impl Expectation {
         let detail = (!unmet.is_empty()).then(|| unmet.join("; "));
         given.then_some(Self { what, met: detail.is_none(), detail })
     }
+}
+
+/// What stands in a report by its name.
+trait Named: Copy {
+    fn name(self) -> &'static str;
+}
+
+impl Named for Protocol {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+impl Named for Variant {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+impl Named for Status {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+impl Named for Property {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+fn name<T: Named, S: Serializer>(named: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(named.name())
 }
 
 fn count(what: &str, accounts: &Accounts) -> u64 {

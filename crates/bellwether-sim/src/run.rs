@@ -1,13 +1,14 @@
 //! From a scenario to its report.
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
+use bellwether_proto::leadership::Terms;
 use bellwether_proto::message::Frame;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 use bellwether_proto::wire::{self, Channel};
 
-use crate::check::{Facts, Judge};
+use crate::check::{Facts, Judge, Leading};
 use crate::environment::{judged, largest_drift};
 use crate::journal::{Journal, Listener};
 use crate::report::{FinalNode, Played, Report};
@@ -38,12 +39,12 @@ pub fn run_through_the_wire(scenario: &Scenario) -> Report {
     finish(scenario, world)
 }
 
-/// The world of a scenario, judged by what applies to it.
+/// The world of a scenario, with the judges that apply to it.
 pub fn world<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -> World<'a, AnyElection> {
     World::new(scenario, Journal::new(Judge::new(facts(scenario), &judged(scenario)), listener))
 }
 
-/// The world of a scenario, of which only what it costs is asked.
+/// The world of a scenario, without judges: only its cost matters.
 pub fn world_unjudged<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -> World<'a, AnyElection> {
     World::new(scenario, Journal::new(Judge::new(facts(scenario), &[]), listener))
 }
@@ -61,6 +62,12 @@ pub fn facts(scenario: &Scenario) -> Facts {
             _ => 1,
         },
         drift_ppm: largest_drift(scenario),
+        leading: Leading {
+            settle: Terms::settle(scenario.protocol.spec(), &scenario.timing),
+            release_timeout: scenario.policy.release_timeout,
+            successor_patience: scenario.successor_patience(),
+            quorum: scenario.protocol.spec().mode.needs(scenario.nodes as usize),
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scenarios: what runs, in which world, what befalls it, and what is expected.
 //!
-//! The file format is described in `docs/scenarios.md`. Parsing (`parse.rs`) yields a [`Scenario`] that is valid as a
+//! The file format is described in `docs/reference/scenarios.md`. Parsing (`parse.rs`) yields a [`Scenario`] that is valid as a
 //! whole; printing (`print.rs`) gives a file that parses to the same.
 
 pub(crate) mod defaults;
@@ -12,6 +12,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
 use bellwether_proto::group::OpId;
@@ -25,6 +26,10 @@ pub use parse::Overrides;
 
 /// The largest cluster a scenario may ask for. Memory grows with its square: this many take about two gigabytes.
 pub const NODES_MAX: u32 = 4_000;
+
+/// How long it takes until two members whose connection ended with a goodbye are connected again: about as long as an agent
+/// waits before it dials again.
+pub const REDIAL: Span = Span::millis(20);
 
 /// One experiment, complete and valid.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +48,8 @@ pub struct Scenario {
     pub until: Time,
     /// Whether nodes are run as an agent runs them: connected, and announcing leadership once it is settled.
     pub agent: bool,
+    /// What members are told about leading. Without `agent` nobody looks at it.
+    pub policy: Policy,
     /// How links behave.
     pub network: Network,
     /// `[timing]`, defaults filled in.
@@ -72,9 +79,10 @@ impl Scenario {
             seed: 1,
             until,
             agent: false,
+            policy: Policy::default(),
             network: Network { base, links: Vec::new(), model: None },
             timing: Timing { delta, tau, step: delta },
-            detector: Detector { kind: defaults::detector(protocol), period: tau, reporters: 1 },
+            detector: Detector { kind: defaults::detector(protocol, false), period: tau, reporters: 1 },
             parameters: Parameters::default(),
             drift_ppm: BTreeMap::new(),
             events: Vec::new(),
@@ -89,7 +97,12 @@ impl Scenario {
 
     /// The algorithm's t: how many crashes it is to tolerate.
     pub fn t(&self) -> u32 {
-        self.parameters.t.unwrap_or(defaults::t(self.nodes))
+        self.parameters.t.unwrap_or(defaults::t(self.nodes, self.agent))
+    }
+
+    /// How long a member that gives leadership back waits for the next leader, as agents have it.
+    pub fn successor_patience(&self) -> Span {
+        Settings::new(NodeId(1), Vec::new(), self.protocol, self.timing).patience.successor
     }
 
     /// The detector as the nodes are to be given it.
@@ -101,6 +114,31 @@ impl Scenario {
             step: self.timing.step,
             reporters: self.detector.reporters,
             reports_new_lives: self.variant == Variant::Repaired,
+        }
+    }
+}
+
+/// What members are told about leading: who is preferred, and how leadership is given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// How much a node is preferred as the leader; 0 if it is not listed.
+    pub priority: BTreeMap<NodeId, u32>,
+    /// Who, when it leads, makes way for a node of higher priority, and after how long.
+    pub preempt: BTreeMap<NodeId, Span>,
+    /// How long a leader's work may take to end.
+    pub release_timeout: Span,
+    /// How long a node that resigned stands aside.
+    pub resign_hold: Span,
+}
+
+impl Default for Policy {
+    /// As agents have it.
+    fn default() -> Self {
+        Self {
+            priority: BTreeMap::new(),
+            preempt: BTreeMap::new(),
+            release_timeout: defaults::RELEASE_TIMEOUT,
+            resign_hold: defaults::RESIGN_HOLD,
         }
     }
 }
@@ -251,6 +289,35 @@ pub enum Fault {
         node: NodeId,
         /// The number of the operation.
         op: OpId,
+    },
+    /// `resign`: the program asks these to give leadership back and to stand aside for the `resign_hold`.
+    Resign(Vec<NodeId>),
+    /// `resign_for`: the same, for as long as it says.
+    ResignFor {
+        /// Who.
+        node: NodeId,
+        /// For how long; `None` until it is told to stand.
+        hold: Option<Span>,
+    },
+    /// `stand`: the program asks these to stand again.
+    Stand(Vec<NodeId>),
+    /// `transfer`: the program asks one to hand leadership over to the other.
+    Transfer {
+        /// Who is asked.
+        from: NodeId,
+        /// To whom.
+        to: NodeId,
+    },
+    /// `leave`: the program asks these to leave. Their processes end with a goodbye, and `recover` starts them again.
+    Leave(Vec<NodeId>),
+    /// `unlink`: the connections between these end with a goodbye, and come back a while later.
+    Unlink(Vec<(NodeId, NodeId)>),
+    /// `work`: how long the node's work as the leader takes, from now on, to end when it is to.
+    Work {
+        /// Whose.
+        node: NodeId,
+        /// How long; `None` for ever.
+        ends_after: Option<Span>,
     },
     /// `network`: changes the rule of every link without a rule of its own.
     Network {

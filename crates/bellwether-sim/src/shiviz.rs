@@ -20,8 +20,9 @@ use bellwether_proto::group::GroupEvent;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::leadership::Announcement;
+use bellwether_proto::tenure::Command;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 
 /// What a file begins with.
 pub const HEADER: &str = "(?<host>\\S*) (?<clock>\\{.*\\})\\n(?<event>.*)\n\n";
@@ -97,8 +98,24 @@ fn describe(event: &TraceEvent) -> Option<String> {
         What::Mend(peer) => format!("reaches {peer} again"),
         What::Slow(peer) => format!("has another delay to {peer}"),
         What::Node(event) => reported(&event)?,
+        What::Unlinked(peer) => format!("is no longer connected with {peer}"),
+        What::Program(told) => between(told),
         What::Late(_) | What::Deadline | What::Persist(_) => return None,
     })
+}
+
+/// What passes between a member and its program.
+fn between(told: Program) -> String {
+    match told {
+        Program::Asked { command: Command::Transfer { to }, .. } => format!("is asked to transfer to {to}"),
+        Program::Asked { command, .. } => format!("is asked to {}", command.name()),
+        Program::Answered { refused: None, .. } => "has done as asked".to_owned(),
+        Program::Answered { refused: Some(why), .. } => format!("refuses ({why})"),
+        Program::WorkBegins { epoch } => format!("begins to work as the leader, epoch {epoch}"),
+        Program::AskedBack { epoch } => format!("is to end its work as the leader, epoch {epoch}"),
+        Program::WorkEnds => "has ended its work as the leader".to_owned(),
+        Program::Left => "leaves".to_owned(),
+    }
 }
 
 fn reported(event: &Event) -> Option<String> {
@@ -124,7 +141,7 @@ fn reported(event: &Event) -> Option<String> {
             let leader = leader.map_or("nobody".to_owned(), |leader| leader.to_string());
             format!("announces {leader}, epoch {epoch}: {cause}")
         }
-        Event::Yield(peer) => format!("is to yield to {peer}"),
+        Event::GivenUp => "gives its work up".to_owned(),
         Event::Reborn(incarnation) => format!("is reborn, life {incarnation}"),
         Event::Down(peer) => format!("DownSig of {peer}"),
         Event::PlayDead => "plays dead".to_owned(),

@@ -42,8 +42,9 @@ pub use blame::Blame;
 pub use goal::{Broken, Ends, Goal};
 pub use size::Size;
 
-/// What promises of "some time, and then for ever" are given after the last event of a shrunk scenario, unless it had
-/// less to begin with. They have no bound that could fall due: without this any run could be made too short to agree in.
+/// How long a shrunk scenario goes on after its last event if the promise is about "some time, and then for ever",
+/// unless it was shorter to begin with. Such promises have no bound; without this any run could be made too short to
+/// reach agreement.
 pub const EVENTUALLY: Span = Span::secs(30);
 
 /// How much work to spend.
@@ -61,10 +62,10 @@ impl Default for Effort {
     }
 }
 
-/// What came of shrinking.
+/// The result of shrinking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shrunk {
-    /// The smallest scenario that was found. It expects what it breaks.
+    /// The smallest scenario that was found. It expects its violation.
     pub scenario: Scenario,
     /// How it breaks it, for people.
     pub story: String,
@@ -75,7 +76,7 @@ pub struct Shrunk {
 }
 
 impl Shrunk {
-    /// The scenario as a file that begins with these lines of comment, and how it breaks what it breaks.
+    /// The scenario as a file. It begins with these lines of comment, and with the violation in words.
     pub fn file(&self, lines: &[&str]) -> String {
         let mut file = String::new();
         for line in lines.iter().copied().chain([self.story.as_str()]) {
@@ -87,8 +88,8 @@ impl Shrunk {
     }
 }
 
-/// Shrinks a scenario that breaks a property which is promised in its world; none if it does not. Once `stop` is set it
-/// ends with the smallest that it has found by then.
+/// Shrinks a scenario that breaks a property that is promised in its world; `None` if it does not. Once `stop` is set
+/// it ends with the smallest scenario found by then.
 pub fn shrink(scenario: &Scenario, property: Property, effort: &Effort, stop: &AtomicBool) -> Option<Shrunk> {
     shrink_to(scenario, &Goal::property(property), effort, stop)
 }
@@ -132,18 +133,18 @@ const PASSES: [Pass; 9] = [
     nodes::fewer_and_sooner,
 ];
 
-/// The same run, told in order of time, and expecting nothing but what is to be shown.
+/// The same run, with events in order of time and no expectation but the goal.
 fn plain(scenario: &Scenario, goal: &Goal) -> Scenario {
     let mut plain = Scenario { expect: goal.expect(), ..scenario.clone() };
     plain.events.sort_by_key(|planned| planned.at);
     plain
 }
 
-/// Names what is shown, and expects everything that is broken with it, so that the file does as it says.
+/// Names the goal, and expects everything that is broken with it, so that the file passes.
 fn told(mut scenario: Scenario, goal: &Goal) -> (Scenario, String) {
     let report = run::run(&scenario);
     let broken = report.properties.iter().filter(|judged| !judged.holds);
-    let violates = broken.clone().filter_map(|judged| Property::by_name(judged.name)).collect();
+    let violates = broken.clone().map(|judged| judged.property).collect();
     scenario.expect = Expect { violates, ..scenario.expect };
     scenario.name = format!(
         "{} {}: {} is broken",

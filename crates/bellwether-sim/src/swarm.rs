@@ -1,7 +1,8 @@
 //! Swarm search: many plans, each with its own mix of faults, sizes and timings, played in search of a broken promise.
 //!
-//! A search is a function of its seeds: whatever the number of threads, it finds the same. Of each property it tells the
-//! violation with the smallest seed. What was [reached] tells how much a search without violations is worth.
+//! A search is a function of its seeds: whatever the number of threads, it finds the same. For each property it reports
+//! the violation with the smallest seed. The situations that were [reached] show how much a search without violations is
+//! worth.
 
 mod play;
 pub mod reached;
@@ -44,13 +45,13 @@ impl Search {
         plan::draw_within(self.protocol, self.variant, &self.limits, seed)
     }
 
-    /// What must be reached, lest that nothing was found mean nothing.
+    /// The situations that must occur, or the search proves nothing.
     pub fn must_reach(&self) -> Vec<Situation> {
         reached::required(self.protocol, self.variant, &self.limits)
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// How many plans were played: all, or the first so many if the search was stopped.
@@ -82,11 +83,11 @@ pub struct Violation {
     pub how: check::Violation,
 }
 
-/// Is told of every plan as soon as it has been played, by the thread that played it.
+/// Called after every plan, by the thread that played it.
 ///
-/// It may stop the search. Seeds are taken in order, and what was begun is finished: when a violation is told, every plan
-/// with a smaller seed is in the outcome, and so a search that is stopped at its first violation finds the same one
-/// with any number of threads.
+/// It may stop the search. Seeds are taken in order, and plans that were begun are finished. When a violation is
+/// reported, every plan with a smaller seed is in the result. So a search that is stopped at its first violation finds
+/// the same one with any number of threads.
 pub trait Watcher: Sync {
     /// That plan has been played.
     fn played(&self, seed: u64, played: &Played);
@@ -161,7 +162,7 @@ impl Outcome {
         }
     }
 
-    /// Adds what came of other plans.
+    /// Adds the results of other plans.
     pub fn join(&mut self, other: Self) {
         self.runs += other.runs;
         self.events += other.events;

@@ -1,8 +1,8 @@
 //! Reads traces: what [`TraceEvent::json`] and [`trace::setup_json`](bellwether_proto::trace::setup_json) wrote, a line
 //! for each event.
 //!
-//! A line does not say everything that the event did: not what was made durable, and not when a message that arrived
-//! was sent. The latter is known where its sender's trace is read as well; see [`recorded`](crate::recorded).
+//! A line leaves out some facts of the event: what was made durable, and when a message that arrived was sent. The
+//! latter is known if the sender's trace is read as well; see [`recorded`](crate::recorded).
 
 mod line;
 
@@ -36,7 +36,7 @@ pub struct Setup {
     pub protocol: Protocol,
     /// As repaired, or as the paper prints it.
     pub variant: Variant,
-    /// Everybody, as far as the node was told.
+    /// All members that the node was told of.
     pub nodes: Vec<NodeId>,
     /// The timing parameters.
     pub timing: Timing,

@@ -6,8 +6,10 @@
 
 mod application;
 mod connections;
+mod cuts;
 mod footprint;
 mod hooks;
+mod programs;
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -20,7 +22,7 @@ use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
 use bellwether_proto::view::View;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
@@ -30,6 +32,7 @@ use application::Application;
 use connections::{Connections, News};
 use hooks::Disks;
 pub use hooks::Relay;
+use programs::Programs;
 
 use crate::adversary::Adversary;
 use crate::blueprint::Blueprint;
@@ -52,6 +55,8 @@ pub struct World<'a, E: Election> {
     net: Net,
     /// Who is connected, if nodes are run as an agent runs them.
     connections: Option<Connections>,
+    /// What they serve.
+    programs: Option<Programs>,
     adversary: Option<Adversary<InFlight<E::Msg>>>,
     /// Whether anybody may name another leader than when the network was last told.
     views_changed: bool,
@@ -114,6 +119,7 @@ impl<'a, E: Election> World<'a, E> {
             hosts: scenario.ids().map(|id| Host::new(id, scenario)).collect(),
             net: Net::new(scenario, &mut rng),
             connections: scenario.agent.then(Connections::default),
+            programs: scenario.agent.then(|| Programs::new(scenario.nodes as usize)),
             adversary: scenario
                 .network
                 .model
@@ -252,6 +258,9 @@ impl<'a, E: Election> World<'a, E> {
             Fault::DropNext { from, to, kind } => self.net.drop_next(index(*from), index(*to), kind),
             Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
             Fault::Perform { node, op } => self.perform(index(*node), *op),
+            Fault::Unlink(pairs) => pairs.iter().for_each(|(a, b)| self.unlink(index(*a), index(*b))),
+            Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) => self.ask_members(fault),
+            Fault::Transfer { .. } | Fault::Leave(_) | Fault::Work { .. } => self.ask_members(fault),
             Fault::Network { latency, loss, duplicate, fifo } => self.net.change_base(|rule| {
                 rule.latency = latency.unwrap_or(rule.latency);
                 rule.loss = loss.unwrap_or(rule.loss);
@@ -279,6 +288,9 @@ impl<'a, E: Election> World<'a, E> {
             form.option(host.disk.group.as_deref(), |form, kept| kept.canonical(form));
             let now = host.clock.reads(self.now);
             form.option(host.node.as_ref(), |form, node| node.canonical(now, form));
+        }
+        if let Some(programs) = &self.programs {
+            programs.canonical(&mut form);
         }
         if let Some(connections) = &self.connections {
             connections.canonical(&mut form);
@@ -322,13 +334,7 @@ impl<'a, E: Election> World<'a, E> {
             Some(application) => node.with_planner(application.patience),
             None => node,
         };
-        host.node = Some(match self.connections {
-            Some(_) => {
-                let terms = connections::terms(&self.blueprint.setup, host.disk.epoch);
-                node.with_leadership(terms, host.clock.reads(now))
-            }
-            None => node,
-        });
+        host.node = Some(node);
         self.record(at, What::Recover);
         self.tell_oracle(at, true);
         for peer in 0..self.hosts.len() {
@@ -344,6 +350,11 @@ impl<'a, E: Election> World<'a, E> {
     }
 
     fn crash(&mut self, at: usize) {
+        self.end(at, false);
+    }
+
+    /// The node's process ends, with a goodbye or without.
+    fn end(&mut self, at: usize, goodbye: bool) {
         let host = &mut self.hosts[at];
         let (was_up, was_fresh, was_paused) = (host.node.is_some(), host.fresh, host.paused);
         host.fresh = false;
@@ -363,7 +374,10 @@ impl<'a, E: Election> World<'a, E> {
         if was_up || was_fresh {
             self.tell_oracle(at, false);
         }
-        self.disconnect(at);
+        self.disconnect(at, goodbye);
+        if let Some(programs) = &mut self.programs {
+            programs.end(at);
+        }
     }
 
     fn recover(&mut self, at: usize) {
@@ -392,7 +406,7 @@ impl<'a, E: Election> World<'a, E> {
         self.record(at, What::Resume);
         self.boot_fresh(at);
         while let Some(news) = self.hosts[at].news.pop_front() {
-            self.input(at, news.into_input());
+            self.hear(at, news);
         }
         while let Some(message) = self.hosts[at].inbox.pop_front() {
             self.arrive(message);
@@ -483,9 +497,9 @@ impl<'a, E: Election> World<'a, E> {
     /// Carries out the outbox in order, so that what is persisted is durable before what follows is sent.
     fn carry_out(&mut self, at: usize) {
         if !self.outbox.is_empty() {
-            let mut outbox = std::mem::take(&mut self.outbox);
+            let (mut outbox, mut tenured) = (std::mem::take(&mut self.outbox), false);
             for output in outbox.drain() {
-                if !matches!(output, Output::Event(_)) && self.burns_down(at) {
+                if output.is_effect() && self.burns_down(at) {
                     self.crash(at);
                     break;
                 }
@@ -499,6 +513,16 @@ impl<'a, E: Election> World<'a, E> {
                         self.record(at, What::Persist(written));
                     }
                     Output::Plan(request) => self.ask(at, &request),
+                    Output::Tenure(tenure) => {
+                        tenured = true;
+                        self.tell_tenure(at, tenure);
+                    }
+                    Output::Answer { ticket, outcome } => self.answer_program(at, ticket, outcome),
+                    Output::Left => {
+                        self.record(at, What::Program(Program::Left));
+                        self.end(at, true);
+                        break;
+                    }
                     Output::Event(event) => {
                         self.views_changed |= matches!(event, Event::View(_));
                         self.record(at, What::Node(event));
@@ -522,6 +546,9 @@ impl<'a, E: Election> World<'a, E> {
                 }
             }
             self.outbox = outbox;
+            if tenured {
+                self.serve(at);
+            }
         }
         self.schedule_wake(at);
     }
@@ -550,6 +577,9 @@ impl<'a, E: Election> World<'a, E> {
         self.record_traffic(from, What::Send(msg));
         if self.adversary.as_ref().is_some_and(|adversary| adversary.suppresses(msg.from)) {
             return self.hold_up(from, msg, message);
+        }
+        if self.connections.as_ref().is_some_and(|connections| connections.rest(from, to)) {
+            return self.record(from, What::Drop(msg, DropReason::Cut));
         }
         match self.net.route(self.now, from, to, msg.kind, &mut self.rng) {
             Fate::Lost(reason) => self.record(from, What::Drop(msg, reason)),
@@ -621,41 +651,6 @@ impl<'a, E: Election> World<'a, E> {
         if wake < host.wake {
             host.wake = wake;
             self.queue.deadline(wake, at);
-        }
-    }
-
-    // The network.
-
-    fn set_cut(&mut self, from: NodeId, to: NodeId, cut: bool) {
-        if self.net.set_cut(index(from), index(to), cut) {
-            self.record(index(from), if cut { What::Cut(to) } else { What::Mend(to) });
-            if !cut {
-                self.reconnect(index(from), index(to));
-            }
-        }
-    }
-
-    fn heal(&mut self) {
-        self.net.forget_drops();
-        for from in 0..self.hosts.len() {
-            for to in 0..self.hosts.len() {
-                if self.net.is_cut(from, to) {
-                    self.set_cut(self.hosts[from].id, self.hosts[to].id, false);
-                }
-                if self.net.restore(from, to) {
-                    self.record(from, What::Slow(self.hosts[to].id));
-                }
-            }
-        }
-    }
-
-    fn partition(&mut self, blocks: &[Vec<NodeId>]) {
-        let block_of = |id: NodeId| blocks.iter().position(|block| block.contains(&id));
-        let ids: Vec<_> = self.hosts.iter().map(|host| (host.id, block_of(host.id))).collect();
-        for (from, one) in &ids {
-            for (to, other) in ids.iter().filter(|(to, _)| to != from) {
-                self.set_cut(*from, *to, one != other);
-            }
         }
     }
 

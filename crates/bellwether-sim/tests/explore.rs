@@ -124,7 +124,7 @@ fn fb_omega_as_printed_leads_when_one_link_fails() {
     let told = story(&system, &steps);
     assert_eq!(
         told.lines,
-        ["2's link to 1 fails: 2's link to 1 is down, 2 leads, cand_down to 3, LinkBeat to 1"]
+        ["2's link to 1 fails: 2's link to 1 is down, LinkBeat to 1, 2 leads, cand_down to 3"]
     );
 }
 

@@ -1,4 +1,4 @@
-//! What `docs/families.md` says of the smaller sizes is what is counted.
+//! What `docs/reference/families.md` says of the smaller sizes is what is counted.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ const ORDERS: u64 = 20;
 
 #[test]
 fn the_documented_counts_are_what_is_counted() {
-    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/families.md");
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/families.md");
     let text = fs::read_to_string(document).expect("the document is there");
     for (protocol, asks) in FAMILIES {
         for nodes in [4, 8] {
             let row = measure(protocol, asks, nodes, ORDERS);
             let documented = documented(&text, &row).unwrap_or_else(|| panic!("no line for {row:?}"));
-            assert_eq!(documented, shown(&row), "compare --families --out docs/families.md");
+            assert_eq!(documented, shown(&row), "compare --families --out docs/reference/families.md");
         }
     }
 }

@@ -10,11 +10,11 @@ use bellwether_sim::scenario::Scenario;
 
 #[test]
 fn every_erratum_has_a_file_and_every_file_an_erratum() {
-    let text = fs::read_to_string(root().join("docs/divergence.md")).expect("it can be read");
+    let text = fs::read_to_string(root().join("docs/concepts/divergence.md")).expect("it can be read");
     let told: BTreeSet<_> = text.lines().filter_map(heading).collect();
     let filed: BTreeSet<_> = flaws().iter().map(|flaw| whole(&flaw.erratum).to_owned()).collect();
     let errata: BTreeSet<_> = filed.iter().filter(|name| name.starts_with("E-")).cloned().collect();
-    assert_eq!(told, errata, "docs/divergence.md and flaws/ tell of the same errata");
+    assert_eq!(told, errata, "docs/concepts/divergence.md and flaws/ tell of the same errata");
     let ledgers = ["stoller-1997.md", "raynal-2007.md", "franceschetti-bruck-1998.md"];
     let folder = root().join("docs/papers");
     let ledgers = ledgers.map(|file| fs::read_to_string(folder.join(file)).expect("it can be read")).concat();

@@ -15,7 +15,7 @@ const DRAWN: &[(&str, u64)] = &[
     ("bully-fd printed", 0x1bbe_616e_2b6f_cfe1),
     ("async-bully repaired", 0x0bea_07d1_ba02_61fa),
     ("async-bully printed", 0x9bac_91fa_4705_99a4),
-    ("async-bully agent", 0xc2a9_f39e_bc63_b86e),
+    ("async-bully agent", 0x8167_60a9_dec4_1a7c),
     ("lfa repaired", 0x2dfa_0fec_f1b8_ebf1),
     ("lfa printed", 0x8e87_ef5f_03b9_2e28),
     ("lfa agent", 0xa464_c03f_4c6e_bdf3),
@@ -209,7 +209,11 @@ fn classes_of(plan: &Scenario) -> BTreeSet<FaultClass> {
         Fault::Slow { .. } => Some(FaultClass::Delay),
         Fault::DropNext { .. } => Some(FaultClass::Loss),
         Fault::Network { fifo: Some(false), .. } => Some(FaultClass::Delay),
+        Fault::Unlink(_) => Some(FaultClass::Partition),
         Fault::Network { .. } | Fault::Heal | Fault::Perform { .. } => None,
+        // What programs ask for is no fault.
+        Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => None,
+        Fault::Leave(_) | Fault::Work { .. } => None,
     };
     network.chain(plan.events.iter().filter_map(|planned| of(&planned.fault))).collect()
 }

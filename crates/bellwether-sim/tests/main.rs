@@ -1,5 +1,6 @@
 //! The simulator's tests, in one binary: one is linked in a fraction of the time that nineteen take, and its tests share all cores.
 
+mod defects;
 mod diagram;
 mod explore;
 mod families;

@@ -5,6 +5,7 @@ pub(crate) mod bug;
 mod garcia_molina;
 mod groups;
 mod leadership;
+mod members;
 mod reorganized;
 mod views;
 
@@ -49,6 +50,14 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
             Property::SingleSender => single_sender_notices_a_follower_that_answers_what_needs_no_answer,
             Property::Settled => leadership::settled_notices_members_that_are_never_told_who_leads,
             Property::Epoch => leadership::epoch_notices_a_disk_that_forgets,
+            Property::EpochGrows => {
+                members::epoch_grows_notices_followers_that_do_not_tell_what_they_have_seen
+            }
+            Property::EpochOnce => members::epoch_once_notices_disks_that_forget,
+            Property::AnnouncedOnce => members::announced_once_notices_followers_that_have_seen_too_much,
+            Property::WorkEndsFirst => members::work_ends_first_notices_a_program_that_speaks_too_soon,
+            Property::Answered => members::answered_notices_a_member_that_keeps_silent,
+            Property::Led => members::led_notices_members_that_are_never_told_who_leads,
             Property::History => reorganized::history_notices_a_disk_that_forgets_which_life_it_was,
             Property::RestrictedOnce => reorganized::restricted_once_notices_a_disk_that_forgets_votes,
             Property::FdComplete => fd_complete_and_fd_latency_notice_a_silent_detector,

@@ -31,6 +31,11 @@ fn fjr_elects_in_its_models() {
 }
 
 #[test]
+fn fb_omega_elects_in_its_model() {
+    elects(Protocol::FbOmega, &["OMEGA"]);
+}
+
+#[test]
 fn lockstep_elects_in_its_model() {
     elects(Protocol::Lockstep, &["OMEGA"]);
 }
@@ -40,10 +45,10 @@ fn elects(protocol: Protocol, promised: &[&str]) {
         for kind in model::promised(protocol, variant) {
             let mut judged: BTreeMap<&str, u64> = BTreeMap::new();
             for seed in 1..=RUNS {
-                let plan = model::draw(protocol, variant, *kind, seed);
+                let plan = model::draw(protocol, variant, kind, seed);
                 let report = run::run(&plan);
                 for property in &report.properties {
-                    *judged.entry(property.name).or_default() += 1;
+                    *judged.entry(property.property.name()).or_default() += 1;
                 }
                 if let Some(broken) = report.properties.iter().find(|property| !property.holds) {
                     let file = format!("{}-{}-{}-{seed}.toml", protocol.name(), variant.name(), kind.name());
@@ -51,7 +56,7 @@ fn elects(protocol: Protocol, promised: &[&str]) {
                     fs::write(&file, plan.to_toml()).expect("the test folder can be written");
                     panic!(
                         "{} {:?}\nreplay: cargo run -- sim {}",
-                        broken.name,
+                        broken.property,
                         broken.violation,
                         file.display()
                     );

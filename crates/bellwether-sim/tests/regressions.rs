@@ -274,7 +274,7 @@ fn what_went_wrong_once_does_not_again() {
         let scenario = parse(text);
         let report = run::run(&scenario);
         assert!(report.passed(&scenario), "{story}: {report:?}");
-        let judged = |name: &&&str| report.properties.iter().any(|judged| judged.name == **name);
+        let judged = |name: &&&str| report.properties.iter().any(|judged| judged.property.name() == **name);
         match must {
             Must::Hold(names) => assert!(names.iter().all(|name| judged(&name)), "{story}: {report:?}"),
             Must::BeAbsent(names) => assert!(!names.iter().any(|name| judged(&name)), "{story}: {report:?}"),

@@ -52,5 +52,5 @@ fn shrinks(protocol: Protocol, property: Property, seeds: u64, events_max: usize
 }
 
 fn breaks(scenario: &Scenario, property: Property) -> bool {
-    run::run(scenario).properties.iter().any(|judged| judged.name == property.name() && !judged.holds)
+    run::run(scenario).properties.iter().any(|judged| judged.property == property && !judged.holds)
 }

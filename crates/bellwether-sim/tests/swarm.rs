@@ -38,7 +38,7 @@ fn the_violation_with_the_smallest_seed_is_told() {
     for violation in &found.violations {
         let breaks = |seed: &u64| {
             let report = run::run(&search.draw(*seed));
-            report.properties.iter().any(|judged| judged.name == violation.property.name() && !judged.holds)
+            report.properties.iter().any(|judged| judged.property == violation.property && !judged.holds)
         };
         assert_eq!((1..=search.runs).find(breaks), Some(violation.seed));
         assert_eq!(violation.scenario, search.draw(violation.seed));

@@ -1,11 +1,11 @@
-//! What is said about a file that is not what it should be.
+//! Errors in files.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::near::nearest;
 
-/// Why a file is not what it should be: one line that says where, what is wrong, and what was expected.
+/// An error in a file: one line that says where it is, what is wrong, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// The name of the file, as it was given.
@@ -26,7 +26,7 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// A [`FileError`] before bytes are counted as lines.
+/// A [`FileError`] before its byte offset is turned into a line.
 #[derive(Debug)]
 pub struct Wrong {
     span: Range<usize>,
@@ -34,12 +34,12 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// Something at that place.
+    /// An error at that place.
     pub fn at(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span, message: message.into() }
     }
 
-    /// What the TOML reader, or one of our values through it, has to say about `text`.
+    /// The error of the TOML reader, or of one of our values, about `text`.
     pub(crate) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
         // What has no place of its own is a matter of the whole file.
         let span = error.span().unwrap_or(0..text.len());
@@ -47,7 +47,7 @@ impl Wrong {
         Self { message: plain_words(error.message(), culprit), span }
     }
 
-    /// Says in which line of which file it is.
+    /// Adds the file and the line.
     pub fn locate(self, file: &str, text: &str) -> FileError {
         let (line, column) = position(text, self.span.start);
         FileError {
@@ -57,16 +57,6 @@ impl Wrong {
             // What is quoted from the file must not break the line.
             message: self.message.replace(char::is_control, " "),
         }
-    }
-}
-
-/// Names as messages list them: "`a`, `b` or `c`".
-pub fn one_of(names: &[&str]) -> String {
-    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    match &quoted[..] {
-        [] => "nothing".to_owned(),
-        [only] => only.clone(),
-        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
     }
 }
 

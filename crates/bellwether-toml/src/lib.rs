@@ -1,7 +1,7 @@
-//! Reads TOML files, and says what is wrong with one.
+//! Reads TOML files, and explains errors in them.
 //!
-//! Scenarios, flaws and the configurations of agents are files that people write. All of them are answered in one style:
-//! a line that says where, what was found, and what was expected, or which name was meant.
+//! Scenarios, flaws and the configurations of agents are files that people write. Errors in all of them have one style:
+//! a line that says where, what was found, and what was expected, or which name was probably meant.
 //!
 //! ```
 //! use bellwether_toml::{Wrong, read};
@@ -20,8 +20,8 @@
 //! ```
 //!
 //! There are two ways to look at a file. [`read`] fills types that derive `Deserialize`, and stops at the first problem.
-//! [`entries`] gives the values as they stand there, for a reader that tells all problems at once or lays other values over
-//! those of the file. Both know where everything stands.
+//! [`entries`] gives the values as they are, for a reader that reports all problems at once or overrides values of the
+//! file. Both know the place of every value.
 
 #![forbid(unsafe_code)]
 
@@ -32,12 +32,12 @@ mod value;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, Deserializer};
 
-pub use error::{FileError, Wrong, one_of};
-pub use near::{distance, nearest, unknown};
+pub use error::{FileError, Wrong};
+pub use near::{distance, nearest, one_of, unknown};
 pub use toml::Spanned;
 pub use value::{Entry, Value};
 
-/// Fills a type that says itself which keys there are.
+/// Fills a type that declares its keys.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -45,10 +45,10 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Wrong> {
     T::deserialize(Deserializer::from(table(text)?)).map_err(|error| Wrong::from_toml(&error, text))
 }
 
-/// What stands in a file, in its order, whatever the keys.
+/// The entries of a file, in its order, whatever the keys are.
 ///
 /// # Errors
-/// Where it is not TOML.
+/// If it is not TOML.
 pub fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
     Ok(value::entries(table(text)?.get_ref()))
 }

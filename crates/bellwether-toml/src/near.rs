@@ -1,10 +1,8 @@
-//! What somebody may have meant who wrote something else.
+//! The name that a misspelled one may have meant.
 
 use std::cmp::Reverse;
 
-use crate::error::one_of;
-
-/// What to say of a name that is none of those that there are.
+/// The error for a name that does not exist.
 pub fn unknown(what: &str, name: &str, names: &[&str]) -> String {
     match nearest(name, names) {
         Some(near) => format!("unknown {what} `{name}`, did you mean `{near}`?"),
@@ -12,7 +10,17 @@ pub fn unknown(what: &str, name: &str, names: &[&str]) -> String {
     }
 }
 
-/// The one that differs by a slip or two, whether in capitals or not; none if several do.
+/// Names as messages list them: "`a`, `b` or `c`".
+pub fn one_of(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match &quoted[..] {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// The word that differs by a slip or two, ignoring case; `None` if several do.
 pub fn nearest<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
     let letters = word.chars().count();
     let slips = (1 + letters / 5).min(letters / 2);
@@ -25,8 +33,8 @@ pub fn nearest<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
     near.pop().is_none_or(|(more, other)| more > needed || other == nearest).then_some(nearest)
 }
 
-/// How many letters must be put in, left out, changed or swapped with the next to come from one word to the other, capitals
-/// or not.
+/// How many letters must be inserted, removed, changed or swapped with the next to turn one word into the other, ignoring
+/// case.
 pub fn distance(from: &str, to: &str) -> usize {
     edits(&from.to_lowercase(), &to.to_lowercase())
 }

@@ -1,20 +1,20 @@
-//! Values as a file has them, nothing yet about what they mean.
+//! Values as they are in a file, before they mean anything.
 
 use std::fmt;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A key and what it is given.
+/// A key and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key.
     pub key: Spanned<String>,
-    /// What it is given.
+    /// Its value.
     pub value: Spanned<Value>,
 }
 
-/// A value. Numbers that are not whole, and dates, are none that a reader has asked for yet: they are told by name.
+/// A value. No reader needs fractions or dates yet, so these have only a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `"text"`
@@ -27,7 +27,7 @@ pub enum Value {
     List(Vec<Spanned<Self>>),
     /// `{ key = 1 }`, or what follows `[key]`: in the order of the file.
     Table(Vec<Entry>),
-    /// What else there can be, in words.
+    /// Anything else, by name.
     Other(&'static str),
 }
 

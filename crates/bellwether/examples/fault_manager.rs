@@ -11,11 +11,9 @@ mod loopback;
 use std::error::Error;
 use std::time::Duration;
 
-use bellwether::election::Protocol;
-use bellwether::group::PlanRequest;
-use bellwether::ident::NodeId;
+use bellwether::proto::group::PlanRequest;
 use bellwether::reorganization::{Manager, Service};
-use bellwether::{Config, Member};
+use bellwether::{Member, NodeId, Protocol};
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,9 +28,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 async fn cluster() -> Result<(), Box<dyn Error>> {
     let (_dir, configs) = loopback::configs(3)?;
     let mut members = Vec::new();
-    for config in configs {
+    for mut config in configs {
         let manager = Manager::new(Duration::from_secs(1), |request| async move { share(&request) });
-        let config = Config { protocol: Protocol::FbOmega, ..config };
+        config.protocol = Protocol::FbOmega;
         members.push(Member::join_as_manager(config, manager).await?);
     }
     let service = in_service(&members, 3).await?;

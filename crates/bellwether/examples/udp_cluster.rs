@@ -17,15 +17,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs, process, thread};
 
-use bellwether::detector::{DetectorConfig, DetectorKind};
-use bellwether::election::{AnyElection, Choices, Protocol, Setup, Timing, Variant};
-use bellwether::ident::{Incarnation, NodeId};
-use bellwether::io::{Durable, Event, Input, Outbox, Output};
-use bellwether::node::Node;
-use bellwether::roster::{Priority, Roster};
-use bellwether::time::{Span, Time};
-use bellwether::view::View;
-use bellwether::wire::{self, Channel, FRAME_MAX};
+use bellwether::proto::detector::{DetectorConfig, DetectorKind};
+use bellwether::proto::election::{AnyElection, Choices, Protocol, Setup, Timing, Variant};
+use bellwether::proto::ident::{Incarnation, NodeId};
+use bellwether::proto::io::{Durable, Event, Input, Outbox, Output};
+use bellwether::proto::node::Node;
+use bellwether::proto::roster::{Priority, Roster};
+use bellwether::proto::time::{Span, Time};
+use bellwether::proto::view::View;
+use bellwether::proto::wire::{self, Channel, FRAME_MAX};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -119,7 +119,9 @@ impl Host {
                         }
                     }
                     Output::Event(Event::View(view)) => drop(tell.send((self.id, view))),
-                    Output::Plan(_) | Output::Event(_) => {}
+                    // Of a bare node: there is no program that leads, and none that asks.
+                    Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
+                    Output::Event(_) => {}
                 }
             }
             let wait = node.deadline().map_or(Span::secs(1), |deadline| deadline.since(now()));

@@ -1,8 +1,8 @@
 //! Wakes the driver when something is due.
 //!
-//! The runtime's own timers take three wake-ups for one: their wheel is turned in between, and whoever sets the earliest timer
-//! wakes the runtime up to tell it. The driver sets one after every step, so that each hop of an election waited for that. On
-//! Linux this is a timer of the kernel.
+//! The runtime's own timers cost three wake-ups for one: their wheel is turned in between, and setting the earliest timer
+//! wakes the runtime up. The driver sets a timer after every step, so each hop of an election would wait for that. On Linux
+//! this is a timer of the kernel.
 
 use std::future::pending;
 
@@ -71,8 +71,8 @@ mod kernel {
             Ok(Self { fd, rings: Time::NEVER })
         }
 
-        /// It is set anew only if it would ring too late: most deadlines are put off before they come, and to wake up in vain
-        /// now and then is cheaper than to move it every time.
+        /// The timer is set anew only if it would ring too late. Most deadlines are put off before they come, and an idle
+        /// wake-up now and then is cheaper than moving the timer every time.
         pub(super) async fn ring(&mut self, clock: &Clock, at: Time) -> io::Result<()> {
             if at < self.rings {
                 self.set(clock, at)?;

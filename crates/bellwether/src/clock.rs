@@ -25,7 +25,7 @@ impl Clock {
         self.began.checked_add(Duration::from_micros(at.as_micros()))
     }
 
-    /// What the wall clock showed then, had nobody set it since the start.
+    /// What the wall clock showed then, if nobody has set it since the start.
     pub(crate) fn wall(&self, at: Time) -> SystemTime {
         self.began_at + Duration::from_micros(at.as_micros())
     }
@@ -40,10 +40,6 @@ impl Clock {
     }
 }
 
-pub(crate) fn span(duration: Duration) -> Span {
-    duration.into()
-}
-
 fn micros(duration: Duration) -> u64 {
-    span(duration).as_micros()
+    Span::from(duration).as_micros()
 }

@@ -1,30 +1,35 @@
 //! What a member must be told before it can join.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bellwether_proto::election::Protocol;
+use bellwether_proto::election::{Protocol, Timing};
 use bellwether_proto::ident::NodeId;
 
 use crate::tls::Identity;
 
-/// How often the leader shows that it is there.
-pub const HEARTBEAT: Duration = Duration::from_millis(50);
-/// How long a silent leader is waited for, before anything has been learnt about the network.
-pub const TIMEOUT: Duration = Duration::from_millis(250);
-/// How long a member that resigned stands aside.
-pub const RESIGN_HOLD: Duration = Duration::from_secs(30);
-/// How long the leader's work may take to stop before leadership is released all the same.
-pub const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A member of a cluster, as its process sees it.
+/// The configuration of a member.
+///
+/// It will have more fields: make one with [`Config::new`], and then change what is to differ.
+///
+/// ```
+/// # use bellwether::{Config, Identity, NodeId, Peers, Protocol};
+/// # fn example(peers: Peers, identity: Identity) -> Config {
+/// let listen = ([0, 0, 0, 0], 3170).into();
+/// let mut config = Config::new("demo", NodeId(1), listen, peers, identity, "/var/lib/demo");
+/// config.protocol = Protocol::Lfa;
+/// config.timeout = 2 * Config::TIMEOUT;
+/// # config
+/// # }
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Config {
     /// The cluster's name. Members of two clusters refuse each other.
     pub cluster: String,
-    /// Who this is.
+    /// The id of this member.
     pub id: NodeId,
     /// How the leader is chosen.
     pub protocol: Protocol,
@@ -32,38 +37,48 @@ pub struct Config {
     pub peers: Peers,
     /// Where peers reach this member.
     pub listen: SocketAddr,
-    /// Who this is, to peers that want proof.
+    /// The certificates that prove this to peers.
     pub identity: Identity,
     /// Where the member keeps what must survive a crash.
     pub data_dir: PathBuf,
-    /// How often the leader shows that it is there.
+    /// How often the leader sends a sign of life.
     pub heartbeat: Duration,
-    /// How long a silent leader is waited for at first.
+    /// After how long a silent leader is given up, at first.
     pub timeout: Duration,
-    /// Of the members that could lead, the one with the highest is preferred.
+    /// The member with the highest priority is preferred, of those that could lead.
     pub priority: u32,
-    /// Whether a leader hands over to a member of higher priority, once that has been there for so long.
+    /// Whether a leader hands over to a member with a higher priority, once that member has been there for
+    /// this long.
     pub preempt: Option<Duration>,
-    /// How long a member that resigned stands aside.
+    /// How long a member that resigned stays aside.
     pub resign_hold: Duration,
-    /// How long the leader's work may take to stop before leadership is released all the same.
+    /// How long the leader's work may take to end. After that, leadership is released anyway.
     pub release_timeout: Duration,
-    /// Where to write all that happens, as JSON lines.
+    /// Where to write a trace of all events, as JSON lines.
     pub trace: Option<PathBuf>,
 }
 
 /// Where the other members are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peers {
-    /// Everybody, by id, with a `host:port` each. The member itself may be among them.
+    /// All members by id, each with a `host:port`. The member itself may be among them.
     Listed(BTreeMap<NodeId, String>),
-    /// `host:port` names that resolve to the addresses of all members, the member's own perhaps among them. Who they are
-    /// shows when they answer.
+    /// `host:port` names that resolve to the addresses of all members, perhaps including the member's own. Their ids
+    /// become known when they answer.
     Named(Vec<String>),
 }
 
 impl Config {
-    /// A member with the default timing, of equal priority with all others.
+    /// How often the leader sends a sign of life, by default.
+    pub const HEARTBEAT: Duration = Duration::from_millis(50);
+    /// After how long a silent leader is given up by default, before anything has been learnt about the network.
+    pub const TIMEOUT: Duration = Duration::from_millis(250);
+    /// How long a member that resigned stays aside, by default.
+    pub const RESIGN_HOLD: Duration = Duration::from_secs(30);
+    /// How long the leader's work may take to end, by default. After that, leadership is released anyway.
+    pub const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
+
+    /// A member with the default timing and priority 0.
     pub fn new(
         cluster: impl Into<String>,
         id: NodeId,
@@ -75,18 +90,31 @@ impl Config {
         Self {
             cluster: cluster.into(),
             id,
-            protocol: Protocol::Fjr,
+            protocol: Protocol::default(),
             peers,
             listen,
             identity,
             data_dir: data_dir.into(),
-            heartbeat: HEARTBEAT,
-            timeout: TIMEOUT,
+            heartbeat: Self::HEARTBEAT,
+            timeout: Self::TIMEOUT,
             priority: 0,
             preempt: None,
-            resign_hold: RESIGN_HOLD,
-            release_timeout: RELEASE_TIMEOUT,
+            resign_hold: Self::RESIGN_HOLD,
+            release_timeout: Self::RELEASE_TIMEOUT,
             trace: None,
         }
+    }
+
+    /// Everybody, this member among them; nobody, if their names are not known beforehand.
+    pub(crate) fn members(&self) -> BTreeSet<NodeId> {
+        match &self.peers {
+            Peers::Listed(peers) => peers.keys().copied().chain([self.id]).collect(),
+            Peers::Named(_) => BTreeSet::new(),
+        }
+    }
+
+    /// The papers' parameters.
+    pub(crate) fn timing(&self) -> Timing {
+        Timing::with_timeout(self.heartbeat.into(), self.timeout.into())
     }
 }

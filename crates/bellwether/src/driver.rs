@@ -6,11 +6,8 @@
 //!   commands ───────┘                      └─► handles: who leads, and why
 //! ```
 
-mod release;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
 use bellwether_proto::group::{GroupEvent, Plan};
@@ -19,6 +16,7 @@ use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::node::Node;
+use bellwether_proto::tenure::{Refused, Tenure, Ticket};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{What, Written};
 use bellwether_proto::wire::{self, Channel};
@@ -26,14 +24,13 @@ use tokio::sync::mpsc;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::member::{Command, Ended};
+use crate::command::{Command, Reply};
+use crate::error::Ended;
 use crate::recorder::Recorder;
 use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
 use crate::store::Store;
-use crate::tenure::Phase;
 use crate::transport::{End, NetEvent};
-pub(crate) use release::Releases;
 
 /// How often the driver does something even if nothing happens, so that others can see that it runs.
 const IDLE: Span = Span::secs(1);
@@ -51,16 +48,34 @@ pub(crate) struct Driver {
     pub(crate) outbox: Outbox<AnyMsg>,
     /// With whom frames can be exchanged.
     pub(crate) linked: BTreeSet<NodeId>,
-    pub(crate) releases: Releases,
+    pub(crate) replies: Replies,
     pub(crate) planning: Planning,
     /// What the member's service was begun for, while it lasts.
     pub(crate) serving: Option<(GroupId, NodeId, ElectionId)>,
     /// Whether all handles are gone.
     pub(crate) abandoned: bool,
-    /// How long to wait for a successor.
-    pub(crate) patience: Duration,
-    pub(crate) release_timeout: Duration,
-    pub(crate) resign_hold: Duration,
+}
+
+/// Who waits for the answer to which command.
+#[derive(Debug, Default)]
+pub(crate) struct Replies {
+    waiting: BTreeMap<Ticket, Reply>,
+    last: Ticket,
+}
+
+impl Replies {
+    fn ticket(&mut self, reply: Option<Reply>) -> Ticket {
+        self.last = Ticket(self.last.0 + 1);
+        self.waiting.extend(reply.map(|reply| (self.last, reply)));
+        self.last
+    }
+
+    /// Whoever has gone need not be told.
+    fn answer(&mut self, ticket: Ticket, outcome: Result<(), Refused>) {
+        if let Some(reply) = self.waiting.remove(&ticket) {
+            let _ = reply.send(outcome);
+        }
+    }
 }
 
 /// What the loop woke up for.
@@ -80,14 +95,15 @@ impl Driver {
     /// Runs until the member leaves, or cannot go on.
     pub(crate) async fn run(mut self) {
         let ended = self.drive().await;
-        self.shared.tenures.set(Phase::None);
+        self.shared.tenures.set(Tenure::None);
         self.shared.service.send_replace(None);
         self.record(What::Crash);
         self.flush();
         self.shared.transport.close().await;
         self.shared.known().leader = None;
         self.shared.ended.send_replace(Some(ended));
-        self.releases.give_up();
+        // Dropping the replies tells those who wait.
+        self.replies = Replies::default();
     }
 
     async fn drive(&mut self) -> Ended {
@@ -101,16 +117,11 @@ impl Driver {
                 Wake::Net(event) => self.on_net(event).await,
                 Wake::Command(command) => self.on_command(command).await,
                 Wake::Planned(no, plan) => self.step(Input::Planned { no, plan }).await,
-                Wake::Released => Ok(()),
+                Wake::Released => self.stopped().await,
                 Wake::Abandoned => {
                     self.abandoned = true;
-                    self.leave();
-                    Ok(())
+                    self.on_command(Command::leave()).await
                 }
-            };
-            let done = match done {
-                Ok(()) => self.go_on_releasing().await,
-                ended => ended,
             };
             if let Err(ended) = done {
                 return ended;
@@ -122,7 +133,7 @@ impl Driver {
     /// A deadline that has passed goes first: however many frames keep coming, it is not starved.
     async fn wait(&mut self) -> Wake {
         let now = self.clock.now();
-        let due = self.node.deadline().unwrap_or(Time::NEVER).min(self.releases.deadline()).min(now + IDLE);
+        let due = self.node.deadline().unwrap_or(Time::NEVER).min(now + IDLE);
         if due <= now {
             return Wake::Deadline;
         }
@@ -167,14 +178,34 @@ impl Driver {
         if !self.linked.is_empty() {
             return Ok(());
         }
-        let id = self.shared.id;
-        Err(Ended::IdInUse(format!("the id {id} is already used by the node at {at}, says node {by}")))
+        Err(Ended::IdInUse { id: self.shared.id, at: at.to_owned(), says: by })
     }
 
-    /// Gives the node an input and carries out what it answers, in order.
+    async fn on_command(&mut self, Command { command, reply }: Command) -> Result<(), Ended> {
+        let ticket = self.replies.ticket(reply);
+        self.step(Input::Command { ticket, command }).await
+    }
+
+    /// Nobody acts as the leader any more: the node waits for that when leadership is to be given back.
+    async fn stopped(&mut self) -> Result<(), Ended> {
+        if self.shared.tenures.is_released() { self.step(Input::Released).await } else { Ok(()) }
+    }
+
+    /// Gives the node an input and carries out what it answers, in order. If that asks for work to end, and nobody works, the
+    /// node is told so at once.
     async fn step(&mut self, input: Input<AnyMsg>) -> Result<(), Ended> {
+        let mut next = Some(input);
+        while let Some(input) = next {
+            let asked_back = self.take(input).await?;
+            next = (asked_back && self.shared.tenures.is_released()).then_some(Input::Released);
+        }
+        Ok(())
+    }
+
+    /// Whether work must end.
+    async fn take(&mut self, input: Input<AnyMsg>) -> Result<bool, Ended> {
         let now = self.clock.now();
-        let mut outbox = std::mem::take(&mut self.outbox);
+        let (mut outbox, mut asked_back) = (std::mem::take(&mut self.outbox), false);
         self.node.handle(now, input, &mut outbox);
         self.end_service();
         for output in outbox.drain() {
@@ -183,14 +214,21 @@ impl Driver {
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
                 Output::Plan(request) => self.planning.begin(*request),
+                Output::Tenure(tenure) => {
+                    self.shared.tenures.set(tenure);
+                    asked_back = !matches!(tenure, Tenure::Held { .. });
+                }
+                Output::Answer { ticket, outcome } => self.replies.answer(ticket, outcome),
+                Output::Left => return Err(Ended::Left),
                 Output::Event(event) => self.on_event(now, event),
             }
         }
         self.outbox = outbox;
         self.planning.keep_only(self.node.awaits_plan());
         self.begin_service();
+        self.shared.known().aside = self.node.is_aside();
         self.flush();
-        Ok(())
+        Ok(asked_back)
     }
 
     /// What follows must not be sent if this fails: the node would have forgotten it after a crash. What went before is on
@@ -203,9 +241,7 @@ impl Driver {
         self.flush();
         let store = Arc::clone(&self.store);
         let written = tokio::task::spawn_blocking(move || store.write(&durable)).await;
-        written
-            .map_err(|error| Ended::Disk(error.to_string()))?
-            .map_err(|error| Ended::Disk(error.to_string()))
+        written.map_err(|error| Ended::Fault(error.to_string()))?.map_err(Ended::disk)
     }
 
     fn send(&mut self, to: NodeId, frame: &Frame<AnyMsg>) {
@@ -241,8 +277,7 @@ impl Driver {
         self.record_at(now, What::Node(event));
         match event {
             Event::View(view) => {
-                let mut known = self.shared.known();
-                (known.view, known.aside) = (view, self.node.is_aside());
+                self.shared.known().view = view;
             }
             Event::Link(turn) => {
                 let linked = &mut self.shared.known().linked;
@@ -254,7 +289,9 @@ impl Driver {
             }
             Event::Group(GroupEvent::Recorded { group, .. }) => self.on_recorded(group),
             Event::Announced(announced) => self.on_announced(now, announced),
-            Event::Yield(to) => self.on_yield(now, to),
+            Event::GivenUp => tracing::warn!(
+                "what acts as the leader has not stopped in time; leadership is given back all the same"
+            ),
             Event::Refused { from, why } => {
                 self.shared.known().counters.refused_frames += 1;
                 tracing::debug!(%from, why = why.name(), "a frame was refused");
@@ -315,13 +352,6 @@ impl Driver {
             None => tracing::info!(epoch, %cause, "nobody leads"),
         }
         self.shared.announce(self.clock.wall(now), announced);
-        self.shared.tenures.set(match leader {
-            Some(leader) if leader != self.shared.id => Phase::None,
-            None => Phase::None,
-            // It is being given back: nobody is to begin anything.
-            Some(_) if self.releases.is_pending() => Phase::AskedBack { epoch },
-            Some(_) => Phase::Held { epoch },
-        });
     }
 
     fn flush(&mut self) {

@@ -1,7 +1,8 @@
-//! Who led when, and why it changed: the last changes, in memory and in a file that outlives the process.
+//! The last changes of leader, with their causes: in memory, and in a file that outlives the process.
 //!
-//! A line per change: number, microseconds since 1970, leader, epoch, cause, whom the cause is about, successor; `-` for
-//! nobody. It is there to be looked at: it is not synced, and a line that cannot be read is left out.
+//! The file has a line per change: number, microseconds since 1970, leader, epoch, cause, the member that the cause is
+//! about, successor; `-` means nobody. The file is only for people to read: it is not synced, and a line that cannot be
+//! read is left out.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -15,9 +16,9 @@ use bellwether_proto::leadership::Cause;
 use crate::status::Change;
 
 /// How many changes are remembered.
-pub const HISTORY_MAX: usize = 1_000;
+pub(crate) const HISTORY_MAX: usize = 1_000;
 
-/// No member sees so many changes; a file that says so is damaged.
+/// No member sees this many changes. A file that says so is damaged.
 const NO_MAX: u64 = 1 << 48;
 
 /// How many more the file may hold before it is written anew.

@@ -16,24 +16,26 @@
 //! | be told when to stop, and finish first | [`Member::campaign`], [`Leadership::ended`] |
 //! | know who leads, now and from now on | [`Member::leader`], [`Member::observe`] |
 //! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
-//! | know with whom a member is in a group, and where that came from | [`Member::status`], [`Member::groups`] |
-//! | say what a new group is to do, and do one's part of it | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
+//! | know a member's group, and the lineage of groups | [`Member::status`], [`Member::groups`] |
+//! | say what a new group works on, and do this member's part | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
 //! | give leadership away | [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
-//! **What you may rely on**: every group of members that can reach each other has one announced leader, and every leadership
-//! an epoch above those that its group had seen. While a network is split, each side has a leader. See [`leadership`] for the
-//! epoch, and [`election::Protocol::spec`] for what each algorithm promises.
+//! **What you may rely on**: every set of members that can reach each other has one announced leader, and every leadership
+//! has an epoch above all that its members had seen. While a network is split, each side may have a leader. See
+//! [`proto::leadership`] for the epoch, and [`Protocol::spec`] for what each algorithm promises.
 //!
-//! Under it are the pure state machines of `bellwether-proto`, re-exported here. A program with a transport of its own drives
-//! [`node::Node`] itself; `examples/udp_cluster.rs` is a complete driver over UDP.
+//! The pure state machines of `bellwether-proto` do the work, and are here as [`proto`]. A program with a transport of its
+//! own drives [`proto::node::Node`] itself; `examples/udp_cluster.rs` is a complete driver over UDP.
 
 #![forbid(unsafe_code)]
 
 mod alarm;
 mod clock;
-pub mod config;
+mod command;
+mod config;
 mod driver;
-pub mod history;
+mod error;
+mod history;
 pub mod member;
 mod recorder;
 pub mod reorganization;
@@ -44,11 +46,13 @@ mod tenure;
 pub mod tls;
 mod transport;
 
-pub use config::Config;
-pub use member::Member;
-pub use tenure::Leadership;
+pub use bellwether_proto as proto;
 
-pub use bellwether_proto::{
-    canonical, detector, election, group, ident, io, leadership, link, message, node, promise, roster, time,
-};
-pub use bellwether_proto::{trace, view, wire};
+pub use config::{Config, Peers};
+pub use error::{Ended, JoinError, Refused, StateError};
+pub use member::Member;
+pub use proto::election::Protocol;
+pub use proto::ident::NodeId;
+pub use status::{Change, Leader, Status};
+pub use tenure::Leadership;
+pub use tls::Identity;

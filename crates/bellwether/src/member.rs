@@ -1,41 +1,33 @@
 //! A member of a cluster: what a program holds in its hand.
+//!
+//! | file | what |
+//! |---|---|
+//! | `join.rs` | from a configuration to a running driver |
+//! | `run.rs` | work that goes on while the member leads |
+//! | `observer.rs` | changes of leader, as they happen |
 
-use std::collections::BTreeSet;
-use std::future::Future;
+mod join;
+mod observer;
+mod run;
+
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-use bellwether_proto::election::{self, AnyElection, Choices, Setup, Timing, Variant};
-use bellwether_proto::ident::{Incarnation, NodeId};
-use bellwether_proto::io::{Durable, Outbox};
-use bellwether_proto::leadership::Terms;
-use bellwether_proto::node::Node;
-use bellwether_proto::roster::Roster;
-use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace;
-use bellwether_proto::wire::Channel;
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinHandle;
+use bellwether_proto::group;
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::tenure;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::alarm::Alarm;
-use crate::clock::{Clock, span};
-use crate::config::{Config, Peers};
-use crate::driver::{Driver, Releases};
-use crate::history::History;
-use crate::recorder::Recorder;
-use crate::reorganization::{Manager, Planning, Services};
+use crate::command::Command;
+use crate::error::{Ended, Refused};
+use crate::history::HISTORY_MAX;
+use crate::reorganization::Services;
 use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
-use crate::store::{Store, StoreError};
-use crate::tenure::{Leadership, Phase};
-use crate::tls::TlsError;
-use crate::transport::{Settings, StartError, Transport};
+use crate::tenure::Leadership;
 
-/// For algorithms that take one.
-const DETECTOR: DetectorKind = DetectorKind::Adaptive;
+pub use observer::Observer;
 
 /// A member of a cluster: it takes part in the election from [`Member::join`] until [`Member::leave`]. Cheap to clone; all
 /// clones are the same member.
@@ -73,73 +65,19 @@ pub enum Hold {
     UntilTold,
 }
 
-/// What a handle asks of the driver.
-pub(crate) enum Command {
-    Resign { hold: Hold, reply: oneshot::Sender<Result<(), Refused>> },
-    Stand { reply: oneshot::Sender<Result<(), Refused>> },
-    Transfer { to: NodeId, reply: oneshot::Sender<Result<(), Refused>> },
-    Leave,
+impl From<Hold> for tenure::Hold {
+    fn from(hold: Hold) -> Self {
+        match hold {
+            Hold::Default => Self::Default,
+            Hold::For(time) => Self::For(time.into()),
+            Hold::UntilTold => Self::UntilTold,
+        }
+    }
 }
 
 impl Member {
-    /// Comes up and takes part. Must be called inside a tokio runtime, on which the member then runs.
-    ///
-    /// # Errors
-    /// If the algorithm cannot do with such members, or its state, its address or its certificate cannot be had. Nothing is left
-    /// running.
-    pub async fn join(config: Config) -> Result<Self, JoinError> {
-        Self::begin(config, None)
-    }
-
-    /// As [`Member::join`], with an application that says what groups are to do which this member leads. Only algorithms that
-    /// reorganize groups ask it: `fb-omega` and `invitation`.
-    ///
-    /// # Errors
-    /// As [`Member::join`].
-    pub async fn join_as_manager(config: Config, manager: Manager) -> Result<Self, JoinError> {
-        Self::begin(config, Some(manager))
-    }
-
-    fn begin(config: Config, manager: Option<Manager>) -> Result<Self, JoinError> {
-        check_members(&config)?;
-        let clock = Clock::start();
-        let (store, kept) =
-            Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::store)?;
-        let kept = kept.unwrap_or_default();
-        let incarnation = next_incarnation(&kept).ok_or(JoinError::LivesUsedUp)?;
-        let recorder =
-            config.trace.as_ref().map(|path| record(path, &config, incarnation, clock)).transpose()?;
-        let (transport, net) =
-            Transport::start(settings(&config, incarnation)).map_err(JoinError::transport)?;
-        let history = History::open(&config.data_dir);
-        let shared = Arc::new(Shared::new(&config, clock.began_at(), transport, incarnation, history));
-        let (commands, inbox) = mpsc::channel(64);
-        let node = node(&config, &kept, incarnation, manager.as_ref(), clock.now());
-        // What the disk remembers of groups can be asked for at once.
-        shared.known().groups = node.history().cloned().unwrap_or_default();
-        let driver = Driver {
-            node,
-            planning: Planning::new(manager),
-            serving: None,
-            clock,
-            alarm: Alarm::new(),
-            channel: Channel::of_cluster(&config.cluster),
-            store: Arc::new(store),
-            recorder,
-            shared: Arc::clone(&shared),
-            net,
-            commands: inbox,
-            outbox: Outbox::new(),
-            linked: BTreeSet::new(),
-            releases: Releases::default(),
-            abandoned: false,
-            patience: config.timeout * 8,
-            release_timeout: config.release_timeout,
-            resign_hold: config.resign_hold,
-        };
-        tokio::spawn(supervise(driver, Arc::clone(&shared)));
-        Ok(Self { shared, commands, resign_hold: config.resign_hold })
-    }
+    /// How many changes of leader are remembered.
+    pub const HISTORY_MAX: usize = HISTORY_MAX;
 
     /// What this member knows now.
     pub fn status(&self) -> Status {
@@ -167,14 +105,14 @@ impl Member {
         self.shared.transport.participants()
     }
 
-    /// The changes of leader that are remembered, oldest first.
+    /// The changes of leader that are remembered, oldest first: at most [`Member::HISTORY_MAX`].
     pub fn history(&self) -> Vec<Change> {
         self.shared.known().history.iter().cloned().collect()
     }
 
     /// The groups that this member's group came from, and it itself, as far as they are remembered: see
-    /// [`History`](crate::group::History). Empty if the algorithm does not reorganize groups.
-    pub fn groups(&self) -> crate::group::History {
+    /// [`group::History`]. Empty if the algorithm does not reorganize groups.
+    pub fn groups(&self) -> group::History {
         self.shared.known().groups.clone()
     }
 
@@ -210,62 +148,12 @@ impl Member {
         }
     }
 
-    /// Runs `lead` whenever this member leads, until the member ends. Losing leadership is no error: the task is stopped, at
-    /// its next `await`, and has come to its end before another can be handed leadership; then the member campaigns again. If
-    /// the task ends by itself, the member resigns.
-    ///
-    /// To be told and stop in your own time instead, use [`Member::campaign`] and [`Leadership::ended`].
-    ///
-    /// # Errors
-    /// If the member ended because of a fault, or the task panicked; the member has left then.
-    pub async fn run<F, Fut>(&self, mut lead: F) -> Result<(), Ended>
-    where
-        F: FnMut(Leadership) -> Fut,
-        Fut: Future<Output = ()> + Send + 'static,
-    {
-        loop {
-            let leadership = match self.campaign().await {
-                Ok(leadership) => leadership,
-                Err(Ended::Left) => return Ok(()),
-                Err(ended) => return Err(ended),
-            };
-            // What `lead` does with its guard is its own affair: leadership is not released before its task has ended.
-            let (ended, keeper) = (leadership.watch(), leadership.again());
-            let work = lead(leadership);
-            let mut task = AbortOnDrop(tokio::spawn(async move {
-                let keeper = keeper;
-                work.await;
-                keeper
-            }));
-            let finished = tokio::select! {
-                finished = &mut task.0 => Some(finished),
-                () = ended => None,
-            };
-            match finished {
-                Some(Ok(keeper)) if keeper.is_held() => {
-                    drop(keeper);
-                    // If it is not taken, it has lost leadership meanwhile.
-                    let _ = self.resign(Hold::For(self.resign_hold)).await;
-                }
-                Some(Ok(keeper)) => drop(keeper),
-                Some(Err(panicked)) => {
-                    self.leave().await;
-                    return Err(Ended::Panicked(panicked.to_string()));
-                }
-                None => {
-                    task.0.abort();
-                    let _ = (&mut task.0).await;
-                }
-            }
-        }
-    }
-
     /// Releases leadership and stands aside. Returns when the next leader is known, or nobody took over in time.
     ///
     /// # Errors
     /// If this member does not lead; or if nobody else could, and `hold` does not say for how long nobody shall.
     pub async fn resign(&self, hold: Hold) -> Result<(), Refused> {
-        self.ask(|reply| Command::Resign { hold, reply }).await
+        self.ask(tenure::Command::Resign { hold: hold.into() }).await
     }
 
     /// Stands again before its time.
@@ -273,7 +161,7 @@ impl Member {
     /// # Errors
     /// If it does not stand aside.
     pub async fn stand(&self) -> Result<(), Refused> {
-        self.ask(|reply| Command::Stand { reply }).await
+        self.ask(tenure::Command::Stand).await
     }
 
     /// Hands leadership over to that member. Returns when it leads.
@@ -281,13 +169,13 @@ impl Member {
     /// # Errors
     /// If this member does not lead, the other is not there or does not take over, or the algorithm cannot.
     pub async fn transfer(&self, to: NodeId) -> Result<(), Refused> {
-        self.ask(|reply| Command::Transfer { to, reply }).await
+        self.ask(tenure::Command::Transfer { to }).await
     }
 
     /// Hands over if it leads, says goodbye and stops.
     pub async fn leave(&self) {
         // If the driver does not take it, it has ended.
-        let _ = self.commands.send(Command::Leave).await;
+        let _ = self.commands.send(Command::leave()).await;
         self.ended().await;
     }
 
@@ -298,275 +186,14 @@ impl Member {
         seen.ok().and_then(|ended| ended.clone()).unwrap_or(Ended::Left)
     }
 
-    async fn ask(
-        &self,
-        command: impl FnOnce(oneshot::Sender<Result<(), Refused>>) -> Command,
-    ) -> Result<(), Refused> {
+    async fn ask(&self, command: tenure::Command) -> Result<(), Refused> {
         let (reply, answer) = oneshot::channel();
-        if self.commands.send(command(reply)).await.is_err() {
+        if self.commands.send(Command { command, reply: Some(reply) }).await.is_err() {
             return Err(self.ended().await.into());
         }
         match answer.await {
-            Ok(answer) => answer,
+            Ok(answer) => answer.map_err(Refused::Cannot),
             Err(_) => Err(self.ended().await.into()),
         }
     }
-}
-
-/// A task that does not go on without whoever waits for it.
-struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// Runs the driver. A member whose driver has failed must not look alive, least of all to those who act as its leader.
-async fn supervise(driver: Driver, shared: Arc<Shared>) {
-    if let Err(panicked) = tokio::spawn(driver.run()).await {
-        shared.tenures.set(Phase::None);
-        shared.service.send_replace(None);
-        shared.known().leader = None;
-        shared.transport.close().await;
-        shared.ended.send_replace(Some(Ended::Fault(panicked.to_string())));
-    }
-}
-
-/// A stream of changes of leader.
-#[derive(Debug)]
-pub struct Observer {
-    /// The number of the last change that was given out.
-    seen: u64,
-    changed: watch::Receiver<u64>,
-    shared: Arc<Shared>,
-}
-
-impl Observer {
-    /// The next change; `None` when the member has stopped. Whoever asks too seldom misses those that are forgotten meanwhile.
-    pub async fn next(&mut self) -> Option<Change> {
-        let mut ended = self.shared.ended.subscribe();
-        loop {
-            if let Some(change) = self.shared.change_after(self.seen) {
-                self.seen = change.no;
-                return Some(change);
-            }
-            tokio::select! {
-                changed = self.changed.changed() => changed.ok()?,
-                _ = ended.wait_for(Option::is_some) => return None,
-            }
-        }
-    }
-}
-
-fn record(
-    path: &Path,
-    config: &Config,
-    incarnation: Incarnation,
-    clock: Clock,
-) -> Result<Recorder, JoinError> {
-    let failed = |source| JoinError::Trace { path: path.display().to_string(), source };
-    let mut recorder = Recorder::open(path, config.id).map_err(failed)?;
-    let nodes: Vec<NodeId> = members(config).into_iter().collect();
-    let setup = trace::Setup {
-        cluster: &config.cluster,
-        protocol: config.protocol,
-        variant: Variant::Repaired,
-        nodes: &nodes,
-        timing: timing(config),
-        detector: config.protocol.spec().detector.map(|_| DETECTOR),
-    };
-    recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
-    Ok(recorder)
-}
-
-/// Everybody, this member among them; nobody, if their names are not known beforehand.
-pub(crate) fn members(config: &Config) -> BTreeSet<NodeId> {
-    match &config.peers {
-        Peers::Listed(peers) => peers.keys().copied().chain([config.id]).collect(),
-        Peers::Named(_) => BTreeSet::new(),
-    }
-}
-
-/// Some algorithms must know all members beforehand, and there are bounds to how many.
-fn check_members(config: &Config) -> Result<(), JoinError> {
-    let (spec, name) = (config.protocol.spec(), config.protocol.name());
-    match (&config.peers, spec.peers) {
-        (Peers::Named(_), election::Peers::Listed) => Err(JoinError::Members(format!(
-            "{name} needs a list of all members, not names to look them up by"
-        ))),
-        _ => match (spec.nodes_max(), members(config).len()) {
-            (Some(most), found) if found > most => {
-                Err(JoinError::Members(format!("found {found} members, {name} takes at most {most}")))
-            }
-            _ => Ok(()),
-        },
-    }
-}
-
-fn settings(config: &Config, incarnation: Incarnation) -> Settings {
-    Settings {
-        cluster: config.cluster.clone(),
-        id: config.id,
-        incarnation,
-        protocol: config.protocol,
-        peers: config.peers.clone(),
-        listen: config.listen,
-        identity: config.identity.clone(),
-    }
-}
-
-/// A life is larger than the last one that the disk remembers, and than any before a disk was lost: the clock sees to that.
-fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
-    let seconds = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
-    kept.incarnation.next().map(|next| next.max(Incarnation(seconds)))
-}
-
-fn node(
-    config: &Config,
-    kept: &Durable,
-    incarnation: Incarnation,
-    manager: Option<&Manager>,
-    now: Time,
-) -> Node<AnyElection> {
-    let (spec, timing) = (config.protocol.spec(), timing(config));
-    let members = match (&config.peers, spec.peers) {
-        (Peers::Listed(_), election::Peers::Listed) => members(config),
-        _ => BTreeSet::from([config.id]),
-    };
-    let setup = Setup {
-        protocol: config.protocol,
-        variant: Variant::Repaired,
-        // Any survivor leads, so everybody else may be gone.
-        t: members.len() - 1,
-        roster: Roster::new(config.id, members, spec.priority),
-        incarnation,
-        count: kept.count,
-        timing,
-        choices: Choices::default(),
-    };
-    let terms = Terms {
-        period: timing.tau,
-        settle: Terms::settle(spec, &timing),
-        priority: config.priority,
-        preempt: config.preempt.map(span),
-        hands_over: spec.hands_over,
-        epoch: kept.epoch,
-    };
-    let node = Node::new(setup, DetectorConfig::new(DETECTOR, timing), now)
-        .with_kept(kept.group.clone(), now)
-        .with_leadership(terms, now);
-    match manager {
-        Some(manager) => node.with_planner(span(manager.patience)),
-        None => node,
-    }
-}
-
-/// The papers' parameters: the first timeout is τ + 2δ.
-pub(crate) fn timing(config: &Config) -> Timing {
-    let (tau, timeout) = (span(config.heartbeat), span(config.timeout));
-    let delta = Span::micros(timeout.as_micros().saturating_sub(tau.as_micros()) / 2);
-    Timing { delta, tau, step: tau }
-}
-
-/// Why a member could not join. Nothing is left running.
-#[derive(Debug, thiserror::Error)]
-pub enum JoinError {
-    /// The algorithm cannot do with such members.
-    #[error("{0}")]
-    Members(String),
-    /// What is on the disk is not this member's state.
-    #[error("{0}")]
-    State(String),
-    /// The disk cannot be used.
-    #[error("{0}")]
-    Disk(String),
-    /// The certificate cannot be used.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}")]
-    Address {
-        /// Which.
-        address: SocketAddr,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The trace cannot be written.
-    #[error("cannot write the trace {path}: {source}")]
-    Trace {
-        /// Where.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The state file says that this member has no life left.
-    #[error("the state file holds the last possible incarnation; it cannot be right: delete it to join anew")]
-    LivesUsedUp,
-}
-
-impl JoinError {
-    fn store(error: StoreError) -> Self {
-        match error {
-            StoreError::Unusable { .. } => Self::State(error.to_string()),
-            other => Self::Disk(other.to_string()),
-        }
-    }
-
-    fn transport(error: StartError) -> Self {
-        match error {
-            StartError::Tls(error) => Self::Tls(error),
-            StartError::Listen { address, source } => Self::Address { address, source },
-            StartError::Random => Self::Disk(error.to_string()),
-        }
-    }
-
-    /// Whether what was given is wrong, rather than what the world did.
-    pub fn is_bad_input(&self) -> bool {
-        matches!(self, Self::Members(_) | Self::State(_) | Self::Tls(_) | Self::LivesUsedUp)
-    }
-}
-
-/// Why a member has stopped.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Ended {
-    /// It left.
-    #[error("the member left the cluster")]
-    Left,
-    /// Its state could not be written.
-    #[error("{0}; the node stops, since it must not forget what it says")]
-    Disk(String),
-    /// Another live process uses its id.
-    #[error("{0}")]
-    IdInUse(String),
-    /// A fault of this library.
-    #[error("the member failed, which is a bug: {0}")]
-    Fault(String),
-    /// The leader's task panicked.
-    #[error("the leader's task failed: {0}")]
-    Panicked(String),
-}
-
-/// Why a request was refused, or came to nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// Only the leader can do this. Nothing changed.
-    #[error("node {me} does not lead{}", leads(.leader))]
-    NotLeader {
-        /// Who was asked.
-        me: NodeId,
-        /// Who leads.
-        leader: Option<NodeId>,
-    },
-    /// The request cannot be met, for this reason. If a member that leadership was handed to did not take over, this one
-    /// may lead again, with another epoch; otherwise nothing changed.
-    #[error("{0}")]
-    Cannot(String),
-    /// The member has ended.
-    #[error(transparent)]
-    Ended(#[from] Ended),
-}
-
-fn leads(leader: &Option<NodeId>) -> String {
-    leader.map_or_else(|| "; nobody does".to_owned(), |leader| format!("; node {leader} does"))
 }

@@ -1,4 +1,4 @@
-//! The trace of a live member: what happens, as it happens, in the simulator's own words.
+//! The trace of a live member: all events as they happen, in the simulator's format.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -22,7 +22,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A trace in that file, after what it holds: a member that comes back goes on where it ended.
+    /// Appends to the trace in that file: a member that comes back goes on where the trace ended.
     pub(crate) fn open(path: &Path, node: NodeId) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).create(true).append(true).open(path)?;
         if !is_trace(&mut file)? {
@@ -33,7 +33,7 @@ impl Recorder {
         Ok(Self { file: Some(BufWriter::new(file)), node })
     }
 
-    /// What a reader must know beforehand.
+    /// The first line, which tells a reader how the member is set up.
     pub(crate) fn begin(&mut self, at: Time, incarnation: Incarnation, setup: &trace::Setup<'_>) {
         self.line(trace::setup_json(at, self.node, incarnation, setup));
     }
@@ -47,7 +47,7 @@ impl Recorder {
         self.event(at, frame.incarnation, What::Send(msg(frame, to)));
     }
 
-    /// There is no connection: whoever judges must know that it did not arrive.
+    /// There is no connection. The trace must say that the frame did not arrive.
     pub(crate) fn lost(&mut self, at: Time, frame: &Frame<AnyMsg>, to: NodeId) {
         self.event(at, frame.incarnation, What::Drop(msg(frame, to), DropReason::Lost));
     }
@@ -61,7 +61,7 @@ impl Recorder {
         self.event(at, incarnation, What::Recv(msg(frame, self.node), at));
     }
 
-    /// Everything so far is in the file, should the process be killed now.
+    /// Writes everything so far to the file, in case the process is killed.
     pub(crate) fn flush(&mut self) {
         if let Some(file) = &mut self.file
             && let Err(error) = file.flush()
@@ -84,7 +84,7 @@ impl Recorder {
     }
 }
 
-/// Whether it has nothing in it, or what a trace begins with.
+/// Whether the file is empty, or begins like a trace.
 fn is_trace(file: &mut File) -> io::Result<bool> {
     let mut beginning = Vec::new();
     file.seek(SeekFrom::Start(0))?;

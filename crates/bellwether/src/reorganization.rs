@@ -1,4 +1,4 @@
-//! The application's part in a reorganization: what a new group is to do, before it does anything.
+//! The application's part in a reorganization: it says what a new group works on, before the group works.
 //!
 //! ```text
 //!   a group is formed ──► its leader's [`Manager`]: who is in it, who failed, who is back ──► what the group is to do
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! With `fb-omega` all members have agreed on who failed before anybody is asked: its manager is the fault manager.
-//! `examples/fault_manager.rs` shares work among those who are left.
+//! `examples/fault_manager.rs` shares work among the members that are left.
 
 use std::fmt::{self, Display};
 use std::future::Future;
@@ -23,18 +23,19 @@ use tokio::task::{JoinError, JoinHandle};
 type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
 type Ask = Box<dyn FnMut(PlanRequest) -> Answer + Send>;
 
-/// Says what groups are to do, when its member leads one. What it says may be at most
-/// [`TASK_MAX`](crate::group::TASK_MAX) bytes long.
+/// Says what a group works on, when its member leads that group. The answer may be at most
+/// [`TASK_MAX`](crate::proto::group::TASK_MAX) bytes long.
 pub struct Manager {
-    /// How long it may take, at least the time that a member may take to answer. Then the reorganization has failed.
+    /// How long it may take; at least the time that a member may take to answer. After that the reorganization has
+    /// failed.
     pub(crate) patience: Duration,
     ask: Arc<Mutex<Ask>>,
 }
 
 impl Manager {
-    /// One that answers like that, within that time. If it fails, panics or takes longer, that is logged, and another
-    /// reorganization begins: with `fb-omega` another member leads that. What it was about to do for a group that is no more
-    /// is dropped at its next `await`.
+    /// A manager that answers with `plan`, within that time. If it fails, panics or takes longer, that is logged, and
+    /// another reorganization begins; with `fb-omega` another member leads that one. Work for a group that is over is
+    /// dropped at its next `await`.
     pub fn new<F, Fut, E>(patience: Duration, mut plan: F) -> Self
     where
         F: FnMut(PlanRequest) -> Fut + Send + 'static,
@@ -55,7 +56,7 @@ impl fmt::Debug for Manager {
     }
 }
 
-/// What is being worked out for the group that this member leads.
+/// The application's work on the task of the group that this member leads.
 #[derive(Default)]
 pub(crate) struct Planning {
     manager: Option<Manager>,
@@ -73,8 +74,8 @@ impl Planning {
         Self { manager, current: None }
     }
 
-    /// Begins to work out that; what was asked before is about a group that is no more. The application runs beside the
-    /// driver from its first line on: it may panic there.
+    /// Asks the application. An earlier question is about a group that is over. The application runs in a task of its
+    /// own from its first line on, and may panic there.
     pub(crate) fn begin(&mut self, request: PlanRequest) {
         self.keep_only(None);
         let Some(manager) = &self.manager else { return };
@@ -86,7 +87,7 @@ impl Planning {
         self.current = Some(Current { no, since: Instant::now(), task });
     }
 
-    /// The next answer, if anything is being worked out. May be dropped and called again.
+    /// The next answer, if the application was asked. May be dropped and called again.
     pub(crate) async fn done(&mut self) -> (ElectionId, Plan) {
         let Some(Current { no, task, .. }) = &mut self.current else { return std::future::pending().await };
         let (no, outcome) = (*no, task.await);
@@ -94,7 +95,7 @@ impl Planning {
         (no, outcome.unwrap_or_else(|error| Err(in_words(error))).inspect_err(|why| complain(why)).ok())
     }
 
-    /// Stops what is being worked out for another reorganization than that: nobody waits for it any more.
+    /// Stops the work on any other reorganization: nobody waits for it any more.
     pub(crate) fn keep_only(&mut self, awaited: Option<ElectionId>) {
         let Some(current) = self.current.take_if(|current| Some(current.no) != awaited) else { return };
         current.task.abort();
@@ -132,15 +133,15 @@ fn in_words(error: JoinError) -> String {
 pub struct Service {
     /// The group.
     pub group: GroupId,
-    /// Who leads it.
+    /// Its leader.
     pub leader: NodeId,
-    /// Who is in it, by id.
+    /// Its members, by id.
     pub members: Vec<NodeId>,
-    /// What it is to do.
+    /// Its task.
     pub task: Arc<[u8]>,
 }
 
-/// The group that a member works in, and each that follows.
+/// The group that a member works in, now and from now on.
 #[derive(Clone, Debug)]
 pub struct Services(pub(crate) watch::Receiver<Option<Service>>);
 
@@ -150,7 +151,7 @@ impl Services {
         self.0.borrow_and_update().clone()
     }
 
-    /// Waits until that is not what it was when [`Services::current`] was last called. False if the member has ended.
+    /// Waits until it differs from the last answer of [`Services::current`]. False if the member has ended.
     pub async fn changed(&mut self) -> bool {
         self.0.changed().await.is_ok()
     }

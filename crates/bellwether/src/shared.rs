@@ -1,18 +1,19 @@
-//! What the driver knows and every handle may ask.
+//! What the driver knows, for all handles to read.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use bellwether_proto::election::{Channels, Protocol};
+use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::view::View;
 use tokio::sync::watch;
 
+use crate::config::Config;
+use crate::error::Ended;
 use crate::history::History;
-use crate::member::{Ended, members};
 use crate::reorganization::Service;
 use crate::status::{Change, Counters, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
@@ -24,7 +25,7 @@ pub(crate) struct Shared {
     pub(crate) cluster: String,
     pub(crate) id: NodeId,
     pub(crate) protocol: Protocol,
-    /// How many there are in all, if the algorithm has links with a history: its leader needs most of them.
+    /// How many members there are, if the leader needs a majority of them.
     size: Option<usize>,
     pub(crate) up_since: SystemTime,
     pub(crate) tenures: Tenures,
@@ -44,17 +45,17 @@ pub(crate) struct Known {
     pub(crate) view: View,
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
-    /// To whom there is a link with a history that is up.
+    /// The peers to which the consistent link is up.
     pub(crate) linked: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
     pub(crate) history: History,
-    /// The groups that there were, if the algorithm forms any.
+    /// The lineage of groups, if the algorithm forms any.
     pub(crate) groups: group::History,
 }
 
 impl Shared {
     pub(crate) fn new(
-        config: &crate::Config,
+        config: &Config,
         up_since: SystemTime,
         transport: Transport,
         incarnation: Incarnation,
@@ -64,7 +65,7 @@ impl Shared {
             cluster: config.cluster.clone(),
             id: config.id,
             protocol: config.protocol,
-            size: (config.protocol.spec().channels == Channels::WithHistory).then(|| members(config).len()),
+            size: (config.protocol.spec().mode == Mode::Majority).then(|| config.members().len()),
             up_since,
             tenures: Tenures::new(config.timeout),
             transport,

@@ -8,36 +8,39 @@ use bellwether_proto::group::Record;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::view::View;
 
+pub use bellwether_proto::leadership::Cause;
+
 /// What a member knows now.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// The cluster's name.
     pub cluster: String,
-    /// Who this is.
+    /// The id of this member.
     pub id: NodeId,
-    /// Its present life.
+    /// Its incarnation.
     pub incarnation: Incarnation,
     /// How the leader is chosen.
     pub protocol: Protocol,
-    /// Where it stands.
+    /// Its standing.
     pub standing: Standing,
     /// The settled leader; `None` while there is none.
     pub leader: Option<Leader>,
-    /// What the algorithm shows, settled or not.
+    /// The opinion of its election, settled or not.
     pub view: View,
-    /// The group that the member is in, with whom, and which groups that came from; `None` while it is in none, or if the
-    /// algorithm does not reorganize groups.
+    /// The group that the member is in, with its members and parents; `None` while it is in none, or if the algorithm
+    /// does not reorganize groups.
     pub group: Option<Record>,
-    /// How much of the cluster it reaches, if its algorithm lets nobody lead without a majority.
+    /// How much of the cluster it reaches, if its algorithm needs a majority.
     pub reach: Option<Reach>,
     /// Since when the member is up.
     pub up_since: SystemTime,
 }
 
-/// Where a member stands.
+/// A member's part in leading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// No leader has been settled on.
+    /// No leader has been announced.
     Electing,
     /// It leads.
     Leading,
@@ -49,10 +52,11 @@ pub enum Standing {
 
 /// How much of a cluster a member reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reach {
-    /// So many members, itself included, that hear it as it hears them.
+    /// How many members it hears and is heard by, including itself.
     pub members: usize,
-    /// Of so many.
+    /// How many members there are.
     pub of: usize,
 }
 
@@ -63,57 +67,59 @@ impl Reach {
     }
 }
 
-/// A leader that its group has settled on.
+/// An announced leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Leader {
-    /// Who.
+    /// Its id.
     pub id: NodeId,
-    /// The number of this leadership: larger than every one that the leader's group had seen before.
+    /// The number of this leadership: larger than every epoch that the leader, or a member that agreed to it,
+    /// had seen.
     pub epoch: u64,
-    /// Since when this member knows.
+    /// When this member learned of it.
     pub since: SystemTime,
 }
 
 /// One change of leader, as this member saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
-    /// Counts the changes that this member saw, across its lives: 1, 2, 3 …
+    /// Counts the changes that this member saw, across restarts: 1, 2, 3 …
     pub no: u64,
     /// When.
     pub at: SystemTime,
-    /// Who leads since then; `None` if nobody does.
+    /// The leader since then; `None` if nobody leads.
     pub leader: Option<NodeId>,
-    /// The epoch of that leadership; of the one that ended, if nobody leads.
+    /// The epoch of that leadership. If nobody leads, the epoch of the one that ended.
     pub epoch: u64,
     /// Why it changed.
     pub cause: Cause,
 }
 
-pub use bellwether_proto::leadership::Cause;
-
 /// Another member, as the transport sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Participant {
-    /// Who; `None` for an address at which nobody has answered yet.
+    /// Its id; `None` for an address at which nobody has answered yet.
     pub id: Option<NodeId>,
-    /// Where, as it was given.
+    /// Its address, as it was given.
     pub address: String,
-    /// The state of the link to it.
+    /// The state of the connection to it.
     pub link: Link,
-    /// Its present life, if it is known.
+    /// Its present incarnation, if it is known.
     pub incarnation: Option<Incarnation>,
-    /// How long ago a frame of it came.
+    /// How long ago its last frame came.
     pub heard: Option<Duration>,
     /// Whether this is the member itself.
     pub is_self: bool,
 }
 
-/// The state of the link to another member.
+/// The state of the connection to another member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Link {
     /// Connected to that address.
     Connected(SocketAddr),
-    /// Not connected; the reason of the last attempt that failed.
+    /// Not connected, with the reason why the last attempt failed.
     Down(String),
     /// Not tried yet.
     Connecting,
@@ -121,6 +127,7 @@ pub enum Link {
 
 /// What has been counted since the process started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Frames sent, by layer: election messages.
     pub sent_protocol: u64,
@@ -130,16 +137,16 @@ pub struct Counters {
     pub received: u64,
     /// Frames that were dropped because a peer's queue was full, or it was not connected.
     pub dropped: u64,
-    /// Bytes from peers that were no frame of this cluster, or frames that the node refused.
+    /// Bytes from peers that were no frame of this cluster, and frames that the node refused.
     pub refused_frames: u64,
     /// Connections that were refused: no certificate, a wrong one, another cluster, an id already in use.
     pub refused_connections: u64,
-    /// Times that another process claimed this member's id.
+    /// How often another process claimed this member's id.
     pub duplicate_ids: u64,
     /// Peers whose connection ended without a goodbye.
     pub gone: u64,
     /// Changes of leader seen.
     pub leader_changes: u64,
-    /// Times that this member began to lead.
+    /// How often this member began to lead.
     pub led: u64,
 }

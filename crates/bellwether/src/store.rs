@@ -4,9 +4,9 @@
 //! magic 8 │ version u32 │ length u32 │ cluster's name │ id u32 │ incarnation u64 │ count u64 │ epoch u64 │ CRC-32
 //! ```
 //!
-//! All numbers are little-endian. The magic, the version, the length and the checksum at the end stand where they are in
-//! every version, so that a newer file can be told from a damaged one. A file that is not exactly what this member
-//! wrote is refused, never guessed at: a node that forgets its incarnation or its epoch may lead twice.
+//! All numbers are little-endian. The magic, the version, the length and the checksum at the end have the same place in
+//! every version, so that a newer file can be told from a damaged one. A file that is not exactly what this member wrote
+//! is refused, never guessed at: a node that forgets its incarnation or its epoch may lead twice.
 
 mod format;
 
@@ -19,19 +19,19 @@ use bellwether_proto::io::Durable;
 
 use format::Owner;
 
-/// The open state of one member. No other process can open it while this lives.
+/// The open state of one member. No other process can open it while this value exists.
 #[derive(Debug)]
 pub(crate) struct Store {
     dir: PathBuf,
     owner: Owner,
-    /// Held for its lock alone.
+    /// Held only for its lock.
     _lock: File,
 }
 
 /// Why the state cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreError {
-    /// The directory cannot be had.
+    /// The directory cannot be used.
     #[error("cannot use the data directory {}: {source}", dir.display())]
     Dir { dir: PathBuf, source: io::Error },
     /// Another process has it.
@@ -54,7 +54,7 @@ pub(crate) enum StoreError {
 /// What is wrong with a state file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    /// It has nothing, or its end is missing.
+    /// It is empty, or its end is missing.
     #[error("is cut off: it has {len} bytes and should have more")]
     Truncated { len: usize },
     /// Its bytes are not those that were written.
@@ -134,8 +134,8 @@ impl Step {
 }
 
 impl Store {
-    /// Opens the state of that member in `dir`, which is made if it is missing, and gives what was kept; `None` if
-    /// nothing was yet.
+    /// Opens the state of that member in `dir`, which is made if it is missing. Returns what was kept; `None` if
+    /// nothing was kept yet.
     ///
     /// # Errors
     /// If the directory cannot be used, another process uses it, or what is there is not this member's whole state.

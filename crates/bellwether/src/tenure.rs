@@ -5,40 +5,31 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use bellwether_proto::tenure::Tenure;
 use tokio::sync::{Notify, watch};
 
 /// Leadership of this member, while it lasts.
 ///
-/// Hold it while you act as the leader and drop it when you have stopped. When leadership is to be given back, because the
-/// member resigns, hands over or leaves, [`Leadership::ended`] resolves, and the member waits until every guard has been
-/// dropped (or its `release_timeout` has passed) before another can lead. Leadership can also be lost without asking: when the
-/// others cannot hear this member, they choose another, and nobody can wait for it.
+/// Hold it while you act as the leader and drop it when you have stopped. When leadership is released, because the member
+/// resigns, hands over, gives way or leaves, [`Leadership::ended`] resolves. The member waits until every guard has been
+/// dropped (or its `release_timeout` has passed) before another can lead. Leadership can also be lost: when the others
+/// cannot hear this member, they choose another leader and do not wait.
 ///
-/// Put [`Leadership::epoch`] into what you write, and let whoever stores it refuse a lower one than it has seen: that stops
-/// a leader that was replaced without noticing. What an epoch promises is in [`crate::leadership`].
+/// Put [`Leadership::epoch`] into what you write, and let the store refuse an epoch below the largest that it has seen.
+/// That stops a leader that was replaced without noticing. [`crate::proto::leadership`] says what an epoch promises.
 #[derive(Debug)]
 pub struct Leadership {
     epoch: u64,
     /// Whether this epoch still lasts.
-    phase: watch::Receiver<Phase>,
+    tenure: watch::Receiver<Tenure>,
     shared: Arc<Shared>,
 }
 
 /// Leaderships of one member, as the driver sees them.
 #[derive(Debug)]
 pub(crate) struct Tenures {
-    phase: watch::Sender<Phase>,
+    tenure: watch::Sender<Tenure>,
     shared: Arc<Shared>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// This member does not lead.
-    None,
-    /// It leads.
-    Held { epoch: u64 },
-    /// It leads, and what it does as a leader must stop now.
-    AskedBack { epoch: u64 },
 }
 
 #[derive(Debug)]
@@ -46,7 +37,7 @@ struct Shared {
     began: Instant,
     /// When the driver last did anything, in microseconds after that.
     ticked: AtomicU64,
-    /// For how long it may do nothing before leadership is in doubt.
+    /// How long it may do nothing before leadership is in doubt.
     patience: Duration,
     /// How many guards there are.
     guards: AtomicUsize,
@@ -55,19 +46,20 @@ struct Shared {
 }
 
 impl Leadership {
-    /// The number of this leadership: larger than that of every leader before it that this group had seen.
+    /// The number of this leadership: larger than every epoch that this member, or a member that agreed to
+    /// it, had seen.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Whether it still lasts, as far as can be known here. False, too, if this process was stopped for so long that the
-    /// others have given it up by now, even before it has found out. (The clock
-    /// stands still while a whole machine is suspended; then it is false as soon as the member has run.)
+    /// Whether it still lasts, as far as this member can know. It is also false if this process was stopped for so long
+    /// that the others have given it up, even before it has found that out. (The clock stands still while a whole
+    /// machine is suspended; then it is false as soon as the member has run.)
     pub fn is_held(&self) -> bool {
-        *self.phase.borrow() == Phase::Held { epoch: self.epoch } && self.shared.is_awake()
+        *self.tenure.borrow() == Tenure::Held { epoch: self.epoch } && self.shared.is_awake()
     }
 
-    /// Waits until leadership has ended or is to be given back. Then stop what only a leader may do, and drop the guard.
+    /// Waits until leadership has ended or is being released. Then stop what only a leader may do, and drop the guard.
     pub async fn ended(&self) {
         self.watch().await;
     }
@@ -75,15 +67,15 @@ impl Leadership {
     /// Another guard of the same leadership.
     pub(crate) fn again(&self) -> Self {
         self.shared.guards.fetch_add(1, Ordering::AcqRel);
-        Self { epoch: self.epoch, phase: self.phase.clone(), shared: Arc::clone(&self.shared) }
+        Self { epoch: self.epoch, tenure: self.tenure.clone(), shared: Arc::clone(&self.shared) }
     }
 
     /// As [`Leadership::ended`], without holding the guard.
     pub(crate) fn watch(&self) -> impl Future<Output = ()> + use<> {
-        let (mut phase, held) = (self.phase.clone(), Phase::Held { epoch: self.epoch });
+        let (mut tenure, held) = (self.tenure.clone(), Tenure::Held { epoch: self.epoch });
         async move {
             // An error means that the member is no more.
-            let _ = phase.wait_for(|phase| *phase != held).await;
+            let _ = tenure.wait_for(|tenure| *tenure != held).await;
         }
     }
 }
@@ -105,7 +97,7 @@ impl Tenures {
             guards: AtomicUsize::new(0),
             released: Notify::new(),
         };
-        Self { phase: watch::Sender::new(Phase::None), shared: Arc::new(shared) }
+        Self { tenure: watch::Sender::new(Tenure::None), shared: Arc::new(shared) }
     }
 
     /// The driver is awake.
@@ -119,26 +111,8 @@ impl Tenures {
         Duration::from_micros(self.shared.elapsed().saturating_sub(ticked))
     }
 
-    pub(crate) fn set(&self, phase: Phase) {
-        self.phase.send_if_modified(|now| std::mem::replace(now, phase) != phase);
-    }
-
-    pub(crate) fn phase(&self) -> Phase {
-        *self.phase.borrow()
-    }
-
-    /// What was asked back is not needed after all.
-    pub(crate) fn leave_it(&self) {
-        if let Phase::AskedBack { epoch } = self.phase() {
-            self.set(Phase::Held { epoch });
-        }
-    }
-
-    /// Asks for leadership back, if it is held.
-    pub(crate) fn ask_back(&self) {
-        if let Phase::Held { epoch } = self.phase() {
-            self.set(Phase::AskedBack { epoch });
-        }
+    pub(crate) fn set(&self, tenure: Tenure) {
+        self.tenure.send_if_modified(|now| std::mem::replace(now, tenure) != tenure);
     }
 
     /// Whether nobody acts as the leader any more.
@@ -153,11 +127,11 @@ impl Tenures {
 
     /// Waits until this member leads. `None` when the member has ended.
     pub(crate) async fn campaign(&self) -> Option<Leadership> {
-        let mut phase = self.phase.subscribe();
-        let held = *phase.wait_for(|phase| matches!(phase, Phase::Held { .. })).await.ok()?;
-        let Phase::Held { epoch } = held else { return None };
+        let mut tenure = self.tenure.subscribe();
+        let held = *tenure.wait_for(|tenure| matches!(tenure, Tenure::Held { .. })).await.ok()?;
+        let Tenure::Held { epoch } = held else { return None };
         self.shared.guards.fetch_add(1, Ordering::AcqRel);
-        Some(Leadership { epoch, phase, shared: Arc::clone(&self.shared) })
+        Some(Leadership { epoch, tenure, shared: Arc::clone(&self.shared) })
     }
 }
 
@@ -185,10 +159,10 @@ mod tests {
     #[tokio::test]
     async fn a_guard_knows_when_it_ended() {
         let tenures = tenures();
-        tenures.set(Phase::Held { epoch: 7 });
+        tenures.set(Tenure::Held { epoch: 7 });
         let guard = tenures.campaign().await.expect("it leads");
         assert_eq!((guard.epoch(), guard.is_held()), (7, true));
-        tenures.set(Phase::Held { epoch: 8 });
+        tenures.set(Tenure::Held { epoch: 8 });
         guard.ended().await;
         assert!(!guard.is_held(), "another epoch is another leadership");
         assert!(!tenures.is_released());
@@ -199,9 +173,9 @@ mod tests {
     #[tokio::test]
     async fn leadership_that_is_asked_back_is_waited_for() {
         let tenures = tenures();
-        tenures.set(Phase::Held { epoch: 1 });
+        tenures.set(Tenure::Held { epoch: 1 });
         let (one, two) = (tenures.campaign().await.unwrap(), tenures.campaign().await.unwrap());
-        tenures.ask_back();
+        tenures.set(Tenure::AskedBack { epoch: 1 });
         one.ended().await;
         drop(one);
         assert!(!tenures.is_released());
@@ -213,7 +187,7 @@ mod tests {
     #[tokio::test]
     async fn a_process_that_was_stopped_does_not_hold_what_it_held() {
         let tenures = Tenures::new(Duration::ZERO);
-        tenures.set(Phase::Held { epoch: 1 });
+        tenures.set(Tenure::Held { epoch: 1 });
         assert!(!tenures.campaign().await.unwrap().is_held());
     }
 }

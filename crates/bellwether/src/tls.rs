@@ -1,4 +1,4 @@
-//! Who a member is, to peers that want proof.
+//! How a member proves its identity to its peers.
 //!
 //! A cluster has one certificate authority. A member's certificate carries two names: the cluster's, which is the same for
 //! all and proves to a dialer that it has reached the cluster, and the member's own, which proves the id that it gives.
@@ -15,7 +15,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 pub use authority::{Authority, Validity};
-pub use names::check_cluster_name;
+pub use names::{ClusterNameError, check_cluster_name};
 
 pub(crate) use config::{TlsConfigs, id_in, verify_id};
 
@@ -38,6 +38,7 @@ impl std::fmt::Debug for Identity {
 
 /// Why certificates cannot be used or made. Nothing is left behind.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TlsError {
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
@@ -47,7 +48,7 @@ pub enum TlsError {
         /// Why.
         source: io::Error,
     },
-    /// Text that should be PEM is not, or has nothing of what it should have.
+    /// Text that is not PEM, or lacks what it should have.
     #[error("{place} has no {wanted} in PEM: {problem}")]
     Pem {
         /// The file, or what the text is for.
@@ -93,8 +94,8 @@ pub enum TlsError {
         problem: String,
     },
     /// A name that no cluster can have.
-    #[error("{0}")]
-    ClusterName(String),
+    #[error(transparent)]
+    ClusterName(#[from] ClusterNameError),
     /// A certificate could not be made.
     #[error("cannot make a certificate: {0}")]
     Make(String),

@@ -6,13 +6,13 @@
 //! ```
 //!
 //! Every member dials all others, sends only on connections that it dialled and receives only on connections that it
-//! accepted, so that nobody has to decide which of two connections counts. A *link* is up while both are, between the
-//! same two processes. When one ends, the other is closed as well, and both are made anew.
+//! accepted, so that nobody has to decide which of two connections counts. Two members are *connected* while both are
+//! up, between the same two processes. When one ends, the other is closed as well, and both are made anew.
 //!
 //! The end of a process shows as the end of its connections: the kernel closes them without the goodbye of TLS, and
 //! the others know within a round trip. A connection that is closed on purpose says goodbye first.
 //!
-//! Nothing here waits for a peer: what a peer does not take in time is dropped, which the algorithms allow for.
+//! Nothing here waits for a peer. What a peer does not take in time is dropped; the algorithms allow for that.
 
 mod accept;
 mod admit;
@@ -52,20 +52,20 @@ use crate::tls::{Identity, TlsConfigs, TlsError};
 use queue::Room;
 use shared::Shared;
 
-/// No more events wait for the driver. When there is no room, connections are read no further.
+/// At most this many events wait for the driver. When there is no room, connections are not read.
 const EVENTS_MAX: usize = 1024;
 
 /// Goodbyes take no longer.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// What a transport must be told.
+/// The configuration of a transport.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The cluster's name.
     pub(crate) cluster: String,
-    /// Who this is.
+    /// The id of this member.
     pub(crate) id: NodeId,
-    /// Its life when it starts.
+    /// Its incarnation at the start.
     pub(crate) incarnation: Incarnation,
     /// How the leader is chosen. Members that disagree refuse each other.
     pub(crate) protocol: Protocol,
@@ -77,25 +77,25 @@ pub(crate) struct Settings {
     pub(crate) identity: Identity,
 }
 
-/// What happened on the network. Events of one link are in order; none is lost.
+/// What happened on the network. Events of one peer are in order, and none is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NetEvent {
-    /// A frame of the member that its `from` says, which has proved it.
+    /// A frame. Its sender has proved that it is the member in `from`.
     Frame(Frame<AnyMsg>),
     /// Both directions are up.
     Linked {
-        /// With whom.
+        /// The peer.
         peer: NodeId,
-        /// Its life.
+        /// Its incarnation.
         incarnation: Incarnation,
-        /// Where it was reached.
+        /// The address at which it was reached.
         address: SocketAddr,
     },
     /// A link that was up is not any more.
     Ended {
-        /// With whom.
+        /// The peer.
         peer: NodeId,
-        /// Its latest life on that link.
+        /// Its latest incarnation on that link.
         incarnation: Incarnation,
         /// In which way.
         how: End,
@@ -206,7 +206,7 @@ impl Transport {
         each(&self.shared.table(), &mut put);
     }
 
-    /// The member is in that life from now on: greetings say so.
+    /// The member is in that incarnation from now on: greetings say so.
     pub(crate) fn set_incarnation(&self, incarnation: Incarnation) {
         self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
     }

@@ -12,12 +12,9 @@ use std::sync::{Arc, Mutex, Once};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bellwether::config::Peers;
-use bellwether::election::Protocol;
-use bellwether::group::{PlanRequest, TASK_MAX};
-use bellwether::ident::NodeId;
+use bellwether::proto::group::{PlanRequest, TASK_MAX};
 use bellwether::reorganization::{Manager, Service};
-use bellwether::{Config, Member};
+use bellwether::{Config, JoinError, Member, NodeId, Peers, Protocol};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -102,9 +99,9 @@ fn soon<F: Future>(future: F) -> Option<F::Output> {
 }
 
 fn configs(nodes: u32) -> (TempDir, Vec<Config>) {
-    let (dir, configs) = loopback::configs(nodes).unwrap();
-    let configs = configs.into_iter().map(|config| Config { protocol: Protocol::FbOmega, ..config });
-    (dir, configs.collect())
+    let (dir, mut configs) = loopback::configs(nodes).unwrap();
+    configs.iter_mut().for_each(|config| config.protocol = Protocol::FbOmega);
+    (dir, configs)
 }
 
 /// A machine whose manager notes what it is asked.
@@ -262,13 +259,19 @@ fn a_manager_that_stalls_is_followed_by_another_and_stopped() {
 #[test]
 fn members_that_views_cannot_have_are_refused_before_anything_is_written() {
     let (dir, configs) = configs(1);
-    let join =
-        |peers| soon(Member::join(Config { peers, ..configs[0].clone() })).expect("it answers at once");
+    let join = |peers| {
+        let mut config = configs[0].clone();
+        config.peers = peers;
+        soon(Member::join(config)).expect("it answers at once")
+    };
     let many = (1..=129).map(|id| (NodeId(id), format!("127.0.0.1:{id}"))).collect();
     let refused = join(Peers::Listed(many)).unwrap_err();
-    assert!(refused.is_bad_input());
+    assert!(matches!(refused, JoinError::TooMany { found: 129, most: 128, .. }) && refused.is_bad_input());
     assert_eq!(refused.to_string(), "found 129 members, fb-omega takes at most 128");
     let refused = join(Peers::Named(vec!["localhost:3170".to_owned()])).unwrap_err();
+    assert!(
+        matches!(refused, JoinError::NeedsList { protocol: Protocol::FbOmega }) && refused.is_bad_input()
+    );
     assert_eq!(refused.to_string(), "fb-omega needs a list of all members, not names to look them up by");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }

@@ -1,4 +1,4 @@
-//! What an agent is told: one TOML file, `BELLWETHER_*` variables over it, flags over those.
+//! An agent's configuration: one TOML file, overridden by `BELLWETHER_*` variables, overridden by flags.
 //!
 //! | step | file | an error says |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | values to what they mean | `given.rs`, `address.rs`, `peers.rs` | what was found and what was expected |
 //! | all of them together | `relations.rs` | which two do not go together |
 //!
-//! Every error says where, and all of one step are told at once.
+//! Every error says where it is, and all errors of one step are reported at once.
 
 mod address;
 mod cluster;
@@ -27,20 +27,17 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bellwether::Config;
-use bellwether::config::{HEARTBEAT, Peers, RELEASE_TIMEOUT, RESIGN_HOLD, TIMEOUT};
-use bellwether::tls::{Identity, TlsError};
-use bellwether_proto::election::Protocol;
+use bellwether::tls::TlsError;
+use bellwether::{Config, Identity, Peers};
+use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::ident::NodeId;
 
-use crate::agent::mode::Mode;
 use layers::Settings;
 
 pub(crate) use cluster::ClusterFile;
 pub(crate) use error::ConfigError;
 pub(crate) use flags::Overrides;
 pub(crate) use layers::Environment;
-pub(crate) use relations::gives_way;
 
 /// An agent, complete and valid.
 #[derive(Clone, Debug)]
@@ -54,7 +51,7 @@ pub(crate) struct AgentConfig {
 #[derive(Clone)]
 pub(crate) struct ApiConfig {
     pub(crate) listen: SocketAddr,
-    /// Who shows it may change things; if there is none, nobody may.
+    /// Requests that change something must show it. If there is none, such requests are refused.
     pub(crate) token: Option<String>,
 }
 
@@ -91,7 +88,7 @@ impl AgentConfig {
     }
 }
 
-/// What was given, each value for itself as it should be; nothing yet about what they mean together.
+/// The values that were given. Each is valid by itself; whether they fit together is checked later.
 #[derive(Debug)]
 struct Draft {
     cluster: String,
@@ -149,17 +146,17 @@ impl Draft {
         given::only_variant(settings);
         let (peers, own) = peers::read(settings, id);
         Some(Self {
-            protocol: settings.or("protocol", Protocol::Fjr, given::protocol),
+            protocol: settings.or("protocol", Protocol::default(), given::protocol),
             mode: settings.get("mode", given::mode),
             priority: settings.or("priority", 0, |given| given.whole(0..=1000)),
             preempt: settings.or("preempt", false, given::Given::truth),
             preempt_delay: settings.get("preempt_delay", given::Given::duration),
-            resign_hold: settings.or("resign_hold", RESIGN_HOLD, given::Given::duration),
-            release_timeout: settings.or("release_timeout", RELEASE_TIMEOUT, given::Given::duration),
+            resign_hold: settings.or("resign_hold", Config::RESIGN_HOLD, given::Given::duration),
+            release_timeout: settings.or("release_timeout", Config::RELEASE_TIMEOUT, given::Given::duration),
             listen: settings.or("listen.peer", address::listen_by(own.as_deref()), given::listen),
             api: settings.or("listen.api", address::API, given::listen),
-            heartbeat: settings.or("timing.heartbeat", HEARTBEAT, given::Given::duration),
-            timeout: settings.or("timing.timeout", TIMEOUT, given::Given::duration),
+            heartbeat: settings.or("timing.heartbeat", Config::HEARTBEAT, given::Given::duration),
+            timeout: settings.or("timing.timeout", Config::TIMEOUT, given::Given::duration),
             token: Token::read(settings),
             log: LogConfig {
                 format: settings.or("log.format", LogFormat::Text, given::log_format),
@@ -174,27 +171,21 @@ impl Draft {
         })
     }
 
-    /// Reads the certificates and the token. What is read here is not what the file says, so it comes last.
+    /// Reads the certificates and the token. They are in other files, so this comes last.
     fn complete(self) -> Result<AgentConfig, ConfigError> {
         let identity = self.tls.load()?;
         let token = self.token.load()?;
-        let hands_over = relations::hands_over(self.protocol);
         let delay = self.preempt_delay.unwrap_or_default();
-        Ok(AgentConfig {
-            member: Config {
-                protocol: self.protocol,
-                heartbeat: self.heartbeat,
-                timeout: self.timeout,
-                priority: self.priority,
-                preempt: (self.preempt && hands_over).then_some(delay),
-                resign_hold: self.resign_hold,
-                release_timeout: self.release_timeout,
-                trace: self.trace,
-                ..Config::new(self.cluster, self.id, self.listen, self.peers, identity, self.data_dir)
-            },
-            api: ApiConfig { listen: self.api, token },
-            log: self.log,
-        })
+        let mut member = Config::new(self.cluster, self.id, self.listen, self.peers, identity, self.data_dir);
+        member.protocol = self.protocol;
+        member.heartbeat = self.heartbeat;
+        member.timeout = self.timeout;
+        member.priority = self.priority;
+        member.preempt = (self.preempt && self.protocol.spec().hands_over).then_some(delay);
+        member.resign_hold = self.resign_hold;
+        member.release_timeout = self.release_timeout;
+        member.trace = self.trace;
+        Ok(AgentConfig { member, api: ApiConfig { listen: self.api, token }, log: self.log })
     }
 }
 
@@ -217,7 +208,7 @@ impl TlsFiles {
 }
 
 impl Token {
-    /// One of the two; where both are given, the flag or variable counts and not the file.
+    /// One of the two. If both are given, a flag or variable overrides the file.
     fn read(settings: &mut Settings) -> Self {
         let both = settings.rank("api.token").zip(settings.rank("api.token_file"));
         if let Some((token, file)) = both

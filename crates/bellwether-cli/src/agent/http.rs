@@ -1,4 +1,4 @@
-//! The HTTP interface of a member: questions are free, requests that change something need the token.
+//! The HTTP interface of a member. Reading is free; requests that change something need the token.
 //!
 //! [`app`] is the whole interface as a function of the member; [`serve`] puts it on a socket whose clients may be slow,
 //! many, or hostile.
@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 use connection::Connections;
 use error::Problem;
 
-/// What a request may have in its body, in bytes. The longest that means something has a tenth.
+/// The longest body of a request, in bytes. The longest useful one is a tenth of that.
 const BODY_MAX: usize = 4096;
 /// How many may watch at once.
 const WATCHERS_MAX: usize = 256;
@@ -35,7 +35,7 @@ const WATCHERS_MAX: usize = 256;
 #[derive(Clone)]
 struct Api {
     member: Member,
-    /// What a request that changes something must present; `None` if there are to be none.
+    /// The token that a request must present to change something; `None` if such requests are refused.
     token: Option<Arc<str>>,
     watchers: Arc<Semaphore>,
 }
@@ -61,7 +61,7 @@ pub(crate) fn app(member: Member, token: Option<String>) -> Router {
         .with_state(api)
 }
 
-/// Answers whoever connects, for as long as the process lives.
+/// Answers all clients, until the process ends.
 pub(crate) async fn serve(listener: TcpListener, app: Router) -> io::Result<()> {
     axum::serve(Connections::new(listener), app).await
 }

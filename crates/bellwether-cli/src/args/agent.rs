@@ -1,4 +1,4 @@
-//! What can be typed to run an agent, or to ask one.
+//! The arguments of `agent`, and of the commands that ask one.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) struct AgentArgs {
 /// Which agent to ask, and how to print its answer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApiArgs {
-    /// Where the agent's API is [default: $BELLWETHER_API, or 127.0.0.1:3171]
+    /// The address of the agent's API [default: $BELLWETHER_API, or 127.0.0.1:3171]
     #[arg(long, value_name = "ADDR")]
     pub(crate) api: Option<String>,
     /// Print the agent's answer as it is: JSON, one object per line
@@ -82,10 +82,10 @@ pub(crate) struct WatchArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResignArgs {
-    /// Stand aside for that long [default: the agent's `resign_hold`]
+    /// Stay aside for that long [default: the agent's `resign_hold`]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, group = "how")]
     pub(crate) hold: Option<Duration>,
-    /// Stand aside until `resign --end`
+    /// Stay aside until `resign --end`
     #[arg(long, group = "how")]
     pub(crate) until_told: bool,
     /// Stand again, before the time is over
@@ -99,7 +99,7 @@ pub(crate) struct ResignArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TransferArgs {
-    /// The member that is to lead
+    /// The next leader
     #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) to: u32,
     #[command(flatten)]

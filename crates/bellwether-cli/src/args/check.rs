@@ -1,4 +1,4 @@
-//! What can be typed after `check`.
+//! The arguments of `check`.
 
 use std::path::PathBuf;
 
@@ -23,16 +23,16 @@ pub(crate) struct CheckArgs {
     /// Judge the traces of one recorded run, one or more files
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "for_searches")]
     pub(crate) trace: Vec<PathBuf>,
-    /// How many nodes: 5, 3,5,7 or 3..=5, of which each plan draws one. Of traces, if they do not state it
+    /// How many nodes: 5, 3,5,7 or 3..=5; each plan draws one of these. For traces: if they do not say it
     #[arg(long, value_name = "N", value_parser = Sizes::parse)]
     pub(crate) nodes: Option<Sizes>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
-    /// What befell the nodes of a recorded run and the links between them: crashes, recoveries, pauses and cuts, in the
-    /// format of a trace
+    /// What was done to the nodes and links of a recorded run: crashes, recoveries, pauses and cuts, in the format of a
+    /// trace
     #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["searched", "all"])]
     pub(crate) truth: Option<PathBuf>,
-    /// The algorithm of a recorded run, if its traces do not state it
+    /// The algorithm of a recorded run, if its traces do not say it
     #[arg(long, value_name = "P", value_parser = protocol(), conflicts_with_all = ["searched", "all"])]
     pub(crate) protocol: Option<Protocol>,
     /// Print one JSON object for each algorithm, or for the recorded run
@@ -51,17 +51,17 @@ pub(crate) struct SearchArgs {
     /// The seed of the first plan; the others follow it
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// What may happen, instead of every fault under which the algorithm promises something: crash, recover, loss,
-    /// duplicate, delay, pause, partition
+    /// Which faults may happen: crash, recover, loss, duplicate, delay, pause, partition; by default all under
+    /// which the algorithm promises something
     #[arg(long, value_name = "FAULTS", value_delimiter = ',', value_parser = fault(), hide_possible_values = true)]
     pub(crate) faults: Option<Vec<FaultClass>>,
-    /// Which reading: as repaired, judged by our promises, or as printed, judged by the paper's claims
+    /// Which variant: repaired, judged by our promises, or printed, judged by the paper's claims
     #[arg(long, value_name = "V", default_value = "repaired", value_parser = variant())]
     pub(crate) variant: Variant,
-    /// Run nodes as the agent does: connected, and announcing leadership once it has settled
+    /// Run nodes as an agent does: with connections, and with announcements of the leader
     #[arg(long)]
     pub(crate) agent: bool,
-    /// Look at every state within bounds, instead of plans drawn at random
+    /// Look at every state within bounds, instead of random plans
     #[arg(long, conflicts_with_all = ["runs", "seed", "faults", "agent"])]
     pub(crate) exhaustive: bool,
     /// Write the scenario, the trace and a picture of each violation to this directory
@@ -70,7 +70,7 @@ pub(crate) struct SearchArgs {
     /// Draw the first violation, if there is one
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) diagram: Option<PathBuf>,
-    /// How many plans to play at a time; by default one for each core. The outcome is the same
+    /// How many plans to play at a time; by default one for each core. The result does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub(crate) threads: Option<u16>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct BoundsArgs {
     /// How many messages arrive twice
     #[arg(long, value_name = "N")]
     pub(crate) duplicates: Option<u8>,
-    /// How often a failure detector reports a node wrongly, or one end of a link with a history fails
+    /// How often a failure detector reports a node wrongly, or one end of a consistent link fails
     #[arg(long, value_name = "N")]
     pub(crate) lies: Option<u8>,
     /// How often deadlines expire, at all nodes together
@@ -101,13 +101,13 @@ pub(crate) struct BoundsArgs {
     /// How often a node's clock runs on to just before its next deadline
     #[arg(long, value_name = "N")]
     pub(crate) waits: Option<u8>,
-    /// How many messages are on their way from one node to another
+    /// How many messages may be under way from one node to another
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) in_flight: Option<u8>,
-    /// Judge the first N states and look for no others; if there are any, say so, and exit with 3
+    /// Stop after N states. If there are more, say so, and exit with 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) states_max: Option<u64>,
-    /// Judge these properties, each once, whether or not they are promised within the bounds
+    /// Judge these properties, even if they are not promised within the bounds
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = searchable(), hide_possible_values = true)]
     pub(crate) judge: Option<Vec<Property>>,
 }

@@ -1,4 +1,4 @@
-//! What can be typed after `compare`.
+//! The arguments of `compare`.
 
 use std::path::PathBuf;
 
@@ -15,39 +15,40 @@ use super::{protocol, seed};
 #[command(group(ArgGroup::new("what").args(["models", "families", "scenario", "nodes"])))]
 #[command(group(ArgGroup::new("compared").args(["scenario", "nodes"])))]
 pub(crate) struct CompareArgs {
-    /// Play FILE with every protocol; a line of the table for each
+    /// Play FILE with every protocol, one row for each
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,
-    /// Measure clusters of these sizes: 5, 3,5,9 or 3..=5; a line for each protocol and size
+    /// Measure clusters of these sizes: 5, 3,5,9 or 3..=5; one row for each protocol and size
     #[arg(long, value_name = "N", value_parser = Sizes::parse)]
     pub(crate) nodes: Option<Sizes>,
-    /// Measure the eventual leader protocols in every network model instead; so does `compare` alone
+    /// Measure the eventual leader protocols in every network model; `compare` without arguments does this
     #[arg(long)]
     pub(crate) models: bool,
     /// Count the messages that a leader's crash costs in Garcia-Molina's family and in Stoller's, at 4 to 64 nodes
     #[arg(long)]
     pub(crate) families: bool,
-    /// Which protocols; by default those that the agent runs
+    /// Which protocols; by default those for real networks
     #[arg(long, value_name = "P", value_delimiter = ',', value_parser = protocol(), requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) protocols: Option<Vec<Protocol>>,
     #[command(flatten)]
     pub(crate) figures: FiguresArgs,
-    /// How many runs of each, at different moments and with different seeds; by default 100, of models 5, of families 20 orders
+    /// How many runs of each, at different moments and with different seeds; by default 100, with --models 5, with
+    /// --families 20 orders
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
     /// The seed of the first run; the others follow it. By default the file's, or 1
     #[arg(long, value_name = "S", value_parser = seed, allow_negative_numbers = true, requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) seed: Option<u64>,
-    /// How many runs at a time; by default one for each core. The outcome is the same
+    /// How many runs at a time; by default one for each core. The result does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024), requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) threads: Option<u16>,
-    /// Draw it, for a slide
+    /// Draw the figures, for a slide
     #[arg(long, value_name = "FILE.svg", requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) plot: Option<PathBuf>,
-    /// Write the figures, one line for each row
+    /// Write the figures as CSV, one line for each row
     #[arg(long, value_name = "FILE.csv", requires = "compared", conflicts_with_all = ["models", "families"])]
     pub(crate) csv: Option<PathBuf>,
-    /// Write what is printed of models or families to FILE, too
+    /// Also write the output of --models or --families to FILE
     #[arg(long, value_name = "FILE", conflicts_with = "compared")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object for each row, one per line
@@ -55,11 +56,12 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
-/// The user's own network. (Where an option requires another that something excludes, clap lets it pass: hence both.)
+/// The user's own network. (Both `requires` and `conflicts_with` are needed: clap accepts an option whose required
+/// option is excluded.)
 #[derive(Debug, clap::Args)]
 pub(crate) struct FiguresArgs {
-    /// What happens in every run: crash (the leader's, once), and after it, at random: recover (restarts), loss,
-    /// duplicate, delay, pause, partition
+    /// Which faults happen in every run: crash (of the leader, once), and after that at random recover
+    /// (restarts), loss, duplicate, delay, pause, partition
     #[arg(
         long,
         value_name = "FAULTS",
@@ -70,17 +72,17 @@ pub(crate) struct FiguresArgs {
         requires = "nodes", conflicts_with_all = ["scenario", "models", "families"]
     )]
     pub(crate) faults: Vec<FaultClass>,
-    /// How long a message takes, one way: always the same, or from one to the other, evenly
+    /// How long a message takes one way: one time, or a range from which times are drawn evenly
     #[arg(long, value_name = "TIME", default_value = "1ms..5ms", value_parser = latency, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) latency: Latency,
     /// The probability that a message is lost
     #[arg(long, value_name = "P", default_value = "0", value_parser = loss, allow_negative_numbers = true, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) loss: f64,
-    /// How often the leader shows that it is there
+    /// How often the leader sends a sign of life
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = period, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) period: Span,
-    /// Run nodes as the agent does: connected, so that a process that dies is noticed at once, and announcing leadership
-    /// once it has settled
+    /// Run nodes as an agent does: with connections, so that the death of a process is noticed at once, and with
+    /// announcements of the leader
     #[arg(long, requires = "nodes", conflicts_with_all = ["scenario", "models", "families"])]
     pub(crate) agent: bool,
 }

@@ -1,4 +1,4 @@
-//! What can be typed to see a cluster do something.
+//! The arguments of `demo`.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DemoCommand {
-    /// Let workers compute a picture, kill some, and watch the fault manager save their work
+    /// Workers compute a picture, some are killed, and the fault manager saves their work
     #[command(after_help = format!("{STORY}\n\n{}\n  130  it was ended before the picture was done", super::EXIT_CODES))]
     Rain(RainArgs),
     /// One of the workers of `demo rain`
@@ -34,13 +34,14 @@ pub(crate) struct RainArgs {
     /// How many workers, 3 to 9
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = nodes, allow_negative_numbers = true)]
     pub(crate) nodes: u32,
-    /// How many of a row's N shards rebuild it: so many workers, and a majority, must be left [default: two thirds of N]
+    /// How many of a row's N shards rebuild it. At least that many workers, and a majority, must be left [default: two
+    /// thirds of N]
     #[arg(long, value_name = "K", value_parser = data, allow_negative_numbers = true)]
     pub(crate) data: Option<u32>,
-    /// How large the picture is
+    /// The size of the picture
     #[arg(long, value_name = "WxH", default_value = "480x320", value_parser = size)]
     pub(crate) size: Picture,
-    /// How many rows of a tile a worker computes in a second, as if it had a machine of its own
+    /// How many rows of a tile a worker computes per second, as if it had a machine of its own
     #[arg(long, value_name = "ROWS", default_value_t = 30.0, value_parser = pace, allow_negative_numbers = true)]
     pub(crate) pace: f64,
     /// Which workers are killed and paused
@@ -48,10 +49,10 @@ pub(crate) struct RainArgs {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) story: StoryArgs,
-    /// Where to put the picture
+    /// The file for the picture
     #[arg(long, value_name = "FILE.png", default_value = "rain.png")]
     pub(crate) out: PathBuf,
-    /// Print what happens as JSON objects, one per line; the last is the summary
+    /// Print events as JSON objects, one per line; the last is the summary
     #[arg(long)]
     pub(crate) json: bool,
     /// Keep configurations, shards and logs in DIR, which is not removed at the end
@@ -59,17 +60,17 @@ pub(crate) struct RainArgs {
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// What befalls the workers; by default a third is killed and revived, then one is paused and resumed.
+/// What happens to the workers. By default a third is killed and revived, then one is paused and resumed.
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[group(multiple = false)]
 pub(crate) struct StoryArgs {
-    /// Let nothing happen to them
+    /// Let nothing happen to the workers
     #[arg(long)]
     pub(crate) calm: bool,
-    /// Kill a third of them, and let them stay away
+    /// Kill a third of them, and do not revive them
     #[arg(long)]
     pub(crate) no_return: bool,
-    /// Do it yourself: with keys, or with `bellwether up kill 3` from another terminal
+    /// Kill and pause workers yourself: with keys, or with `bellwether up kill 3` from another terminal
     #[arg(long)]
     pub(crate) by_hand: bool,
 }
@@ -79,7 +80,7 @@ pub(crate) struct RainWorkerArgs {
     /// The configuration of its agent
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
-    /// What all work on
+    /// The job of all workers
     #[arg(long, value_name = "FILE")]
     pub(crate) job: PathBuf,
 }

@@ -1,12 +1,13 @@
-//! What can be typed to play with a cluster.
+//! The arguments of `up`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bellwether_proto::election::{InAgent, Protocol};
+use bellwether_proto::election::Protocol;
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 
+use super::protocol_among;
 use crate::duration;
 
 #[derive(Debug, clap::Args)]
@@ -24,7 +25,7 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) nodes: u32,
     /// The algorithm they run
-    #[arg(long, value_name = "P", default_value = "fjr", value_parser = real_protocol())]
+    #[arg(long, value_name = "P", default_value = Protocol::default().name(), value_parser = real_protocol())]
     pub(crate) protocol: Protocol,
     /// Keep configurations, certificates, states and logs in DIR, which is not removed at the end
     #[arg(long, value_name = "DIR")]
@@ -39,11 +40,11 @@ pub(crate) struct ClusterArgs {
 pub(crate) enum UpCommand {
     /// End a node's process at once (SIGKILL)
     Kill(NodeArgs),
-    /// Stop a node's process: it is there, but silent (SIGSTOP)
+    /// Pause a node's process: it is there, but silent (SIGSTOP)
     Stop(NodeArgs),
-    /// Let a stopped node go on (SIGCONT)
+    /// Let a paused node go on (SIGCONT)
     Cont(NodeArgs),
-    /// Start a node that was killed, or restart one that runs
+    /// Start a killed node, or restart a running one
     Start(NodeArgs),
     /// List the nodes
     List(WhereArgs),
@@ -60,14 +61,12 @@ pub(crate) struct NodeArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhereArgs {
-    /// Which cluster, if several are up: the directory that it shows
+    /// Which cluster, if several are up: the directory that it prints
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
 
 /// The algorithms that are for real networks.
 fn real_protocol() -> impl TypedValueParser<Value = Protocol> {
-    let real = Protocol::ALL.into_iter().filter(|protocol| protocol.spec().in_agent == InAgent::Yes);
-    PossibleValuesParser::new(real.map(Protocol::name))
-        .map(|name| Protocol::by_name(&name).expect("only names of protocols are let through"))
+    protocol_among(Protocol::ALL.into_iter().filter(|protocol| protocol.spec().runs_in_agent()))
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::answer::{Cause, Change, Group, Leader};
 use crate::duration::rough;
+use crate::schema::{Cause, Change, Group, Leader};
 
 /// `node 3 leads, epoch 7`
 pub(crate) fn leads(leader: &Leader) -> String {
@@ -50,7 +50,7 @@ pub(crate) fn ids(ids: &[u32]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The groups that a group came from. The one that all come from is no group that ever was.
+/// The parents of a group. The root, from which all groups come, was never formed and is left out.
 pub(crate) fn parents(group: &Group) -> String {
     let name = |parent: &String| if parent == ROOT { "the beginning".to_owned() } else { parent.clone() };
     group.parents.iter().map(name).collect::<Vec<_>>().join(", ")

@@ -1,6 +1,6 @@
 //! `bellwether agent`: a member of a cluster as a process.
 //!
-//! It joins, answers over HTTP, and leaves when it is told to end: whoever leads then hands over first.
+//! It joins, answers over HTTP, and leaves when it is told to end. A leader hands over first.
 
 mod greeting;
 mod log;
@@ -11,9 +11,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use bellwether::Member;
-use bellwether::member::{Ended, JoinError};
 use bellwether::reorganization::Manager;
+use bellwether::{Ended, JoinError, Member};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
@@ -53,7 +52,7 @@ pub(in crate::commands) fn load(
     })
 }
 
-/// Runs an agent until it is told to end, and `beside` it whatever uses it; if that ends, so does the agent.
+/// Runs an agent until it is told to end, and `beside` next to it. If `beside` ends, so does the agent.
 pub(in crate::commands) fn play(
     config: AgentConfig,
     end_with_stdin: bool,
@@ -143,8 +142,6 @@ async fn leave(member: &Member, stop: &mut Stop) -> Result<(), Failure> {
 fn end(ended: Ended) -> Result<(), Failure> {
     match ended {
         Ended::Left => Ok(()),
-        Ended::Disk(_) | Ended::IdInUse(_) | Ended::Fault(_) | Ended::Panicked(_) => {
-            Err(ended.to_string().into())
-        }
+        ended => Err(ended.to_string().into()),
     }
 }

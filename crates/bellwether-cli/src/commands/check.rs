@@ -1,5 +1,5 @@
-//! `bellwether check`: does an algorithm keep its promises? Searched at random (`search.rs`), searched state by state
-//! (`exhaustive.rs`), or judged from what nodes recorded (`trace.rs`).
+//! `bellwether check`: does an algorithm keep its promises? It searches at random (`search.rs`) or state by state
+//! (`exhaustive.rs`), or judges recorded traces (`trace.rs`).
 
 mod exhaustive;
 mod picture;

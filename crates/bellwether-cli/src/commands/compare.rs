@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `models.rs` | the eventual leader protocols in every network model |
 //! | `families.rs` | what a leader's crash costs in messages, in two families |
-//! | `request.rs` | what was typed becomes what is to be measured, or what is wrong with it |
+//! | `request.rs` | turns the arguments into measurements, or reports what is wrong with them |
 //! | `words.rs` | what was measured, in sentences |
 //! | `print.rs` | tables |
 //! | `files.rs` | CSV, and the plot |

@@ -53,7 +53,8 @@ fn chosen(args: &FlawsArgs, flaws: Vec<Flaw>) -> Result<Vec<Flaw>, Vec<String>> 
     Ok(flaws.into_iter().filter(wanted).collect())
 }
 
-/// Hunts one flaw after the other, and keeps what is found as soon as it is. Whether all went as the files say.
+/// Hunts one flaw after the other, and writes each to files as soon as it is found. Returns whether all went as
+/// the files say.
 fn hunt_all(
     flaws: &[Flaw],
     folder: Option<&Folder>,
@@ -97,7 +98,7 @@ fn hunt_all(
     Ok(if as_told { Status::Done } else { Status::No })
 }
 
-/// Replays what was found, shrinks it again and compares. Whether nothing differs.
+/// Replays what was found, shrinks it again and compares. Returns whether nothing differs.
 fn verify(flaws: &[Flaw], folder: &Folder, args: &FlawsArgs, stop: &AtomicBool, out: &Printer) -> Status {
     let (mut stale, mut shown, mut left) = (Vec::new(), Vec::new(), Vec::new());
     for (flaw, hunt) in hunts(flaws) {

@@ -1,14 +1,14 @@
-//! `bellwether history`: who led when, and why that changed.
+//! `bellwether history`: the changes of leader, with their causes.
 
 use std::time::Duration;
 
 use crate::Status;
 use crate::args::agent::HistoryArgs;
-use crate::client::answer::{Change, Group, History};
 use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::{Column, table};
 use crate::output::Printer;
+use crate::schema::{Change, Group, History};
 
 const COLUMNS: [Column; 6] = [
     Column::Number("no"),
@@ -19,7 +19,7 @@ const COLUMNS: [Column; 6] = [
     Column::Text("why"),
 ];
 
-/// Groups have no time: which came from which is what a merge tells.
+/// Groups have no time. Their parents say which came from which.
 const GROUP_COLUMNS: [Column; 4] = [
     Column::Whole("group"),
     Column::Number("coordinator"),

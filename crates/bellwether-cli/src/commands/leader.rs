@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::Status;
 use crate::args::agent::LeaderArgs;
-use crate::client::answer::{Leader, Status as Answer};
 use crate::client::{Client, Failure, understand};
 use crate::output::Printer;
+use crate::schema::{Leader, Standing, Status as Answer};
 
 pub(crate) fn run(args: &LeaderArgs, out: &Printer) -> Status {
     match ask(args, out) {
@@ -22,7 +22,7 @@ fn ask(args: &LeaderArgs, out: &Printer) -> Result<bool, Failure> {
     let (answer, leader, yes): (Value, Leader, bool) = if args.is_me {
         let answer = client.get("/v1/status")?;
         let status: Answer = understand(answer.clone())?;
-        (answer, status.leader, status.standing == "leading")
+        (answer, status.leader, status.standing == Standing::Leading)
     } else {
         let answer = client.get("/v1/leader")?;
         let leader: Leader = understand(answer.clone())?;

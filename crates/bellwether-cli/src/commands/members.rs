@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::Status;
 use crate::args::agent::MembersArgs;
-use crate::client::answer::{Member, Members};
 use crate::client::{Client, Failure, understand};
 use crate::duration::rough;
 use crate::layout::{Column, table};
 use crate::output::Printer;
+use crate::schema::{Member, Members};
 
 const COLUMNS: [Column; 6] = [
     Column::Number("id"),

@@ -1,11 +1,11 @@
-//! `bellwether protocols`: what there is to choose from.
+//! `bellwether protocols`: the algorithms to choose from.
 
 use bellwether_proto::election::{InAgent, Protocol, Spec};
 use bellwether_proto::promise::Promise;
 use serde_json::json;
 
 use crate::Status;
-use crate::args::ProtocolsArgs;
+use crate::args::protocols::ProtocolsArgs;
 use crate::layout::hanging;
 use crate::output::Printer;
 
@@ -63,7 +63,7 @@ fn as_json(spec: &Spec) -> serde_json::Value {
         "assumes": spec.assumes,
         "guarantees": spec.guarantees,
         "messages": spec.messages,
-        "in_agent": spec.in_agent == InAgent::Yes,
+        "in_agent": spec.runs_in_agent(),
         "not_in_agent_because": match spec.in_agent { InAgent::Yes => None, InAgent::No(reason) => Some(reason) },
         "detector": spec.detector.map(|detector| detector.name()),
         "repaired": promises(spec.repaired),

@@ -1,12 +1,10 @@
-//! `bellwether resign`: the leader stands aside.
-
-use serde_json::{Value, json};
+//! `bellwether resign`: the leader goes aside.
 
 use crate::Status;
 use crate::args::agent::ResignArgs;
-use crate::client::answer::Leader;
 use crate::client::{Client, Failure, understand, words};
 use crate::output::Printer;
+use crate::schema::{Leader, Resign, UNTIL_TOLD};
 
 pub(crate) fn run(args: &ResignArgs, out: &Printer) -> Status {
     match ask(args, out) {
@@ -26,11 +24,8 @@ fn ask(args: &ResignArgs, out: &Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn body(args: &ResignArgs) -> Value {
-    match args.hold {
-        Some(hold) => json!({"hold": format!("{}us", hold.as_micros())}),
-        None if args.until_told => json!({"hold": "until-told"}),
-        None if args.end => json!({"end": true}),
-        None => json!({}),
-    }
+fn body(args: &ResignArgs) -> Resign {
+    let until_told = args.until_told.then(|| UNTIL_TOLD.to_owned());
+    let hold = args.hold.map(|hold| format!("{}us", hold.as_micros()));
+    Resign { hold: hold.or(until_told), end: args.end }
 }

@@ -10,7 +10,7 @@ use bellwether_sim::report::Report;
 use bellwether_sim::scenario::Scenario;
 
 use crate::Status;
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 use crate::output::Printer;
 use outputs::Outputs;
 

@@ -1,12 +1,12 @@
-//! `bellwether status`: how things are, as one agent sees them.
+//! `bellwether status`: the state of the cluster, as one agent sees it.
 
 use crate::Status;
 use crate::args::agent::StatusArgs;
-use crate::client::answer::{Reach, Status as Answer};
 use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::Printer;
+use crate::schema::{Reach, Standing, Status as Answer};
 
 pub(crate) fn run(args: &StatusArgs, out: &Printer) -> Status {
     match ask(args, out) {
@@ -50,20 +50,22 @@ fn print(status: &Answer, out: &Printer) {
     );
 }
 
-/// Where it stands; of one that is in no view, also what it waits for.
+/// Its standing. If the member is in no view, also what it waits for.
 fn standing(status: &Answer) -> String {
+    let standing = status.standing.name();
     match status.view.status.as_str() {
-        "dead" => format!("{} (dead: it is in no view, and waits to be admitted to one)", status.standing),
-        _ => status.standing.clone(),
+        "dead" => format!("{standing} (dead: it is in no view, and waits to be admitted to one)"),
+        _ => standing.to_owned(),
     }
 }
 
-/// Who leads; if nobody does where that needs a majority, whether there is one. Who stands aside reaches nobody.
+/// The leader. If nobody leads and a leader needs a majority, whether there is one. A member that is aside
+/// reaches nobody.
 fn leader(status: &Answer) -> String {
     if let Some(id) = status.leader.leader {
         return format!("node {id}");
     }
-    let reach = status.reach.filter(|_| status.standing != "aside");
+    let reach = status.reach.filter(|_| status.standing != Standing::Aside);
     reach.map_or_else(
         || "nobody".to_owned(),
         |Reach { members, of, needed }| {

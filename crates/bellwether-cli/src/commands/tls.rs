@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::Status;
 use crate::agent::config::{ClusterFile, Environment};
-use crate::args::{TlsArgs, TlsCommand, TlsInitArgs};
+use crate::args::tls::{TlsArgs, TlsCommand, TlsInitArgs};
 use crate::layout::hanging;
 use crate::output::Printer;
 use crate::trouble::Trouble;
@@ -88,7 +88,7 @@ fn report(args: &TlsInitArgs, directory: &Path, plan: &Plan, out: &Printer) {
         out.line(format_args!("wrote  {}", directory.join(name).display()));
     }
     if written.contains(&plan::CA_KEY) {
-        let advice = "Whoever has ca.key can pass for any member. No member needs it: keep it elsewhere.";
+        let advice = "With ca.key one can pose as any member. No member needs it: keep it elsewhere.";
         out.line(hanging("", advice));
     }
 }

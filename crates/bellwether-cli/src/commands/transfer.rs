@@ -1,12 +1,10 @@
 //! `bellwether transfer`: the leader hands over to another.
 
-use serde_json::json;
-
 use crate::Status;
 use crate::args::agent::TransferArgs;
-use crate::client::answer::Leader;
 use crate::client::{Client, Failure, understand, words};
 use crate::output::Printer;
+use crate::schema::{Leader, Transfer};
 
 pub(crate) fn run(args: &TransferArgs, out: &Printer) -> Status {
     match ask(args, out) {
@@ -17,7 +15,7 @@ pub(crate) fn run(args: &TransferArgs, out: &Printer) -> Status {
 
 fn ask(args: &TransferArgs, out: &Printer) -> Result<(), Failure> {
     let client = Client::new(&args.api).with_token(&args.token)?;
-    let answer = client.post("/v1/transfer", &json!({"to": args.to}))?;
+    let answer = client.post("/v1/transfer", &Transfer { to: args.to })?;
     if args.api.json {
         out.line(&answer);
     } else {

@@ -2,45 +2,34 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `place.rs` | where the cluster keeps its files, and how others find it |
-//! | `files.rs` | ports, certificates, configurations |
-//! | `fleet.rs` | the agents' processes: start, stop, kill, and an end for all |
-//! | `feed.rs` | what happens, from wherever it comes: agents, keys, signals, other terminals |
-//! | `model.rs`, `notes.rs` | what is known of the nodes, and what of it is news |
-//! | `keys.rs` | what is typed, and what it means |
-//! | `board.rs`, `screen.rs` | how it looks, and how it gets onto a terminal |
-//! | `control.rs` | `bellwether up kill 3`, on both ends |
+//! | `feed.rs` | the agents' events |
+//! | `model.rs` | the state of the nodes, and what is new about it |
+//! | `board.rs` | the screen |
 
-pub(super) mod board;
-pub(super) mod control;
-pub(super) mod feed;
-pub(super) mod files;
-pub(super) mod fleet;
-pub(super) mod keys;
+mod board;
+mod feed;
 mod model;
-pub(super) mod notes;
-pub(super) mod place;
-pub(super) mod screen;
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::Status;
 use crate::args::up::{ClusterArgs, UpArgs, UpCommand};
+use crate::fleet::Fleet;
+use crate::fleet::control::{self, Order, Verb};
+use crate::fleet::files::{self, NodePlan};
+use crate::fleet::keys::{Keys, Pressed};
+use crate::fleet::news::{self, Next, TICK};
+use crate::fleet::place::Place;
 use crate::output::Printer;
+use crate::terminal::screen::Screen;
 use crate::trouble::Trouble;
-use control::{Order, Verb};
-use feed::News;
-use files::NodePlan;
-use fleet::Fleet;
-use keys::{Keys, Pressed};
+use feed::Said;
 use model::Model;
-use place::Place;
-use screen::Screen;
 
-/// How often processes are looked after, and clocks on the screen go on.
-const TICK: Duration = Duration::from_millis(50);
+/// Something that happened.
+type News = news::News<Said>;
 
 pub(crate) fn run(args: &UpArgs, out: &Printer) -> Status {
     let (verb, node, place) = match &args.command {
@@ -75,12 +64,12 @@ fn show(args: &ClusterArgs, out: &Printer) -> Status {
 /// From the first process to the last. Whatever ends this, processes and files are gone after it.
 fn play(args: &ClusterArgs, out: &Printer) -> Result<(), String> {
     // Signals first: whatever is made after this is taken away again.
-    let (tell, news) = feed::catch_signals()?;
+    let (tell, news) = news::catch_signals()?;
     let place = Place::make(args.dir.as_deref())?;
     let plan = files::write(&place, "up", args.nodes, args.protocol)?;
-    let control = control::listen(&place)?;
     let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    feed::start(&plan, control, on_terminal, &tell)?;
+    news::listen(&place, on_terminal, &tell)?;
+    feed::follow(&plan, &tell)?;
     let mut show = Show {
         model: Model::new(&plan, Instant::now()),
         fleet: Fleet::start(plan.nodes.iter().map(NodePlan::agent).collect(), None)?,
@@ -90,7 +79,7 @@ fn play(args: &ClusterArgs, out: &Printer) -> Result<(), String> {
     for (node, process) in show.fleet.processes() {
         show.model.process(node, process, Instant::now());
     }
-    show.screen.introduce(board::introduction(&show.model, &plan));
+    show.screen.introduce(board::introduction(&plan));
     show.go_on(&news, args.length.map(|length| Instant::now() + length));
     Ok(())
 }
@@ -100,13 +89,6 @@ struct Show<'a> {
     model: Model,
     screen: Screen<'a>,
     keys: Keys,
-}
-
-/// Whether the show goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    On,
-    End,
 }
 
 impl Show<'_> {
@@ -148,9 +130,9 @@ impl Show<'_> {
                 // Whoever asked may have gone.
                 let _ = answer.send(result);
             }
-            News::Status(node, status) => self.model.status(node, &status, Instant::now()),
-            News::Change(node, change) => self.model.change(node, &change, Instant::now()),
-            News::Lost(node) => self.model.lost(node, Instant::now()),
+            News::Said(node, Said::Status(status)) => self.model.status(node, &status, Instant::now()),
+            News::Said(node, Said::Change(change)) => self.model.change(node, &change, Instant::now()),
+            News::Said(node, Said::Nothing) => self.model.lost(node, Instant::now()),
         }
         Next::On
     }

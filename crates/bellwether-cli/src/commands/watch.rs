@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::Status;
 use crate::args::agent::WatchArgs;
-use crate::client::answer::{Change, Leader};
 use crate::client::events::{Event, Events};
 use crate::client::{Client, Failure, understand, words};
 use crate::output::Printer;
+use crate::schema::{Change, Leader};
 
 /// How long to wait before an agent that was lost is asked again.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -10,9 +10,12 @@ use crate::harness::{Outcome, Scratch, bellwether, root};
 /// The table in the documentation is what the code does.
 #[test]
 fn the_documented_table_is_what_is_measured() {
-    let written = fs::read_to_string(root().join("docs/omega.md")).expect("the file is there");
+    let written = fs::read_to_string(root().join("docs/reference/omega.md")).expect("the file is there");
     let measured = bellwether(&["compare", "--models"]).done();
-    assert!(measured == written, "run: cargo run --release -- compare --models --out docs/omega.md");
+    assert!(
+        measured == written,
+        "run: cargo run --release -- compare --models --out docs/reference/omega.md"
+    );
 }
 
 #[test]
@@ -51,23 +54,26 @@ fn what_cannot_be_written_or_asked_is_said() {
 /// new.
 #[test]
 fn the_documented_comparison_is_what_is_measured() {
-    let file = root().join("docs/compare.md");
+    let file = root().join("docs/guides/compare.md");
     let text = fs::read_to_string(&file).expect("the file is there");
     let (before, rest) = text.split_once("```text\n$ bellwether ").expect("it shows a command");
     let (command, rest) = rest.split_once('\n').expect("a line");
     let (written, after) = rest.split_once("```\n").expect("a block ends");
     let plot = Scratch::new("documented_comparison").path("compare.svg");
-    let args: Vec<&str> =
-        command.split(' ').map(|arg| if arg == "docs/compare.svg" { plot.as_str() } else { arg }).collect();
+    let args: Vec<&str> = command
+        .split(' ')
+        .map(|arg| if arg == "docs/guides/compare.svg" { plot.as_str() } else { arg })
+        .collect();
     let measured = bellwether(&args).done();
     let drawn = fs::read_to_string(&plot).expect("it is drawn");
-    let picture = root().join("docs/compare.svg");
+    let picture = root().join("docs/guides/compare.svg");
     if env::var_os("REWRITE").is_some() {
         fs::write(&file, format!("{before}```text\n$ bellwether {command}\n{measured}```\n{after}")).unwrap();
         fs::write(&picture, &drawn).unwrap();
         return;
     }
-    let stale = "docs/compare.md is not what is measured: REWRITE=1 cargo test -p bellwether-cli --test cli";
+    let stale =
+        "docs/guides/compare.md is not what is measured: REWRITE=1 cargo test -p bellwether-cli --test cli";
     assert!(measured == written, "{stale}\n{measured}");
     assert!(fs::read_to_string(&picture).expect("the picture is there") == drawn, "{stale}");
 }

@@ -170,7 +170,7 @@ fn what_is_not_repaired_says_why() {
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
-        "E-FB4 whoever loses a link leads at once Not repaired, broken in ",
+        "E-FB4 a node that loses a link leads at once Not repaired, broken in ",
         " of 2000 plans: one leader at every instant is more than anybody can keep: ",
         " plan the seed of the first plan of faults that shows it; ",
     ] {

@@ -48,7 +48,7 @@ fn the_picture_in_the_documents_is_what_is_drawn() {
     let fresh = scratch.path("fresh.svg");
     bellwether(&["sim", "scenarios/est07-old-rej-printed.toml", "--diagram", &fresh]).done();
     let kept = fs::read_to_string(root().join("docs/pictures/est07-old-rej-printed.svg")).unwrap();
-    assert!(kept == fs::read_to_string(fresh).unwrap(), "draw it again: docs/diagram.md says how");
+    assert!(kept == fs::read_to_string(fresh).unwrap(), "draw it again: docs/guides/diagram.md says how");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn a_history_that_is_not_kept_is_not_drawn() {
     for file in ["egm03-refused-printed.toml", "s05-souto-two-groups-merge.toml", "s02-path.toml"] {
         let outcome = bellwether(&["sim", &format!("scenarios/{file}"), "--history", &picture]);
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{file}");
-        assert!(outcome.err.contains("keeps no history"), "{}", outcome.err);
+        assert!(outcome.err.contains("draws the lineage of groups"), "{}", outcome.err);
         assert!(!std::path::Path::new(&picture).exists(), "{file}");
     }
     bellwether(&["sim", "scenarios/egm03-refused-repaired.toml", "--history", &picture]).done();

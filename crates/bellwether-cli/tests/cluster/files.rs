@@ -7,8 +7,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Validity};
+use bellwether_proto::ident::NodeId;
 
 use super::TOKEN;
 

@@ -140,7 +140,7 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
         (&["--data", "0"][..], "error: --data: 0 shards rebuild nothing; expected 1 to 5"),
         (
             &["--data", "6"],
-            "error: --data: 6 shards of 6 are to rebuild a row, so that no node may fail; expected 1 to 5",
+            "error: --data: if 6 of 6 shards are needed to rebuild a row, no node may fail; expected 1 to 5",
         ),
         (&["--nodes", "5", "--data", "9"], "--data: 9 shards of 5 "),
         (&["--data", "some"], "'some' for '--data <K>': expected a whole number"),

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
-use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Validity};
+use bellwether_proto::ident::NodeId;
 
 use super::records::{self, CERTIFICATE, REFUSED};
 use super::siege::Siege;

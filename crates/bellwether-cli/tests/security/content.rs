@@ -2,12 +2,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use bellwether::election::{AnyMsg, fjr, lfa};
-use bellwether::ident::{Incarnation, NodeId};
-use bellwether::leadership::LeadershipMsg;
-use bellwether::link::LinkMsg;
-use bellwether::message::{Body, Frame};
-use bellwether::wire::{self, Channel};
+use bellwether_proto::election::{AnyMsg, fjr, lfa};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::LeadershipMsg;
+use bellwether_proto::link::LinkMsg;
+use bellwether_proto::message::{Body, Frame};
+use bellwether_proto::wire::{self, Channel};
 
 use super::records::{self, CONTROL_MAX, RECORD_MAX, Random};
 use super::siege::Siege;

@@ -1,6 +1,6 @@
 //! What travels between members, written by hand: records with their length in front, in postcard's format.
 
-use bellwether::wire::Channel;
+use bellwether_proto::wire::Channel;
 
 /// No record is longer.
 pub(crate) const RECORD_MAX: u32 = 64 * 1024 + 8;

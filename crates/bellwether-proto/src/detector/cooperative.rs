@@ -3,8 +3,8 @@
 //!
 //! The watcher listens for heartbeats. When they stop it asks all others; each asks the suspect on the watcher's
 //! behalf and votes. The suspect is reported once k nodes, the watcher included, find it unreachable; a poll that
-//! does not get there is held again. With fewer than k reporters nothing is reported: that is the point, and the
-//! price (claim C20).
+//! finds fewer is held again. With fewer than k reporters nothing is reported: that is the point, and the price
+//! (claim C20).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -40,7 +40,7 @@ pub(super) struct Cooperative {
 #[derive(Clone, Debug)]
 struct Poll {
     n: u64,
-    /// Who has found the suspect unreachable.
+    /// The nodes that found the suspect unreachable.
     votes: Vec<usize>,
 }
 

@@ -7,9 +7,9 @@ use crate::time::Time;
 
 /// By rank: a deadline, or never.
 ///
-/// Signs of life put deadlines off all the time, so that must cost nothing: it leaves `next` alone, which may then be
-/// early. The wake-up that finds nothing due looks through the table once and puts it right. A node looks through it
-/// at most once for each time that a deadline comes up, however many were put off in between.
+/// Signs of incarnation put deadlines off all the time, so that must cost nothing: it leaves `next` alone, which may
+/// then be early. The wake-up that finds nothing due looks through the table once and puts it right. A node looks
+/// through it at most once for each time that a deadline comes up, however many were put off in between.
 #[derive(Clone, Debug)]
 pub(super) struct Deadlines {
     at: Vec<Time>,

@@ -24,7 +24,7 @@ pub(super) fn latency(config: &DetectorConfig) -> Span {
 pub(super) struct Heartbeat {
     /// By rank: what that peer wants to hear from this node.
     subscriptions: Vec<Subscription>,
-    /// When the next beat is due to whom; never, to those who do not want any.
+    /// By rank: when the next beat to that peer is due; never, if it wants none.
     beats: Deadlines,
     /// By rank: what arrivals have taught; empty for the plain heartbeat.
     learned: Vec<Learned>,
@@ -32,7 +32,7 @@ pub(super) struct Heartbeat {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Subscription {
-    /// The subscriber's life, and its watch.
+    /// The subscriber's incarnation, and its watch.
     life: Incarnation,
     no: WatchNo,
     period: Span,
@@ -65,8 +65,9 @@ impl Heartbeat {
     }
 
     /// Evidence that the peer is gone: ask it to prove otherwise within a round trip. While the first answer is still
-    /// awaited there is nothing more to ask: were Subscribe repeated, the answer of a new life would pass for the first,
-    /// and the end of the old one, with all that was sent to it, would go unreported (E-ST5).
+    /// awaited there is nothing more to ask: if Subscribe were repeated, the answer of a new incarnation would pass for
+    /// the first. Then the end of the old incarnation, which lost everything that was sent to it, would go unreported
+    /// (E-ST5).
     pub(super) fn probe(&self, rank: usize, scope: &mut Scope<'_>) {
         if scope.watches.is_confirmed(rank) {
             self.ask_again(rank, scope);

@@ -54,7 +54,7 @@ pub enum DetectorMsg {
         no: WatchNo,
         /// Counts the asker's polls: a vote that comes too late for one is not taken for another.
         poll: u64,
-        /// Whom it watches.
+        /// The node that it watches.
         suspect: NodeId,
     },
     /// The answer to a Poll.
@@ -87,14 +87,14 @@ pub enum DetectorMsg {
 pub struct Token {
     /// Who sent it on its way.
     pub origin: NodeId,
-    /// In which of its lives.
+    /// The origin's incarnation.
     pub incarnation: Incarnation,
-    /// Which round of that life.
+    /// The round within that incarnation.
     pub round: u64,
-    /// Who was there, and in which round last.
+    /// Which nodes were there, each with its last round.
     #[serde(deserialize_with = "bounded::list::<STAMPS_MAX, _, _>")]
     pub stamps: Vec<Stamp>,
-    /// Whom the origin leaves out of the ring.
+    /// The nodes that the origin leaves out of the ring.
     #[serde(deserialize_with = "bounded::list::<STAMPS_MAX, _, _>")]
     pub absent: Vec<NodeId>,
 }

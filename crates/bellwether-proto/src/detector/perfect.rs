@@ -1,5 +1,5 @@
 //! Complete and accurate by construction: the simulator tells the truth, the detector passes it on after its
-//! latency. What Stoller's synchronous algorithm asks for, and what only a simulator can give.
+//! latency. Stoller's synchronous algorithm asks for such a detector, and only a simulator can provide it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,8 +28,8 @@ impl Perfect {
     }
 
     /// A peer that comes back before it was reported: the paper's detector may keep silent about it (the `up`
-    /// disjunct of its completeness), and then whoever waits for an answer that died with the peer waits for ever
-    /// (E-ST5). The repaired detector reports what is still true: it was down.
+    /// disjunct of its completeness), and then a node that waits for an answer that died with the peer waits for
+    /// ever (E-ST5). The repaired detector reports what is still true: it was down.
     pub(super) fn told(
         &mut self,
         now: Time,

@@ -1,11 +1,11 @@
 //! An attendance list that circulates on a logical ring (Stoller, section 2, after Cristian).
 //!
 //! Every R the strongest node that is not suspected sends a token round; each node stamps it and passes it on to the
-//! next that it does not suspect, n messages a round however many watch however many. A watcher that finds no fresh
-//! stamp of a peer pings that peer. A node that sees no token for too long pings everybody: who does not answer is
-//! suspected and left out of the ring until something is heard from it again. The token names whom its origin leaves
-//! out, so that all close the ring over the same gap. A node that plays dead to anybody
-//! leaves no stamp, since the list is public, and answers only the pings of those to whom it is alive.
+//! next that it does not suspect. That takes n messages a round, however many watches there are. A watcher that
+//! finds no fresh stamp of a peer pings that peer. A node that sees no token for too long pings everybody. Nodes
+//! that do not answer are suspected, and left out of the ring until they are heard from again. The token names the
+//! nodes that its origin leaves out, so that all close the ring over the same gap. Everybody sees the stamps, so a
+//! node that plays dead to anybody leaves none; it answers the pings of those to which it is alive.
 //!
 //! Latency: a peer may die just after stamping; its stamp counts as fresh for the next round, which a watcher sees
 //! within R + nδ. If the token is lost after that, the watcher waits R + 2(n + 2)δ for it, then 2δ for its ping. The
@@ -30,9 +30,9 @@ pub(super) fn latency(config: &DetectorConfig, nodes: usize) -> Span {
 
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
-    /// This node's life, which its tokens carry: a restarted origin counts its rounds from one again.
+    /// This node's incarnation, which its tokens carry: a restarted origin counts its rounds from one again.
     life: Incarnation,
-    /// By rank: who is left out of the ring.
+    /// By rank: whether that node is left out of the ring.
     suspected: Vec<bool>,
     /// By rank of the origin: the latest round seen of its tokens; for this node, the latest that came back.
     seen: Vec<(Incarnation, u64)>,
@@ -200,8 +200,9 @@ impl Ring {
         self.pass_on(origin, incarnation, round, scope);
     }
 
-    /// The origin's roll call tells everybody whom to leave out. A token lost before a dead node is missed only by
-    /// the origin and by those behind; the node that must pass it on differently learns of it from nobody else.
+    /// The origin's roll call tells everybody which nodes to leave out. A token lost before a dead node is missed
+    /// only by the origin and by those behind; the node that must pass it on differently learns of it from nobody
+    /// else.
     fn close_ranks(&mut self, token: &Token, origin: usize, scope: &Scope<'_>) {
         let me = scope.roster.my_rank();
         for (rank, id) in scope.roster.members().iter().enumerate() {

@@ -221,7 +221,7 @@ fn a_new_life_is_reported_once_and_only_by_the_repaired_detector() {
             world.run_until(ms(305));
             world.crash(2);
             world.restart(2);
-            // The new life shows itself before silence could.
+            // The new incarnation shows itself before silence could.
             world.show_life(2, 0);
             world.run_for(DELTA);
             assert_eq!(world.reports(0, 2).len(), usize::from(repaired), "{kind:?} repaired: {repaired}");

@@ -1,4 +1,4 @@
-//! The watches of a detector: whom it watches, since which Start, and until when silence is forgiven.
+//! The watches of a detector: which peers it watches, since which Start, and how long each may be silent.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ pub(super) struct Watches {
 struct Watch {
     state: State,
     no: WatchNo,
-    /// The peer's life as of its first sign of life for this watch.
+    /// The peer's incarnation as of its first sign of life for this watch.
     life: Option<Incarnation>,
 }
 
@@ -48,7 +48,7 @@ impl Watches {
         no
     }
 
-    /// A sign of life for the current watch: silence is forgiven until `deadline`.
+    /// A sign of life for the current watch: the peer may be silent until `deadline`.
     pub(super) fn confirm(&mut self, rank: usize, life: Incarnation, deadline: Time) {
         self.table[rank].life.get_or_insert(life);
         self.set_deadline(rank, deadline);
@@ -68,7 +68,7 @@ impl Watches {
         self.deadlines.clear(rank);
     }
 
-    /// As [`Watches::report`], if the peer has begun a new life since this watch heard from it.
+    /// As [`Watches::report`], if the peer has begun a new incarnation since this watch heard from it.
     pub(super) fn report_if_reborn(&mut self, rank: usize, life: Incarnation) -> bool {
         let watch = &self.table[rank];
         let reborn = watch.state == State::Armed && watch.life.is_some_and(|known| life > known);

@@ -1,9 +1,9 @@
 //! ADFT: the least suspected process leads (Raynal 2007, Fig. 2, after Aguilera, Delporte-Gallet, Fauconnier and Toueg).
 //!
-//! Every process tells all others every α that it is alive, and with it all it knows of who was suspected how often.
-//! Whoever is silent for too long is suspected aloud. When n - t processes suspect one, its count grows: a crashed
-//! process is suspected for ever by all that are left, which are n - t at least; a process with t timely links never is
-//! by more than n - t - 1.
+//! Every α, every process tells all others that it is alive, and how often each process was suspected. A process that
+//! is silent for too long is suspected, and all are told. When n - t processes suspect one, its count grows. A crashed
+//! process is suspected for ever by all that are left, and these are at least n - t. A process with t timely links is
+//! never suspected by more than n - t - 1.
 //!
 //! ```text
 //!   every α          ALIVE(count) ──► all others          count := max, reset the timer
@@ -15,8 +15,8 @@
 //! from some time on. Under that: all name the same correct process for ever. Everybody sends for ever.
 //!
 //! Both variants: SUSPECT counts for its sender too (E-RA4). Repaired: a process keeps its own count on stable storage and
-//! rejoins above its leader's, and not with what it was suspected while it was down; timeouts grow when a suspicion proves
-//! to have been a mistake. Counts spread with every ALIVE, so that channels may lose.
+//! rejoins just above its leader's. The suspicions that it collected while it was down do not count. Timeouts grow only
+//! when a suspicion proves to have been a mistake. Counts travel with every ALIVE, so channels may lose messages.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Counts, Patience, Stage, first_timeout, left_at_least, rejoin};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -35,7 +35,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `adft`.
+/// The facts about `adft`.
 pub const SPEC: Spec = Spec {
     name: "adft",
     document: "Raynal 2007, Fig. 2",
@@ -43,10 +43,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name one live node, for ever; until then names may differ",
     messages: "N(N-1) ALIVE per tau, for ever, and N-1 SUSPECT per suspicion",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ALIVE, SUSPECT],
@@ -100,7 +103,7 @@ pub struct Adft {
     stage: Stage,
     /// `count_i`
     count: Counts,
-    /// `suspect_i`: who suspects each.
+    /// `suspect_i`: the processes that suspect each.
     suspect: Vec<BTreeSet<usize>>,
     /// `timeout_i`
     timeout: Vec<Patience>,
@@ -252,7 +255,7 @@ impl Adft {
         }
     }
 
-    /// Comes back with a count above its own of before and above the leader's.
+    /// Comes back with a count above its own earlier count and above the leader's.
     fn take_part(&mut self, now: Time, leader: Option<u64>, out: &mut Actions<Msg>) {
         self.stage = Stage::TakingPart;
         if leader.is_none() {

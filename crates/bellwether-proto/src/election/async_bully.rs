@@ -2,7 +2,7 @@
 //!
 //! As `bully-fd` without its first stage: detectors may raise false alarms, channels may lose messages, and the
 //! system may split. Nodes form groups, each with one leader; a node joins an election only if that gives it a
-//! stronger leader, and a node that follows plays dead to the weaker ones, so that whoever followed *it* moves on.
+//! stronger leader, and a node that follows plays dead to the weaker ones, so that its own followers move on.
 //!
 //! ```text
 //!   Elec2 ──every weaker node acked, rejected or down──► Norm (leads) ──NotNorm from a node that could join──► Elec2
@@ -15,15 +15,14 @@
 //! and the leaders are the lexicographically first maximal independent set of the connectivity graph, so there are
 //! never more groups than cliques needed to cover it (ALE2, which the paper denies: E-ST8).
 //!
-//! The repaired variant adds (`docs/divergence.md` tells why each is needed):
-//! R1 Halt is sent again until answered; R2, R3 Norm? is answered NotNorm also when the asker is the very leader
-//! one waits for, or follows in an older group; R4 Rej counts only for the election it names; R5 a Halt already
-//! obeyed is only acknowledged again; R6 a leader watches nobody; R7 Norm? tells those who acknowledged
-//! that they did, and stands for a Ldr that was lost; R8 a NotNorm that took longer than a stable network allows costs
-//! no election.
+//! The repaired variant adds (`docs/concepts/divergence.md` says why each is needed): R1 Halt is sent again until
+//! answered; R2, R3 Norm? is answered NotNorm also when the asker is the very leader one waits for, or follows in an
+//! older group; R4 Rej counts only for the election it names; R5 a Halt already obeyed is only acknowledged again; R6
+//! a leader watches nobody; R7 Norm? tells a node whether it has acknowledged the election, and replaces a Ldr that
+//! was lost; R8 a NotNorm that took longer than a stable network allows costs no election.
 
 use super::stoller::{KINDS_FIG_3, Membership, Msg, Organiser, Stage};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -33,7 +32,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `async-bully`.
+/// The facts about `async-bully`.
 pub const SPEC: Spec = Spec {
     name: "async-bully",
     document: "Stoller 1997, Fig. 3",
@@ -41,10 +40,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one leader per group; once the network is stable, every node follows the strongest it can, in no more groups than needed",
     messages: "leader crash: Halt and answers 4N-10 if noticed at once, at most (N+1)(N-2) if one after another; N-1 per tau when beats ride",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: Some(DetectorKind::Heartbeat),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: KINDS_FIG_3,

@@ -1,8 +1,8 @@
 //! The Bully algorithm with reorganization (Garcia-Molina 1982, section III and Appendix I).
 //!
-//! The strongest node that is up coordinates. A node that wishes to, asks one stronger node after the other whether it is
-//! there. If all keep silent for T they are down, for that is what T means here; then it halts the weaker, one after the
-//! other, and is elected. It tells those who obeyed that it is the new coordinator, and the group is reorganized.
+//! The strongest node that is up coordinates. A candidate asks one stronger node after the other whether it is there. If
+//! all keep silent for T they are down; that is what T means here. Then it halts the weaker nodes, one after the other,
+//! and is elected. It tells the nodes that obeyed that it is the new coordinator, and the group is reorganized.
 //!
 //! ```text
 //!   2 (of 3, which is down)       1              Down ──Halt──► Election ──NewCoordinator──► Reorganization ──Ready──► Normal
@@ -16,14 +16,14 @@
 //! ```
 //!
 //! Every P the coordinator asks all others, one after the other, whether they are normal (Check); if one is not, there is
-//! another election. So a weak node that comes back is taken in, and followers hear that their coordinator lives. Who hears
-//! nothing for W asks it (Timeout).
+//! another election. So a weak node that comes back is taken in, and followers hear that their coordinator is up. A
+//! follower that hears nothing for W asks it (Timeout).
 //!
-//! Assumes the paper's assumptions 1 to 9: whoever is up answers within T. Under that: nodes that are reorganizing or normal
-//! never disagree on the coordinator, nor normal ones on the task (A1), and c_GM after the last crash or recovery all are
-//! normal under one of them (A2).
+//! Assumes the paper's assumptions 1 to 9: a node that is up answers within T. Under that: nodes that are reorganizing or
+//! normal never disagree on the coordinator, nor normal ones on the task (A1), and c_GM after the last crash or recovery all
+//! are normal under one of them (A2).
 //!
-//! The paper's state vector S(i), and what shows of it:
+//! The paper's state vector S(i), and where it is here:
 //!
 //! | cell | here | in safe storage? |
 //! |---|---|---|
@@ -32,13 +32,13 @@
 //! | d | the group layer's task | no: as c. (The group layer keeps it for its own sake) |
 //! | h | the election that halted this node last | no: Recovery makes it undefined |
 //! | Up | who obeyed Halt | no: every election begins it anew |
-//! | counter of calls | a life and a number in that life | the life: an answer must not be taken for that to another life's call |
+//! | counter of calls | an incarnation and a number in that incarnation | the incarnation: an answer must not be taken for that to another incarnation's call |
 //!
 //! T is a round trip, 2δ; P is τ; W is P + nT, the longest that a living coordinator is silent towards a follower.
 //!
 //! As printed, messages carry the election but nobody looks at it. Repaired: NewCoordinator and Ready count only for the
-//! election that halted their receiver (E-GM1), so that channels need not keep order; whose reorganization fails is no
-//! coordinator any more, and waits for one (E-GM2); and who answers says whether it accepts (E-GM3).
+//! election that halted their receiver (E-GM1), so that channels need not keep order; a node whose reorganization fails
+//! is no coordinator any more, and waits for one (E-GM2); and an answer says whether its sender accepts (E-GM3).
 
 use alloc::vec::Vec;
 use core::mem;
@@ -46,7 +46,9 @@ use core::mem;
 use serde::{Deserialize, Serialize};
 
 use super::calls::{CallNo, Calls};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{
+    Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
+};
 use crate::canonical::Form;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{ElectionId, GroupId, NodeId};
@@ -57,7 +59,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
-/// What is to be known about `bully`.
+/// The facts about `bully`.
 pub const SPEC: Spec = Spec {
     name: "bully",
     document: "Garcia-Molina 1982, Appendix I",
@@ -67,10 +69,13 @@ pub const SPEC: Spec = Spec {
     messages: "(N-1)+5U to elect a node with U weaker ones up and all stronger ones down; N-1 AreYouNormal per tau, and \
                their answers",
     in_agent: InAgent::No("needs a synchronous network: a message that is late breaks its safety"),
+    mode: Mode::AnySurvivor,
     priority: Priority::HighestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: true,
     hands_over: false,
     kinds: &[
@@ -190,7 +195,7 @@ pub struct Bully {
     h: Option<ElectionId>,
     /// S(i).Up, from the first Halt to the end of the last NewCoordinator.
     up: Vec<NodeId>,
-    /// How many elections this node has begun to win in this life.
+    /// How many elections this node has begun to win in this incarnation.
     elections: u64,
     /// What the node's process waits for, if it has one: Election, Check or Timeout.
     calls: Calls<Call>,
@@ -251,7 +256,8 @@ impl Election for Bully {
                 }
             }
             Input::ReorganizationFailed(_) => self.start_over(now, out),
-            // The papers' nodes do not tell one life from another; calls have numbers, elections have too.
+            // The papers' nodes do not tell one incarnation from another; calls have numbers, elections have
+            // too.
             Input::NewLife(_) => {}
             Input::DownSig(_) | Input::HandOver(_) => {} // No detector, and priorities are fixed.
             Input::Link { .. } => {}                     // Its links have no history.
@@ -298,7 +304,7 @@ impl Election for Bully {
     fn breach(&self, before: &Self) -> Option<&'static str> {
         if let S::Reorganization { c } | S::Normal { c } = self.s {
             if self.h.is_none_or(|h| h.node != c) {
-                return Some("whoever has a coordinator was halted by it last");
+                return Some("a node that has a coordinator was halted by it last");
             }
             if self.setup.roster.stronger(self.me(), c) {
                 return Some("nobody follows a weaker node");
@@ -361,7 +367,8 @@ impl Bully {
         Answer::from(accepts)
     }
 
-    /// PROCEDURE Election(i). One process at a time is enough: who asks already, or organises, need not begin again.
+    /// PROCEDURE Election(i). One process at a time is enough: a node that is asking or organising need not begin
+    /// again.
     fn election(&mut self, now: Time, out: &mut Actions<Msg>) {
         self.probe_stronger_than(now, self.setup.roster.my_rank(), out);
     }
@@ -418,7 +425,7 @@ impl Bully {
         self.election(now, out);
     }
 
-    /// PROCEDURE Check(i): j := 1, …, n, but for i.
+    /// PROCEDURE Check(i): j := 1, …, n, except i.
     fn check_stronger_than(&mut self, now: Time, rank: usize, out: &mut Actions<Msg>) {
         let me = self.setup.roster.my_rank();
         if let Some(rank) = (0..rank).rev().find(|rank| *rank != me) {

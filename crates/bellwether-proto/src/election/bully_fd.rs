@@ -16,13 +16,13 @@
 //! messages. Under that: nodes in normal operation never disagree on the leader (SLE1), and c_S after the last
 //! failure or recovery all agree on one that is up (SLE2).
 //!
-//! The repaired variant relies on the detector to report a new life of a watched node (E-ST5) and stops watching when
-//! it leads (E-ST10).
+//! The repaired variant relies on the detector to report a new incarnation of a watched node (E-ST5) and stops
+//! watching when it leads (E-ST10).
 
 use alloc::vec::Vec;
 
 use super::stoller::{KINDS_FIG_1, Msg, Organiser, Stage};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -34,7 +34,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `bully-fd`.
+/// The facts about `bully-fd`.
 pub const SPEC: Spec = Spec {
     name: "bully-fd",
     document: "Stoller 1997, Fig. 1",
@@ -42,10 +42,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "nodes in normal operation never name two leaders; in the end all name the strongest node that is up",
     messages: "3(N-m) to elect node m; N-m Norm? per tau",
     in_agent: InAgent::No("needs an accurate detector, which no real network gives"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: Some(DetectorKind::Perfect),
     peers: Peers::Listed,
     channels: Channels::InOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: KINDS_FIG_1,

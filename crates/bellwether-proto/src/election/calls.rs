@@ -12,13 +12,13 @@ use crate::canonical::Form;
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::time::Time;
 
-/// The number of a call: its caller, the caller's life, and which of that life's calls. The paper keeps the counter in a safe
-/// cell; the life is in one, and the rest may begin anew with it.
+/// The number of a call: its caller, the caller's incarnation, and which of that incarnation's calls. The paper keeps the
+/// counter in a safe cell; the incarnation is in one, and the rest may begin anew with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallNo(ElectionId);
 
 impl CallNo {
-    /// The number n of that caller and life.
+    /// The number n of that caller and incarnation.
     pub fn new(caller: NodeId, life: Incarnation, n: u64) -> Self {
         Self(ElectionId { node: caller, incarnation: life, seq: n })
     }

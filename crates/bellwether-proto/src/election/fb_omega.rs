@@ -1,4 +1,4 @@
-//! Ω: as Ψ, and what was suspected wrongly is taken back (Franceschetti and Bruck 1998, section 3.4).
+//! Ω: as Ψ, and wrong suspicions are taken back (Franceschetti and Bruck 1998, section 3.4).
 //!
 //! The rules are those of [`franceschetti`](super::franceschetti), all of them. Failures that only some perceive, and that pass, leave no
 //! trace: no leader, and nothing remembered (theorem 3.3).
@@ -6,29 +6,33 @@
 //! Not to be confused with Raynal's Ω, which is a property. Here all agree on who has failed before anybody leads; a network in
 //! which some pair can never speak while all others can has no new leader, for ever (weak liveness).
 //!
-//! Repaired: as Ψ; accept asks for all changes that a node sees (E-FB11), standings are told with the link (E-FB10).
+//! Repaired: as Ψ. A node accepts only when all changes that it sees are proposed (E-FB11), and every beat of a link
+//! tells the sender's view and whether it is dead (E-FB10).
 
 use super::franceschetti::{
     ACCEPT_DOWN, ACCEPT_UP, CANCEL_DOWN, CANCEL_UP, CAND_DOWN, CAND_UP, PRINTED, VIEW, at_level,
 };
-use super::{Channels, InAgent, Peers, Spec};
+use super::{Channels, GivesWay, InAgent, Mode, Peers, Spec};
 use crate::group::{IN_SERVICE, MEMBER, READY, READY_REPLY};
 use crate::promise::Assumption::{BoundedDelay, FewCrashes, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 
-/// What is to be known about `fb-omega`.
+/// The facts about `fb-omega`.
 pub const SPEC: Spec = Spec {
     name: "fb-omega",
     document: "Franceschetti & Bruck 1998, Fig. 2",
-    assumes: "links with a consistent history; in the end those who can speak with each other form a clique",
-    guarantees: "nodes are in a view of members that were all linked, or dead; who leads it is the lightest of those who formed it; a majority forms one whenever it is a clique",
+    assumes: "consistent links; in the end the nodes that can speak with each other form a clique",
+    guarantees: "a node is dead, or in a view whose members were all linked; the lightest of those that formed a view leads it; a majority that is a clique forms one",
     messages: "as psi; a suspicion that passes costs twice as much, and no leader",
     in_agent: InAgent::Yes,
+    mode: Mode::Majority,
     priority: Priority::LowestId,
+    gives_way: GivesWay::WithNextView,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::WithHistory,
+    views: true,
     reorganizes: true,
     hands_over: false,
     kinds: &[

@@ -1,9 +1,9 @@
 //! FJR: one stable leader among processes that need not know each other (Raynal 2007, Fig. 4, after Fernández, Jiménez and
 //! Raynal). The default.
 //!
-//! A process knows its own id and no other; it learns of others by what they broadcast. Whoever takes itself for the
-//! leader says so every η; the others are silent. If the leader is silent for too long, it is suspected aloud, and counts
-//! how often that happened; the least suspected of those that contend leads.
+//! A process knows only its own id. It learns of others by what they broadcast. A process that takes itself for the
+//! leader says so every η; the others are silent. If the leader is silent for too long, the others tell it that they
+//! suspect it, and it counts how often that happened. Of those that contend, the least suspected leads.
 //!
 //! ```text
 //!   leader       heartbeat(count, np_sn) ──► everybody, every η; finally nothing else is ever sent
@@ -17,11 +17,11 @@
 //!
 //! As printed a process that comes back is ignored, or leads beside the others for ever (E-RA6). Repaired: it keeps its
 //! own count on stable storage; when it comes up it does not contend until it has heard a heartbeat or a timeout has
-//! passed, and then takes a count above its own of before and above that leader's. So a process that crashes again and
-//! again sinks, and a leader that never failed is not ousted. Lives are told apart by the incarnation in every frame; a
-//! new life of a peer voids what its old one said, except how patient one must be with it. And a mistake teaches how long
-//! the silence really was, up to a period at a time: on a network that loses, a lost heartbeat deposes a leader once, not
-//! as often as it takes to make up a period in steps.
+//! passed, and then takes a count above its own earlier count and above that leader's. So a process that crashes again
+//! and again sinks, and a leader that never failed is not ousted. Every frame carries its sender's incarnation. A new
+//! incarnation of a peer voids what the old one said; only the patience learned with that peer stays. A mistake teaches
+//! how long the silence really was, up to a period at a time. So on a lossy network a lost heartbeat deposes a leader
+//! once, and not once for each step that makes up a period.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -29,7 +29,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Patience, Stage, first_timeout, rejoin};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{
+    Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
+};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -40,7 +42,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `fjr`.
+/// The facts about `fjr`.
 pub const SPEC: Spec = Spec {
     name: "fjr",
     document: "Raynal 2007, Fig. 4, in a crash-recovery form",
@@ -48,10 +50,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name one live node, for ever; a node that restarts does not oust a leader that works",
     messages: "finally the leader alone sends: one broadcast per tau",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Met,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: true,
     kinds: &[HEARTBEAT, STOP_LEADER, SUSPICION],
@@ -86,7 +91,7 @@ pub enum Msg {
     Suspicion {
         /// `sl`
         count: u64,
-        /// Who has been silent for too long.
+        /// The process that has been silent for too long.
         silent: NodeId,
     },
 }
@@ -290,15 +295,16 @@ impl Fjr {
     }
 
     /// Whether this node leads, and has been silent for so long that everybody has given it up: its machine stopped it. It
-    /// comes back as from a crash, or it would take the lead from whoever has it now, and teach the others to wait longer.
+    /// comes back as from a crash. Otherwise it would take the lead from the present leader, and teach the others to wait
+    /// longer.
     fn has_overslept(&self, now: Time) -> bool {
         self.setup.variant == Variant::Repaired
             && self.next_period
             && now.since(self.beat_due) + self.setup.timing.tau > first_timeout(&self.setup)
     }
 
-    /// The one that is to lead contends alone: the others listen for it, as if they had just come up. Its first heartbeat may
-    /// have been faster than the word of it.
+    /// Only the successor contends. The others listen for it, as if they had just come up. Its first heartbeat may have
+    /// arrived before this message.
     fn on_hand_over(&mut self, now: Time, to: NodeId, out: &mut Actions<Msg>) {
         let others: Vec<NodeId> = self.contenders.iter().copied().filter(|k| *k != to).collect();
         others.into_iter().for_each(|k| self.contends_no_more(k));
@@ -310,8 +316,9 @@ impl Fjr {
         }
     }
 
-    /// Everybody is told, so there is nobody to warn. Whoever is next is expected, as if its first heartbeat had come: it may
-    /// lead at once, and the others need not name themselves before they hear of it. If it does not speak, its timer expires.
+    /// All are told of the resignation, so no suspicion is sent. The next leader is expected, as if its first heartbeat had
+    /// come: it may lead at once, and the others need not name themselves before they hear of it. If it does not speak, its
+    /// timer expires.
     fn on_resigned(&mut self, now: Time, who: NodeId, next: Option<NodeId>) {
         self.contends_no_more(who);
         let Some(next) = next else { return };
@@ -391,7 +398,7 @@ impl Fjr {
         }
     }
 
-    /// (407)–(410). `None` for oneself, and if there is no room: then everybody known contends, and one more voice can wait.
+    /// (407)–(410). `None` for oneself, and if there is no room: then all known processes contend, and one more can wait.
     fn member(&mut self, now: Time, k: NodeId) -> Option<&mut Member> {
         if k == self.me() {
             return None;
@@ -407,15 +414,15 @@ impl Fjr {
         Some(self.members.entry(k).or_insert(new))
     }
 
-    /// Makes room by forgetting who has been silent for longest, of those that do not contend. Followers are silent by
-    /// design: one that speaks again is met anew.
+    /// Makes room by forgetting the process that has been silent for longest, of those that do not contend. Followers
+    /// are silent by design: one that speaks again is met anew.
     fn forget_one(&mut self) -> Option<()> {
         let silent = self.members.iter().filter(|(k, _)| !self.contenders.contains(k));
         let longest = silent.min_by_key(|(_, member)| member.heard).map(|(k, _)| *k)?;
         self.members.remove(&longest).map(|_| ())
     }
 
-    /// What the old life of k said is void; how patient one must be with k is not.
+    /// What the old incarnation of k said is void. The patience learned with k stays.
     fn on_new_life(&mut self, k: NodeId) {
         self.contends_no_more(k);
         if let Some(member) = self.members.get_mut(&k) {
@@ -424,7 +431,7 @@ impl Fjr {
         }
     }
 
-    /// Contends from now on, with a count above its own of before and above the leader's.
+    /// Contends from now on, with a count above its own earlier count and above the leader's.
     fn take_part(&mut self, leader: Option<u64>, out: &mut Actions<Msg>) {
         self.stage = Stage::TakingPart;
         self.count = rejoin(self.setup.count, leader).max(self.count);

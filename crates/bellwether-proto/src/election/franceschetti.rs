@@ -1,9 +1,9 @@
 //! What Φ, Ψ and Ω have in common (Franceschetti and Bruck 1998, section 3).
 //!
-//! A node that loses a link proposes itself as leader to all whom it is linked with, if none of them is lighter: once for each
-//! node that it misses (cand_down), and in Ψ and Ω for each that has come back (cand_up). Whoever agrees about
-//! that node, and knows nobody lighter than the candidate, accepts. Who was accepted by all, about all, leads: all of
-//! them see the same network. Until then nothing changes.
+//! A node that loses a link proposes itself as leader to all nodes that it is linked with, if none of them is lighter: once
+//! for each node that it misses (cand_down), and in Ψ and Ω for each that has come back (cand_up). A node that agrees about
+//! that change, and knows nobody lighter than the candidate, accepts. A candidate leads when all have accepted all its
+//! proposals: then all of them see the same network. Until then nothing changes.
 //!
 //! ```text
 //!   3 is cut off                1 ──cand_down(3)──► 2, 4        its links went down at 1 …
@@ -12,8 +12,8 @@
 //!   3 has no link left: dead, until somebody admits it (Ψ, Ω)
 //! ```
 //!
-//! The rules are read as conditions, not as events (E-FB2): whenever anything changes, all that apply are applied until none
-//! does. `printed.rs` has them as the paper prints them; `repaired.rs` with views, which is ours.
+//! The rules are read as conditions, not as events (E-FB2): whenever anything changes, rules are applied until none applies.
+//! `printed.rs` has them as the paper prints them; `repaired.rs` with views, which is ours.
 
 pub(super) mod printed;
 pub(super) mod repaired;
@@ -46,7 +46,7 @@ pub(super) enum Level {
     Omega,
 }
 
-/// What a node is said to have become.
+/// What happened to a node, by the sender's account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Change {
     /// Its link went down.
@@ -60,9 +60,9 @@ pub enum Change {
 pub struct About {
     /// The view in which it is proposed; printed messages do not look at it.
     pub view: GroupId,
-    /// What has become,
+    /// What happened,
     pub change: Change,
-    /// of whom.
+    /// to which node.
     pub node: NodeId,
 }
 
@@ -198,7 +198,8 @@ impl Engine {
     }
 }
 
-/// Something that was said: what of whom, and by or to whom, all by rank.
+/// A message that was sent or received: what happened, to which node, and the other end. Nodes are given by
+/// rank.
 type Said = (Change, usize, usize);
 
 /// The view of all members, led by the lightest, in which everybody is at first.

@@ -1,7 +1,7 @@
-//! Γ: of all who stand, the lightest leads (Franceschetti and Bruck 1998, section 3.1, after Singh).
+//! Γ: of all candidates, the lightest leads (Franceschetti and Bruck 1998, section 3.1, after Singh).
 //!
-//! Some nodes, the candidates, wake up by themselves; the others when they are spoken to. A candidate asks everybody. Who is a
-//! candidate itself, and lighter, does not answer; everybody else accepts. Whom all accepted declares that it leads.
+//! Some nodes, the candidates, wake up by themselves; the others when a message arrives. A candidate asks everybody. A
+//! lighter candidate does not answer; everybody else accepts. A candidate that all have accepted declares that it leads.
 //!
 //! ```text
 //!   2 ──candidate──► 1, 3     3 ──candidate──► 1, 2      candidates 2 and 3 of three nodes
@@ -9,14 +9,14 @@
 //!   2 ──leader──► 1, 3
 //! ```
 //!
-//! Assumes that nobody fails and nothing is lost. Repaired: who was woken up by a message stays passive; as printed it may still
-//! wake up by itself, be lighter than the leader, and lead as well (E-FB1).
+//! Assumes that nobody fails and nothing is lost. Repaired: a node that was woken up by a message stays passive. As printed
+//! it may still wake up by itself, be lighter than the leader, and lead as well (E-FB1).
 
 use alloc::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -26,7 +26,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
-/// What is to be known about `gamma`.
+/// The facts about `gamma`.
 pub const SPEC: Spec = Spec {
     name: "gamma",
     document: "Franceschetti & Bruck 1998, section 3.1",
@@ -34,10 +34,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one leader, the lightest candidate, and all know it",
     messages: "2k(n-1) - k(k-1)/2 + n-1 with k candidates",
     in_agent: InAgent::No("assumes that nobody ever fails"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[CANDIDATE, ACCEPT, LEADER],

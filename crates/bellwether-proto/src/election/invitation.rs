@@ -1,8 +1,8 @@
 //! The Invitation algorithm (Garcia-Molina 1982, section IV and Appendix II).
 //!
 //! Messages may be lost, nodes may pause, the network may split: nobody can be forced to follow, so nodes are invited. Every
-//! group has a number of its own and a coordinator; groups whose coordinators can speak with each other merge; who has lost
-//! its coordinator is a group by itself. Then a group is reorganized (`group.rs`).
+//! group has a number of its own and a coordinator; groups whose coordinators can speak with each other merge; a node that
+//! has lost its coordinator is a group by itself. Then a group is reorganized (`group.rs`).
 //!
 //! ```text
 //!   Recovery ─► Normal, alone ──Check finds others; who is weaker waits──► Merge: Election ──Accepts──► Reorganization
@@ -13,18 +13,19 @@
 //! ```
 //!
 //! A3: all in a group name one coordinator and have one task. In a stable network all are soon in groups whose coordinators
-//! are up, in no more groups than cliques that cover the network (A4', ALE2). That all who can speak with each other are in
-//! one group (A4), as the paper claims, is not so (E-GM9).
+//! are up, in no more groups than cliques that cover the network (A4', ALE2). The paper's claim that all nodes that can
+//! speak with each other are in one group (A4) is false (E-GM9).
 //!
-//! Calls in a loop go out at once instead of one after the other: none depends on another. Invitation has no answer, since
-//! nobody looks at it. Every message carries the caller's group number, as the paper has it (Appendix II).
+//! Calls in a loop go out at once instead of one after the other: none depends on another. Invitation has no answer,
+//! because nobody looks at one. Every message carries the caller's group number, as the paper has it (Appendix II).
 //!
-//! The repaired variant adds (`docs/divergence.md` tells why each is needed):
-//! R1 who accepts is reorganizing before it says so (E-GM5); R2 the answers to Accept and Ready tell whether it was in time
-//! (E-GM6); R3 a member goes along with its own coordinator only, and a merge that is put off goes by the latest Check (E-GM7);
-//! R4 AreYouCoordinator tells members that they are: one that is none, or whose coordinator has founded another group,
-//! recovers (E-GM10); R5 no group is joined twice; R6 of two coordinators the one with more members goes first, so that a group
-//! at work keeps its coordinator when others come up, and members that are in other groups by now are struck off; R7 nobody is waited for who has come already, or is gone.
+//! The repaired variant adds (`docs/concepts/divergence.md` says why each is needed): R1 a node is reorganizing before it
+//! accepts (E-GM5); R2 the answers to Accept and Ready tell whether it was in time (E-GM6); R3 a member follows only its own
+//! coordinator, and a merge that is put off acts on the latest Check (E-GM7); R4 AreYouCoordinator says whether the called
+//! node is a member; one that is not, or whose coordinator has founded another group, recovers (E-GM10); R5 no group is
+//! joined twice; R6 of two coordinators the one with more members goes first, so that a group at work keeps its coordinator
+//! when others come up, and members that are in other groups by now are struck off; R7 a coordinator does not wait for nodes
+//! that have come already, or are gone.
 
 use alloc::vec::Vec;
 
@@ -32,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::{CallNo, Calls};
 use super::inviting::{Inviter, REPAIRED, Stage};
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{GroupId, NodeId};
@@ -43,7 +44,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `invitation`.
+/// The facts about `invitation`.
 pub const SPEC: Spec = Spec {
     name: "invitation",
     document: "Garcia-Molina 1982, App. II",
@@ -51,10 +52,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one coordinator and one task per group; once the network is stable, no more groups than needed",
     messages: "2(N-1) per tau; a merge 5 per member (Invitation, Accept, Ready and answers)",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::HighestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: true,
     hands_over: false,
     kinds: KINDS,
@@ -196,11 +200,11 @@ pub struct Invitation {
     calls: Calls<Procedure>,
     /// When Timeout is called: "node i has not heard from its coordinator in some time". Never while it coordinates.
     silence_due: Time,
-    /// R7: who is known to be gone, and has not been heard since.
+    /// R7: the nodes that are known to be gone, and have not been heard since.
     absent: Vec<NodeId>,
 }
 
-/// What was called of another node, and is to be answered within T.
+/// A call of another node, which must be answered within T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Procedure {
     AreYouCoordinator,
@@ -223,7 +227,7 @@ impl Election for Invitation {
                 self.absent.retain(|peer| *peer != from);
                 self.on_message(now, from, msg, out);
             }
-            // What that life was asked will not be answered, and what it coordinated is over.
+            // What that incarnation was asked will not be answered, and what it coordinated is over.
             Input::NewLife(peer) => self.gone(now, peer, out),
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 if !self.absent.contains(&peer) {
@@ -260,7 +264,7 @@ impl Election for Invitation {
     fn breach(&self, _before: &Self) -> Option<&'static str> {
         let follows = self.inviter.c != self.inviter.me();
         if follows != (self.silence_due != Time::NEVER) {
-            return Some("whoever follows, and nobody else, listens for its coordinator");
+            return Some("a node listens for its coordinator if and only if it follows");
         }
         self.inviter.breach()
     }
@@ -360,7 +364,7 @@ impl Invitation {
         self.form(out);
     }
 
-    /// R7: who has come need not be waited for.
+    /// R7: stops waiting when all have come.
     fn close_if_complete(&mut self, out: &mut Actions<Msg>) {
         if self.inviter.repaired() && self.inviter.is_complete() {
             self.close(out);

@@ -1,10 +1,11 @@
 //! What Garcia-Molina's Invitation algorithm (1982, Appendix II) and Souto's form of it (2021) have in common: the state
 //! vector, and the rules by which groups come about, whatever the messages look like.
 //!
-//! A coordinator looks for others periodically (Check). The strongest that it finds, or it itself, is to merge their groups;
-//! who is weaker waits, the longer the more of them go first, and merges only if nobody else has done so by then. To merge is to
-//! found a group with a fresh number and to invite the others to it (Merge); whoever coordinates forwards the invitation to
-//! its members (Invitation) and all of them accept (Accept). Whoever finds its group gone founds one of its own (Recovery).
+//! A coordinator looks for others periodically (Check). The strongest of those that it finds, or it itself, merges their
+//! groups. A weaker one waits, the longer the more of them go first, and merges only if nobody else has done so by then. To
+//! merge is to found a group with a fresh number and to invite the others to it (Merge). A coordinator that is invited
+//! forwards the invitation to its members (Invitation), and all of them accept (Accept). A node that finds its group gone
+//! founds one of its own (Recovery).
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -25,7 +26,8 @@ pub(crate) const PERIODS_PER_RANK: u64 = 2;
 /// is to spare (E-GM8).
 pub(crate) const ACCEPT_WAIT: u64 = 4;
 
-/// What both forms promise as repaired: with Souto's A4' in the place of the paper's A4, which nobody can keep (E-GM9).
+/// What both forms promise in the repaired variant: Souto's A4' instead of the paper's A4, which no algorithm can keep
+/// (E-GM9).
 pub(super) const REPAIRED: &[Promise] = &[
     Promise { property: Property::A3, under: &[] },
     Promise { property: Property::A4Prime, under: &[Assumption::ClocksAgree] },
@@ -42,16 +44,17 @@ pub(super) struct Inviter {
     pub(super) c: NodeId,
     /// `S(i).g`
     pub(super) g: GroupId,
-    /// `S(i).Up`: who has joined this coordinator; nobody at the others.
+    /// `S(i).Up`: the nodes that have joined this coordinator. Empty at a member.
     pub(super) up: Vec<NodeId>,
-    /// `S(i).counter`: the latest number of a group that this node has founded. The pair of a life and a counter within it is
-    /// never used twice, since the life is on disk.
+    /// `S(i).counter`: the latest number of a group that this node has founded. The pair of an incarnation and a counter
+    /// within it is never used twice, because the incarnation is on disk.
     latest: ElectionId,
     /// When Check is due next; never at those who do not coordinate.
     pub(super) check_due: Time,
-    /// `TempSet`: the coordinators that the present Check has found, and of how many members, as far as that is told.
+    /// `TempSet`: the coordinators that the present Check has found, and how many members each has, if it says so.
     found: Vec<(NodeId, Option<usize>)>,
-    /// Who was invited and has not accepted yet, and how many those who have said that they bring along.
+    /// The nodes that were invited and have not accepted yet, and how many members those that accepted said
+    /// they bring along.
     awaited: Vec<NodeId>,
     brought: u32,
     /// The merge that is put off; one at most (E-GM7).
@@ -122,7 +125,7 @@ impl Inviter {
         self.delayed = None;
     }
 
-    /// Recovery(i): a group of this node alone.
+    /// Recovery(i): a group of only this node.
     pub(super) fn recover(&mut self) {
         self.stop();
         self.found_group();
@@ -155,8 +158,8 @@ impl Inviter {
         self.up.retain(|member| *member != j);
     }
 
-    /// Who is to merge the two groups: the coordinator of the larger, so that a group at work is not taken over by whoever comes
-    /// up; of equal ones, and as printed in any case, the stronger.
+    /// Whether `j` merges the two groups. The coordinator of the larger group does, so that a node that comes up does not
+    /// take over a group at work. Between equals, and always in the printed variant, the stronger does.
     fn goes_first(&self, j: NodeId, members: Option<usize>) -> bool {
         let members = members.filter(|_| self.repaired()).unwrap_or(self.up.len());
         match members.cmp(&self.up.len()) {
@@ -165,8 +168,8 @@ impl Inviter {
         }
     }
 
-    /// Check(i) ends: with whom to merge now, if that is not put off. What was found later replaces what was found before,
-    /// unless as printed.
+    /// Check(i) ends: the coordinators to merge with now, if that is not put off. In the repaired variant a later finding
+    /// replaces an earlier one.
     pub(super) fn end_check(&mut self, now: Time) -> Option<Vec<NodeId>> {
         let found = mem::take(&mut self.found);
         if self.delayed.is_some() && !self.repaired() {
@@ -185,8 +188,8 @@ impl Inviter {
         None
     }
 
-    /// "Wait time proportional to p - i". Different for any two nodes that find the same, so that they do not decline each
-    /// other's invitations again and again (E-GM9); and so it is if each waits for those that go first.
+    /// "Wait time proportional to p - i". It differs for any two nodes that find the same coordinators, so that they do
+    /// not decline each other's invitations again and again (E-GM9). It does so if each waits for those that go first.
     fn gap(&self, strongest: usize) -> u64 {
         self.setup.roster.my_rank().saturating_sub(strongest) as u64
     }
@@ -196,12 +199,12 @@ impl Inviter {
         self.delayed.as_ref().map_or(Time::NEVER, |delayed| delayed.due)
     }
 
-    /// With whom to merge, if it was put off until now.
+    /// The coordinators to merge with, if the merge was put off until now.
     pub(super) fn overdue_merge(&mut self, now: Time) -> Option<Vec<NodeId>> {
         self.delayed.take_if(|delayed| delayed.due <= now).map(|delayed| delayed.with)
     }
 
-    /// Merge(i, CoordinatorSet), up to the wait for Accept: whom to invite.
+    /// Merge(i, CoordinatorSet), up to the wait for Accept: the nodes to invite.
     pub(super) fn merge(&mut self, now: Time, with: Vec<NodeId>) -> Vec<NodeId> {
         self.stop();
         let mut invited = with;
@@ -222,7 +225,7 @@ impl Inviter {
         }
     }
 
-    /// Invitation(i, j, gn), up to Accept: to whom it is to be forwarded, or `None` if it is declined. Repaired: only its own
+    /// Invitation(i, j, gn), up to Accept: the nodes to forward it to, or `None` if it is declined. Repaired: only its own
     /// coordinator takes a member along (E-GM7), and no group is joined twice.
     pub(super) fn join(&mut self, sender: NodeId, group: GroupId) -> Option<Vec<NodeId>> {
         let (me, j) = (self.me(), group.0.node);

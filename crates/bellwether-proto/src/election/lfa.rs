@@ -1,8 +1,8 @@
 //! LFA: the smallest live process leads (Raynal 2007, Fig. 1, after Larrea, Fernández and Arévalo).
 //!
-//! Each process follows the strongest that it does not suspect. Whoever suspects all that are stronger leads, and tells
-//! the weaker so every α; nobody else speaks. A process that hears from one it had given up goes back to it and is more
-//! patient with it from then on.
+//! Each process follows the strongest that it does not suspect. A process that suspects all stronger ones leads, and
+//! tells the weaker so every α; nobody else speaks. A process that hears from one it had given up goes back to it and
+//! is more patient with it from then on.
 //!
 //! ```text
 //!   1 ──ALIVE──► 2, 3, 4      every α; finally nothing else is ever sent
@@ -14,8 +14,8 @@
 //! and it alone sends, n - ℓ messages per α.
 //!
 //! Both variants: the timer is armed at the start only if there is somebody to wait for (E-RA2). Repaired: a process that
-//! comes back in a new life had crashed, and was not given up by mistake. Nothing is persisted: a stronger process that
-//! comes back leads again.
+//! comes back in a new incarnation had crashed, and was not given up by mistake. Nothing is persisted: a stronger process
+//! that comes back leads again.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Patience, first_timeout};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
@@ -33,7 +33,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `lfa`.
+/// The facts about `lfa`.
 pub const SPEC: Spec = Spec {
     name: "lfa",
     document: "Raynal 2007, Fig. 1",
@@ -41,10 +41,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name the smallest live id, for ever; until then names may differ",
     messages: "finally the leader alone sends: N-l ALIVE per tau for leader l",
     in_agent: InAgent::Yes,
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ALIVE],

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::raynal;
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{BoundedDelay, NoDrift, NoPauses, QuietEnd, Reliable};
@@ -19,7 +19,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `lockstep`.
+/// The facts about `lockstep`.
 pub const SPEC: Spec = Spec {
     name: "lockstep",
     document: "Raynal 2007, section 1",
@@ -29,10 +29,13 @@ pub const SPEC: Spec = Spec {
     in_agent: InAgent::No(
         "needs a synchronous network; it is the baseline that the others are measured against",
     ),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ROUND],
@@ -76,7 +79,7 @@ pub struct Lockstep {
     round: u64,
     /// The rank of the strongest heard in it, oneself included.
     strongest: usize,
-    /// The leader found in the round before; none in one's first.
+    /// The leader found in the round before; `None` in the first round.
     leader: Option<usize>,
 }
 
@@ -139,7 +142,7 @@ impl Election for Lockstep {
 }
 
 impl Lockstep {
-    /// Rounds are cut from the clock, so that whoever comes up falls into step.
+    /// Rounds are cut from the clock, so that a process that comes up falls into step.
     fn begin(&mut self, now: Time, out: &mut Actions<Msg>) {
         self.round = now.as_micros() / self.length().as_micros();
         self.strongest = self.setup.roster.my_rank();

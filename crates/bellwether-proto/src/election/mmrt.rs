@@ -1,8 +1,8 @@
 //! MMRT: the least suspected process leads, without clocks (Raynal 2007, Fig. 3, after Mostéfaoui, Mourgaya, Raynal and
 //! Travers).
 //!
-//! A process asks all, itself included, and waits for the first n - t responses. Each response tells from whom its sender
-//! got the responses to its own last query. Whoever is in none of these sets is counted once more.
+//! A process asks all, itself included, and waits for the first n - t responses. Each response names the processes whose
+//! responses its sender got to its own last query. A process that is in none of these sets is counted once more.
 //!
 //! ```text
 //!   QUERY_ALIVE(count) ──► all         count := max
@@ -17,7 +17,7 @@
 //!
 //! Both variants: `let rec_from_i` assigns the variable that T2 reads (E-RA3); the response to oneself is the first.
 //! Repaired: an open query is sent again every τ to those that have not answered (E-RA7); a query is known by the
-//! asker's life and a number; a process keeps its own count on stable storage and rejoins above its leader's.
+//! asker's incarnation and a number; a process keeps its own count on stable storage and rejoins above its leader's.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::raynal::{self, Counts, left_at_least, rejoin};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
@@ -37,7 +37,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `mmrt`.
+/// The facts about `mmrt`.
 pub const SPEC: Spec = Spec {
     name: "mmrt",
     document: "Raynal 2007, Fig. 3",
@@ -46,10 +46,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "in the end all name one live node, for ever, however slow the network; until then names may differ",
     messages: "2(N-1) per query of each node, for ever",
     in_agent: InAgent::No("needs the message pattern MP, which a LAN does not give: leaders come and go"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[QUERY_ALIVE, RESPONSE],
@@ -69,11 +72,11 @@ pub enum Msg {
     Response(QueryNo, RecFrom),
 }
 
-/// "Appropriately tagged in order not to confuse RESPONSE() messages" (section 7.1): the life of the asker, and the
-/// number of the query in it. As printed all lives are one.
+/// "Appropriately tagged in order not to confuse RESPONSE() messages" (section 7.1): the incarnation of the asker,
+/// and the number of the query in it. In the printed variant it is always the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QueryNo {
-    /// Whose life.
+    /// The asker's incarnation.
     pub life: Incarnation,
     /// Which query.
     pub sn: u64,

@@ -7,21 +7,24 @@
 //! of it (E-FB7).
 
 use super::franceschetti::{ACCEPT_DOWN, CAND_DOWN, PRINTED, REPAIRED, VIEW, at_level};
-use super::{Channels, InAgent, Peers, Spec};
+use super::{Channels, GivesWay, InAgent, Mode, Peers, Spec};
 use crate::roster::Priority;
 
-/// What is to be known about `phi`.
+/// The facts about `phi`.
 pub const SPEC: Spec = Spec {
     name: "phi",
     document: "Franceschetti & Bruck 1998, section 3.2",
-    assumes: "links with a consistent history; nodes fail for good, and no link fails otherwise",
-    guarantees: "all who are left and linked agree who has failed, and only then have a leader: the lightest of them; who is cut off knows it",
+    assumes: "consistent links; nodes fail for good, and no link fails otherwise",
+    guarantees: "all nodes that are left and linked agree who has failed, and only then have a leader, the lightest of them; a node that is cut off knows it",
     messages: "k(n-k-1) cand, as many accept and n-k-1 view for k failures",
     in_agent: InAgent::No("does not let anybody come back"),
+    mode: Mode::Majority,
     priority: Priority::LowestId,
+    gives_way: GivesWay::WithNextView,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::WithHistory,
+    views: true,
     reorganizes: false,
     hands_over: false,
     kinds: &[CAND_DOWN, ACCEPT_DOWN, VIEW],

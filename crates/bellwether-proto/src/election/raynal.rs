@@ -1,10 +1,10 @@
 //! What the protocols of Raynal's paper have in common.
 //!
 //! M. Raynal, *Eventual Leader Service in Unreliable Asynchronous Systems: Why? How?*, 2007. Each provides `leader()`,
-//! which may answer anything for a while, and from some time on answers the same correct process everywhere (Ω). The
-//! paper's processes crash for good. In the `repaired` variants they may come back; three things are then needed, and
-//! are here: timeouts that do not mistake a real crash for impatience ([`Patience`]), suspicion counts that outlive a
-//! crash ([`rejoin`]), and a node that has just come up listening before it speaks ([`Stage`]).
+//! which may answer anything for a while, and from some time on answers with the same correct process everywhere (Ω).
+//! The paper's processes crash for good. In the `repaired` variants they may come back; three things are then needed,
+//! and are here: timeouts that do not mistake a real crash for impatience ([`Patience`]), suspicion counts that
+//! outlive a crash ([`rejoin`]), and a node that has just come up listening before it speaks ([`Stage`]).
 
 #[cfg(test)]
 pub(super) mod rig;
@@ -32,7 +32,7 @@ pub(super) fn first_timeout(setup: &Setup) -> Span {
     }
 }
 
-/// n - t: as many as are left whoever crashes.
+/// n - t: how many processes are left, whichever crash.
 pub(super) fn left_at_least(setup: &Setup) -> usize {
     setup.roster.size().saturating_sub(setup.t).max(1)
 }
@@ -52,9 +52,9 @@ pub(super) fn keep_count<M>(setup: &mut Setup, count: u64, out: &mut Actions<M>)
 
 /// A timeout that grows at each mistake (`timeout_i[j]`).
 ///
-/// That a timer expired was a mistake if its peer, in the same life, is heard again. LFA waits for that before it lets
-/// the timeout grow (line 103); ADFT and FJR let it grow when the timer expires (lines 204, 405). Repaired, they all do as
-/// LFA: otherwise every crash would slow down the detection of the next.
+/// An expired timer was a mistake if its peer is heard again in the same incarnation. LFA waits for that before it lets
+/// the timeout grow (line 103); ADFT and FJR let it grow when the timer expires (lines 204, 405). Repaired, they all do
+/// as LFA: otherwise every crash would slow down the detection of the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     timeout: Span,
@@ -140,9 +140,10 @@ impl Stage {
     }
 }
 
-/// The suspicion count with which a node comes back: above its own of before, so that one that crashes again and again
-/// sinks, and above that of the leader it hears, so that it does not oust a leader that never failed. To return with
-/// one more than before is not enough: 1 with count 0 crashes, 2 leads with count 1, and 1 with count 1 comes before 2.
+/// The suspicion count with which a node comes back: above its own earlier count, so that a node that crashes again and
+/// again sinks, and above that of the leader it hears, so that it does not oust a leader that never failed. To return
+/// with one more than before is not enough: 1 with count 0 crashes, 2 leads with count 1, and 1 with count 1 comes
+/// before 2.
 pub(super) fn rejoin(kept: u64, leader: Option<u64>) -> u64 {
     let above_mine = kept.saturating_add(1);
     leader.map_or(above_mine, |count| above_mine.max(count.saturating_add(1)))
@@ -150,19 +151,19 @@ pub(super) fn rejoin(kept: u64, leader: Option<u64>) -> u64 {
 
 /// `count_i[1..n]`: how often each member has been suspected, as far as this node knows. By rank.
 ///
-/// Counts spread from node to node and the largest is kept. What a member was suspected while it was down would then stay
-/// with it for ever, and with every outage the next leader would be further behind the present one, which can be replaced
-/// only when it has been suspected as often. So each count belongs to a life of the member, and a later life's replaces it.
-/// As printed all lives are one.
+/// Counts spread from node to node and the largest is kept. The suspicions from the time while a member was down would
+/// then stay with it for ever. With every outage the next leader would be further behind the present one, which can be
+/// replaced only when it has been suspected as often. So each count belongs to an incarnation of the member, and the
+/// count of a later incarnation replaces it. The printed variant does not tell incarnations apart.
 ///
 /// A count that has reached the largest number stays there; members that share it are told apart by rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts(#[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<Count>);
 
-/// How often a member has been suspected in one of its lives. Ordered by life first.
+/// How often a member has been suspected in one of its incarnations. Ordered by incarnation first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Count {
-    /// The life; none is known of a member that has never been heard of.
+    /// The incarnation; 0 for a member that has never been heard of.
     pub life: Incarnation,
     /// How often.
     pub count: u64,
@@ -195,16 +196,16 @@ impl Counts {
         self.0[rank].count = self.0[rank].count.saturating_add(1);
     }
 
-    /// A node that came back and heard from nobody knows its own count of before and nobody else's. What it does not know
-    /// it takes to be as much: else those that are down would seem the least suspected of all, and lead until they had
-    /// been suspected as often as it was in its whole history. Whoever knows a life of theirs knows better.
+    /// A node that came back and heard from nobody knows only its own earlier count. It assumes that all other counts are
+    /// as large. Otherwise nodes that are down would seem the least suspected, and lead until they had been suspected as
+    /// often as this node in its whole past. A count that carries an incarnation is known, and stays.
     pub(super) fn assume_no_less_than(&mut self, kept: u64) {
         for unknown in self.0.iter_mut().filter(|count| count.life == Incarnation::default()) {
             unknown.count = unknown.count.max(kept);
         }
     }
 
-    /// `∀ k: count_i[k] ← max(count_i[k], count[k])`. What a peer counts beyond the members is of nobody.
+    /// `∀ k: count_i[k] ← max(count_i[k], count[k])`. Entries beyond the members are ignored.
     pub(super) fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine = (*mine).max(*theirs);
@@ -237,8 +238,8 @@ impl Counts {
         self.canonical_in_flight(form);
     }
 
-    /// As they are in a message, whose receiver alone knows the members: lives as they are, since they will be compared with
-    /// those that the receiver knows.
+    /// The form of counts in a message. Only the receiver knows the members; incarnations stay as they are, because
+    /// they will be compared with those that the receiver knows.
     pub(super) fn canonical_in_flight(&self, form: &mut Form) {
         for count in &self.0 {
             form.number(count.life.0);

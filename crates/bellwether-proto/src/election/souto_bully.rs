@@ -1,7 +1,8 @@
 //! The Bully algorithm with messages instead of calls, and no reorganization (Souto 2021, "The Bully Election Algorithm").
 //!
-//! A candidate asks all stronger nodes at once whether they are there. If nobody says yes within 2T, it halts the weaker, all
-//! at once, waits T, and brags. Here the *lowest* id is the strongest, and T bounds the way of a message in one direction.
+//! A candidate asks all stronger nodes at once whether they are there. If nobody says yes within 2T, it halts the weaker,
+//! all at once, waits T, and announces itself. Here the *lowest* id is the strongest, and T bounds the delay of a message in
+//! one direction.
 //!
 //! ```text
 //!   3 (of 5; 1 is down)     2               4, 5
@@ -15,30 +16,33 @@
 //! ```
 //!
 //! A node starts an election when it comes up, when its failure suspector (here: a failure detector) reports the leader or
-//! the candidate that halted it, and when a weaker node challenges it. The failure of others does not matter, as opposed to
-//! [`bully`](super::bully), which reorganizes then.
+//! the candidate that halted it, and when a weaker node challenges it. The failure of others does not matter.
+//! ([`bully`](super::bully) reorganizes then.)
 //!
 //! Assumes that messages take no longer than T = δ, that none is lost, and that nodes do not pause. Under that: normal nodes
 //! never disagree on the leader (A1), and c_GM after the last crash or recovery all are normal under one of them (A2).
 //!
-//! The slides ask what they do not answer. Both variants: a node that takes part in an election answers a challenge with YES
-//! and starts no other. As printed, a NEW-LEADER is believed whoever halted its receiver (E-SO1). Repaired: every election has
-//! a number, and
+//! The slides leave some questions open. Both variants: a node that takes part in an election answers a challenge with YES
+//! and starts no other. As printed, a NEW-LEADER is believed whoever halted its receiver (E-SO1). Repaired: every election
+//! has a number, and
 //!
 //! - a NEW-LEADER counts only for the election that halted its receiver, which is GM's h;
 //! - a node that was halted by a stronger candidate stays with it when a weaker one halts it too (E-SO4): all are halted at
-//!   once here, so that a weaker candidate, itself about to be halted, may come second;
-//! - a candidate or leader that is challenged halts the challenger, and tells it T later: so those are served that came up
-//!   after the others were halted, and nobody else is disturbed;
-//! - for T after it came up a node follows nobody for any other HALT: it may be from before, and its sender halted since;
-//! - who was halted and hears no more starts over.
+//!   once here, so a weaker candidate, itself about to be halted, may come second;
+//! - a candidate or leader that is challenged halts the challenger, and tells it the leader T later. So nodes that came up
+//!   after the others were halted are told, and nobody else is disturbed;
+//! - for T after it came up a node follows nobody because of any other HALT: that may be an old one, and its sender
+//!   halted since;
+//! - a node that was halted and hears nothing more starts over.
 
 use alloc::vec::Vec;
 use core::mem;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec, Variant};
+use super::{
+    Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
+};
 use crate::canonical::Form;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
@@ -51,7 +55,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::{Status, View};
 
-/// What is to be known about `souto-bully`.
+/// The facts about `souto-bully`.
 pub const SPEC: Spec = Spec {
     name: "souto-bully",
     document: "Souto 2021, The Bully Election Algorithm",
@@ -59,10 +63,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "normal nodes never name two leaders; in the end all are normal under the strongest that is up",
     messages: "2N-3 if the strongest alone notices the death of the leader; up to (N-1)(N-1) + 2(N-2) if all do at once",
     in_agent: InAgent::No("needs a synchronous network: a message that is late breaks its safety"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::AtOnce,
     detector: Some(DetectorKind::Heartbeat),
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: &[ARE_U_THERE, YES, HALT, NEW_LEADER],
@@ -138,11 +145,11 @@ pub struct SoutoBully {
     setup: Setup,
     /// S(i).s, and S(i).c where it means something.
     phase: Phase,
-    /// The number of this node's latest election in this life.
+    /// The number of this node's latest election in this incarnation.
     elections: u64,
-    /// Who has been halted, and when each is to be told who leads.
+    /// The nodes that have been halted, and when each is told who leads.
     halted: Vec<(NodeId, Time)>,
-    /// Until then, what was said before this node came up may arrive.
+    /// Until then, messages from before this node came up may arrive.
     young_until: Time,
 }
 
@@ -165,7 +172,7 @@ enum Phase {
 /// What a HALT is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
-    /// It was sent to this life of its receiver: the NEW-LEADER of that election counts.
+    /// It was sent to this incarnation of its receiver, so the NEW-LEADER of that election counts.
     Fresh,
     /// It may be from before its receiver came up: it ends an election, and no more.
     Old,
@@ -326,8 +333,8 @@ impl SoutoBully {
         }
     }
 
-    /// The second phase over again, for one node alone. It may have come up after the others were halted, or its challenge
-    /// may have been on its way. T must pass here as well: this node may be about to be halted itself.
+    /// The second phase again, for one node only. It may have come up after the others were halted, or its challenge may
+    /// have been on its way. T must pass here as well: this node may be about to be halted itself.
     fn serve(&mut self, now: Time, j: NodeId, its: ElectionId, out: &mut Actions<Msg>) {
         self.halted.retain(|(halted, _)| *halted != j);
         self.halted.push((j, now + self.t()));

@@ -1,8 +1,8 @@
 //! The Invitation algorithm in the messages of Souto's slides (2021, "The Invitation Algorithm", after Garcia-Molina).
 //!
-//! The rules are those of Appendix II of Garcia-Molina; the messages are plain ones, sent once and answered or not, and there
-//! are two states, ELECTION and NORMAL: nothing is reorganized. The strongest is the lowest id, and T, the bound on delays,
-//! is of one way.
+//! The rules are those of Appendix II of Garcia-Molina; the messages are plain ones, sent once and answered or not, and
+//! there are two states, ELECTION and NORMAL: nothing is reorganized. The strongest is the lowest id, and T bounds delays in
+//! one direction.
 //!
 //! ```text
 //!   member  ──ARE-U-THERE──► leader, periodically; no answer within 2T: alone
@@ -11,19 +11,19 @@
 //!   leader  ──READY──► all who accepted, and is NORMAL ──► they are, too ──ACK──► leader
 //! ```
 //!
-//! "Is ACK really needed?" Not for A3 and A4' (claim C40): who misses READY gives up and is merged again. With it the leader
-//! knows who is in its group: a member whose ACK does not come is none.
+//! "Is ACK really needed?" Not for A3 and A4' (claim C40): a node that misses READY gives up and is merged again. With ACK
+//! the leader knows who is in its group: a node whose ACK does not come is no member.
 //!
-//! The repaired variant adds (`docs/divergence.md` tells why each is needed): R1 ARE-U-THERE asks for the group, not for life
-//! alone (E-SO5); and, as in `invitation`, R3 a member goes along with its own leader only, and a merge that is put off goes by
-//! what was found last; R5 no group is joined twice.
+//! The repaired variant adds (`docs/concepts/divergence.md` says why each is needed): R1 ARE-U-THERE asks whether the
+//! leader leads this group, not only whether it is there (E-SO5); and, as in `invitation`, R3 a member follows only its own
+//! leader, and a merge that is put off acts on what was found last; R5 no group is joined twice.
 
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
 use super::inviting::{ACCEPT_WAIT, Inviter, REPAIRED, Stage};
-use super::{Actions, Channels, Election, InAgent, Input, Peers, Setup, Spec};
+use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
@@ -33,7 +33,7 @@ use crate::roster::Priority;
 use crate::time::{Span, Time};
 use crate::view::View;
 
-/// What is to be known about `souto-invitation`.
+/// The facts about `souto-invitation`.
 pub const SPEC: Spec = Spec {
     name: "souto-invitation",
     document: "Souto 2021, after Garcia-Molina",
@@ -41,10 +41,13 @@ pub const SPEC: Spec = Spec {
     guarantees: "one leader per group; once the network is stable, no more groups than needed",
     messages: "3(N-1) per tau; a merge 4 per member (INVITATION, ACCEPT, READY, ACK)",
     in_agent: InAgent::No("a form for comparison: `invitation` is the same, with reorganization"),
+    mode: Mode::AnySurvivor,
     priority: Priority::LowestId,
+    gives_way: GivesWay::Never,
     detector: None,
     peers: Peers::Listed,
     channels: Channels::AnyOrder,
+    views: false,
     reorganizes: false,
     hands_over: false,
     kinds: KINDS,
@@ -77,12 +80,12 @@ pub enum Msg {
     Ack(GroupId),
 }
 
-/// What a leader says of one who takes itself for a member.
+/// What a leader says about a node that takes itself for a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// It is one.
     Member,
-    /// It is none. As printed, nobody looks.
+    /// It is no member. The printed variant does not look at this.
     Stranger,
 }
 
@@ -147,7 +150,7 @@ pub struct SoutoInvitation {
     leader_due: Time,
     /// By when who accepted has to have acknowledged READY.
     acks_until: Time,
-    /// Who has not yet.
+    /// The nodes that have not acknowledged yet.
     unacknowledged: Vec<NodeId>,
 }
 
@@ -202,7 +205,7 @@ impl Election for SoutoInvitation {
     fn breach(&self, _before: &Self) -> Option<&'static str> {
         let waits = self.ask_due != Time::NEVER || self.leader_due != Time::NEVER;
         if waits != (self.inviter.c != self.inviter.me()) {
-            return Some("whoever follows, and nobody else, waits for its leader");
+            return Some("a node waits for its leader if and only if it follows");
         }
         self.inviter.breach()
     }
@@ -240,7 +243,7 @@ impl SoutoInvitation {
         }
     }
 
-    /// A group of this node alone: "no need for communication".
+    /// A group of only this node: "no need for communication".
     fn recover(&mut self, now: Time) {
         self.stop();
         self.inviter.recover();

@@ -17,7 +17,7 @@ pub enum GroupEvent {
     },
     /// A member of the group that the node recorded last.
     Member(NodeId),
-    /// A group that the one that the node recorded last came from.
+    /// A parent of the group that the node recorded last.
     Parent(GroupId),
     /// The node, a member, votes for a restricted operation.
     Voted {

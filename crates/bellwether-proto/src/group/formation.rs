@@ -13,7 +13,7 @@ use crate::ident::{GroupId, Incarnation, NodeId};
 /// What an election tells the group layer: who leads, and at the leader, who follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formation {
-    /// The number of the group; `None` if the algorithm has none, as Garcia-Molina's Bully as printed.
+    /// The number of the group; `None` if the algorithm has none, like Garcia-Molina's Bully as printed.
     pub group: Option<GroupId>,
     /// The coordinator.
     pub leader: NodeId,
@@ -29,15 +29,16 @@ impl Formation {
     }
 }
 
-/// When a peer said something: in which of its lives, and with which of its frames.
+/// When a peer said something: in which of its incarnations, and with which of its frames.
 pub(crate) type Said = (Incarnation, u64);
 
-/// What a node that joins a group tells the coordinator of its past. It rides on the election's own message.
+/// What a node that joins a group tells the coordinator about its past. It rides on the election's own
+/// message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// The last group whose task was in place at that node.
     pub head: Option<GroupId>,
-    /// Whether it has been in no group since: it was down, dead or between groups, and what it knew may be out of date.
+    /// Whether it has been in no group since. It was down, dead or between groups, and what it knew may be out of date.
     pub away: bool,
     /// The groups that it came from.
     pub history: History,

@@ -1,20 +1,21 @@
-//! The history of groups (Garcia-Molina, section IV.B): which groups there were, and which came from which.
+//! The lineage of groups (Garcia-Molina's *history*, section IV.B): which groups there were, and which came
+//! from which.
 //!
 //! A vertex for each group: its number, its coordinator, its members, and its parents, the groups in which the members were
 //! last. Everything goes back to the root, "the initial group that created the system", which is virtual, has number 0, and
-//! holds all nodes. Whoever joins a group brings its graph along; the coordinator unites the graphs, adds the new group and
-//! hands the result out with Ready; everyone keeps it on disk.
+//! holds all nodes. A node that joins a group brings its graph along. The coordinator unites the graphs, adds the new group
+//! and hands the result out with Ready. Every member keeps it on disk.
 //!
 //! ```text
 //!   root ◄── 1.1.1 ◄──┐
 //!        ◄── 2.1.1 ◄──┴── 3.1.2 ◄── 3.1.4        the generation of a group: one more than its parents' largest
 //! ```
 //!
-//! **It is bounded**: at most [`RECORDS_MAX`] records, with [`MEMBERS_MAX`] members and [`PARENTS_MAX`] parents in all. When one
-//! is added to a graph that is full, the records of the lowest generations are folded into the root: they are forgotten, those
-//! of the newest group's own parents last. A record itself never changes, so that one of a number is the same everywhere, whatever
-//! each node still knows. What a query can answer after that: whether one group came from another is known if all groups
-//! on the way between them are; that it did *not*, only if nothing forgotten could be on such a way, which generations tell.
+//! **It is bounded**: at most [`RECORDS_MAX`] records, with [`MEMBERS_MAX`] members and [`PARENTS_MAX`] parents in all. When
+//! one is added to a graph that is full, the records of the lowest generations are folded into the root: they are forgotten,
+//! those of the newest group's own parents last. A record never changes, so a group's record is the same at every node that
+//! still has it. What can be answered after that? That one group came from another is known if all groups on the way between
+//! them are known. That it did *not* is known only if no forgotten group can be on such a way; the generations tell that.
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -39,7 +40,7 @@ pub const PARENTS_MAX: usize = 512;
 /// No group is of a later generation: a larger number is a lie that would use up the counter.
 const GENERATION_MAX: u64 = 1 << 62;
 
-/// The group that all others come from. No node mints its number: lives are counted from 1.
+/// The group that all others come from. No node uses its number, because incarnations are counted from 1.
 pub const ROOT: GroupId = GroupId(ElectionId { node: NodeId(0), incarnation: Incarnation(0), seq: 0 });
 
 /// One group, as its coordinator recorded it when it was formed.
@@ -59,7 +60,7 @@ pub struct Record {
     pub parents: Vec<GroupId>,
 }
 
-/// What is known of the groups that there were. A copy costs nothing: nodes, disks and messages share what does not change.
+/// What is known about earlier groups. A copy is cheap: nodes, disks and messages share what does not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
     /// In order of generation, then of number.
@@ -83,7 +84,7 @@ pub struct Ancestry {
 /// Whether two groups existed side by side: neither came from the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concurrent {
-    /// They did: what they did may be in conflict.
+    /// They did, so what they did may be in conflict.
     Yes,
     /// They are the same, or one came from the other.
     No,
@@ -144,7 +145,7 @@ impl History {
         known
     }
 
-    /// Takes over what another graph knows; where both know a group, this one's word stands.
+    /// Takes over what another graph knows. If both know a group, this one's record stays.
     pub(super) fn unite(&mut self, other: &Self) {
         if Arc::ptr_eq(&self.records, &other.records) {
             return;
@@ -257,12 +258,12 @@ impl History {
 struct Walk {
     /// Everything on the way, known or only named.
     seen: BTreeSet<GroupId>,
-    /// If the way ended at groups that were forgotten: none of them was of a later generation than this.
+    /// If the way ended at forgotten groups: their latest possible generation.
     forgotten: Option<u64>,
 }
 
 impl Walk {
-    /// Whether the way cannot have led to that group through what was forgotten: ways lead to earlier generations only.
+    /// Whether the way cannot lead to that group through forgotten groups: ways lead only to earlier generations.
     fn cannot_hide(&self, group: &Record) -> bool {
         self.forgotten.is_none_or(|latest| group.generation >= latest)
     }

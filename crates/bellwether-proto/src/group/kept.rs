@@ -7,8 +7,8 @@
 //! | history | "for safekeeping (in S(i).d)" | lose which groups may be in conflict |
 //! | ledger | the log of its two-phase commit | let a node vote for one operation in two groups |
 //!
-//! S(i).s, c and Up are not: each life begins with an election, which finds them anew. The counter of group numbers need not be,
-//! because a life is part of the number, and the life is on disk.
+//! S(i).s, c and Up are not kept: each incarnation begins with an election, which finds them anew. The counter of group
+//! numbers need not be kept, because an incarnation is part of the number, and the incarnation is on disk.
 
 use alloc::vec::Vec;
 
@@ -30,7 +30,7 @@ pub struct Kept {
     pub task: Option<Task>,
     /// The groups that it came from.
     pub history: History,
-    /// What became of restricted operations.
+    /// The outcomes of restricted operations.
     pub ledger: Ledger,
 }
 
@@ -43,13 +43,13 @@ impl Kept {
         postcard::to_allocvec(self).expect("a growing buffer takes whatever is written to it")
     }
 
-    /// What was written, if those bytes are.
+    /// Reads what [`Kept::to_bytes`] wrote; `None` if the bytes are something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kept, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
         (rest.is_empty() && kept.past().is_sound()).then_some(kept)
     }
 
-    /// A number that tells what was kept from what was kept before, for traces.
+    /// A number that changes with what is kept, for traces.
     pub fn digest(&self) -> u64 {
         fnv1a(self.to_bytes())
     }

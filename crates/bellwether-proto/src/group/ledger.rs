@@ -1,9 +1,9 @@
 //! What a node keeps of restricted operations: what it voted for, and what was committed.
 //!
-//! **It is bounded, and uniqueness never depends on what was forgotten.** A node is in doubt of at most [`DOUBTS_MAX`]
-//! operations; it votes for no other meanwhile. It remembers the [`COMMITS_MAX`] largest numbers that were committed; when there
-//! are more, the smallest goes, and from then on every number up to it counts as done with: nobody here votes for it again,
-//! whether it was committed or not. So number operations in the order in which they are asked for.
+//! **It is bounded, and uniqueness never depends on what was forgotten.** A node is in doubt about at most [`DOUBTS_MAX`]
+//! operations; meanwhile it votes for no other. It remembers the [`COMMITS_MAX`] largest numbers that were committed. When
+//! there are more, it forgets the smallest. From then on every number up to that one counts as done: this node votes for
+//! none of them again, whether it was committed or not. So number operations in the order in which they are asked for.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -30,17 +30,17 @@ impl fmt::Display for OpId {
 }
 
 /// One attempt to commit an operation: the group in which it was made, and which of its coordinator's attempts. Groups are
-/// numbered by their coordinator and its life, so that no two attempts share one.
+/// numbered by their coordinator and its incarnation, so that no two attempts share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Ballot {
     /// The group.
     pub group: GroupId,
-    /// Counts the attempts of the coordinator's life.
+    /// Counts the attempts of the coordinator's incarnation.
     pub attempt: u64,
 }
 
 impl Ballot {
-    /// Who decides.
+    /// The node that decides it.
     pub fn coordinator(&self) -> NodeId {
         self.group.0.node
     }
@@ -77,7 +77,7 @@ pub struct Ledger {
     commits: Vec<Attempted>,
 }
 
-/// Where an operation stands at a node.
+/// The state of an operation at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// Nothing is known of it.
@@ -109,7 +109,7 @@ impl Ledger {
         }
     }
 
-    /// How that attempt ended, if what was committed tells: of all attempts at an operation at most one is.
+    /// How that attempt ended, if the commits tell: of all attempts at an operation at most one commits.
     pub(super) fn outcome(&self, op: OpId, ballot: Ballot) -> Option<Outcome> {
         let at = find(&self.commits, op).ok()?;
         Some(if self.commits[at].1 == ballot { Outcome::Committed } else { Outcome::Aborted })

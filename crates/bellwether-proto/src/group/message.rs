@@ -20,7 +20,7 @@ pub enum GroupMsg {
         group: Option<GroupId>,
         /// The task description, x.
         task: Task,
-        /// Where the group comes from, itself included; empty if the algorithm does not number groups.
+        /// The lineage of the group, including the group; empty if the algorithm does not number groups.
         history: History,
     },
     /// The answer to Ready.
@@ -50,16 +50,17 @@ pub enum GroupMsg {
         /// How.
         outcome: Outcome,
     },
-    /// A voter in doubt asks whoever may know.
+    /// A voter in doubt asks the others.
     Inquire(OpId, Ballot),
-    /// "I am in the group, and this is where I come from": if that did not ride on the message by which it joined.
+    /// "I am in the group, and this is where I come from." Sent if that did not ride on the message by which the
+    /// node joined.
     Member {
         /// The group.
         group: Option<GroupId>,
-        /// Where from.
+        /// The sender's past.
         past: Box<Past>,
     },
-    /// "All have the task": now it is in place, where nobody begins before that.
+    /// "All have the task": now it is in place, in an algorithm where nobody begins before that.
     InService {
         /// Which of the coordinator's reorganizations.
         call: ElectionId,

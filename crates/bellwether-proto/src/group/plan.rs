@@ -1,12 +1,13 @@
-//! The application's say in a reorganization: "the reorganization of the system occurs here" (Garcia-Molina, Appendix I).
+//! What the application does in a reorganization: "the reorganization of the system occurs here" (Garcia-Molina, Appendix
+//! I).
 //!
 //! ```text
 //!   coordinator: group formed ──Plan──► application ──Planned(content)──► Ready to the members
 //!                ◄──ReorganizationFailed(self)── it failed, or has not answered in time: the election starts another
 //! ```
 //!
-//! The election hears of a failure no earlier than T after the application was asked: one that fails at once would otherwise
-//! have its node hold elections as fast as it can fail.
+//! The election hears of a failure no earlier than T after the application was asked. Otherwise an application that fails at
+//! once would make its node hold one election after the other.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -15,24 +16,25 @@ use super::ledger::Attempted;
 use super::{Content, History, Past};
 use crate::ident::{ElectionId, GroupId, NodeId};
 
-/// The application is asked what a group is to work on.
+/// The question to the application: what does a group work on?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanRequest {
     /// Which of the coordinator's reorganizations asks. The answer names it.
     pub no: ElectionId,
     /// The number of the group, if the algorithm numbers groups.
     pub group: Option<GroupId>,
-    /// Who is in it, the coordinator included, in order of id.
+    /// Its members, including the coordinator, in order of id.
     pub members: Vec<PlanMember>,
-    /// Who was in a group that this one follows, and is not in it: agreed on, if the algorithm agrees on that (`fb-omega`).
+    /// The nodes that were in a group that this one follows, and are not in it. All members agree on them if the algorithm
+    /// does that (`fb-omega`).
     pub failed: Vec<NodeId>,
-    /// Which members were in none of the groups that this one follows, or have been away since.
+    /// The members that were in none of the groups that this one follows, or have been away since.
     pub readmitted: Vec<NodeId>,
 }
 
 impl PlanRequest {
-    /// `known` is what the members know of the groups before. A group that another of them came from has been followed already;
-    /// what became of its members is no news.
+    /// `known` is what the members know about earlier groups. A group that another of them came from has been followed
+    /// already, and what became of its members has been told.
     pub(super) fn new(
         no: ElectionId,
         group: Option<GroupId>,
@@ -59,7 +61,7 @@ impl PlanRequest {
 pub struct PlanMember {
     /// Who.
     pub node: NodeId,
-    /// The group that it was last in; `None` if it never was in any.
+    /// The group that it was last in; `None` if there was none.
     pub head: Option<GroupId>,
     /// Whether it has been in no group since.
     pub away: bool,
@@ -73,6 +75,6 @@ impl PlanMember {
     }
 }
 
-/// What the application answers; `None` if it has failed. What is too long to be distributed is an error to whoever wants
-/// to make [`Content`] of it, before any member hears of it.
+/// The application's answer; `None` if it has failed. An answer that is too long is an error when [`Content`] is made of
+/// it, before any member hears of it.
 pub type Plan = Option<Content>;

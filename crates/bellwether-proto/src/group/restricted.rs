@@ -1,7 +1,7 @@
 //! Restricted operations (Garcia-Molina, section IV.B): what "should not be performed simultaneously by isolated groups".
 //!
-//! One is performed only in a group that holds a majority of all nodes, "with a two phase commit protocol to ensure that the group
-//! still contains a majority of nodes when the operation is actually performed":
+//! They are performed only in a group that holds a majority of all nodes, "with a two phase commit protocol to ensure that
+//! the group still contains a majority of nodes when the operation is actually performed":
 //!
 //! ```text
 //!   coordinator                               member
@@ -14,20 +14,20 @@
 //! ```
 //!
 //! **No operation commits twice.** Two ballots that commit the same operation have a voter in common, because both have a
-//! majority. Whoever voted for one votes for no other before it knows that the first was aborted, crashes and new groups
-//! notwithstanding: the vote is on disk. And a coordinator that voted for its own ballot decides it before it leaves the group,
-//! or never.
+//! majority. A node that voted for one votes for no other before it knows that the first was aborted. Crashes and new groups
+//! do not change that: the vote is on disk. And a coordinator that voted for its own ballot decides it before it leaves the
+//! group, or never.
 //!
-//! **A voter in doubt** keeps its vote, carries it into every group that it joins, and asks: everybody, until somebody knows. Who
-//! may answer what:
-//! - "committed", who has it on disk as committed by that ballot;
-//! - "aborted", who has it on disk as committed by another ballot;
-//! - "aborted", the ballot's own coordinator, if it has not committed it and never will. It decides only while the attempt runs,
-//!   and an attempt ends with its group, and with its coordinator's life: the number of the group has the life in it. What it
-//!   has committed, it has on disk, unless that is so long ago that the number is done with;
-//! - "forgotten", the ballot's own coordinator, once the number is done with. Then nobody can tell any more, and whoever asks
-//!   counts the number as done with, too;
-//! - a later Prepare of the same group is such an answer, too: its coordinator is done with the earlier attempt.
+//! **A voter in doubt** keeps its vote, carries it into every group that it joins, and asks everybody until somebody knows.
+//! These may answer:
+//! - "committed": a node that has it on disk as committed by that ballot;
+//! - "aborted": a node that has it on disk as committed by another ballot;
+//! - "aborted": the ballot's own coordinator, if it has not committed it and never will. It decides only while the attempt
+//!   runs, and an attempt ends with its group, and with its coordinator's incarnation: the number of the group has the
+//!   incarnation in it. What it has committed, it has on disk, unless that is so long ago that the number is done with;
+//! - "forgotten": the ballot's own coordinator, once the number counts as done. Then nobody can tell any more, and the node
+//!   that asks counts the number as done, too;
+//! - a later Prepare of the same group is an answer, too: it shows that the earlier attempt is over.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -59,7 +59,7 @@ pub enum Unwilling {
     InDoubt,
     /// It was committed already.
     Committed,
-    /// Its number is so low that it may have been.
+    /// Its number is so low that it may have been performed.
     DoneWith,
 }
 
@@ -81,13 +81,13 @@ impl Unwilling {
     }
 }
 
-/// What is not on disk of a node's part in restricted operations.
+/// A node's part in restricted operations, as far as it is not on disk.
 #[derive(Clone, Debug)]
 pub(super) struct Restricted {
-    /// How many attempts this life has made.
+    /// How many attempts this incarnation has made.
     attempts: u64,
     running: Vec<Attempt>,
-    /// When to ask how what is in doubt ended; never, if nothing is.
+    /// When to ask about operations in doubt; never, if there are none.
     ask_at: Time,
 }
 
@@ -158,7 +158,8 @@ impl Group {
         }
     }
 
-    /// The first phase. Its own vote need not be on disk: it decides the attempt itself, in this life, or nobody does.
+    /// The first phase. The coordinator's own vote need not be on disk: it decides the attempt itself, in this
+    /// incarnation, or nobody does.
     fn prepare(&mut self, now: Time, op: OpId, group: GroupId, asked: Vec<NodeId>) {
         self.restricted.attempts += 1;
         let ballot = Ballot { group, attempt: self.restricted.attempts };
@@ -243,14 +244,14 @@ impl Group {
         self.tell(op, ballot, Outcome::Committed, &asked);
     }
 
-    /// Nothing need be written: what is not on disk as committed was aborted.
+    /// Nothing is written: an attempt that is not on disk as committed was aborted.
     fn abort(&mut self, at: usize) {
         let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
         self.steps.push(Step::Event(GroupEvent::Aborted { op, ballot }));
         self.tell(op, ballot, Outcome::Aborted, &asked);
     }
 
-    /// The group is left: what is not decided will not be.
+    /// The node leaves its group. Attempts that are not decided will not be.
     pub(super) fn abort_all(&mut self) {
         while !self.restricted.running.is_empty() {
             self.abort(0);
@@ -319,7 +320,7 @@ impl Group {
             && (self.life_of(ballot) < self.latest.incarnation || (self.is_mine(ballot.group) && made))
     }
 
-    /// Whether the group was formed by this node in this life.
+    /// Whether the group was formed by this node in this incarnation.
     fn is_mine(&self, group: GroupId) -> bool {
         group.0.node == self.me && group.0.incarnation == self.latest.incarnation
     }
@@ -332,7 +333,7 @@ impl Group {
         2 * nodes > self.peers.len() + 1
     }
 
-    /// What has not been answered in time is not answered, and what is in doubt is asked.
+    /// Gives up attempts that were not answered in time, and asks about operations in doubt.
     pub(super) fn wake_restricted(&mut self, now: Time) {
         while let Some(at) = self.restricted.running.iter().position(|attempt| attempt.due <= now) {
             self.abort(at);
@@ -367,7 +368,7 @@ impl Group {
         }
     }
 
-    /// What those who join are in doubt of, and this node can tell.
+    /// Answers the doubts of nodes that join, if this node knows.
     pub(super) fn settle_doubts(&mut self) {
         let pasts = mem::take(&mut self.pasts);
         for (member, (_, past)) in &pasts {

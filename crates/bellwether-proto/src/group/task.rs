@@ -13,12 +13,12 @@ use crate::ident::ElectionId;
 /// No task description is longer than this: it travels in one frame.
 pub const TASK_MAX: usize = 16 * 1024;
 
-/// What is to be done. What it means is the application's business. Never longer than [`TASK_MAX`].
+/// The content of a task. Only the application knows what it means. Never longer than [`TASK_MAX`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content(#[serde(deserialize_with = "bounded::list::<TASK_MAX, _, _>")] Vec<u8>);
 
 impl Content {
-    /// Those bytes, as what a group is to do.
+    /// These bytes, as the content of a task.
     ///
     /// # Errors
     /// If there are more than [`TASK_MAX`].
@@ -52,7 +52,7 @@ impl Task {
         self.made_by
     }
 
-    /// What is to be done.
+    /// The content.
     pub fn content(&self) -> &[u8] {
         self.content.as_bytes()
     }
@@ -81,7 +81,7 @@ impl fmt::Display for TaskDigest {
     }
 }
 
-/// A task description that cannot be distributed. Nobody has been told of it.
+/// The task description is too long to be distributed. No member has heard of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a task description of {len} bytes; the longest allowed is {TASK_MAX}")]
 pub struct TaskTooLong {

@@ -1,4 +1,4 @@
-//! What a group is to do, and where it comes from: what Ready carries.
+//! The task of a group, and its lineage: what Ready carries.
 
 use alloc::sync::Arc;
 

@@ -9,8 +9,8 @@ use crate::ident::NodeId;
 pub enum Cause {
     /// The member came up.
     Started,
-    /// The leader's connection ended without a goodbye, or it came back in a new life: its process is gone. Or another member's,
-    /// where leadership is that of a view, which ends with any of its members.
+    /// The leader's connection ended without a goodbye, or it came back in a new incarnation: its process is gone.
+    /// With views it may be another member's process: a view ends when any of its members goes.
     Gone(NodeId),
     /// The leader was silent for too long, or another member of its view.
     Silent(NodeId),
@@ -38,7 +38,7 @@ impl Cause {
         }
     }
 
-    /// Of whom it speaks first.
+    /// The member that the cause is about.
     pub const fn about(self) -> Option<NodeId> {
         match self {
             Self::Started | Self::Merged => None,
@@ -50,12 +50,22 @@ impl Cause {
         }
     }
 
-    /// To whom was handed over.
+    /// The member that leadership was handed over to.
     pub const fn successor(self) -> Option<NodeId> {
         match self {
             Self::HandedOver(_, to) => Some(to),
             _ => None,
         }
+    }
+
+    /// Everybody of whom it speaks.
+    pub fn ids_mut(&mut self) -> impl Iterator<Item = &mut NodeId> {
+        let (one, other) = match self {
+            Self::Started | Self::Merged => (None, None),
+            Self::Gone(id) | Self::Silent(id) | Self::Resigned(id) | Self::Outranked(id) => (Some(id), None),
+            Self::HandedOver(from, to) => (Some(from), Some(to)),
+        };
+        one.into_iter().chain(other)
     }
 
     /// The cause of that name.

@@ -1,4 +1,4 @@
-//! What a member knows of epochs.
+//! What a member knows about epochs.
 
 use crate::canonical::Form;
 use crate::ident::NodeId;
@@ -9,7 +9,8 @@ pub(super) struct Epochs {
     largest: u64,
     /// Whose it is; a node that has been restarted does not remember.
     of: Option<NodeId>,
-    /// What stable storage holds, or has been asked to; above the largest seen, if the next has been set aside.
+    /// The epoch on stable storage, or about to be written. It is above the largest seen if the next epoch has
+    /// been reserved.
     kept: u64,
 }
 

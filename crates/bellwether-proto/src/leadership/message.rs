@@ -31,14 +31,15 @@ pub enum LeadershipMsg {
         of: Option<NodeId>,
         /// How much the sender would be preferred as a leader.
         priority: u32,
-        /// How often the sender has been suspected, if the algorithm counts that: who was seldom is elected.
+        /// How often the sender has been suspected, if the algorithm counts that: the least suspected is
+        /// elected.
         count: u64,
     },
-    /// "I do not lead": after it did, or as the first word of another life.
+    /// "I do not lead": the sender led before, or has begun another incarnation.
     Cede,
     /// "I do not stand for a while, and lead no more: do as if I were gone."
     Aside {
-        /// If the sender led: who leads next, as far as it knows.
+        /// If the sender led: the next leader, as far as it knows.
         next: Option<NodeId>,
     },
     /// "Let that one lead."
@@ -46,8 +47,8 @@ pub enum LeadershipMsg {
         /// Who.
         to: NodeId,
     },
-    /// "I do not follow you, and have seen this." The answer to a claim that is not agreed to: it may be settled all the
-    /// same, when its time is up.
+    /// "I do not follow you, and have seen this." The answer to a claim that the sender does not agree to. The claim may
+    /// still be settled, when its time is up.
     Seen {
         /// The largest epoch that the sender has seen.
         epoch: u64,

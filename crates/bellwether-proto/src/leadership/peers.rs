@@ -1,4 +1,4 @@
-//! The members that a node can speak with, as far as leading goes.
+//! The members that a node is connected with, and what it knows of them as leaders.
 
 use alloc::collections::{BTreeMap, btree_map};
 use core::cmp::Reverse;
@@ -99,7 +99,7 @@ impl Peers {
         highest.map(|(id, _)| *id)
     }
 
-    /// Whom the others would elect: of those that could lead and are preferred, the one that was suspected least.
+    /// The member that the others would elect: of the preferred ones that could lead, the least suspected.
     pub(super) fn successor(&self, now: Time, patience: Span) -> Option<NodeId> {
         let fit = self.0.iter().filter(|(id, _)| self.may_lead(now, **id, patience).is_ok());
         let first = fit.min_by_key(|(id, peer)| (Reverse(peer.priority), peer.count, **id));

@@ -1,4 +1,4 @@
-//! What members last said of themselves; perhaps just before they were linked.
+//! What members last said of themselves; perhaps just before they were connected.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -46,7 +46,7 @@ impl Sayings {
         }
     }
 
-    /// There is a leader. Whoever claimed before that, and led, has told it, or will.
+    /// There is a leader. Earlier claims are void: a leader among their senders has told it, or will.
     pub(super) fn settled(&mut self) {
         for says in self.0.values_mut() {
             if let Says::Claims { agreed, .. } = says {

@@ -17,11 +17,14 @@ use crate::io::{Durable, Event, Input, Outbox, Output};
 use crate::link::Peers;
 use crate::message::Frame;
 use crate::node::Node;
+use crate::release::Patience;
 use crate::roster::Roster;
+use crate::tenure::{Command, Hold, Refused, Tenure, Ticket};
 use crate::time::{Span, Time};
 
 const TIMING: Timing = Timing { delta: Span::millis(100), tau: Span::millis(50), step: Span::millis(10) };
 const SETTLE: Span = Span::millis(200);
+const PATIENCE: Patience = Patience { work: Span::secs(1), successor: Span::secs(2), hold: Span::secs(10) };
 
 /// A node's input, when it is due, and in which order it was put there.
 type Queue = BTreeMap<(Time, u64), (NodeId, Input<AnyMsg>)>;
@@ -42,7 +45,9 @@ struct Cluster {
     /// Draws delays, from 100 us to a millisecond.
     random: u64,
     announced: Vec<(Time, NodeId, Announcement)>,
-    yields: Vec<(NodeId, NodeId)>,
+    /// Who was asked to give leadership back, and what became of commands.
+    asked_back: Vec<NodeId>,
+    answers: Vec<Result<(), Refused>>,
     /// Who has named itself, in its own election.
     contended: BTreeSet<NodeId>,
     disks: BTreeMap<NodeId, Durable>,
@@ -62,7 +67,8 @@ impl Cluster {
             arrives: BTreeMap::new(),
             random: seed,
             announced: Vec::new(),
-            yields: Vec::new(),
+            asked_back: Vec::new(),
+            answers: Vec::new(),
             contended: BTreeSet::new(),
             disks: BTreeMap::new(),
         };
@@ -170,14 +176,25 @@ impl Cluster {
                 Output::Send { to, frame } => self.send(to, frame),
                 Output::Broadcast(frame) => others.iter().for_each(|to| self.send(*to, frame.clone())),
                 Output::Event(Event::Announced(announced)) => self.announced.push((self.now, id, announced)),
-                Output::Event(Event::Yield(to)) => self.yields.push((id, to)),
+                // Nobody works here.
+                Output::Tenure(Tenure::AskedBack { .. }) => {
+                    self.asked_back.push(id);
+                    self.give(id, Span::ZERO, Input::Released);
+                }
+                Output::Tenure(Tenure::None) => self.give(id, Span::ZERO, Input::Released),
+                Output::Answer { outcome, .. } => self.answers.push(outcome),
                 Output::Event(Event::View(view)) if view.normal_leader() == Some(id) => {
                     self.contended.insert(id);
                 }
                 Output::Persist(durable) => drop(self.disks.insert(id, durable)),
-                Output::Plan(_) | Output::Event(_) => {}
+                Output::Plan(_) | Output::Event(_) | Output::Tenure(_) | Output::Left => {}
             }
         }
+    }
+
+    /// A program asks for something.
+    fn ask(&mut self, id: NodeId, command: Command) {
+        self.step(id, Input::Command { ticket: Ticket(0), command });
     }
 
     /// The leader that all who are up and run have announced last, and its epoch.
@@ -206,7 +223,7 @@ fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<An
     node_in((Incarnation(1), 0), Time::ZERO, protocol, id, ids, terms)
 }
 
-/// In that life, with that count.
+/// In that incarnation, with that count.
 fn node_in(
     (incarnation, count): (Incarnation, u64),
     now: Time,
@@ -231,7 +248,7 @@ fn node_in(
         choices: Choices::default(),
     };
     let detector = DetectorConfig::new(spec.detector.unwrap_or(DetectorKind::Heartbeat), TIMING);
-    Node::new(setup, detector, now).with_leadership(terms, now)
+    Node::new(setup, detector, now).with_leadership(terms, PATIENCE, now)
 }
 
 proptest! {
@@ -372,12 +389,12 @@ fn a_leader_that_resigns_is_replaced_at_once_and_stands_aside_for_as_long_as_it_
         cluster.run(Span::secs(3));
         let (leader, epoch) = cluster.agreed().expect("a leader");
         let resigned_at = cluster.now;
-        let until = cluster.now + Span::secs(10);
-        cluster.step(leader, Input::StandAside { until });
+        cluster.ask(leader, Command::Resign { hold: Hold::Default });
         cluster.run(Span::secs(5));
         let (next, new_epoch) = cluster.agreed().expect("the next leader");
         assert!(next != leader && new_epoch > epoch, "{protocol:?}: {next} with {new_epoch}");
         assert_eq!(cluster.began_since(resigned_at)[0].2, Cause::Resigned(leader));
+        assert_eq!(cluster.answers, [Ok(())]);
         assert!(cluster.nodes[&leader].is_aside());
         cluster.run(Span::secs(10));
         assert!(!cluster.nodes[&leader].is_aside());
@@ -396,8 +413,7 @@ fn a_leader_that_resigns_says_who_is_next_and_nobody_else_contends() {
     for _ in 0..12 {
         let (leader, epoch) = cluster.agreed().expect("a leader");
         cluster.contended.clear();
-        let until = cluster.now + Span::millis(300);
-        cluster.step(leader, Input::StandAside { until });
+        cluster.ask(leader, Command::Resign { hold: Hold::For(Span::millis(300)) });
         cluster.run(Span::millis(6));
         let (next, new_epoch) = cluster.agreed().expect("the next leader");
         assert!(
@@ -416,9 +432,9 @@ fn leadership_is_handed_to_whom_the_leader_chooses() {
         let (leader, epoch) = cluster.agreed().expect("a leader");
         let to = if NodeId(to) == leader { NodeId(1) } else { NodeId(to) };
         let began = cluster.now;
-        assert_eq!(cluster.nodes[&leader].may_hand_over(cluster.now, to), Ok(()));
-        cluster.step(leader, Input::HandOver { to });
+        cluster.ask(leader, Command::Transfer { to });
         cluster.run(Span::millis(6));
+        assert_eq!(cluster.answers, [Ok(())]);
         assert_eq!(cluster.agreed(), Some((to, epoch + 1)));
         assert_eq!(cluster.began_since(began), [(to, epoch + 1, Cause::HandedOver(leader, to))]);
         cluster.run(Span::secs(10));
@@ -426,12 +442,12 @@ fn leadership_is_handed_to_whom_the_leader_chooses() {
     }
 }
 
-/// Followers are silent by design: whom a member was connected with it still is in its next life, heard or not.
+/// Followers are silent by design: whom a member was connected with it still is in its next incarnation, heard
+/// or not.
 #[test]
 fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() {
     let resign: fn(&mut Cluster) = |cluster| {
-        let until = cluster.now + Span::secs(1);
-        cluster.step(NodeId(1), Input::StandAside { until });
+        cluster.ask(NodeId(1), Command::Resign { hold: Hold::For(Span::secs(1)) });
     };
     let oversleep: fn(&mut Cluster) = |cluster| {
         cluster.stopped.insert(NodeId(1));
@@ -445,7 +461,7 @@ fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() 
         cluster.run(Span::secs(70));
         assert_eq!(cluster.nodes[&NodeId(1)].incarnation(), Incarnation(2));
         let (leader, epoch) = cluster.agreed().expect("a leader");
-        cluster.step(leader, Input::HandOver { to: NodeId(1) });
+        cluster.ask(leader, Command::Transfer { to: NodeId(1) });
         cluster.run(Span::millis(6));
         assert_eq!(cluster.agreed(), Some((NodeId(1), epoch + 1)));
     }
@@ -456,13 +472,23 @@ fn leadership_is_not_handed_to_whom_it_cannot() {
     let mut cluster = Cluster::settled(&[0; 3], 9);
     let (leader, _) = cluster.agreed().expect("a leader");
     let follower = if leader == NodeId(1) { NodeId(2) } else { NodeId(1) };
-    let node = |id| &cluster.nodes[&id];
-    assert_eq!(node(leader).may_hand_over(cluster.now, NodeId(9)), Err(Reluctance::NotLinked));
-    assert_eq!(node(leader).may_hand_over(cluster.now, leader), Err(Reluctance::LeadsAlready));
-    assert_eq!(node(follower).may_hand_over(cluster.now, leader), Err(Reluctance::NotLeading));
+    cluster.ask(leader, Command::Transfer { to: NodeId(9) });
+    cluster.ask(leader, Command::Transfer { to: leader });
+    cluster.ask(follower, Command::Transfer { to: leader });
+    let reluctant = |to, why| Err(Refused::HandOver { to, why });
+    assert_eq!(
+        cluster.answers,
+        [
+            reluctant(NodeId(9), Reluctance::NotLinked),
+            reluctant(leader, Reluctance::LeadsAlready),
+            Err(Refused::NotLeader { me: follower, leader: Some(leader) }),
+        ]
+    );
     cluster = Cluster::new(Protocol::Lfa, &[0; 3], None, 1);
     cluster.run(Span::secs(3));
-    assert_eq!(cluster.nodes[&NodeId(1)].may_hand_over(cluster.now, NodeId(2)), Err(Reluctance::Algorithm));
+    cluster.ask(NodeId(1), Command::Transfer { to: NodeId(2) });
+    assert_eq!(cluster.answers, [Err(Refused::FixedPriorities { algorithm: "lfa" })]);
+    assert_eq!(cluster.asked_back, [], "nobody is asked to stop for what cannot be");
 }
 
 #[test]
@@ -473,7 +499,7 @@ fn of_the_survivors_the_one_with_the_highest_priority_leads_and_a_leader_is_not_
     cluster.kill(NodeId(4));
     cluster.run(Span::millis(20));
     assert_eq!(cluster.agreed(), Some((NodeId(2), 2)));
-    assert_eq!(cluster.yields, [], "nobody is asked to give way unless told so");
+    assert_eq!(cluster.asked_back, [], "nobody is asked to give way unless told so");
 }
 
 #[test]
@@ -486,10 +512,13 @@ fn a_leader_that_was_told_to_gives_way_to_a_higher_priority_after_a_while() {
     cluster.start(NodeId(2), node(Protocol::Fjr, NodeId(2), &ids, terms(Protocol::Fjr, 10, preempt)));
     cluster.link(&ids);
     cluster.run(Span::millis(2_900));
-    assert_eq!((cluster.agreed(), cluster.yields.len()), (Some((NodeId(1), 1)), 0), "not before its time");
+    assert_eq!(
+        (cluster.agreed(), cluster.asked_back.len()),
+        (Some((NodeId(1), 1)), 0),
+        "not before its time"
+    );
     cluster.run(Span::millis(700));
-    assert_eq!(cluster.yields.first(), Some(&(NodeId(1), NodeId(2))));
-    cluster.step(NodeId(1), Input::HandOver { to: NodeId(2) });
+    assert_eq!(cluster.asked_back, [NodeId(1)]);
     cluster.run(Span::secs(1));
     assert_eq!(cluster.agreed(), Some((NodeId(2), 2)));
     let because = Cause::HandedOver(NodeId(1), NodeId(2));

@@ -1,7 +1,7 @@
-//! The peers of a node that was given no list of them: whoever has written to it, as many as fit.
+//! The peers of a node that was given no list: those that have written to it, as many as fit.
 //!
-//! The table is bounded, since anybody can write in the name of anybody. When it is full, the peer that has been silent
-//! for longest is forgotten; should it write again it is met anew, in whatever life it is then.
+//! The table is bounded, because anybody can write in the name of anybody. When it is full, the peer that has been
+//! silent for longest is forgotten. If it writes again, it is met anew, in its incarnation of then.
 
 use alloc::collections::BTreeMap;
 

@@ -1,24 +1,26 @@
-//! Links with a consistent history: both ends of a link see the same ups and downs (Franceschetti and Bruck, section 2,
-//! after LeMahieu and Bruck). For algorithms whose spec asks for it; the others have no such layer.
+//! Consistent links: both ends of a link see the same ups and downs (Franceschetti and Bruck's *links with a consistent
+//! history*, section 2, after LeMahieu and Bruck). For algorithms whose spec asks for them; the others do not have this
+//! layer.
 //!
 //! ```text
 //!   seen   0 ──► 1 ──► 2 ──► 3 ──► …      one counter at each end: odd is up, even is down
 //!   up:    only when the other end is known to have seen the last down, and both directions were heard to work
-//!   down:  at any time: silence, something sent that is not acknowledged, the end of the peer's life
+//!   down:  at any time: silence, something sent that is not acknowledged, the end of the peer's incarnation
 //!   follow: whoever hears that the other end has seen more goes through the same, in order
 //! ```
 //!
 //! An end goes up on its own once, and down after that, before it must hear again from the other. So the two counters
-//! never differ by more than [`SKEW`]: the histories are prefixes of one another. With the network stable, they
-//! are the same within [`Pace::settles`]. A history belongs to a pair of lives: with another life it begins anew.
+//! never differ by more than [`SKEW`]: what one end has seen is a prefix of what the other has seen. In a stable
+//! network they are the same within [`Pace::settles`]. Counters belong to a pair of incarnations, and begin anew with
+//! another incarnation.
 //!
-//! While a link is up, what an election sends arrives in order, exactly once, or the link goes down: messages are
-//! numbered within an up, acknowledged by number, and sent again. Nothing waits for that. Every message is a beat as well. It says how
-//! much its sender has seen, which of the receiver's it heard last, and how the sender stands; all of these
-//! only grow, so that repetition and reordering do no harm. What is remembered is bounded, however often a link flaps.
+//! While a link is up, what an election sends arrives in order, exactly once, or the link goes down: messages are numbered
+//! within an up, acknowledged by number, and sent again. Nothing waits for that. Every message is a beat as well. It says
+//! how many transitions its sender has seen, which of the receiver's messages it heard last, and the sender's view and
+//! whether it is dead. All of these only grow, so repetition and reordering do no harm. Memory is bounded, however often a
+//! link flaps.
 //!
-//! In an exhaustive search an oracle takes the place of beats and clocks: any end goes down at any time, and up by the same rule as
-//! ever.
+//! In an exhaustive search an oracle replaces beats and clocks: any end goes down at any time, and up by the same rule.
 
 mod end;
 mod message;
@@ -49,7 +51,8 @@ pub struct Pace {
     /// A link goes down when nothing that was sent since then is known to have arrived: 4δ + 3τ. Without loss it takes
     /// 4δ and three periods to know; the rest is for a few beats that are lost.
     pub patience: Span,
-    /// What is not acknowledged by then is sent again: 2δ + τ. Acknowledgements ride on beats.
+    /// After this time, a message that was not acknowledged is sent again: 2δ + τ. Acknowledgements ride on
+    /// beats.
     pub again: Span,
 }
 
@@ -94,6 +97,12 @@ pub(crate) struct Histories<M> {
 #[derive(Clone, Debug)]
 pub(crate) enum Step<M> {
     Send(NodeId, Box<HistoryMsg<M>>),
+    News(News<M>),
+}
+
+/// What the layers above are to know.
+#[derive(Clone, Debug)]
+pub(crate) enum News<M> {
     /// This end has seen another transition.
     Turned {
         peer: NodeId,
@@ -154,7 +163,7 @@ impl<M: Clone> Histories<M> {
         }
     }
 
-    /// A message of a peer in that life. What its end cannot have said has no effect.
+    /// A message of a peer in that incarnation. One that the other end cannot have sent has no effect.
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, life: Incarnation, msg: HistoryMsg<M>) {
         let Some(rank) = self.roster.rank(from).filter(|rank| *rank != self.roster.my_rank()) else { return };
         let is_new = life > self.ends[rank].life;
@@ -165,7 +174,7 @@ impl<M: Clone> Histories<M> {
         if life == self.ends[rank].life && self.ends[rank].is_plausible(&msg, self.life) {
             self.take(now, rank, msg);
         }
-        // Without beats a new life would not hear of this one.
+        // Without beats a new incarnation would not hear of this one.
         if self.ends[rank].seen != before || is_new && self.is_told() {
             self.beat(now, rank);
         }
@@ -181,19 +190,19 @@ impl<M: Clone> Histories<M> {
         }
     }
 
-    /// The peer's life, if the link to it is up at this end.
+    /// The peer's incarnation, if the link to it is up at this end.
     pub(crate) fn linked(&self, peer: NodeId) -> Option<Incarnation> {
         let rank = self.roster.rank(peer)?;
         self.ends[rank].is_up().then(|| self.ends[rank].life)
     }
 
-    /// The peer's life, if the link to it is down, and for all that is known here could go up.
+    /// The peer's incarnation, if the link to it is down and could go up, as far as this end knows.
     pub(crate) fn linkable(&self, peer: NodeId) -> Option<Incarnation> {
         let end = &self.ends[self.roster.rank(peer)?];
         (!end.is_up() && end.is_level()).then_some(end.life)
     }
 
-    /// Evidence that the life of a peer is over.
+    /// Evidence that the incarnation of a peer is over.
     pub(crate) fn gone(&mut self, now: Time, peer: NodeId) {
         if let Some(rank) = self.roster.rank(peer).filter(|rank| self.ends[*rank].is_up()) {
             self.turn(now, rank);
@@ -245,7 +254,12 @@ impl<M: Clone> Histories<M> {
         }
     }
 
-    /// The peer is in another life than the one that was known: whatever was with the old one is over.
+    /// What must be true of every state: neither end is far ahead, and memory is bounded.
+    pub(crate) fn breach(&self) -> Option<&'static str> {
+        self.others().find_map(|rank| self.ends[rank].breach())
+    }
+
+    /// The peer is in a new incarnation. Everything about the old one is over.
     fn begin(&mut self, now: Time, rank: usize, life: Incarnation) {
         if self.ends[rank].is_up() {
             self.turn(now, rank);
@@ -257,7 +271,7 @@ impl<M: Clone> Histories<M> {
         let before = (self.ends[rank].seen, self.ends[rank].standing);
         self.ends[rank].hear(&msg);
         if msg.to != self.life {
-            return; // It has not heard of this life.
+            return; // It has not heard of this incarnation.
         }
         while self.ends[rank].seen < msg.seen {
             self.turn(now, rank);
@@ -269,10 +283,10 @@ impl<M: Clone> Histories<M> {
         let (peer, end) = (self.roster.at(rank), &mut self.ends[rank]);
         // Who has just gone up was told with it.
         if end.is_up() && end.seen == before.0 && end.standing != before.1 {
-            self.steps.push(Step::Stands(peer, end.standing));
+            self.steps.push(Step::News(News::Stands(peer, end.standing)));
         }
         let taken = end.taken(msg);
-        self.steps.extend(taken.into_iter().map(|carried| Step::Deliver(peer, carried)));
+        self.steps.extend(taken.into_iter().map(|carried| Step::News(News::Deliver(peer, carried))));
     }
 
     /// This end sees the next transition.
@@ -280,7 +294,7 @@ impl<M: Clone> Histories<M> {
         let end = &mut self.ends[rank];
         end.turn(now);
         let (life, seen, standing) = (end.life, end.seen, end.standing);
-        self.steps.push(Step::Turned { peer: self.roster.at(rank), life, seen, standing });
+        self.steps.push(Step::News(News::Turned { peer: self.roster.at(rank), life, seen, standing }));
     }
 
     fn send_again(&mut self, now: Time, rank: usize, pace: &Pace) {

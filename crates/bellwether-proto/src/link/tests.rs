@@ -12,7 +12,7 @@ fn links(guard: Guard) -> [Link; 2] {
     [Peers::Listed, Peers::Met].map(|peers| Link::new(&roster, peers, guard))
 }
 
-/// What the peer sends in that life, with that number.
+/// What the peer sends in that incarnation, with that number.
 fn take(link: &mut Link, life: u64, nth: impl Into<Option<u64>>) -> Result<Admitted, Refusal> {
     link.admit(PEER, Incarnation(life), nth.into())
 }
@@ -49,7 +49,7 @@ fn a_new_life_is_taken_whether_or_not_it_was_introduced() {
     }
 }
 
-/// A connection that was made in an earlier life than is known cannot take back what is known.
+/// A connection that was made in an earlier incarnation than is known cannot take back what is known.
 #[test]
 fn an_introduction_in_an_earlier_life_changes_no_life() {
     for mut link in links(Guard::Lives) {

@@ -1,4 +1,4 @@
-//! What a link with a history carries.
+//! What a consistent link carries.
 
 use alloc::boxed::Box;
 
@@ -11,7 +11,8 @@ use crate::kind::{Kind, Message};
 pub enum Letter<M> {
     /// Of the election.
     Election(M),
-    /// Of the group layer, which follows the election: a member has installed the view before it hears what that is to do.
+    /// A message of the group layer. It follows the election's: a member has installed the view before it hears the view's
+    /// task.
     Group(Box<GroupMsg>),
 }
 

@@ -1,4 +1,4 @@
-//! Why a node names another leader, for those who are told of it.
+//! Why a node names another leader.
 
 use super::Node;
 use crate::election::{self, Election};
@@ -12,7 +12,7 @@ impl<E: Election> Node<E> {
     pub(super) fn cause(&self, input: &election::Input<E::Msg>) -> Cause {
         match (input, self.shown.normal_leader()) {
             (_, None) => Cause::Started,
-            // It begins another life because it did not run for too long.
+            // It begins another incarnation because it did not run for too long.
             (election::Input::Recovery, Some(led)) => Cause::Silent(led),
             (election::Input::Resigned { who, .. }, Some(_)) => Cause::Resigned(*who),
             (election::Input::HandOver(to), Some(led)) => Cause::HandedOver(led, *to),
@@ -39,7 +39,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Who was in the view that was shown and is not linked any more: its leader, if that is one of them.
+    /// A member of the last reported view that is not linked any more; its leader, if that is one of them.
     fn missed(&self, history: &Histories<Letter<E::Msg>>, led: NodeId) -> Option<NodeId> {
         let members = self.shown.group.and_then(|group| self.history()?.record(group));
         let members = members.into_iter().flat_map(|record| &record.members).copied();

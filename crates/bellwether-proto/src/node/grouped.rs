@@ -1,4 +1,4 @@
-//! What the group layer asks for.
+//! The actions of the group layer.
 
 use alloc::boxed::Box;
 

@@ -1,16 +1,17 @@
-//! What links with a history tell the election, and what it and the group layer send over them.
+//! What consistent links tell the election, and what it and the group layer send over them.
 
 use super::Node;
 use crate::election::{self, Election};
 use crate::ident::{Incarnation, NodeId};
-use crate::io::{Event, Outbox, Output, Turn};
-use crate::link::history::{Histories, Step};
-use crate::message::{Body, Letter};
+use crate::io::Turn;
+use crate::link::history::{Histories, News};
+use crate::message::Letter;
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
-    /// The same node, whose links go up and down as an oracle says ([`Input::Oracle`](crate::io::Input::Oracle)), if the
-    /// algorithm is told of them: for exhaustive search, where beats would be most of what there is.
+    /// The same node, whose consistent links go up and down as an oracle says
+    /// ([`Input::Oracle`](crate::io::Input::Oracle)). For exhaustive search, in which most states would differ only in
+    /// beats.
     pub fn over_told_links(mut self) -> Self {
         self.history = self.history.map(Histories::told);
         self
@@ -20,34 +21,33 @@ impl<E: Election> Node<E> {
         if other.history.as_ref().is_some_and(Histories::is_told) { self.over_told_links() } else { self }
     }
 
-    /// The life of a peer to which the link is up at this end.
+    /// The peer's incarnation, if the link to it is up at this end.
     pub fn linked_with(&self, peer: NodeId) -> Option<Incarnation> {
         self.history.as_ref()?.linked(peer)
     }
 
-    /// The life of a peer to which the link is down, and could go up at this end.
+    /// The peer's incarnation, if the link to it is down and could go up at this end.
     pub fn linkable_with(&self, peer: NodeId) -> Option<Incarnation> {
         self.history.as_ref()?.linkable(peer)
     }
 
-    pub(super) fn follow_link(&mut self, now: Time, step: Step<Letter<E::Msg>>, out: &mut Outbox<E::Msg>) {
-        match step {
-            Step::Send(to, msg) => self.post(now, to, Body::History(msg), out),
-            Step::Turned { peer, life, seen, standing } => {
+    /// Something came over a link, or became of it.
+    pub(super) fn take_news(&mut self, now: Time, news: News<Letter<E::Msg>>) {
+        match news {
+            News::Turned { peer, life, seen, standing } => {
                 let turn = Turn { peer, life, seen };
-                out.push(Output::Event(Event::Link(turn)));
                 if turn.is_up() {
                     self.regroup(|group| group.relinked(peer));
                 }
                 self.elect(election::Input::Link { peer, up: turn.is_up().then_some(standing) });
             }
-            Step::Stands(peer, standing) => {
+            News::Stands(peer, standing) => {
                 self.elect(election::Input::Link { peer, up: Some(standing) });
             }
-            Step::Deliver(from, Letter::Election(msg)) => {
+            News::Deliver(from, Letter::Election(msg)) => {
                 self.elect(election::Input::Message { from, msg });
             }
-            Step::Deliver(from, Letter::Group(msg)) => {
+            News::Deliver(from, Letter::Group(msg)) => {
                 self.regroup(|group| group.handle(now, from, *msg));
             }
         }

@@ -8,12 +8,14 @@ use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
+use crate::release::Patience;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
 use crate::wire::tests::{PER_ALGORITHM, Random, message_of};
 
 const DELTA: Span = Span::millis(10);
 const TAU: Span = Span::millis(100);
+const PATIENCE: Patience = Patience { work: Span::secs(1), successor: Span::secs(2), hold: Span::secs(10) };
 
 #[test]
 fn persist_is_the_first_output_of_start() {
@@ -83,7 +85,7 @@ fn an_election_message_that_was_overtaken_or_repeated_is_refused() {
     }
     rig.receive(1, 1, 6, ldr(1, 1));
     assert_eq!(rig.node.view().normal_leader(), Some(NodeId(1)));
-    // A new life counts anew.
+    // A new incarnation counts anew.
     let outputs = rig.receive(1, 2, 1, halt(1, 2));
     assert!(!outputs.iter().any(|output| matches!(output, Output::Event(Event::Refused { .. }))));
 }
@@ -125,7 +127,8 @@ fn outlived_moves_above_and_persists_before_anything_is_sent() {
     assert_eq!(rig.node.incarnation(), reborn);
 }
 
-/// It answers a frame of an earlier life that was long on its way: this life is the latest, and no news.
+/// It answers a frame of an earlier incarnation that was long on its way: this incarnation is the latest, and
+/// no news.
 #[test]
 fn an_outlived_that_names_the_present_life_is_no_reason_to_leave_it() {
     let mut rig = Rig::started(1);
@@ -133,7 +136,8 @@ fn an_outlived_that_names_the_present_life_is_no_reason_to_leave_it() {
     assert_eq!(rig.node.incarnation(), Incarnation(1));
 }
 
-/// Each has seen a later life of the other: one Outlived must be enough, or they would exchange them for ever.
+/// Each has seen a later incarnation of the other: one Outlived must be enough, or they would exchange them
+/// for ever.
 #[test]
 fn two_nodes_that_outlived_each_other_come_to_terms() {
     let (mut one, mut two) = (Rig::started(1), Rig::started(2));
@@ -196,7 +200,7 @@ fn a_ride_is_a_sign_of_life() {
     assert_ne!(rig.node.view().normal_leader(), Some(NodeId(1)), "it fell silent");
 }
 
-/// The peer's death is reported before its new life's message is taken.
+/// The peer's death is reported before its new incarnation's message is taken.
 #[test]
 fn a_new_life_is_reported_before_its_message_is_taken() {
     let mut rig = Rig::started(2);
@@ -399,7 +403,11 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
                 Output::Broadcast(frame) => {
                     assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
                 }
-                Output::Plan(_) | Output::Event(_) => {}
+                Output::Plan(_)
+                | Output::Tenure(_)
+                | Output::Answer { .. }
+                | Output::Left
+                | Output::Event(_) => {}
             }
         }
         rig.form();
@@ -450,7 +458,7 @@ impl Rig {
         rig
     }
 
-    /// The repaired algorithm with heartbeats, in its first life.
+    /// The repaired algorithm with heartbeats, in its first incarnation.
     fn started(me: u32) -> Self {
         let mut rig = Self::of(Protocol::AsyncBully, DetectorKind::Heartbeat, Variant::Repaired, me, 1);
         rig.input(Input::Start);

@@ -1,55 +1,87 @@
 //! One queue for all layers.
 //!
-//! A layer never calls another. It answers with steps; what a step has for another layer waits here for its turn. So no layer is
-//! entered while it is running, and what happens first is seen first, by every layer.
+//! A layer never calls another. It answers with actions; an action for another layer waits here for its turn. So no layer is
+//! entered while it is running, and all layers see events in the order in which they happened.
+//!
+//! Consistent links may bring several things at once. Each is taken up when all is done that follows from the one before, as if
+//! it had come by itself.
 
 use alloc::boxed::Box;
 
 use super::Node;
 use crate::election::{self, Election};
 use crate::group;
-use crate::io::Outbox;
+use crate::ident::NodeId;
+use crate::io::{Event, Outbox, Output, Turn};
 use crate::leadership::{self, Cause, Leadership};
 use crate::link::history;
-use crate::message::Letter;
+use crate::link::history::HistoryMsg;
+use crate::message::{Body, Letter};
+use crate::release::{self, Release};
 use crate::time::Time;
 
-/// What a layer asks for.
+/// An action of a layer.
 #[derive(Clone, Debug)]
 pub(super) enum Work<M> {
-    /// Something for the election; and why it changes its mind, if it does and that is known.
+    /// An input for the election, and the cause of the change if it then names another leader and the cause
+    /// is known.
     Elect(election::Input<M>, Option<Cause>),
-    Link(history::Step<Letter<M>>),
+    /// An end of a link saw a transition. An observer is told before anything follows from it.
+    Turned(Turn),
+    /// A message between the ends of a link.
+    Beat(NodeId, Box<HistoryMsg<Letter<M>>>),
     /// In a box: it is rare and large.
     Group(Box<group::Step>),
     Lead(leadership::Step),
+    Release(release::Step),
 }
 
 impl<E: Election> Node<E> {
-    /// Takes up what waits, in order, until there is nothing left. Only what drives the layers calls this, never a layer's
-    /// own work.
+    /// Works off the queue, in order, until it is empty. Only the drivers of the layers call this, never a layer's own
+    /// work.
     pub(super) fn work_off(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         loop {
             while let Some(work) = self.queue.pop_front() {
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
-                    Work::Link(step) => self.follow_link(now, step, out),
+                    Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
+                    Work::Beat(to, msg) => self.post(now, to, Body::History(msg), out),
                     Work::Group(step) => self.follow_group(now, *step, out),
                     Work::Lead(step) => self.follow_leadership(now, step, out),
+                    Work::Release(step) => self.follow_release(now, step, out),
                 }
             }
-            match self.next_life() {
-                Some(incarnation) => self.begin_life(now, incarnation, out),
-                None => return,
+            if let Some(news) = self.news.pop_front() {
+                self.take_news(now, news);
+                continue;
+            }
+            if let Some(ending) = self.ending.take() {
+                self.end_life(now, ending, out);
+                continue;
+            }
+            // When all is known that happened: is there anything left to wait for?
+            self.release(|release, leadership| release.go_on(now, leadership));
+            if self.queue.is_empty() {
+                return;
             }
         }
     }
 
-    /// Does something with the links' histories, if there are any.
+    /// Does something with the consistent links, if there are any.
     pub(super) fn relink(&mut self, act: impl FnOnce(&mut history::Histories<Letter<E::Msg>>)) {
         if let Some(history) = &mut self.history {
             act(history);
-            self.queue.extend(history.drain().map(Work::Link));
+            for step in history.drain() {
+                match step {
+                    history::Step::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
+                    history::Step::News(news) => {
+                        if let history::News::Turned { peer, life, seen, .. } = news {
+                            self.queue.push_back(Work::Turned(Turn { peer, life, seen }));
+                        }
+                        self.news.push_back(news);
+                    }
+                }
+            }
         }
     }
 
@@ -67,6 +99,14 @@ impl<E: Election> Node<E> {
             leadership.suspected(self.setup.count);
             act(leadership);
             self.queue.extend(leadership.drain().map(Work::Lead));
+        }
+    }
+
+    /// Does something with the release of leadership, if there is leadership.
+    pub(super) fn release(&mut self, act: impl FnOnce(&mut Release, &Leadership)) {
+        if let (Some(release), Some(leadership)) = (&mut self.release, &self.leadership) {
+            act(release, leadership);
+            self.queue.extend(release.drain().map(Work::Release));
         }
     }
 }

@@ -132,6 +132,50 @@ properties! {
             before it is on disk. In the end, every leadership that a node announced of another was also \
             announced by that leader",
     }
+    EpochGrows = "EPOCH-GROWS", "Bellwether" {
+        promise: "every announced leadership has an epoch above all that anybody had seen who was there \
+            to be asked",
+        judged: "when a node announces itself, no other node that has been up for as long as a claim may \
+            take, and for a message there and back, has announced that epoch of another leader, or a \
+            larger one. What a node announced outlives its crashes, as for EPOCH. Where everybody who \
+            heard of an epoch is down, those who are left cannot know of it",
+    }
+    EpochOnce = "EPOCH-ONCE", "Bellwether" {
+        promise: "no epoch is announced by two leaders",
+        judged: "in the whole run, no two nodes announce themselves with the same epoch. Where only a \
+            majority may have a leader this is so whatever happens. Where any survivor may lead it needs \
+            a group that stays connected, and to which nobody comes back",
+    }
+    AnnouncedOnce = "ANNOUNCED-ONCE", "Bellwether" {
+        promise: "whatever befalls a settled group makes one node announce itself, once, or none",
+        judged: "from one thing that befalls a settled group until the next, at most one node announces \
+            itself, and only once. Settled: all up nodes announce one leader, which is up, and nothing \
+            befell the group for max(3τ + 4δ, τ_FD) + 2τ and the time that a claim may take. Things that \
+            befall a group: a node crashes, comes up, is asked to do something, is to make way, or stands \
+            again. Several of one kind at one instant are one thing; the start is one, too",
+    }
+    WorkEndsFirst = "WORK-ENDS-FIRST", "Bellwether" {
+        promise: "a node gives leadership back when its work as the leader has ended, or has had its time \
+            to",
+        judged: "no node announces that it has resigned or handed over while its work goes on, unless \
+            the release timeout has passed since leadership was asked back. While every message arrived \
+            in time, no other node announces itself for that cause either. Leadership that is lost is \
+            not given back",
+    }
+    Answered = "ANSWERED", "Bellwether" {
+        promise: "whatever a program asks of its node is answered in bounded time",
+        judged: "a node that is asked to resign, stand, transfer or leave answers within the release \
+            timeout, its patience for a successor, and τ. It leaves instead of answering if it was asked \
+            to. A node that crashes or is paused owes nothing any more",
+    }
+    Led = "LED", "Bellwether" {
+        promise: "while nothing befalls the group, in bounded time, every node that runs announces a leader \
+            that runs",
+        judged: "from c_L = 2n(2τ + 10δ + τ_FD + the time that a claim may take) after the last thing that \
+            befell the group (see ANNOUNCED-ONCE; pauses and cuts are such things, too), every up node \
+            that is not paused announces a leader that is up and not paused. A node that stands aside \
+            counts as down. It is left open where fewer run than must agree",
+    }
     History = "HISTORY", "Garcia-Molina, section IV.B" {
         promise: "the graph of groups has one root and no cycles, and each number has one record",
         judged: "all nodes that record a group record the same. In the end, every group has parents, each \

@@ -33,7 +33,7 @@ pub enum ParseSpanError {
 }
 
 impl Span {
-    /// What to say when something else stands where a time should.
+    /// What an error says was expected where a time should be.
     pub const EXPECTED: &str = "a time with a unit (us, ms, s, m, h) such as \"10ms\"";
 }
 

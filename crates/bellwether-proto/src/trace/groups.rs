@@ -36,7 +36,7 @@ fn of_group(GroupId(id): GroupId, last: u64) -> [u64; 4] {
     [u64::from(id.node.0), id.incarnation.0, id.seq, last]
 }
 
-/// No life has so many attempts that they would not fit beside the node.
+/// The attempts of one incarnation are few enough to fit beside the node.
 fn of_ballot(op: OpId, ballot: Ballot) -> [u64; 4] {
     let [node, life, seq, op] = of_group(ballot.group, op.0);
     [ballot.attempt << 32 | node, life, seq, op]

@@ -7,7 +7,7 @@ use crate::election::{Protocol, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::time::Time;
 
-/// How a node was set up when its life began.
+/// How a node was set up when its incarnation began.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The cluster's name, which is of letters, digits and `-`.
@@ -16,7 +16,7 @@ pub struct Setup<'a> {
     pub protocol: Protocol,
     /// As repaired, or as the paper prints it.
     pub variant: Variant,
-    /// Everybody, as far as the node was told; nobody, if it was not.
+    /// All members that the node was told of; empty if it was told of none.
     pub nodes: &'a [NodeId],
     /// The timing parameters.
     pub timing: Timing,

@@ -1,6 +1,9 @@
 //! The codec: what is written is read, and whatever else is read is refused in words.
 
+mod sample;
+
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,21 +12,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
-use crate::election::calls::CallNo;
-use crate::election::franceschetti::{About, Change, NextView};
-use crate::election::mmrt::{QueryNo, RecFrom};
-use crate::election::stoller::{Membership, Msg};
-use crate::election::{
-    Count, Counts, Protocol, adft, bully, fjr, franceschetti, gamma, invitation, lfa, lockstep, mmrt,
-    souto_bully, souto_invitation,
-};
+use crate::election::Protocol;
+use crate::election::stoller::Msg;
 use crate::group::{Ballot, Content, GroupMsg, History, OpId, Outcome, Past, Record, Task};
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
-use crate::message::Joining;
 use crate::time::Span;
-use crate::view::Members;
+use sample::sample;
 
 const CHANNEL: Channel = Channel { cluster: 0xfeed, election: 3 };
 
@@ -112,9 +108,8 @@ fn every_error_is_reached_and_readable() {
         assert_eq!(decode(CHANNEL, &bytes), Err(error));
         assert_eq!(error.to_string(), words);
     }
-    let elections = tag::BULLY_FD..=tag::SOUTO_INVITATION;
     let layers = [(tag::DETECTOR, "detector message"), (tag::LEADERSHIP, "leadership message")];
-    for (tag, part) in elections.map(|tag| (tag, "election message")).chain(layers) {
+    for (tag, part) in TAGS.into_iter().map(|tag| (tag, "election message")).chain(layers) {
         assert_eq!(decode(CHANNEL, &with_body(tag, &[0xff])), Err(WireError::Malformed { part }));
     }
 }
@@ -252,97 +247,51 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
     }
 }
 
-/// A message of that algorithm with every number `n`: the first of so many, and so on, some more than once.
-pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
-    let id = NodeId(n as u32);
-    let counts = Counts::of((0..n % 5).map(|_| Count { life: Incarnation(n), count: n }));
-    let no = QueryNo { life: Incarnation(n), sn: n };
-    match protocol {
-        Protocol::BullyFd => AnyMsg::BullyFd(stoller(which, n)),
-        Protocol::AsyncBully => AnyMsg::AsyncBully(stoller(which, n)),
-        Protocol::Lfa => AnyMsg::Lfa(lfa::Msg::Alive),
-        Protocol::Adft if which.is_multiple_of(2) => AnyMsg::Adft(adft::Msg::Alive(counts)),
-        Protocol::Adft => AnyMsg::Adft(adft::Msg::Suspect(id)),
-        Protocol::Mmrt if which.is_multiple_of(2) => AnyMsg::Mmrt(mmrt::Msg::QueryAlive(no, counts)),
-        Protocol::Mmrt => AnyMsg::Mmrt(mmrt::Msg::Response(no, RecFrom::of((0..n % 5).map(|_| id)))),
-        Protocol::Fjr => AnyMsg::Fjr(match which % 3 {
-            0 => fjr::Msg::Heartbeat { count: n, np_sn: n },
-            1 => fjr::Msg::StopLeader { count: n, np_sn: n },
-            _ => fjr::Msg::Suspicion { count: n, silent: id },
-        }),
-        Protocol::Lockstep => AnyMsg::Lockstep(lockstep::Msg::Round(n)),
-        Protocol::Bully => AnyMsg::Bully(garcia_molina(which, n)),
-        Protocol::SoutoBully => AnyMsg::SoutoBully(souto(which, n)),
-        Protocol::Invitation => AnyMsg::Invitation(invitation_msg(which, n)),
-        Protocol::SoutoInvitation => AnyMsg::SoutoInvitation(souto_invitation_msg(which, n)),
-        Protocol::Gamma => {
-            let all = [gamma::Msg::Candidate, gamma::Msg::Accept, gamma::Msg::Leader];
-            AnyMsg::Gamma(all[(which % 3) as usize])
+macro_rules! samples {
+    ($($document:literal $module:ident::$name:ident = $tag:literal,)*) => {
+        /// A message of that algorithm with every number `n`: the first of so many, and so on, some more than once.
+        pub(crate) fn message_of(protocol: Protocol, which: u64, n: u64) -> AnyMsg {
+            match protocol {
+                $(Protocol::$name => AnyMsg::$name(sample(which, n)),)*
+            }
         }
-        Protocol::Phi => AnyMsg::Phi(franceschetti(which, n)),
-        Protocol::Psi => AnyMsg::Psi(franceschetti(which, n)),
-        Protocol::FbOmega => AnyMsg::FbOmega(franceschetti(which, n)),
+
+        const TAGS: [u8; Protocol::ALL.len()] = [$($tag),*];
+    };
+}
+
+protocols!(samples);
+
+/// A tag that two layers or algorithms share would have one read the other's messages. Those of the algorithms begin at 16.
+#[test]
+fn every_tag_is_of_one_algorithm() {
+    let different: BTreeSet<u8> = TAGS.into_iter().collect();
+    assert_eq!(different.len(), TAGS.len(), "{TAGS:?}");
+    assert!(different.first() >= Some(&16), "{TAGS:?}");
+    let found = |name: &str| Protocol::ALL.iter().zip(TAGS).find(|(protocol, _)| protocol.name() == name);
+    for (name, tag) in SPOKEN {
+        assert_eq!(found(name).map(|(_, tag)| tag), Some(*tag), "{name}");
     }
 }
 
-fn garcia_molina(which: u64, n: u64) -> bully::Msg {
-    use bully::Msg;
-    let (node, incarnation) = (NodeId(n as u32), Incarnation(n));
-    let (call, t) = (CallNo::new(node, incarnation, n), ElectionId { node, incarnation, seq: n });
-    let answer = if n.is_multiple_of(2) { bully::Answer::Yes } else { bully::Answer::No };
-    match which % 8 {
-        0 => Msg::AreYouThere(call),
-        1 => Msg::AreYouThereReply(call),
-        2 => Msg::AreYouNormal(call),
-        3 => Msg::AreYouNormalReply(call, answer),
-        4 => Msg::Halt(call, t),
-        5 => Msg::HaltReply(call),
-        6 => Msg::NewCoordinator(call, t),
-        _ => Msg::NewCoordinatorReply(call, answer),
-    }
-}
-
-fn souto(which: u64, n: u64) -> souto_bully::Msg {
-    use souto_bully::Msg;
-    let t = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
-    match which % 5 {
-        0 => Msg::AreUThere(t),
-        1 => Msg::Yes(t),
-        2 => Msg::Halt { election: t, answers: None },
-        3 => Msg::Halt { election: t, answers: Some(t) },
-        _ => Msg::NewLeader(t),
-    }
-}
-
-fn invitation_msg(which: u64, n: u64) -> invitation::Msg {
-    let (node, incarnation, yes) = (NodeId(n as u32), Incarnation(n), n.is_multiple_of(2));
-    let call = CallNo::new(node, incarnation, n);
-    let group = GroupId(ElectionId { node, incarnation, seq: n });
-    match which {
-        0 => invitation::Msg::AreYouCoordinator { call, group, member: yes },
-        1 => invitation::Msg::AreYouCoordinatorReply { call, yes: yes.then_some(n as u32), with_you: !yes },
-        2 => invitation::Msg::AreYouThere { call, group },
-        3 => invitation::Msg::AreYouThereReply { call, yes },
-        4 => invitation::Msg::Invitation { group },
-        _ if yes => invitation::Msg::Accept { call, group, brings: n as u32 },
-        _ => invitation::Msg::AcceptReply { call, taken: n.is_multiple_of(3) },
-    }
-}
-
-fn souto_invitation_msg(which: u64, n: u64) -> souto_invitation::Msg {
-    use souto_invitation::{Answer, Msg};
-    let group = GroupId(ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n });
-    match (which, n.is_multiple_of(2)) {
-        (0, true) => Msg::AreUThere(group),
-        (0, false) => Msg::AreUThereReply(group, Answer::Stranger),
-        (1, _) => Msg::AreULeader(group),
-        (2, _) => Msg::AreULeaderReply(group),
-        (3, _) => Msg::Invitation(group),
-        (4, _) => Msg::Accept(group),
-        (_, true) => Msg::Ready(group),
-        (_, false) => Msg::Ack(group),
-    }
-}
+/// Tags that builds speak already. An algorithm that joins later has no line yet.
+const SPOKEN: &[(&str, u8)] = &[
+    ("bully-fd", 16),
+    ("async-bully", 17),
+    ("lfa", 18),
+    ("adft", 19),
+    ("mmrt", 20),
+    ("fjr", 21),
+    ("lockstep", 22),
+    ("bully", 23),
+    ("invitation", 24),
+    ("souto-bully", 25),
+    ("souto-invitation", 26),
+    ("gamma", 27),
+    ("phi", 28),
+    ("psi", 29),
+    ("fb-omega", 30),
+];
 
 fn leadership(which: u64, n: u64) -> LeadershipMsg {
     let (round, epoch, id) = (n, n, NodeId(n as u32));
@@ -434,33 +383,6 @@ fn past(n: u64) -> Past {
         history: history(n),
         doubts: vec![(op, ballot); (n % 3) as usize],
     }
-}
-
-fn franceschetti(which: u64, n: u64) -> franceschetti::Msg {
-    let view = GroupId(ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n });
-    let change = if n.is_multiple_of(2) { Change::Down } else { Change::Up };
-    let about = About { view, change, node: NodeId(n as u32) };
-    let members = Members(u128::from(n) << 60);
-    let all = [
-        franceschetti::Msg::Cand(about),
-        franceschetti::Msg::Accept(about),
-        franceschetti::Msg::Cancel(about),
-        franceschetti::Msg::View(Box::new(NextView { id: view, parent: view, members })),
-    ];
-    all[(which % 4) as usize].clone()
-}
-
-fn stoller(which: u64, n: u64) -> Msg {
-    let t = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
-    let all = [
-        Msg::Halt(t),
-        Msg::Ack(t),
-        Msg::Rej(t),
-        Msg::Ldr(t),
-        Msg::NormQ(t, n, Membership::Member),
-        Msg::NotNorm(t, n),
-    ];
-    all[which as usize % all.len()]
 }
 
 /// Splitmix64: small, and the same everywhere.

@@ -12,7 +12,7 @@ use crate::shard::Shard;
 use crate::store::{Rejection, Store, Taken};
 use crate::wire::{Answer, Request, TILES_AT_ONCE};
 
-/// What a worker keeps: for all, and what it has in its own hands.
+/// What a worker keeps: shards for all, and the row that it is working on.
 #[derive(Debug)]
 pub(super) struct Keeper {
     job: Job,
@@ -20,7 +20,7 @@ pub(super) struct Keeper {
     disk: Disk,
     /// Whether the disk took the latest shards.
     takes_shards: bool,
-    /// What has changed in that, and was not told yet.
+    /// A change of that which has not been reported yet.
     disk_news: Option<DiskNews>,
     /// The tile that it works on.
     pub(super) at_work: Option<Tile>,
@@ -40,7 +40,7 @@ pub(super) struct Kept {
 }
 
 impl Keeper {
-    /// Reads what an earlier life has left, and tells how much of it is damaged.
+    /// Reads what an earlier run left, and says how much of it is damaged.
     pub(super) fn open(config: &Config) -> io::Result<(Self, u32)> {
         let disk = Disk::open(&config.dir, config.job, config.node)?;
         let found = disk.load()?;
@@ -66,13 +66,13 @@ impl Keeper {
         u32::try_from(self.store.len()).unwrap_or(u32::MAX)
     }
 
-    /// What is to be told of the disk: once when it fails, and once when it works again.
+    /// What to report about the disk: once when it fails, and once when it works again.
     pub(super) fn disk_news(&mut self) -> Option<DiskNews> {
         self.disk_news.take()
     }
 
-    /// Whether a view goes on, and a tile of it may be worked on. Once a fault manager has been told which tile that is,
-    /// it may give any other away.
+    /// Whether the view still counts, so that this worker may begin that tile. A fault manager that was told about this
+    /// tile may give any other tile away.
     pub(super) fn take_up(&mut self, tile: Tile, view: u64) -> bool {
         let goes_on = self.store.fence() <= view;
         if goes_on {
@@ -81,7 +81,7 @@ impl Keeper {
         goes_on
     }
 
-    /// Answers a peer, and tells what was rejected.
+    /// Answers a peer, and says what was rejected.
     pub(super) fn answer(&mut self, request: Request) -> (Answer, Kept) {
         match request {
             Request::Have { view } => {

@@ -1,4 +1,4 @@
-//! What the leader of a new view does before that is in service: the fault manager at work.
+//! What the leader of a new view, the fault manager, does before the view is in service.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,12 +19,13 @@ use crate::shard::Shard;
 use crate::task::{Plan, Task};
 use crate::wire::{Answer, Request, TILES_AT_ONCE};
 
-/// How long a member may not answer. Whether it has failed is for others to find out: then there is another view.
+/// How long a member may leave questions unanswered. The election decides whether it has failed; then there is
+/// another view.
 const SILENCE_MAX: Duration = Duration::from_secs(8);
 /// How long to wait before it is asked again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A new view that is to be given its task.
+/// A new view that needs its task.
 #[derive(Debug)]
 pub(super) struct Recovery {
     pub(super) shared: Arc<Shared>,
@@ -33,7 +34,7 @@ pub(super) struct Recovery {
     pub(super) readmitted: Vec<u32>,
 }
 
-/// What it came to.
+/// The result.
 #[derive(Debug, Default)]
 struct Tally {
     rows: u32,
@@ -46,12 +47,12 @@ struct Tally {
 enum Found<'a> {
     /// The rows that are safe.
     Known(&'a Inventory),
-    /// That it takes so many members to know.
+    /// Too few members are there; this many are needed.
     TooFew { need: u32 },
 }
 
 impl Recovery {
-    /// Finds out what is known, rebuilds what the failed had done, and deals out what is left.
+    /// Finds out which rows are known, rebuilds the rows of failed nodes, and deals out what is left.
     pub(super) async fn run(self) -> Result<Task, String> {
         let plan = self.plan().await?;
         Ok(Task { readmitted: self.readmitted, plan })
@@ -97,7 +98,8 @@ impl Recovery {
         Ok(deal(&job, &known, &self.view.members, &at_work))
     }
 
-    /// What every member holds, and at what it is at work. From then on none takes what is of an older view.
+    /// Asks every member what it holds, and which tile it is working on. From then on none takes shards of an
+    /// older view.
     async fn ask_all(&self) -> Result<(BTreeMap<u32, Inventory>, BTreeMap<u32, Tile>), String> {
         let (mut holdings, mut at_work) = (BTreeMap::new(), BTreeMap::new());
         let request = Request::Have { view: self.view.number };
@@ -115,7 +117,8 @@ impl Recovery {
         Ok((holdings, at_work))
     }
 
-    /// All shards that the members have of these rows. Whoever does not answer has none: the others may suffice.
+    /// All shards of these rows that the members have. A member that does not answer counts as having none: the
+    /// others may be enough.
     async fn fetch(&self, wanted: &[(Tile, Rows)]) -> Vec<Shard> {
         let request = Request::Get(wanted.to_vec());
         let mut answers = self.ask(self.view.members.iter().map(|node| (*node, request.clone())).collect());
@@ -128,8 +131,8 @@ impl Recovery {
         shards
     }
 
-    /// Gives members the shards that they lack. Whoever cannot keep them goes on lacking them, and is offered them again in
-    /// the next view: enough others hold those rows, or they could not have been rebuilt.
+    /// Gives members the shards that they lack. A member that cannot keep them is offered them again in the next view.
+    /// Enough others hold those rows, or they could not have been rebuilt.
     async fn replace(&self, missing: BTreeMap<u32, Vec<Shard>>) -> Result<u32, String> {
         let requests = missing.into_iter().map(|(node, shards)| (node, Request::Put(shards))).collect();
         let mut answers = self.ask(requests);
@@ -156,13 +159,13 @@ impl Recovery {
         asked
     }
 
-    /// Whether what is known of a tile must be seen to be rebuilt: whoever worked on it is not there any more, or not as it
-    /// was. A leader that does not know who did looks at all.
+    /// Whether the known rows of a tile must be rebuilt as a check: its worker is gone or has restarted. A leader that does
+    /// not know who worked on it checks all.
     fn is_orphaned(&self, before: Option<&Plan>, tile: Tile) -> bool {
         before.is_none_or(|plan| plan.owner(tile).is_some_and(|owner| self.is_gone(owner)))
     }
 
-    /// Whether nobody remembers the view before: all that is known comes from shards.
+    /// Whether nobody remembers the view before. Then all knowledge comes from shards.
     fn all_are_back(&self) -> bool {
         self.view.members.iter().all(|member| self.readmitted.contains(member))
     }
@@ -200,7 +203,7 @@ impl Recovery {
     }
 }
 
-/// Asks a member, itself perhaps, until it answers.
+/// Asks a member, which may be this one, until it answers.
 async fn ask(shared: &Shared, node: u32, request: Request) -> Result<Answer, String> {
     let Some(link) = shared.links.get(&node) else {
         return Ok(shared.answer(request));

@@ -1,4 +1,4 @@
-//! Peers' connections. Nobody can make a worker wait, or use more than so much memory.
+//! Peers' connections. No peer can make a worker wait, and memory is bounded.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::Shared;
 use crate::frames;
 use crate::wire::Request;
 
-/// No more connections at once; a frame each is the most that they can hold.
+/// At most this many connections at once. Each holds at most one frame.
 const CONNECTIONS_MAX: usize = 64;
 /// How long a peer may be silent between two requests.
 const IDLE_MAX: Duration = Duration::from_secs(60);

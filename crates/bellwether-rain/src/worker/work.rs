@@ -21,7 +21,7 @@ use crate::wire::{Answer, Request};
 const AGAIN: Duration = Duration::from_millis(50);
 /// How long to wait before a row that too few could keep is offered to all again.
 const ALL_AGAIN: Duration = Duration::from_millis(500);
-/// How many rows may be late with some. Whoever is further behind holds up the others.
+/// How many rows a member may be behind. A member that is further behind holds up the others.
 const LATE_MAX: usize = 64;
 
 /// Shards on their way to members. They are offered until there is an answer, or the view is over.
@@ -49,7 +49,7 @@ enum Outcome {
     Over,
 }
 
-/// Does this worker's share of a view's plan, until that is done or the view is over.
+/// Does this worker's share of a view's plan, until the share is done or the view is over.
 pub(super) async fn work(shared: Arc<Shared>, view: View, plan: Plan) {
     let mut pace = Pace::new(shared.config.pace);
     let mut late = Deliveries::new();
@@ -98,7 +98,7 @@ async fn compute(shared: &Shared, pace: &mut Pace, place: Place) -> Vec<u8> {
     row
 }
 
-/// Gives every member of the view its shard of a row. Some may get theirs later than enough others.
+/// Gives every member of the view its shard of a row. Once enough have theirs, the rest may follow later.
 async fn hand_out(
     shared: &Arc<Shared>,
     view: &View,
@@ -177,7 +177,7 @@ async fn deliver(link: Arc<Mutex<Link>>, shard: Shard) -> Delivered {
     }
 }
 
-/// So many rows in a second, as if each worker had a machine of its own.
+/// Limits the rows per second, as if each worker had a machine of its own.
 #[derive(Debug)]
 struct Pace {
     every: Duration,
@@ -189,7 +189,7 @@ impl Pace {
         Self { every: Duration::from_secs_f64(1.0 / rows_per_second), due: Instant::now() }
     }
 
-    /// Waits until the next row may be done. What is late is not caught up with: a machine has no second to spare.
+    /// Waits until the next row may be computed. A worker that is late does not catch up.
     async fn next(&mut self) {
         self.due = (self.due + self.every).max(Instant::now());
         sleep_until(self.due).await;

@@ -1,4 +1,4 @@
-//! The score, on the screen and in `docs/mutants.md`.
+//! The score, on the screen and in `docs/reference/mutants.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,17 +17,17 @@ pub(crate) struct Reasons(BTreeMap<String, String>);
 
 impl Reasons {
     pub(crate) fn read(root: &Path) -> Result<Self, String> {
-        let file = root.join("docs/mutants.toml");
+        let file = root.join("docs/reference/mutants.toml");
         let text = fs::read_to_string(&file).map_err(said(&file))?;
         bellwether_toml::read(&text)
             .map(Self)
-            .map_err(|wrong| wrong.locate("docs/mutants.toml", &text).to_string())
+            .map_err(|wrong| wrong.locate("docs/reference/mutants.toml", &text).to_string())
     }
 
     /// A reason for what does not exist is out of date.
     pub(crate) fn are_about(&self, all: &[Mutant]) -> Result<(), String> {
         match self.0.keys().find(|key| !all.iter().any(|mutant| mutant.key == **key)) {
-            Some(key) => Err(format!("docs/mutants.toml: there is no mutant `{key}`")),
+            Some(key) => Err(format!("docs/reference/mutants.toml: there is no mutant `{key}`")),
             None => Ok(()),
         }
     }
@@ -161,12 +161,12 @@ const INTRODUCTION: &str = "\
 # Mutants
 
 How good are the tests? `make mutants` puts small bugs into the algorithms, the failure detectors and the leadership layer,
-one at a time, and sees whether a test notices: another operator, a condition turned round, a function that does nothing.
-[cargo-mutants](https://mutants.rs) makes them; `.cargo/mutants.toml` says where. This page is written by
-`make mutants`; the reasons at its end are kept in `mutants.toml`.
+one at a time, and sees whether a test notices: another operator, a negated condition, a function that does nothing.
+[cargo-mutants](https://mutants.rs) makes them; `.cargo/mutants.toml` says where. `make mutants` writes this page; the reasons
+at its end are kept in `mutants.toml`.
 
-Judged are a fixed sample: those whose names, without line numbers, have the smallest hashes with a seed. What is added
-elsewhere does not change it. Each is judged by the tests next to the code, and, if they notice nothing, by the tests of the
-papers' claims and a short search for broken promises, from fixed seeds, of every algorithm (`short_search`). Verdicts are kept
-in `target/mutants`: stopped, it goes on where it was, and what was missed is judged again when a test has changed.
+A fixed sample is judged: the mutants whose names, without line numbers, have the smallest hashes with a seed. New code elsewhere
+does not change the sample. First the tests next to the code judge each mutant. If they notice nothing, the tests of the papers'
+claims do, and a short search for broken promises of every algorithm, from fixed seeds (`short_search`). Verdicts are kept in
+`target/mutants`: a stopped run goes on where it was, and missed mutants are judged again when a test has changed.
 ";

@@ -1,8 +1,5 @@
 //! EPOCH (any survivor): every leadership that is announced has an epoch above all that its leader had seen, in this life
 //! and before; so (epoch, node, incarnation) is unique. And nobody announces a leadership that its leader has not.
-//!
-//! A node's own leadership is on its disk before it is told. One that it follows is told first, in the same step: a crash
-//! at that very instant may lose it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +10,12 @@ use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::Known;
+use super::seen::Seen;
 use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]
 pub(super) struct Epoch {
-    /// By node: the last epoch that it has announced, whoever led. It outlives crashes, as the node's disk does.
-    seen: BTreeMap<NodeId, Seen>,
+    seen: Seen,
     /// The leaderships that their leaders have announced.
     announced: BTreeSet<(NodeId, u64)>,
     /// Those that others have, and who did first. Clocks of several machines differ, so it is looked at in the end.
@@ -27,22 +24,15 @@ pub(super) struct Epoch {
     violation: Option<Violation>,
 }
 
-#[derive(Clone, Copy)]
-struct Seen {
-    epoch: u64,
-    at: Time,
-    /// What is on disk until that instant is over.
-    kept: Option<u64>,
-}
-
 impl Epoch {
     fn judge(&mut self, at: Time, node: NodeId, leader: NodeId, epoch: u64) {
         self.judged = true;
-        let what = match self.see(at, node, leader, epoch) {
-            Some(seen) if leader == node && epoch <= seen => {
+        let before = self.seen.announce(at, node, (epoch, leader));
+        let what = match before {
+            Some((seen, _)) if leader == node && epoch <= seen => {
                 format!("{node} announces that it leads with epoch {epoch}, and had seen {seen}")
             }
-            Some(seen) if epoch < seen => {
+            Some((seen, _)) if epoch < seen => {
                 format!("{node} goes back from epoch {seen} to {epoch} of {leader}")
             }
             _ if leader == node => {
@@ -56,26 +46,6 @@ impl Epoch {
         };
         self.violation.get_or_insert(Violation { at, what });
     }
-
-    /// What the node had seen before.
-    fn see(&mut self, at: Time, node: NodeId, leader: NodeId, epoch: u64) -> Option<u64> {
-        let before = self.seen.get(&node).copied();
-        let kept = match before {
-            _ if leader == node => Some(epoch),
-            Some(before) if before.at == at => before.kept,
-            before => before.map(|before| before.epoch),
-        };
-        self.seen.insert(node, Seen { epoch, at, kept });
-        before.map(|before| before.epoch)
-    }
-
-    fn crash(&mut self, at: Time, node: NodeId) {
-        let Some(seen) = self.seen.get_mut(&node).filter(|seen| seen.at == at) else { return };
-        match seen.kept {
-            Some(kept) => seen.epoch = kept,
-            None => drop(self.seen.remove(&node)),
-        }
-    }
 }
 
 impl Checker for Epoch {
@@ -84,7 +54,7 @@ impl Checker for Epoch {
             What::Node(Event::Announced(Announcement { leader: Some(leader), epoch, .. })) => {
                 self.judge(event.at, event.node, leader, epoch);
             }
-            What::Crash => self.crash(event.at, event.node),
+            What::Crash => self.seen.crash(event.at, event.node),
             _ => {}
         }
     }

@@ -86,7 +86,7 @@ impl FdAccurate {
             Event::View(_)
             | Event::Group(_)
             | Event::Announced(_)
-            | Event::Yield(_)
+            | Event::GivenUp
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive
@@ -165,8 +165,8 @@ impl Checker for FdAccurate {
                 self.excuse(pair, sent);
             }
             // Pauses and cuts that last are known.
-            What::Pause | What::Resume | What::Cut(_) | What::Slow(_) => {}
-            What::Send(_) | What::Deadline | What::Persist(_) => {}
+            What::Pause | What::Resume | What::Cut(_) | What::Slow(_) | What::Unlinked(_) => {}
+            What::Send(_) | What::Deadline | What::Persist(_) | What::Program(_) => {}
         }
     }
 

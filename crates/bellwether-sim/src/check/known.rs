@@ -63,7 +63,7 @@ impl Known {
         self.node(id).is_some_and(|node| node.paused.is_so())
     }
 
-    /// Whether the node is up, but says that it is not there: where links have a history, who stands aside has none.
+    /// Whether the node runs, but says that it is not there: it stands aside, and the others do as if it were gone.
     pub(super) fn is_aside(&self, id: NodeId) -> bool {
         self.node(id).is_some_and(|node| node.aside)
     }
@@ -104,8 +104,10 @@ impl Known {
             What::Mend(to) => self.mend(event.node, to),
             What::Node(reported) => self.report(event.node, reported),
             // Only the late and the lost are of interest here.
-            What::Slow(_) | What::Late(_) | What::Recv(..) | What::Drop(..) => Stays::Disturbed,
-            What::Send(_) | What::Deadline | What::Persist(_) => Stays::Undisturbed,
+            What::Slow(_) | What::Unlinked(_) | What::Late(_) | What::Recv(..) | What::Drop(..) => {
+                Stays::Disturbed
+            }
+            What::Send(_) | What::Deadline | What::Persist(_) | What::Program(_) => Stays::Undisturbed,
         };
         if stays_stable == Stays::Disturbed {
             self.stable_since = (self.paused == 0 && self.cut_one_way == 0).then_some(self.now);
@@ -196,7 +198,7 @@ impl Known {
             }
             // Histories of links are part of what can be judged.
             Event::Link(_) => self.version += 1,
-            Event::Yield(_)
+            Event::GivenUp
             | Event::Group(_)
             | Event::Reborn(_)
             | Event::Watch(_)
@@ -221,11 +223,12 @@ impl Known {
 impl Views for Known {
     fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
         let ids = (1..).map(NodeId);
-        ids.zip(&self.nodes).filter(|(_, node)| node.up).map(|(id, node)| (id, node.view))
+        let there = |(_, node): &(NodeId, &Node)| node.up && !node.aside;
+        ids.zip(&self.nodes).filter(there).map(|(id, node)| (id, node.view))
     }
 
     fn is_up(&self, id: NodeId) -> bool {
-        self.node(id).is_some_and(|node| node.up)
+        self.node(id).is_some_and(|node| node.up && !node.aside)
     }
 
     fn view(&self, id: NodeId) -> View {

@@ -67,7 +67,7 @@ impl LinkHistory {
 
 /// Whether those who can speak with each other have seen the same and are up, and nobody else is.
 fn standing(latest: &Latest, known: &Known) -> Standing {
-    let up: Vec<_> = known.up().map(|(id, _)| id).filter(|id| !known.is_aside(*id)).collect();
+    let up: Vec<_> = known.up().map(|(id, _)| id).collect();
     let is_up = |node, peer| latest.get(&(node, peer)).is_some_and(|(.., seen)| seen % 2 == 1);
     for a in &up {
         let strangers = latest.range((*a, NodeId(0))..=(*a, NodeId(u32::MAX)));

@@ -109,6 +109,7 @@ impl Obligations {
             What::Recv(..) | What::Late(_) | What::Drop(..) if self.company > 0 => self.disturbed = Some(at),
             What::Recv(..) | What::Late(_) | What::Drop(..) => {}
             What::Send(_) | What::Deadline | What::Persist(_) | What::Slow(_) => {}
+            What::Unlinked(_) | What::Program(_) => {}
         }
     }
 
@@ -130,7 +131,7 @@ impl Obligations {
             Event::View(_)
             | Event::Group(_)
             | Event::Announced(_)
-            | Event::Yield(_)
+            | Event::GivenUp
             | Event::Reborn(_)
             | Event::PlayDead
             | Event::PlayAlive

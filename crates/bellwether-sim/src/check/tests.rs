@@ -1,20 +1,26 @@
 //! Traces made by hand, and what the judge must say of them.
 //!
-//! Times are milliseconds; δ = 1, τ = 10, τ_FD = 3. For three nodes that makes c_S = 19 and ALE2's constant 90.
+//! Times are milliseconds; δ = 1, τ = 10, τ_FD = 3. For three nodes that makes c_S = 19 and ALE2's constant 90. A claim may
+//! take 2 to be settled, work 20 to end, and a successor is waited for 96: for three nodes c_L = 210.
 
 mod agreement;
+mod announced_once;
+mod answered;
 mod detectors;
 mod elections;
 mod epoch;
+mod epochs;
 mod garcia_molina;
 mod group_history;
 mod groups;
 mod judge;
+mod led;
 mod link_history;
 mod omega;
 mod reference;
 mod settled;
 mod single_sender;
+mod work_ends_first;
 
 use bellwether_proto::election::Timing;
 use bellwether_proto::group::{GroupEvent, TaskDigest};
@@ -25,10 +31,10 @@ use bellwether_proto::message::Kind;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Priority;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 use bellwether_proto::view::{Status, View};
 
-use super::{Facts, Judge, Violation};
+use super::{Facts, Judge, Leading, Violation};
 
 /// A trace under construction.
 #[derive(Clone)]
@@ -60,6 +66,12 @@ impl Trace {
             detector_latency: Span::millis(3),
             reporters: 1,
             drift_ppm: 0,
+            leading: Leading {
+                settle: Span::millis(2),
+                release_timeout: Span::millis(20),
+                successor_patience: Span::millis(96),
+                quorum: 1,
+            },
         };
         Self { facts, now: Time::ZERO, events: Vec::new() }
     }
@@ -179,6 +191,27 @@ impl Trace {
     /// The node announces that the leadership of that epoch is over.
     fn announces_nobody(self, node: u32, epoch: u64) -> Self {
         self.node(node, Event::Announced(Announcement { leader: None, epoch, cause: Cause::Started }))
+    }
+
+    /// The same, because of that.
+    fn announces_because(self, node: u32, leader: Option<u32>, epoch: u64, cause: Cause) -> Self {
+        let leader = leader.map(NodeId);
+        self.node(node, Event::Announced(Announcement { leader, epoch, cause }))
+    }
+
+    /// All nodes came up at 0 and announced at 5 that node 1 leads.
+    fn settled(nodes: u32) -> Self {
+        let started = Self::started(nodes as usize).at(5);
+        (1..=nodes).fold(started, |trace, id| trace.announces(id, 1, 1))
+    }
+
+    fn program(self, node: u32, told: Program) -> Self {
+        self.what(node, What::Program(told))
+    }
+
+    /// The node shows that it is not there.
+    fn stands_aside(self, node: u32) -> Self {
+        self.node(node, Event::View(View::DOWN))
     }
 
     fn watch(self, watcher: u32, subject: u32) -> Self {

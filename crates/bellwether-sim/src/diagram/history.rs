@@ -1,4 +1,4 @@
-//! The trace told as a story: what became of each message, what each node went through, and what led to what.
+//! What there is to draw: the fate of each message, the course of each node, and causes and effects.
 //!
 //! A *step* is what a node does at once: a message arrives, or a deadline is reached, and everything up to the next such
 //! event at that node follows from it. A message *decides* if its arrival began a step in which something changed; what
@@ -11,8 +11,9 @@ use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{self, Announcement};
 use bellwether_proto::message::{Kind, Layer};
+use bellwether_proto::tenure::Command;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 use bellwether_proto::view::View;
 
 /// What there is to draw.
@@ -26,7 +27,7 @@ pub(super) struct History {
     pub(super) links: Vec<(Time, LinkChange)>,
     /// Every instant at which something changed, and what kind of change that was.
     pub(super) moments: BTreeMap<Time, Moment>,
-    /// Whether nodes announce leadership. Who was announced counts then, not who is named.
+    /// Whether nodes announce leaders. Then the announced leader counts, not the one that the election names.
     pub(super) announces: bool,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct End {
     pub(super) fate: Fate,
 }
 
-/// What became of one copy of a message.
+/// The fate of one copy of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Received,
@@ -63,7 +64,7 @@ pub(super) enum Fate {
     Lost(DropReason),
 }
 
-/// What a message has to do with what changed.
+/// How a message is related to a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {
     /// Nothing: it is part of the steady traffic.
@@ -81,13 +82,13 @@ pub(super) enum Weight {
 /// What changed at an instant. The more telling comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Moment {
-    /// What a node shows of itself.
+    /// A node's opinion.
     Change,
     /// Something befell the nodes or the network.
     Fault,
 }
 
-/// What a node went through.
+/// The course of a node.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     /// In order; several may be at one instant.
@@ -114,17 +115,26 @@ impl Condition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Note {
     Crashed,
-    /// In which life it came up.
+    /// Its incarnation when it came up.
     CameUp(Incarnation),
     Paused,
     Resumed,
     Showed(View),
     Announced(Announcement),
     Suspected(NodeId),
-    Yielded(NodeId),
+    GivenUp,
     /// A restricted operation, and what became of it.
     Operation(OpId, &'static str),
     Reborn(Incarnation),
+    /// The program asks that of the member.
+    Asked(Command),
+    /// The member has done it, or refuses for this reason.
+    Answered(Option<&'static str>),
+    /// The connection with that one ended with a goodbye.
+    Unlinked(NodeId),
+    /// The work as the leader begins, is to end, or has ended.
+    Work(&'static str),
+    Left,
     PlaysDead,
     PlaysAlive,
 }
@@ -159,7 +169,7 @@ pub(super) fn is_background(kind: Kind) -> bool {
 }
 
 impl History {
-    /// Whom a node that is like this counts as its leader.
+    /// The leader of a node in that condition.
     pub(super) fn leader(&self, condition: &Condition) -> Option<NodeId> {
         if self.announces { condition.announced } else { condition.view.normal_leader() }
     }
@@ -249,6 +259,8 @@ impl Telling {
             What::Mend(peer) => self.link(at, LinkChange::Mended(node, peer)),
             What::Slow(peer) => self.link(at, LinkChange::Delayed(node, peer)),
             What::Node(event) => self.reported(at, node, event),
+            What::Unlinked(peer) => self.aside(at, node, Note::Unlinked(peer)),
+            What::Program(told) => self.told(at, node, told),
             What::Late(_) | What::Deadline | What::Persist(_) => {}
         }
     }
@@ -316,7 +328,7 @@ impl Telling {
                 Note::Announced(announced)
             }
             Event::Down(peer) => Note::Suspected(peer),
-            Event::Yield(peer) => Note::Yielded(peer),
+            Event::GivenUp => Note::GivenUp,
             Event::Reborn(incarnation) => Note::Reborn(incarnation),
             Event::PlayDead => return self.aside(at, node, Note::PlaysDead),
             Event::PlayAlive => return self.aside(at, node, Note::PlaysAlive),
@@ -327,6 +339,21 @@ impl Telling {
             },
             Event::Link(_) | Event::Members(_) | Event::Pending(_) => return,
             Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
+        };
+        self.step.changed = true;
+        self.history.lanes[lane(node)].notes.push((at, note));
+        self.moment(at, Moment::Change);
+    }
+
+    /// What passes between a member and its program.
+    fn told(&mut self, at: Time, node: NodeId, told: Program) {
+        let note = match told {
+            Program::Asked { command, .. } => Note::Asked(command),
+            Program::Answered { refused, .. } => return self.aside(at, node, Note::Answered(refused)),
+            Program::WorkBegins { .. } => return self.aside(at, node, Note::Work("works")),
+            Program::AskedBack { .. } => Note::Work("is to end its work"),
+            Program::WorkEnds => Note::Work("work has ended"),
+            Program::Left => Note::Left,
         };
         self.step.changed = true;
         self.history.lanes[lane(node)].notes.push((at, note));
@@ -369,7 +396,7 @@ impl Telling {
         *kept = (*kept).max(moment);
     }
 
-    /// What a node sent last before it fell silent.
+    /// The last messages of a node before it fell silent.
     fn remember_last_words(&mut self, from: usize) {
         for place in std::mem::take(&mut self.last[from]).into_values() {
             self.weigh(place, Weight::Brink);
@@ -391,7 +418,8 @@ impl Telling {
         }
     }
 
-    /// What answers a message that decides or tells, and what such a message answers, belongs to it.
+    /// The answer to a message that decides or tells is related to it, and so is the message that such a
+    /// message answers.
     fn finish(mut self) -> History {
         self.end_step();
         let matters: Vec<bool> =
@@ -418,7 +446,10 @@ fn begins_step(what: &What) -> bool {
         | What::Resume
         | What::Cut(_)
         | What::Mend(_)
-        | What::Slow(_) => true,
+        | What::Slow(_)
+        | What::Unlinked(_)
+        | What::Program(Program::Asked { .. } | Program::WorkEnds) => true,
+        What::Program(_) => false,
         What::Send(_) | What::Drop(..) | What::Late(_) | What::Persist(_) | What::Node(_) => false,
     }
 }

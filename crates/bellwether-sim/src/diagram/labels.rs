@@ -1,4 +1,4 @@
-//! Puts labels where nothing is in their way.
+//! Puts labels where there is room.
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]

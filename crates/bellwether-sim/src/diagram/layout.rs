@@ -1,7 +1,7 @@
 //! Where everything is: rows from top to bottom, arrows between the lanes, and words where there is room for them.
 //!
-//! Rows are as close as arrows can still slant and words beside a lane do not meet. Where a label finds no room
-//! nevertheless, the row before it is stretched, a few times; a label that then has no room is left to the tooltip.
+//! Rows are as close as arrows can still slant and words beside a lane do not meet. If a label still finds no room,
+//! the row before it is stretched, a few times. If there is no room then, only the tooltip has the text.
 
 mod arrows;
 mod margins;
@@ -105,7 +105,7 @@ impl Layout {
         }
     }
 
-    /// How far down an instant is. What is within a break is in its middle.
+    /// The vertical position of an instant. Instants within a break are in its middle.
     pub(super) fn y(&self, at: Time) -> f64 {
         let after = self.rows.partition_point(|row| row.at <= at);
         let Some(before) = after.checked_sub(1) else { return self.ys[0] };
@@ -182,7 +182,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Adds the banners that follow a row and gives what is below them.
+    /// Adds the banners that follow a row, and returns the position below them.
     fn add_banners(&mut self, row: usize, mut y: f64) -> f64 {
         let at = self.rows[row].at;
         let marks = self.content.marks.iter().enumerate().filter(|(_, mark)| mark.at == at);

@@ -1,7 +1,7 @@
 //! The instants that have a place on the axis of time, and the breaks between them.
 //!
-//! Time is not to scale: in most runs all happens within milliseconds, once in a while. Instants keep their order, those
-//! further apart are a little further apart, and where much time passes, or steady traffic is left out, the axis is
+//! Time is not to scale: in most runs everything happens within milliseconds, once in a while. Instants keep their
+//! order, and longer times take a little more room. Where much time passes, or steady traffic is left out, the axis is
 //! broken and says so.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use super::select::{Selection, instants};
 const UNBROKEN: Span = Span::millis(10);
 /// If nothing happens, so much may.
 const QUIET: Span = Span::secs(1);
-/// And so many times what a message usually takes.
+/// And this many times the usual delay of a message.
 const UNBROKEN_LATENCIES: u64 = 10;
 
 /// An instant.
@@ -87,7 +87,7 @@ fn left_out(history: &History, selection: &Selection, rows: &[Row]) -> BTreeMap<
     gaps
 }
 
-/// The median of what the messages that are drawn took.
+/// The median delay of the messages that are drawn.
 fn usual_latency(history: &History, selection: &Selection) -> Span {
     let messages = selection.messages.iter().map(|place| &history.messages[*place]);
     let received = messages.flat_map(|message| {

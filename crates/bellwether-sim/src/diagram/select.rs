@@ -1,8 +1,8 @@
-//! What of a run is worth drawing.
+//! Chooses what to draw of a run.
 //!
-//! First the instants: those at which something befell the nodes, and those at which what they show changed, the nearest
-//! to a violation first. Then the messages that led to these or came of them. All else is steady traffic: it is counted
-//! where it was left out, not drawn.
+//! First the instants: those of faults, and those of changed opinions, the nearest to a violation first. Then the
+//! messages that caused these or followed from them. Everything else is steady traffic: it is not drawn, only counted
+//! where it was left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::history::{History, Message, Moment, Weight, is_background};
 
 /// So many messages are drawn at most: more cannot be read on a page.
 const MESSAGES_MAX: usize = 300;
-/// What only belongs to others is drawn while there are no more than this.
+/// Related messages are drawn only if there are at most this many.
 const RELATED_MAX: usize = 100;
 /// Instants at which something changed are drawn while no more messages than this belong to them.
 const TELLING_MAX: usize = 90;
@@ -139,7 +139,7 @@ impl Choosing<'_> {
         chosen
     }
 
-    /// Adds what belongs to those chosen, and what was said when somebody fell silent, while there is room.
+    /// Adds related messages, and the last messages of nodes that fell silent, while there is room.
     fn add_related(
         &self,
         chosen: &mut BTreeSet<usize>,

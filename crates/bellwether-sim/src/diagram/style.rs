@@ -1,5 +1,5 @@
-//! Colours and lines. The colours are those of Okabe and Ito, which people with any kind of colour vision tell apart;
-//! whatever a colour says is also said in words.
+//! Colours and lines. The colours are those of Okabe and Ito, which people with any kind of colour vision can tell
+//! apart. Everything that a colour says is also said in words.
 
 /// The style sheet. On paper it is always light.
 pub(super) const CSS: &str = "

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::leadership::Announcement;
+use bellwether_proto::tenure::Command;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::view::{Status, View};
 
@@ -54,15 +55,22 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
             format!("follows {leader}, epoch {epoch}")
         }
         Note::Suspected(peer) => format!("DownSig {peer}"),
-        Note::Yielded(peer) => format!("yields to {peer}"),
+        Note::GivenUp => "gives its work up".to_owned(),
         Note::Operation(op, outcome) => format!("operation {op}: {outcome}"),
         Note::Reborn(incarnation) => format!("reborn, life {incarnation}"),
+        Note::Asked(Command::Transfer { to }) => format!("asked to transfer to {to}"),
+        Note::Asked(command) => format!("asked to {}", command.name()),
+        Note::Answered(None) => "done".to_owned(),
+        Note::Answered(Some(why)) => format!("refuses: {why}"),
+        Note::Unlinked(peer) => format!("unlinked from {peer}"),
+        Note::Work(words) => words.to_owned(),
+        Note::Left => "leaves".to_owned(),
         Note::PlaysDead => "plays dead".to_owned(),
         Note::PlaysAlive => return None,
     })
 }
 
-/// What a node shows of itself. That its election names a node is less than that a leader was announced, if they are.
+/// A node's opinion. If leaders are announced, being named by an election is shown as less than that.
 pub(super) fn shown(node: NodeId, view: &View, announces: bool) -> String {
     let name = match (view.status, view.leader) {
         (Status::Normal, Some(leader)) if announces && leader == node => "names itself".to_owned(),
@@ -71,12 +79,14 @@ pub(super) fn shown(node: NodeId, view: &View, announces: bool) -> String {
         (Status::Normal, Some(leader)) if leader == node => "★ leads".to_owned(),
         (Status::Normal, Some(leader)) => format!("follows {leader}"),
         (Status::Normal, None) => "no leader".to_owned(),
+        // It runs, and shows that it is not there.
+        (Status::Down, _) => "stands aside".to_owned(),
         (status, _) => status.name().to_owned(),
     };
     view.group.map_or(name.clone(), |group| format!("{name} · {group}"))
 }
 
-/// All about how a node is, for who asks.
+/// All about a node's condition, for the tooltip.
 pub(super) fn condition(condition: &Condition) -> String {
     if !condition.up {
         return "down".to_owned();
@@ -91,7 +101,7 @@ pub(super) fn condition(condition: &Condition) -> String {
     format!("{status}, leader {leader}{group}{paused}")
 }
 
-/// All about a message, for who asks.
+/// All about a message, for the tooltip.
 pub(super) fn message(message: &Message) -> String {
     let Message { id, kind, from, to, sent, ends, .. } = message;
     let (from, to) = (from + 1, to + 1);
@@ -111,7 +121,7 @@ pub(super) fn message(message: &Message) -> String {
     format!("{kind} #{id} from {from} to {to}: sent {}, {ends}", clock(*sent))
 }
 
-/// What the links are like: whole, in blocks that do not reach each other, or without some of their pairs.
+/// The state of the links: all whole, split into blocks, or some pairs cut.
 pub(super) fn links(nodes: u32, cut: &BTreeSet<(NodeId, NodeId)>) -> String {
     if cut.is_empty() {
         return "whole".to_owned();

@@ -1,18 +1,18 @@
-//! How a scenario's events leave the world, for promises about what holds from some time on.
+//! The state of the world after a scenario's events, for promises that hold from some time on.
 
 use std::collections::BTreeSet;
 
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 
-use crate::scenario::{Fault, Scenario};
+use crate::scenario::{Fault, Planned, REDIAL, Scenario};
 
-/// What is left of everything that befalls the world.
+/// The faults that last to the end.
 #[derive(Debug, Default)]
 pub(super) struct Aftermath {
     /// When the last event happens.
     last: Time,
-    /// Who is down at the end.
+    /// The nodes that are down at the end.
     pub(super) down: BTreeSet<NodeId>,
     /// Whether anybody came back.
     pub(super) recoveries: bool,
@@ -31,9 +31,10 @@ impl Aftermath {
         events.sort_by_key(|planned| planned.at);
         let mut aftermath = Self { loss: scenario.network.base.loss, ..Self::default() };
         for planned in events {
-            aftermath.last = planned.at;
+            aftermath.last = aftermath.last.max(ends(scenario, planned));
             aftermath.befall(&planned.fault);
         }
+        aftermath.last = aftermath.last.max(makes_way(scenario, aftermath.last));
         aftermath
     }
 
@@ -72,8 +73,35 @@ impl Aftermath {
             | Fault::Partition(_)
             | Fault::Slow { .. }
             | Fault::DropNext { .. } => self.broken_links = true,
+            Fault::Leave(nodes) => self.down.extend(nodes),
+            // Whoever stands aside counts as gone, and connections come back by themselves.
+            Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => {}
+            Fault::Unlink(_) | Fault::Work { .. } => {}
             Fault::Mend(_) | Fault::Perform { .. } => {}
             Fault::Network { loss, .. } => self.loss = loss.unwrap_or(self.loss),
         }
     }
+}
+
+/// When what an event sets off is over: work must end first, a successor is waited for, and whoever resigned stands again, if
+/// that is before the run ends.
+fn ends(scenario: &Scenario, Planned { at, fault }: &Planned) -> Time {
+    let at = *at;
+    let given_back = at + scenario.policy.release_timeout + scenario.successor_patience();
+    let stands_again = |hold: Span| if at + hold < scenario.until { given_back + hold } else { given_back };
+    match fault {
+        Fault::Resign(_) => stands_again(scenario.policy.resign_hold),
+        Fault::ResignFor { hold, .. } => hold.map_or(given_back, stands_again),
+        Fault::Transfer { .. } | Fault::Leave(_) => given_back,
+        Fault::Unlink(_) => at + REDIAL,
+        _ => at,
+    }
+}
+
+/// When the last leader makes way for a preferred one, if `last` is when the last event was over. The others are looked at
+/// every ten periods.
+fn makes_way(scenario: &Scenario, last: Time) -> Time {
+    let policy = &scenario.policy;
+    let Some(longest) = policy.preempt.values().max() else { return Time::ZERO };
+    last + *longest + scenario.timing.tau * 20 + policy.release_timeout
 }

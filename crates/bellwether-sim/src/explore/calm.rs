@@ -344,7 +344,8 @@ impl<'a, E: Election> Calm<'a, E> {
                 Output::Broadcast(frame) => (0..self.hosts.len())
                     .filter(|to| *to != at)
                     .for_each(|to| self.send(at, to, frame.clone())),
-                Output::Plan(_) => {}
+                // No application takes part.
+                Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
                 Output::Event(event) => {
                     let plays_dead = self.hosts[at].plays_dead;
                     self.hosts[at].note(event);

@@ -8,7 +8,7 @@
 //! What drives links with a history is an oracle as well: `links.rs`.
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::{Channels, Election, Protocol, Spec};
+use bellwether_proto::election::{Election, Protocol, Spec};
 use bellwether_proto::ident::Incarnation;
 use bellwether_proto::io::{Input, Outbox};
 use bellwether_proto::node::Node;
@@ -33,7 +33,7 @@ impl Oracle {
     /// Of the class that the algorithm assumes.
     pub(super) fn for_algorithm(spec: &Spec) -> Self {
         match spec.detector {
-            _ if spec.channels == Channels::WithHistory => Self::Links,
+            _ if spec.channels.have_history() => Self::Links,
             None => Self::Silent,
             Some(DetectorKind::Perfect) => Self::Accurate,
             Some(_) => Self::Fallible,

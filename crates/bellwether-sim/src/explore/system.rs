@@ -488,7 +488,8 @@ impl<E: Election> System<E> {
                     let others = self.scenario.ids().filter(|id| *id != host.id);
                     deeds.extend(others.map(|to| self.letter(to, frame.clone())));
                 }
-                Output::Plan(_) => {} // No application takes part.
+                // No application takes part.
+                Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
                 Output::Event(event) => {
                     host.note(event);
                     deeds.push(Deed::Event(event));

@@ -1,4 +1,4 @@
-//! Reads the files of flaws. Every error names the line, and what would have been right.
+//! Reads the files of flaws. Every error names the line, and what was expected.
 
 use std::collections::BTreeSet;
 

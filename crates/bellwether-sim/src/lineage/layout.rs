@@ -45,7 +45,8 @@ enum Slot {
 }
 
 impl Layout {
-    /// Of these groups, each with a box as wide as that; what they come from and is not drawn is the root.
+    /// A layout of these groups, each with a box of that width. A parent that is not drawn is replaced by the
+    /// root.
     pub(super) fn new(
         lineage: &Lineage,
         drawn: &[GroupId],

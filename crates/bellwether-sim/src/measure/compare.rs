@@ -1,4 +1,4 @@
-//! Algorithms side by side: what they cost, how long a crash of the leader is felt, and how they lead in between.
+//! Algorithms side by side: cost, failover, and stability in between.
 //!
 //! - [`Campaign`]: on a user's own figures, in clusters of several sizes (`campaign.rs`).
 //! - [`Staged`]: in one scenario (`staged.rs`).

@@ -13,7 +13,7 @@ use crate::world::World;
 /// one period of the leader. `None` if that never happened: some algorithms bear no crash.
 ///
 /// # Panics
-/// If there is no leader to crash: where nothing is lost and nothing late, every algorithm has one.
+/// If there is no leader to crash. Every algorithm has one if nothing is lost or late.
 pub fn measure(protocol: Protocol, figures: &Figures, crashes: u64) -> Vec<Option<Span>> {
     let one = |n| {
         let at = figures.settling() + figures.period * n / crashes;
@@ -26,7 +26,7 @@ pub fn measure(protocol: Protocol, figures: &Figures, crashes: u64) -> Vec<Optio
     (0..crashes).map(one).collect()
 }
 
-/// Crashes the leader, and tells what follows up to `until`. `None` if there is none, nor comes to be by then.
+/// Crashes the leader, and measures what follows up to `until`. `None` if there is no leader by then.
 pub(super) fn crash_leader(
     world: &mut World<'_, AnyElection>,
     observer: &Handle,

@@ -1,9 +1,9 @@
-//! What a leader's crash costs in messages, and what the time between crashes does, in Garcia-Molina's family and in
+//! How many messages a leader's crash costs, and the time between crashes, in Garcia-Molina's family and in
 //! Stoller's (Stoller, section 7).
 //!
 //! The paper compares the Invitation and the Asynchronous Bully algorithm by the messages with which nodes find out who is
-//! there: AreYouCoordinator and Halt, and the answers to them. That depends on when the survivors notice the crash, so that is
-//! what is varied: all at once, or one after the other in some order.
+//! there: AreYouCoordinator and Halt, and the answers to them. That depends on when the survivors notice the crash, so this
+//! is varied: all at once, or one after the other in some order.
 
 use std::cell::RefCell;
 
@@ -140,7 +140,7 @@ impl Cost {
 }
 
 /// δ covers the last signs of life of the leader, which are held up to order the survivors. The period is as long as N calls
-/// that time out, as the paper's count takes for granted: no survivor looks around twice before it is its turn.
+/// that time out, as the paper's count assumes: no survivor looks around twice before it is its turn.
 fn calm(protocol: Protocol, nodes: u32) -> Scenario {
     let mut scenario = Scenario::calm(protocol, nodes, Time::ZERO);
     let delta = APART * u64::from(nodes + 1);
@@ -192,7 +192,7 @@ fn steady(protocol: Protocol, nodes: u32) -> f64 {
     more as f64 / STEADY as f64
 }
 
-/// Whom all name at that time, and since when.
+/// The node that all name at that time, and since when.
 fn agreed(scenario: &Scenario, at: Time) -> Option<(NodeId, Time)> {
     let agreement = RefCell::new(Agreement::new(scenario.nodes));
     let listener = Box::new(|event: &_| agreement.borrow_mut().observe(event));

@@ -22,7 +22,7 @@ pub const SHARE: f64 = 0.3;
 /// How many times the longest latency a message takes at most, while messages are late.
 pub const SLOWER: u64 = 10;
 
-/// What befalls a cluster from then on, for so long. Crashes are what recoveries come with.
+/// The faults of a cluster from that time on, for that long. Recoveries come with crashes.
 pub(super) fn draw(
     classes: &BTreeSet<FaultClass>,
     figures: &Figures,
@@ -38,7 +38,7 @@ pub(super) fn draw(
     faults.collect()
 }
 
-/// One of each, from then until then: what the faults of these classes do to a network.
+/// One fault of each class, between these times.
 pub(super) fn samples(
     classes: &BTreeSet<FaultClass>,
     figures: &Figures,

@@ -14,7 +14,7 @@ const SETTLING: u64 = 40;
 pub struct Figures {
     /// How many nodes.
     pub nodes: u32,
-    /// What messages take, drawn uniformly.
+    /// The delay of messages, drawn uniformly.
     pub latency: Latency,
     /// The probability that a message is lost.
     pub loss: f64,
@@ -45,10 +45,11 @@ impl Figures {
         self.timeout() * SETTLING
     }
 
-    /// An algorithm in such a cluster, nothing befalling it.
+    /// An algorithm in such a cluster, without faults.
     ///
-    /// One that asks for an oracle gets heartbeats instead, so that its figures contain what it costs to find a crash and
-    /// what it leads to if the network does not keep its word. While that does, heartbeats do not err either.
+    /// An algorithm that asks for an oracle gets heartbeats instead. So its figures contain the cost of detecting
+    /// crashes, and the effects of a network that breaks its bounds. While the network keeps them, heartbeats make no
+    /// mistakes either.
     pub fn scenario(&self, protocol: Protocol, seed: u64, length: Span) -> Scenario {
         let mut scenario = Scenario::calm(protocol, self.nodes, Time::ZERO + length);
         scenario.seed = seed;

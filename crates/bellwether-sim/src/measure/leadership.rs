@@ -1,4 +1,4 @@
-//! Who leads, as an observer of the whole cluster sees it.
+//! The leader, as an observer of the whole cluster sees it.
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Event;
@@ -28,7 +28,7 @@ impl Agreement {
         }
     }
 
-    /// Whom, and since when.
+    /// The leader on whom all agree, and since when.
     pub(super) fn agreed(&self) -> Option<(NodeId, Time)> {
         self.agreed
     }
@@ -38,7 +38,7 @@ impl Agreement {
     }
 }
 
-/// What every node shows, kept up to date with the trace.
+/// Every node's opinion, kept up to date with the trace.
 #[derive(Debug)]
 pub(super) struct Leadership {
     says: Says,
@@ -51,7 +51,7 @@ pub(super) struct Leadership {
 enum Says {
     /// In the views of their elections.
     Views,
-    /// In what they announce to applications: an agent's election may name somebody before that is settled.
+    /// In their announcements: an agent's election may name somebody before that is settled.
     Announcements,
 }
 
@@ -105,8 +105,8 @@ impl Leadership {
         (named.all(|other| other == Some(leader)) && self.runs(leader)).then_some(leader)
     }
 
-    /// The node, in its present life, that names itself and is named by more than half of those that run: one that has
-    /// just come up and names nobody yet does not end a leadership.
+    /// The node and its incarnation that names itself and is named by more than half of the running nodes. So a node
+    /// that has just come up and names nobody yet does not end a leadership.
     pub(super) fn acting(&self) -> Option<(NodeId, Incarnation)> {
         let running = self.running().count();
         let names = |leader: NodeId| self.running().filter(|life| life.names == Some(leader)).count();
@@ -119,7 +119,7 @@ impl Leadership {
         self.leaders().nth(1).is_some()
     }
 
-    /// The life that the node is in, if it is up.
+    /// The incarnation that the node is in, if it is up.
     pub(super) fn life(&self, node: NodeId) -> Option<Incarnation> {
         self.nodes[node.0 as usize - 1].map(|life| life.incarnation)
     }

@@ -1,5 +1,4 @@
-//! A run as somebody sees it who looks at the whole cluster: what passes over the wire, who leads, and how long a crash of
-//! the leader is felt.
+//! A run as an observer of the whole cluster sees it: the traffic, the leader, and how long a failover takes.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -17,7 +16,8 @@ use crate::run;
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// What some time came to. A leader is a node that names itself and is named by more than half of those that run.
+/// The figures of some time. A leader is a node that names itself and is named by more than half of the running
+/// nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// How long it was.
@@ -30,7 +30,7 @@ pub struct Outcome {
     pub crashes: u64,
     /// How often it was the leader.
     pub leader_crashes: u64,
-    /// How often another life led than the one that had led last.
+    /// How often the leader changed; a new incarnation counts as another leader.
     pub changes: u64,
     /// How many of these ousted a leader that was up.
     pub preemptions: u64,
@@ -38,14 +38,14 @@ pub struct Outcome {
     pub leaderless: Span,
     /// For how long two nodes or more led at once: each named itself.
     pub split: Span,
-    /// What followed each crash of a leader.
+    /// The failover after each crash of a leader.
     pub failovers: Vec<Failover>,
 }
 
 /// From a crash of the leader until all that run name one live leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failover {
-    /// How long it took; `None` if they did not while it was looked at.
+    /// How long it took; `None` if it was not over by the end.
     pub took: Option<Span>,
     /// How many messages were sent in this time.
     pub messages: u64,
@@ -59,7 +59,7 @@ impl Failover {
 }
 
 impl Outcome {
-    /// Adds what came of other times.
+    /// Adds the figures of another time.
     pub fn join(&mut self, other: Self) {
         self.length = self.length + other.length;
         self.messages += other.messages;
@@ -74,7 +74,7 @@ impl Outcome {
     }
 }
 
-/// Plays a scenario to its end and tells what it came to.
+/// Plays a scenario to its end and returns the figures.
 pub(super) fn observe(scenario: &Scenario) -> Outcome {
     let (mut world, observer) = watched(scenario, run::world_unjudged);
     world.run_until(scenario.until);
@@ -108,7 +108,7 @@ pub(super) fn bytes(frame: &Frame<AnyMsg>) -> u64 {
 pub(super) struct Handle(Rc<RefCell<Observer>>);
 
 impl Handle {
-    /// What the time since this was last asked came to, up to `now`; and begins anew.
+    /// The figures since the last call, up to `now`; then begins anew.
     pub(super) fn take(&self, now: Time) -> Outcome {
         self.0.borrow_mut().take(now)
     }

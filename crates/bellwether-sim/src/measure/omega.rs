@@ -20,7 +20,7 @@ use crate::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
 pub const PROTOCOLS: [Protocol; 5] =
     [Protocol::Lockstep, Protocol::Lfa, Protocol::Adft, Protocol::Mmrt, Protocol::Fjr];
 
-/// How long each run takes. What it comes to is measured in the last quarter.
+/// The length of each run. Figures are measured in the last quarter.
 pub const LENGTH: Span = Span::secs(240);
 /// When a model's promise begins.
 pub const GST: Span = Span::secs(20);
@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-/// What came of some runs of one protocol in one world.
+/// The results of some runs of one protocol in one world.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The protocol.
@@ -128,7 +128,7 @@ fn model(kind: ModelKind) -> Model {
     Model { kind, source: SOURCE, t: T, gst, delta: LATENCY.high, loss: 0.5 }.as_read()
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Debug)]
 struct One {
     /// Since when all have named one live leader, if that was so throughout the last quarter.
@@ -140,7 +140,7 @@ struct One {
     changes: u64,
 }
 
-/// What has passed over the wire since it was last looked at.
+/// The traffic since the last look.
 #[derive(Debug, Default)]
 struct Meter {
     messages: u64,

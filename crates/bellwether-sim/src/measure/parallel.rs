@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What each job came to, in the order of their numbers. `done` is told of each as soon as it is over.
+/// The results of the jobs, in the order of their numbers. `done` is called after each.
 pub(super) fn map<T: Send>(
     jobs: usize,
     threads: usize,

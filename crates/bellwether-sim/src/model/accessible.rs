@@ -1,7 +1,7 @@
-//! Round trips in time: what the source sends to those whose turn it is, and what they answer at once.
+//! Timely round trips: messages of the source to the nodes whose turn it is, and their immediate answers.
 //!
-//! Each leg takes half of δ at most. Nobody knows which message is an answer; what is sent back at the very instant
-//! at which the source's message arrives may be one.
+//! Each leg takes at most half of δ. The model cannot know which message is an answer, so it counts every message
+//! that is sent back at the instant at which the source's message arrives.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::time::Time;

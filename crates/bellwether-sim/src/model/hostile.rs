@@ -1,13 +1,14 @@
-//! Links that are promised nothing.
+//! Links without any promise.
 //!
 //! A link alternates between open and shut spells, each link for itself. Shut spells grow without bound, so that
-//! every timeout is exceeded again and again; open spells do not, but are long enough for an algorithm to fall for
-//! a link that seemed dead. What is sent in a shut spell arrives when it is over, in no order: late, but not lost.
+//! every timeout is exceeded again and again; open spells do not, but are long enough for an algorithm to trust a
+//! link that seemed dead. Messages that are sent in a shut spell arrive when it is over, in no order: late, but
+//! not lost.
 //!
 //! Once somebody leads, it is worse: the links from the leader do not open at all, and the others do not shut, until
-//! another leads. Whoever is followed seems bad, and everybody else better.
+//! another leads. So the present leader always seems worse than the others.
 //!
-//! Where it is the order of responses that is promised, spells would be too kind: while they last, the same ones answer
+//! If the promise is about the order of responses, spells would be too kind: while they last, the same nodes answer
 //! first. There each query and response takes a time of its own, from a range that grows without bound.
 
 use bellwether_proto::canonical::Form;

@@ -1,9 +1,9 @@
 //! A set of t processes that changes: those that a moving source reaches now.
 //!
-//! The set is a window on a ring of all others that moves on by its own length, so that whoever was in it is out of
-//! it next, unless there are too few others. It rests for ever longer, so that those who are out of it starve for
-//! longer than any timeout they may have settled for. If it is known who leads, only the leader's set moves: a source
-//! that is followed seems bad until another seems better.
+//! The set is a window on a ring of all others. It moves on by its own length, so that a node that was in it is out
+//! of it next, unless there are too few others. It rests for ever longer, so that the nodes outside of it hear
+//! nothing for longer than any timeout that they have reached. If the leader is known, only the leader's set moves: a
+//! source that is followed seems worse than the others until another is followed.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::time::{Span, Time};

@@ -1,16 +1,16 @@
 //! The message pattern: the source's response to each query of some others is among the first n − t.
 //!
-//! No bound on any delay is promised, and delays do grow without bound; only the order of responses is. For each
-//! process q that has the pattern:
+//! Only the order of responses is promised. Delays have no bound, and do grow for ever. For each process q that
+//! has the pattern:
 //!
 //! - A query from q to the source, and the source's response to q, take at most D each, which grows with time. So a
 //!   query that q sends at s has its response from the source by `hold`, which is s + D(s) + D(s + D(s)).
 //! - n − t − 2 others are *exempt*: quicker still. With q's own response and the source's that makes n − t.
 //! - Responses of anybody else to q arrive after `hold`.
 //!
-//! Which are exempt changes, but only when no query can be waiting for the source: no query meets two sets. All other
-//! messages are at the mercy of hostile links: those between q and the source, too, if it is the source that asks. And
-//! whoever leads, if it is not the source, is *unlucky*: its responses are the last everywhere.
+//! The exempt set changes, but only when no query can be waiting for the source: no query meets two sets. All other
+//! messages meet hostile links, including those between q and the source if the source asks. And a leader that is not
+//! the source is *unlucky*: its responses are the last everywhere.
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::message::Part;
@@ -48,7 +48,7 @@ struct Asking {
     /// How many queries the source has not answered yet, and when the last of its answers arrives.
     waiting: u32,
     answered: Time,
-    /// By node: who may answer sooner.
+    /// By node: whether it may answer sooner.
     exempt: Vec<bool>,
 }
 

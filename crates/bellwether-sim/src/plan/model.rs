@@ -6,32 +6,27 @@
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::promise::Assumption;
+use bellwether_proto::promise::{Assumption, Property};
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
 use crate::chance::below;
+use crate::environment;
 use crate::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
 
 /// How long a run takes. Hostile spells grow, and an algorithm may need several to learn whom to avoid.
 const LENGTH: Span = Span::secs(200);
 /// The promise begins, and faults end, before this.
 const TROUBLE: Span = Span::secs(30);
+/// A model that keeps a promise in so many plans does so by what it is, not by what was drawn.
+const PLANS: u64 = 50;
 
-/// The models in which an algorithm promises an eventual leader.
-pub fn promised(protocol: Protocol, variant: Variant) -> &'static [ModelKind] {
-    use ModelKind::{Gst, Kcs, Mp, Synchronous, TSource};
-    match (protocol, variant) {
-        (Protocol::Lfa | Protocol::Fjr, _) => &[Synchronous, Gst, Kcs],
-        (Protocol::Adft, Variant::Repaired) => &[Synchronous, Gst, TSource, Kcs],
-        (Protocol::Adft, Variant::Printed) => &[Synchronous, Gst, TSource], // Its channels lose nothing.
-        (Protocol::Mmrt, _) => &[Mp],
-        (Protocol::Lockstep, _) => &[Synchronous],
-        (Protocol::BullyFd | Protocol::AsyncBully | Protocol::Bully | Protocol::SoutoBully, _) => &[],
-        (Protocol::Invitation | Protocol::SoutoInvitation, _) => &[],
-        (Protocol::Gamma | Protocol::Phi | Protocol::Psi | Protocol::FbOmega, _) => &[],
-    }
+/// The models in which an algorithm promises an eventual leader: every plan in them keeps what that takes.
+pub fn promised(protocol: Protocol, variant: Variant) -> Vec<ModelKind> {
+    let applies = |plan: &Scenario| environment::promised(plan, Property::Omega, &[]);
+    let in_all = |kind: &ModelKind| (1..=PLANS).all(|seed| applies(&draw(protocol, variant, *kind, seed)));
+    ModelKind::ALL.into_iter().filter(in_all).collect()
 }
 
 /// The plan of that seed for an algorithm in a model.

@@ -1,4 +1,4 @@
-//! How long failovers take, and how long nobody leads, or two do: a line for each algorithm and size.
+//! How long failovers take, and how long there is no leader, or two: a line for each algorithm and size.
 
 use super::scale::{Scale, number};
 use super::{MARGIN, Page, WIDTH};

@@ -1,5 +1,5 @@
 //! Colours: those of Okabe and Ito, which people with any kind of colour vision tell apart, a little darker on white and
-//! lighter on black. Whatever a colour says is also said in words beside it.
+//! lighter on black. Everything that a colour says is also said in words beside it.
 
 use bellwether_proto::election::Protocol;
 

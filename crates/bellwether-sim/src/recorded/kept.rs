@@ -12,7 +12,7 @@ use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
 use super::merge::{befalls, half_time};
 use crate::trace_file::Setup;
 
-/// What befell the nodes, all in all.
+/// A summary of what happened to the nodes.
 #[derive(Debug)]
 pub(super) struct Kept {
     nodes: usize,
@@ -31,7 +31,8 @@ pub(super) struct Kept {
     late: bool,
     /// Whether anybody announced a leader: the nodes have the leadership layer.
     announced: bool,
-    /// Messages that were lost to nodes that were not said to be down or cut off, and when.
+    /// Messages that were lost although their receiver was neither down nor cut off, as far as is known, and
+    /// when.
     lost: Vec<(Time, NodeId)>,
 }
 
@@ -74,7 +75,9 @@ impl Kept {
             Assumption::ReportsUnreachable => match self.detector {
                 Some(DetectorKind::Ping | DetectorKind::Heartbeat | DetectorKind::Adaptive) => true,
                 Some(DetectorKind::Ring) => !self.ever_cut,
-                Some(DetectorKind::Perfect | DetectorKind::Cooperative) | None => false,
+                Some(DetectorKind::Perfect | DetectorKind::Cooperative) => false,
+                // Whoever has none has timers of its own.
+                None => true,
             },
             // The checkers allow for what a clock may be off.
             Assumption::ClocksAgree => true,

@@ -1,14 +1,14 @@
-//! Who came up and who crashed, in a trace that may only show it.
+//! Starts and crashes of nodes, if a trace shows them only indirectly.
 //!
 //! A simulator records it. A live node at best records that it came up; that it crashed shows in the truth, or else when
-//! its next life begins. What befell a node may be told by several, and is kept once.
+//! its next incarnation begins. Several may report what happened to a node; it is kept once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::trace::{TraceEvent, What};
 
-/// The events, what they show of crashes and recoveries added, and what is told twice left out.
+/// The events, with crashes and recoveries added that they imply, and without repetitions.
 pub(super) fn complete(events: Vec<TraceEvent>) -> Vec<TraceEvent> {
     let mut lives = Lives::default();
     let mut all = Vec::with_capacity(events.len());
@@ -28,7 +28,7 @@ struct Lives {
 struct Life {
     up: bool,
     paused: bool,
-    /// The last that the node itself showed; nothing since it was said to have come up.
+    /// The last incarnation that the node itself showed; `None` since it was said to have come up.
     shown: Option<Incarnation>,
 }
 
@@ -51,6 +51,8 @@ impl Lives {
             | What::Late(_)
             | What::Deadline
             | What::Persist(_)
+            | What::Unlinked(_)
+            | What::Program(_)
             | What::Node(_) => life.acts(&event, all),
             // Not what the node does: its receiver may be down.
             What::Drop(..) => true,
@@ -76,7 +78,7 @@ impl Life {
         all.push(event);
     }
 
-    /// It does something, so it is up. What it did in a life that is over is of no account.
+    /// It does something, so it is up. Events of an incarnation that is over do not count.
     fn acts(&mut self, event: &TraceEvent, all: &mut Vec<TraceEvent>) -> bool {
         if !self.up {
             if self.shown.is_some_and(|shown| shown >= event.incarnation) {
@@ -90,7 +92,7 @@ impl Life {
     }
 }
 
-/// Who speaks of a node from outside may not know its life, and says 0.
+/// An observer of a node may not know its incarnation, and says 0.
 fn known(incarnation: Incarnation) -> Option<Incarnation> {
     (incarnation > Incarnation(0)).then_some(incarnation)
 }

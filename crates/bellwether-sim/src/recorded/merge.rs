@@ -39,13 +39,15 @@ pub(super) fn befalls(what: &What) -> bool {
         | What::Late(_)
         | What::Deadline
         | What::Persist(_)
+        | What::Unlinked(_)
+        | What::Program(_)
         | What::Node(_) => false,
     }
 }
 
-/// Finds out when the messages were sent that arrived. A message is known by its number, from one sender to one
-/// receiver, and numbers may begin anew with a life: so it is the last such one before. Where the sender's trace has
-/// nothing, nothing is known to be late.
+/// Finds out when each message that arrived was sent. A message is identified by its number, from one sender to
+/// one receiver. Numbers may begin anew with an incarnation, so the last such message before counts. If the
+/// sender's trace is missing, no message counts as late.
 fn date_arrivals(events: &mut [TraceEvent]) {
     let mut sent: BTreeMap<(NodeId, NodeId, u64), Vec<Time>> = BTreeMap::new();
     for event in events.iter() {

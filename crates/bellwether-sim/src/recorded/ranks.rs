@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::trace::{MsgRef, TraceEvent, What};
+use bellwether_proto::tenure::Command;
+use bellwether_proto::trace::{MsgRef, Program, TraceEvent, What};
 
 /// Every id there is, in order, so that ranks compare as ids do.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl Ranks {
         each_id(event, |id| *id = self.rank(*id));
     }
 
-    /// What to add to a text that speaks of ranks; nothing, if ranks and ids are the same.
+    /// An explanation for texts that speak of ranks; empty if ranks and ids are the same.
     pub(super) fn legend(&self) -> String {
         let differ = |id: &NodeId| self.rank(*id) != *id;
         if !self.0.iter().any(differ) {
@@ -57,15 +58,18 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             each(from);
             each(to);
         }
-        What::Cut(peer) | What::Mend(peer) | What::Slow(peer) => each(peer),
+        What::Cut(peer) | What::Mend(peer) | What::Slow(peer) | What::Unlinked(peer) => each(peer),
         What::Node(event) => match event {
             Event::View(view) => view.leader.iter_mut().for_each(each),
-            // Whom the cause is about is for people alone.
-            Event::Announced(announced) => announced.leader.iter_mut().for_each(each),
-            Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) | Event::Yield(peer) => each(peer),
+            Event::Announced(announced) => {
+                announced.leader.iter_mut().for_each(&mut each);
+                announced.cause.ids_mut().for_each(each);
+            }
+            Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) => each(peer),
             Event::Link(turn) => each(&mut turn.peer),
             // Whoever sends what is refused need not be anybody.
             Event::Refused { .. }
+            | Event::GivenUp
             | Event::Reborn(_)
             | Event::Group(_)
             | Event::Members(_)
@@ -74,6 +78,8 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             | Event::PlayDead
             | Event::PlayAlive => {}
         },
+        What::Program(Program::Asked { command: Command::Transfer { to }, .. }) => each(to),
+        What::Program(_) => {}
         What::Deadline | What::Persist(_) | What::Crash | What::Recover | What::Pause | What::Resume => {}
     }
 }

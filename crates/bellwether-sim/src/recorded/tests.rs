@@ -68,7 +68,7 @@ fn what_was_written_is_read() {
 fn a_message_was_sent_when_its_sender_says() {
     let events = recorded(&scenario(Protocol::Fjr));
     let mut merged = merge::all(&[read(&lines(&events))], None);
-    // What became durable, and which life was begun, the lines do not say.
+    // What became durable, and which incarnation was begun, the lines do not say.
     merged.retain(|event| !matches!(event.what, What::Persist(_) | What::Node(Event::Reborn(_))));
     let kept =
         events.iter().filter(|event| !matches!(event.what, What::Persist(_) | What::Node(Event::Reborn(_))));

@@ -1,5 +1,6 @@
 //! What a file that leaves something out means. The parser fills these in, the printer leaves them out.
 
+use bellwether_proto::agent::DETECTOR;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::Protocol;
 use bellwether_proto::time::Span;
@@ -9,6 +10,12 @@ use super::{Latency, ModelKind, Network, Parameters};
 pub(crate) const SEED: u64 = 1;
 
 pub(crate) const TAU: Span = Span::millis(100);
+
+/// How long a leader's work may take to end, as agents have it.
+pub(crate) const RELEASE_TIMEOUT: Span = Span::secs(5);
+
+/// How long a member that resigned stands aside, as agents have it.
+pub(crate) const RESIGN_HOLD: Span = Span::secs(30);
 
 /// Of a link that is fair and no more.
 pub(crate) const MODEL_LOSS: f64 = 0.5;
@@ -22,14 +29,18 @@ pub(crate) fn delta(network: &Network) -> Span {
     own.chain(promised).fold(network.base.latency.high, Span::max) + Span::millis(1)
 }
 
-/// An algorithm with timers of its own takes none, and does not look at this.
-pub(crate) fn detector(protocol: Protocol) -> DetectorKind {
-    protocol.spec().detector.unwrap_or(DetectorKind::Heartbeat)
+/// An algorithm with timers of its own takes none, and does not look at this. All others have the same one in an agent.
+pub(crate) fn detector(protocol: Protocol, agent: bool) -> DetectorKind {
+    match protocol.spec().detector {
+        Some(_) if agent => DETECTOR,
+        own => own.unwrap_or(DetectorKind::Heartbeat),
+    }
 }
 
-/// A minority.
-pub(crate) fn t(nodes: u32) -> u32 {
-    nodes.saturating_sub(1) / 2
+/// A minority; of agents, of which any survivor leads, all others.
+pub(crate) fn t(nodes: u32, agent: bool) -> u32 {
+    let others = nodes.saturating_sub(1);
+    if agent { others } else { others / 2 }
 }
 
 /// `k`: two, or as many as a small cluster has.

@@ -12,6 +12,7 @@ pub(crate) mod cluster;
 mod events;
 mod expect;
 mod model;
+mod policy;
 mod raw;
 pub(crate) mod values;
 mod world;
@@ -57,6 +58,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         protocol: protocol(&raw.protocol, overrides)?,
         nodes: within("nodes", &raw.nodes, 1..=NODES_MAX)?,
         until: Time::ZERO + positive("until", &raw.until)?,
+        agent: raw.agent.unwrap_or(false),
     };
     if let Some(most) = cluster.protocol.spec().nodes_max().filter(|most| cluster.nodes as usize > *most) {
         let (found, name) = (cluster.nodes, cluster.protocol.name());
@@ -65,6 +67,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         );
         return Err(Wrong::at(raw.nodes.span(), message));
     }
+    let policy = cluster.policy(&raw)?;
     let parameters = cluster.parameters(&raw.parameters.0)?;
     let network = cluster.network(raw.network.0, &parameters)?;
     let timing = cluster.timing(&raw.timing.0, &network)?;
@@ -78,7 +81,8 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         nodes: cluster.nodes,
         seed: seed(raw.seed.as_ref(), overrides)?,
         until: cluster.until,
-        agent: raw.agent.unwrap_or(false),
+        agent: cluster.agent,
+        policy,
         network,
         timing,
         detector: cluster.detector(&raw.detector.0, timing.tau)?,

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use bellwether_proto::election::Variant;
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 
-use super::{Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Scenario, defaults};
+use super::{Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Policy, Scenario, defaults};
 
 impl Scenario {
     /// The scenario as a file that [`Scenario::parse`] reads back as the same.
@@ -32,6 +32,23 @@ impl Scenario {
         file.key_unless(self.seed == defaults::SEED, "seed", self.seed);
         file.key("until", time(self.until));
         file.key_unless(!self.agent, "agent", self.agent);
+        if self.agent {
+            self.print_policy(file);
+        }
+    }
+
+    fn print_policy(&self, file: &mut File) {
+        let Policy { priority, preempt, release_timeout, resign_hold } = &self.policy;
+        let default = Policy::default();
+        let priorities = priority.iter().map(|(node, priority)| (node.to_string(), priority.to_string()));
+        file.key_unless(priority.is_empty(), "priority", table(priorities));
+        let delays = preempt.iter().map(|(node, delay)| (node.to_string(), quoted(delay)));
+        file.key_unless(preempt.is_empty(), "preempt", table(delays));
+        let mut time = |key: &str, given: Span, default: Span| {
+            file.key_unless(given == default, key, quoted(given));
+        };
+        time("release_timeout", *release_timeout, default.release_timeout);
+        time("resign_hold", *resign_hold, default.resign_hold);
     }
 
     fn print_network(&self, file: &mut File) {
@@ -84,7 +101,7 @@ impl Scenario {
         let detector = self.detector;
         file.section("[detector]");
         file.key_unless(
-            detector.kind == defaults::detector(self.protocol),
+            detector.kind == defaults::detector(self.protocol, self.agent),
             "kind",
             string(detector.kind.name()),
         );
@@ -144,6 +161,19 @@ impl Fault {
                 ("crash_before_send", format!("{{ node = {node}, kind = {} }}", string(kind)))
             }
             Self::Perform { node, op } => ("perform", format!("{{ node = {node}, op = {op} }}")),
+            Self::Resign(who) => ("resign", nodes(who)),
+            Self::ResignFor { node, hold } => {
+                let hold = hold.map_or_else(|| string("until-told"), quoted);
+                ("resign_for", format!("{{ node = {node}, hold = {hold} }}"))
+            }
+            Self::Stand(who) => ("stand", nodes(who)),
+            Self::Transfer { from, to } => ("transfer", format!("{{ from = {from}, to = {to} }}")),
+            Self::Leave(who) => ("leave", nodes(who)),
+            Self::Unlink(links) => ("unlink", pairs(links)),
+            Self::Work { node, ends_after } => {
+                let after = ends_after.map_or_else(|| string("never"), quoted);
+                ("work", format!("{{ node = {node}, ends_after = {after} }}"))
+            }
             Self::Network { latency, loss, duplicate, fifo } => {
                 ("network", table(rule_entries(*latency, *loss, *duplicate, *fifo)))
             }

@@ -1,6 +1,7 @@
 //! Files that are scenarios, files that are not, and back again.
 
 mod bad;
+mod members;
 mod round_trip;
 
 use super::*;
@@ -41,6 +42,7 @@ fn the_example_means_what_it_says() {
         seed: 1,
         until: Time::ZERO + Span::secs(30),
         agent: false,
+        policy: Policy::default(),
         network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)], model: None },
         timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },
         detector: Detector { kind: DetectorKind::Heartbeat, period: Span::millis(100), reporters: 2 },
@@ -212,7 +214,7 @@ fn the_seed_may_be_any_64_bit_number() {
 
 #[test]
 fn the_examples_of_the_documentation_are_scenarios() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenarios.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/scenarios.md");
     let docs = std::fs::read_to_string(path).expect("the documentation is there");
     let blocks: Vec<_> =
         docs.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();

@@ -1,4 +1,4 @@
-//! What is to blame: without it, the same scenario would be fine.
+//! What is to blame: without it, nothing would be broken.
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;

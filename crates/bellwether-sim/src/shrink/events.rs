@@ -97,6 +97,10 @@ fn joined(scenario: &Scenario, at: usize) -> Option<Scenario> {
         (Fault::Cut(some), Fault::Cut(more)) => Fault::Cut(union(some, more)),
         (Fault::CutOneWay(some), Fault::CutOneWay(more)) => Fault::CutOneWay(union(some, more)),
         (Fault::Mend(some), Fault::Mend(more)) => Fault::Mend(union(some, more)),
+        (Fault::Resign(some), Fault::Resign(more)) => Fault::Resign(union(some, more)),
+        (Fault::Stand(some), Fault::Stand(more)) => Fault::Stand(union(some, more)),
+        (Fault::Leave(some), Fault::Leave(more)) => Fault::Leave(union(some, more)),
+        (Fault::Unlink(some), Fault::Unlink(more)) => Fault::Unlink(union(some, more)),
         _ => return None,
     };
     let mut candidate = without(scenario, at, 1);
@@ -111,7 +115,7 @@ fn union<T: Copy + Ord>(some: &[T], more: &[T]) -> Vec<T> {
     all
 }
 
-/// What could happen instead that is less, or is said in fewer words.
+/// Weaker or shorter events to try instead.
 fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
     match fault {
         Fault::Crash(nodes) => shorter(nodes).map(Fault::Crash).collect(),
@@ -141,11 +145,18 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
                 Fault::Network { latency, loss, duplicate, fifo: None },
             ]
         }
+        Fault::Resign(nodes) => shorter(nodes).map(Fault::Resign).collect(),
+        Fault::Stand(nodes) => shorter(nodes).map(Fault::Stand).collect(),
+        Fault::Leave(nodes) => shorter(nodes).map(Fault::Leave).collect(),
+        Fault::Unlink(pairs) => shorter(pairs).map(Fault::Unlink).collect(),
+        Fault::ResignFor { node, .. } => vec![Fault::Resign(vec![*node])],
+        Fault::Transfer { from, .. } => vec![Fault::Resign(vec![*from])],
         Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } | Fault::Perform { .. } => Vec::new(),
+        Fault::Work { .. } => Vec::new(),
     }
 }
 
-/// Each alone, then all but each.
+/// Each item by itself, then all but each.
 fn shorter<T: Clone>(items: &[T]) -> impl Iterator<Item = Vec<T>> {
     let alone = items.iter().map(|item| vec![item.clone()]);
     let all_but = (0..items.len()).map(|at| {

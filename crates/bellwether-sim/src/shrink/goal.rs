@@ -2,6 +2,7 @@
 
 use bellwether_proto::election::Variant;
 use bellwether_proto::promise::{Assumption, Property};
+use bellwether_proto::view::Status;
 
 use super::blame::Blame;
 use crate::environment::{keeps, promised, promises};
@@ -20,11 +21,11 @@ pub struct Goal {
     pub kept: Vec<Assumption>,
     /// Whether the repaired algorithm must keep what the printed one breaks.
     pub contrast: bool,
-    /// How it must end, if that matters: so one flaw is told from another that breaks the same property.
+    /// How it must end, if that matters. This distinguishes flaws that break the same property.
     pub ends: Option<Ends>,
     /// How many messages there must be.
     pub messages: Vec<(String, Bound)>,
-    /// Without what it would not be broken.
+    /// What is to blame: without it, nothing would be broken.
     pub blame: Option<Blame>,
 }
 
@@ -33,7 +34,7 @@ pub struct Goal {
 pub enum Broken {
     /// A property that was promised.
     Property(Property),
-    /// A bound on what a run of this length costs, by kind of message. It has an opposite.
+    /// A bound on the messages of one kind in a run of this length.
     Cost(String, Bound),
 }
 
@@ -51,7 +52,7 @@ pub enum Ends {
 }
 
 impl Goal {
-    /// That the property is broken where it is promised.
+    /// The goal that the property is broken in a world in which it is promised.
     pub fn property(property: Property) -> Self {
         Self {
             broken: Broken::Property(property),
@@ -72,8 +73,8 @@ impl Goal {
             && self.is_to_blame(scenario)
     }
 
-    /// Whether what is to be broken is promised in this world, but for what is waived. A world that keeps that too shows
-    /// something else: that the promise itself is broken.
+    /// Whether this world keeps all assumptions of the promise except the waived ones. A world that keeps those too
+    /// would show something else: that the promise itself is broken.
     pub fn is_promised(&self, scenario: &Scenario) -> bool {
         if !self.kept.iter().all(|assumption| keeps(scenario, *assumption)) {
             return false;
@@ -87,7 +88,7 @@ impl Goal {
         }
     }
 
-    /// What a scenario expects in which it is broken.
+    /// The expectation of a scenario that shows it.
     pub fn expect(&self) -> Expect {
         match &self.broken {
             Broken::Property(property) => Expect { violates: vec![*property], ..Expect::default() },
@@ -102,7 +103,7 @@ impl Goal {
     pub(super) fn story(&self, report: &Report) -> String {
         match &self.broken {
             Broken::Property(property) => {
-                let judged = report.properties.iter().find(|judged| judged.name == property.name());
+                let judged = report.properties.iter().find(|judged| judged.property == *property);
                 let violation = judged.and_then(|judged| judged.violation.as_deref()).unwrap_or_default();
                 format!("{property} is broken {violation}.")
             }
@@ -134,7 +135,7 @@ impl Goal {
         };
         let broken = match &self.broken {
             Broken::Property(property) => {
-                report.properties.iter().any(|judged| judged.name == property.name() && !judged.holds)
+                report.properties.iter().any(|judged| judged.property == *property && !judged.holds)
             }
             Broken::Cost(kind, bound) => !bound.admits(count(kind)),
         };
@@ -151,12 +152,12 @@ impl Goal {
         self.keeps(&Scenario { variant: Variant::Repaired, ..scenario.clone() })
     }
 
-    /// Whether nothing would be broken without what is to blame, if something is.
+    /// Whether nothing would be broken without what is to blame, if the goal names something.
     fn is_to_blame(&self, scenario: &Scenario) -> bool {
         self.blame.as_ref().is_none_or(|blame| self.keeps(&blame.taken_out_of(scenario)))
     }
 
-    /// Whether a scenario keeps, and has occasion to keep, what is to be broken.
+    /// Whether a scenario keeps the promise, and had an occasion to break it.
     pub fn keeps(&self, scenario: &Scenario) -> bool {
         let expect = match &self.broken {
             Broken::Property(property) => Expect { holds: vec![*property], ..Expect::default() },
@@ -185,19 +186,25 @@ impl Ends {
 
     /// The status that files write for it.
     pub const fn name(self) -> &'static str {
+        self.status().name()
+    }
+
+    const fn status(self) -> Status {
         match self {
-            Self::Electing => "election",
-            Self::Waiting => "waiting",
-            Self::Reorganizing => "reorganizing",
-            Self::Normal => "normal",
+            Self::Electing => Status::Election,
+            Self::Waiting => Status::Waiting,
+            Self::Reorganizing => Status::Reorganizing,
+            Self::Normal => Status::Normal,
         }
     }
 
     fn fits(self, report: &Report) -> bool {
         let mut up = report.last.iter().filter(|node| node.up);
         match self {
-            Self::Electing | Self::Waiting | Self::Reorganizing => up.any(|node| node.status == self.name()),
-            Self::Normal => up.all(|node| node.status == self.name()),
+            Self::Electing | Self::Waiting | Self::Reorganizing => {
+                up.any(|node| node.status == self.status())
+            }
+            Self::Normal => up.all(|node| node.status == self.status()),
         }
     }
 }

@@ -39,7 +39,7 @@ fn candidates(scenario: &Scenario) -> impl Iterator<Item = Scenario> {
     named.flat_map(|named| [healed(&named), named])
 }
 
-/// What is still waiting to be lost is forgotten in the end: some promises ask for that.
+/// Ends all `drop_next` that have not happened: some promises ask for that.
 fn healed(named: &Scenario) -> Scenario {
     let mut healed = named.clone();
     let last = healed.events.iter().map(|planned| planned.at).max().unwrap_or_default();

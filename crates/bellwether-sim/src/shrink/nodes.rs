@@ -59,19 +59,22 @@ pub(super) fn without(scenario: &Scenario, gone: NodeId) -> Scenario {
     if let Some(candidates) = &mut candidate.parameters.candidates {
         *candidates = candidates.iter().copied().filter_map(moved).collect();
     }
+    let policy = &mut candidate.policy;
+    policy.priority = policy.priority.iter().filter_map(|(id, it)| Some((moved(*id)?, *it))).collect();
+    policy.preempt = policy.preempt.iter().filter_map(|(id, it)| Some((moved(*id)?, *it))).collect();
     let others = candidate.nodes as usize - 1;
     candidate.detector.reporters = candidate.detector.reporters.min(others.max(1));
     candidate.events = events(scenario, moved);
     candidate
 }
 
-/// The scenario in which nothing befalls a node.
+/// The scenario without faults of that node.
 fn sparing(scenario: &Scenario, spared: NodeId) -> Scenario {
     let named = |id: NodeId| (id != spared).then_some(id);
     Scenario { events: events(scenario, named), ..scenario.clone() }
 }
 
-/// The events as they are when nodes have other ids, or none. One that is about nobody is left out.
+/// The events with other ids for nodes, or without some nodes. An event about no node is left out.
 fn events(scenario: &Scenario, moved: impl Fn(NodeId) -> Option<NodeId>) -> Vec<Planned> {
     let events = scenario.events.iter();
     events
@@ -105,6 +108,13 @@ fn about(fault: &Fault, moved: &impl Fn(NodeId) -> Option<NodeId>) -> Option<Fau
             Fault::CrashBeforeSend { node: moved(*node)?, kind: kind.clone() }
         }
         Fault::Perform { node, op } => Fault::Perform { node: moved(*node)?, op: *op },
+        Fault::Resign(who) => Fault::Resign(nodes(who)?),
+        Fault::ResignFor { node, hold } => Fault::ResignFor { node: moved(*node)?, hold: *hold },
+        Fault::Stand(who) => Fault::Stand(nodes(who)?),
+        Fault::Transfer { from, to } => Fault::Transfer { from: moved(*from)?, to: moved(*to)? },
+        Fault::Leave(who) => Fault::Leave(nodes(who)?),
+        Fault::Unlink(links) => Fault::Unlink(pairs(links)?),
+        Fault::Work { node, ends_after } => Fault::Work { node: moved(*node)?, ends_after: *ends_after },
         Fault::Heal | Fault::Network { .. } => fault.clone(),
     })
 }

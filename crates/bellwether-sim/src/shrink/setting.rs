@@ -4,14 +4,14 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::time::Span;
 
 use super::trials::Trials;
-use crate::scenario::{Fault, Latency, LinkRule, Parameters, Scenario, defaults};
+use crate::scenario::{Fault, Latency, LinkRule, Parameters, Policy, Scenario, defaults};
 
 /// Seeds that are tried in place of an awkward one, where something is left to chance.
 const SEEDS: u64 = 32;
 
 /// Takes back what differs from the defaults, all of it or one thing at a time.
 pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
-    let changes: [fn(&mut Scenario); 19] = [
+    let changes: [fn(&mut Scenario); 24] = [
         everything,
         |s| s.network.links.clear(),
         |s| s.network.model = None,
@@ -31,6 +31,11 @@ pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
         |s| s.detector.reporters = defaults::reporters(s.nodes),
         |s| s.parameters = Parameters::default(),
         |s| s.drift_ppm.clear(),
+        |s| s.policy = Policy::default(),
+        |s| s.policy.priority.clear(),
+        |s| s.policy.preempt.clear(),
+        |s| s.policy.release_timeout = Policy::default().release_timeout,
+        |s| s.policy.resign_hold = Policy::default().resign_hold,
     ];
     let candidates = |best: &Scenario| {
         let changed = changes.iter().map(|change| {
@@ -43,8 +48,18 @@ pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
             candidate.network.links.remove(at);
             candidate
         });
+        let unranked = best.policy.priority.keys().map(|id| {
+            let mut candidate = best.clone();
+            candidate.policy.priority.remove(id);
+            candidate
+        });
+        let patient = best.policy.preempt.keys().map(|id| {
+            let mut candidate = best.clone();
+            candidate.policy.preempt.remove(id);
+            candidate
+        });
         let seeded = (1..=SEEDS).map(|seed| Scenario { seed, ..best.clone() });
-        changed.chain(unlinked).chain(seeded).collect::<Vec<_>>()
+        changed.chain(unlinked).chain(unranked).chain(patient).chain(seeded).collect::<Vec<_>>()
     };
     while let Some(smaller) = trials.smaller(best, candidates(best)) {
         *best = smaller;
@@ -55,6 +70,7 @@ fn everything(scenario: &mut Scenario) {
     scenario.network.base = LinkRule::default();
     scenario.network.links.clear();
     scenario.drift_ppm.clear();
+    scenario.policy = Policy::default();
     scenario.seed = defaults::SEED;
     timing(scenario);
     detector(scenario);
@@ -90,7 +106,7 @@ fn timing(scenario: &mut Scenario) {
 }
 
 fn detector(scenario: &mut Scenario) {
-    scenario.detector.kind = defaults::detector(scenario.protocol);
+    scenario.detector.kind = defaults::detector(scenario.protocol, scenario.agent);
     scenario.detector.period = scenario.timing.tau;
     scenario.detector.reporters = defaults::reporters(scenario.nodes);
 }

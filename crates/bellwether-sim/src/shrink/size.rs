@@ -1,22 +1,22 @@
-//! Which of two scenarios is smaller, as somebody sees it who has to read them.
+//! Which of two scenarios is smaller, for a reader.
 
 use bellwether_proto::time::{Span, Time};
 
-use crate::scenario::{Fault, Latency, LinkRule, Scenario, defaults};
+use crate::scenario::{Fault, Latency, LinkRule, Policy, Scenario, defaults};
 
 /// So many events are better than one thing that is left to chance.
 const CHANCE: u64 = 8;
 
-/// The size of a scenario. What comes first matters most.
+/// The size of a scenario. The first field matters most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size {
-    /// Events, and what is left to chance.
+    /// Events, and settings that leave something to chance.
     pub faults: u64,
     /// Nodes.
     pub nodes: u64,
     /// How much the events name.
     pub named: u64,
-    /// What differs from the defaults.
+    /// Settings that differ from the defaults.
     pub settings: u64,
     /// Decimals, in seconds, of all times.
     pub decimals: u64,
@@ -80,11 +80,13 @@ fn named(fault: &Fault) -> u64 {
         Fault::Crash(nodes) | Fault::Recover(nodes) | Fault::Pause(nodes) | Fault::Resume(nodes) => {
             nodes.len() as u64
         }
-        Fault::Cut(pairs) => 2 * pairs.len() as u64,
+        Fault::Resign(nodes) | Fault::Stand(nodes) | Fault::Leave(nodes) => nodes.len() as u64,
+        Fault::Cut(pairs) | Fault::Unlink(pairs) => 2 * pairs.len() as u64,
         Fault::CutOneWay(pairs) | Fault::Mend(pairs) => pairs.len() as u64,
         Fault::Heal | Fault::DropNext { .. } => 1,
         Fault::Partition(blocks) => 3 + blocks.iter().map(|block| 1 + block.len() as u64).sum::<u64>(),
         Fault::Slow { .. } | Fault::CrashBeforeSend { .. } | Fault::Perform { .. } => 2,
+        Fault::ResignFor { .. } | Fault::Transfer { .. } | Fault::Work { .. } => 2,
         Fault::Network { latency, loss, duplicate, fifo } => {
             let fields = [latency.is_some(), loss.is_some(), duplicate.is_some(), fifo.is_some()];
             fields.into_iter().map(u64::from).sum()
@@ -103,23 +105,27 @@ fn settings(scenario: &Scenario) -> u64 {
         differs.into_iter().map(u64::from).sum::<u64>()
     };
     let (network, timing, detector) = (&scenario.network, &scenario.timing, &scenario.detector);
+    let policy = &scenario.policy;
     let links = network.links.iter().map(|(_, _, own)| 2 + rule(own, &network.base)).sum::<u64>();
     let differs = [
         timing.delta != defaults::delta(network),
         timing.tau != defaults::TAU,
         timing.step != timing.delta,
-        detector.kind != defaults::detector(scenario.protocol),
+        detector.kind != defaults::detector(scenario.protocol, scenario.agent),
         detector.period != timing.tau,
         detector.reporters != defaults::reporters(scenario.nodes),
         scenario.parameters.t.is_some(),
         scenario.parameters.candidates.is_some(),
         scenario.agent,
+        policy.release_timeout != Policy::default().release_timeout,
+        policy.resign_hold != Policy::default().resign_hold,
         scenario.seed != defaults::SEED,
     ];
     rule(&network.base, &LinkRule::default())
         + links
         + if network.model.is_some() { 3 } else { 0 }
         + scenario.drift_ppm.len() as u64
+        + (policy.priority.len() + policy.preempt.len()) as u64
         + differs.into_iter().map(u64::from).sum::<u64>()
 }
 
@@ -131,11 +137,18 @@ fn times(scenario: &Scenario) -> impl Iterator<Item = Span> {
         _ => None,
     });
     let links = scenario.network.links.iter().map(|(_, _, rule)| rule.latency);
-    let timing = scenario.timing;
+    let taken = scenario.events.iter().filter_map(|planned| match planned.fault {
+        Fault::Work { ends_after: time, .. } | Fault::ResignFor { hold: time, .. } => time,
+        _ => None,
+    });
+    let (timing, policy) = (scenario.timing, &scenario.policy);
     scenario
         .events
         .iter()
         .map(|planned| planned.at.since(Time::ZERO))
+        .chain(taken)
+        .chain(policy.preempt.values().copied())
+        .chain([policy.release_timeout, policy.resign_hold])
         .chain(latencies.flat_map(both))
         .chain(links.flat_map(both))
         .chain(both(scenario.network.base.latency))

@@ -60,7 +60,12 @@ fn what_is_not_promised_is_no_violation() {
     assert!(shrink(&scenario, Property::Ale2Prime, &effort(), &NEVER).is_some());
     scenario.network.base.fifo = false;
     scenario.expect.violates = vec![Property::Ale2Prime];
-    assert!(run::run(&scenario).properties.iter().any(|judged| judged.name == "ALE2'" && !judged.holds));
+    assert!(
+        run::run(&scenario)
+            .properties
+            .iter()
+            .any(|judged| judged.property.name() == "ALE2'" && !judged.holds)
+    );
     assert_eq!(shrink(&scenario, Property::Ale2Prime, &effort(), &NEVER), None);
     let waived = Goal { waived: vec![Assumption::Fifo], ..Goal::property(Property::Ale2Prime) };
     let shrunk = shrink_to(&scenario, &waived, &effort(), &NEVER).expect("it is broken");

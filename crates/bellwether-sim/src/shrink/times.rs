@@ -26,7 +26,7 @@ pub(super) fn end_sooner(best: &mut Scenario, trials: &mut Trials<'_>) {
     }
 }
 
-/// Moves events to rounder and earlier times, alone and with all that comes after them, and rounds delays.
+/// Moves events to rounder and earlier times, by themselves and with all later events, and rounds delays.
 pub(super) fn rounder(best: &mut Scenario, trials: &mut Trials<'_>) {
     for at in 0..best.events.len() {
         while let Some(smaller) = trials.smaller(best, moved(best, at)) {
@@ -38,8 +38,8 @@ pub(super) fn rounder(best: &mut Scenario, trials: &mut Trials<'_>) {
     }
 }
 
-/// The scenario with that event at other times: with what comes after it moved as much, with what happens at the same
-/// instant, or alone. Coarse times come first.
+/// The scenario with that event at other times: together with all later events, with those of the same instant, or by
+/// itself. Coarse times come first.
 pub(super) fn moved(scenario: &Scenario, event: usize) -> Vec<Scenario> {
     let at = scenario.events[event].at;
     let instants = UNITS.iter().flat_map(|unit| instants(at, *unit));
@@ -77,16 +77,22 @@ fn shifted(scenario: &Scenario, chosen: impl Fn(usize, Time) -> bool, from: Time
     shifted
 }
 
-/// The scenario with the delay of that event, if it has one, constant and rounder.
+/// The scenario with the delay of that event, or the time that something takes in it, constant and rounder.
 fn delayed(scenario: &Scenario, event: usize) -> Vec<Scenario> {
-    let Fault::Slow { latency, .. } = scenario.events[event].fault else { return Vec::new() };
-    let ends = [latency.low, latency.high].map(|span| Time::ZERO + span);
+    let ends = match scenario.events[event].fault {
+        Fault::Slow { latency, .. } => [latency.low, latency.high],
+        Fault::Work { ends_after: Some(time), .. } | Fault::ResignFor { hold: Some(time), .. } => [time; 2],
+        _ => return Vec::new(),
+    };
+    let ends = ends.map(|span| Time::ZERO + span);
     let rounds = UNITS.iter().flat_map(|unit| ends.map(|end| [up_to(end, *unit), down_to(end, *unit)]));
     let spans = rounds.flatten().chain(ends).map(|time| time.since(Time::ZERO));
     let with = |span: Span| {
         let mut candidate = scenario.clone();
-        if let Fault::Slow { latency, .. } = &mut candidate.events[event].fault {
-            *latency = Latency::constant(span);
+        match &mut candidate.events[event].fault {
+            Fault::Slow { latency, .. } => *latency = Latency::constant(span),
+            Fault::Work { ends_after: time, .. } | Fault::ResignFor { hold: time, .. } => *time = Some(span),
+            _ => {}
         }
         candidate
     };

@@ -1,4 +1,4 @@
-//! Plays candidates and remembers what came of them.
+//! Plays candidates and remembers the results.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ pub(super) struct Trials<'a> {
     /// Set when somebody no longer waits.
     stop: &'a AtomicBool,
     runs: u64,
-    /// What was played and would not do, by the hash of its file.
+    /// Candidates that failed, by the hash of their files.
     failed: BTreeSet<u64>,
     end: End,
 }
@@ -32,7 +32,7 @@ enum End {
     Early,
     /// No sooner than so long after its last event.
     AfterQuiet(Span),
-    /// When the original did: what a run costs depends on how long it is.
+    /// When the original ended: the cost of a run depends on its length.
     At(Time),
 }
 
@@ -82,7 +82,7 @@ impl<'a> Trials<'a> {
         &self.goal
     }
 
-    /// The earliest end that is allowed with these events; none if it must stay.
+    /// The earliest end that is allowed with these events; `None` if it must stay.
     pub(super) fn soonest_end(&self, scenario: &Scenario) -> Option<Time> {
         match self.end {
             End::Early => Some(last_event(scenario)),
@@ -104,7 +104,7 @@ impl<'a> Trials<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Not what is no scenario that a file could hold, ends too soon, or was played before.
+    /// `None` if no file could hold the candidate, if it ends too soon, or if it was played before.
     fn worth_playing(&self, candidate: Scenario) -> Option<(u64, Scenario)> {
         let ends_in_time = match self.end {
             End::Early => true,
@@ -130,8 +130,8 @@ fn last_event(scenario: &Scenario) -> Time {
     scenario.events.iter().map(|planned| planned.at).max().unwrap_or(Time::ZERO)
 }
 
-/// The place of the first item that passes the test. Tests run ahead of what is known, several at a time, and what they
-/// find beyond the first is not used.
+/// The place of the first item that passes the test. Several tests run at a time; results beyond the first are not
+/// used.
 fn first_that<T: Sync>(items: &[T], threads: usize, test: impl Fn(&T) -> bool + Sync) -> Option<usize> {
     let threads = threads.min(items.len());
     if threads <= 1 {

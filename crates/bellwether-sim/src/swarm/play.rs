@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 
 use super::reached::{Reached, Spotter};
 
-/// What came of one plan.
+/// The result of one plan.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// Everything that happened.
@@ -17,7 +17,7 @@ pub struct Played {
     pub messages: u64,
     /// The verdict on each property that applied.
     pub findings: Vec<Finding>,
-    /// What occurred that must occur in some plans.
+    /// The situations that occurred.
     pub reached: Reached,
 }
 

@@ -1,4 +1,4 @@
-//! Situations that must occur in some plans: a search that never comes near the edge proves nothing.
+//! Situations that must occur in some plans: a search that never reaches them proves nothing.
 //!
 //! What must be reached follows from what the algorithm promises, the messages it has and the faults that may be drawn;
 //! nothing here knows an algorithm by name. Each is recognised in the trace (`spotter.rs`).
@@ -17,7 +17,7 @@ use crate::plan::{FaultClass, Limits};
 
 pub use spotter::Spotter;
 
-/// What may happen in a run.
+/// A situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Situation {
     /// After somebody had led, two nodes organised elections at once.
@@ -62,7 +62,7 @@ pub enum Situation {
     Overtaken,
     /// A message took longer than δ.
     Late,
-    /// A message of a former life of its sender was refused.
+    /// A message of a former incarnation of its sender was refused.
     OldLifeRefused,
     /// Another leader than before was announced to an application.
     AnnouncedAnother,
@@ -149,7 +149,7 @@ fn kinds(spec: &'static Spec) -> impl Iterator<Item = Situation> {
     spec.kinds.iter().map(|kind| Situation::Received(kind.name()))
 }
 
-/// An algorithm, and what may befall it.
+/// An algorithm, and the faults that may happen.
 struct Mix {
     spec: &'static Spec,
     variant: Variant,
@@ -194,8 +194,8 @@ impl Mix {
             Situation::Duplicated => has(Duplicate) && any_order,
             Situation::Overtaken => has(Delay) && any_order,
             Situation::Late => has(Delay),
-            // Where order is kept, what a former life sent comes before the new one. As printed, messages do not tell one
-            // life from another.
+            // Where order is kept, what a former incarnation sent comes before the new one. As printed, messages do not
+            // tell one incarnation from another.
             Situation::OldLifeRefused => {
                 restarts && has(Delay) && any_order && self.variant == Variant::Repaired
             }
@@ -212,6 +212,8 @@ impl Mix {
             Property::A3 => false, // Of views, too, which are agreed on while the old one works.
             Property::Sle1 | Property::Sle2 | Property::Ale1 | Property::Ale2 | Property::Ale2Prime => true,
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
+            Property::EpochGrows | Property::EpochOnce | Property::AnnouncedOnce => false,
+            Property::WorkEndsFirst | Property::Answered | Property::Led => false,
             Property::History | Property::RestrictedOnce => false,
             Property::FdComplete | Property::FdAccurate | Property::FdLatency => false,
             Property::LinkHistory | Property::ViewAgree | Property::OneLeaderPerView => false,

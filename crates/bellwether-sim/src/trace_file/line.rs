@@ -10,8 +10,9 @@ use bellwether_proto::io::{Event, Refusal, Turn};
 use bellwether_proto::leadership::{self, Announcement, Cause};
 use bellwether_proto::link;
 use bellwether_proto::message::Kind;
+use bellwether_proto::tenure::{Command, Hold, Refused, Ticket};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
 use bellwether_proto::view::{Members, Status, View};
 use serde::Deserialize;
 
@@ -30,7 +31,7 @@ struct Raw {
     v: u32,
     t_us: u64,
     node: u32,
-    /// Who knows what befell a node from outside need not know its life.
+    /// The author of a truth need not know a node's incarnation.
     #[serde(default)]
     inc: u64,
     ev: String,
@@ -51,6 +52,10 @@ struct Raw {
     group: Option<String>,
     op: Option<u64>,
     attempt: Option<u64>,
+    ticket: Option<u64>,
+    command: Option<String>,
+    hold: Option<String>,
+    done: Option<bool>,
     setup: Option<RawSetup>,
 }
 
@@ -130,7 +135,23 @@ impl Raw {
             "cut" => What::Cut(self.peer()?),
             "mend" => What::Mend(self.peer()?),
             "slow" => What::Slow(self.peer()?),
+            "unlinked" => What::Unlinked(self.peer()?),
+            "asked" | "answered" | "work-begins" | "asked-back" | "work-ends" | "left" => {
+                What::Program(self.program()?)
+            }
             _ => What::Node(self.reported()?),
+        })
+    }
+
+    /// What passed between a member and its program.
+    fn program(&self) -> Result<Program, String> {
+        Ok(match self.ev.as_str() {
+            "asked" => Program::Asked { ticket: self.ticket()?, command: self.command()? },
+            "answered" => Program::Answered { ticket: self.ticket()?, refused: self.refused()? },
+            "work-begins" => Program::WorkBegins { epoch: self.epoch()? },
+            "asked-back" => Program::AskedBack { epoch: self.epoch()? },
+            "work-ends" => Program::WorkEnds,
+            _ => Program::Left,
         })
     }
 
@@ -152,7 +173,7 @@ impl Raw {
             "link-up" | "link-down" => Event::Link(self.turn()?),
             "members" => Event::Members(self.members()?),
             "pending" => Event::Pending(self.pending.ok_or_else(|| self.without("pending"))?),
-            "yield" => Event::Yield(self.peer()?),
+            "given-up" => Event::GivenUp,
             "reborn" => Event::Reborn(Incarnation(self.inc)),
             "watch" => Event::Watch(self.peer()?),
             "unwatch" => Event::Unwatch(self.peer()?),
@@ -212,9 +233,32 @@ impl Raw {
         let cause = Cause::by_name(name, self.peer.map(NodeId), self.successor.map(NodeId));
         Ok(Announcement {
             leader: self.leader.map(NodeId),
-            epoch: self.epoch.ok_or_else(|| self.without("epoch"))?,
+            epoch: self.epoch()?,
             cause: cause.ok_or_else(|| format!("found the cause {name:?}, which no change has"))?,
         })
+    }
+
+    fn epoch(&self) -> Result<u64, String> {
+        self.epoch.ok_or_else(|| self.without("epoch"))
+    }
+
+    fn ticket(&self) -> Result<Ticket, String> {
+        self.ticket.map(Ticket).ok_or_else(|| self.without("ticket"))
+    }
+
+    fn command(&self) -> Result<Command, String> {
+        let name = self.command.as_ref().ok_or_else(|| self.without("command"))?;
+        let hold: Result<Option<Hold>, _> = self.hold.as_ref().map(|hold| hold.parse()).transpose();
+        let hold = hold.map_err(|error| error.to_string())?;
+        let command = Command::by_name(name, hold, self.peer.map(NodeId));
+        command.ok_or_else(|| format!("found the command {name:?}, which nobody can give"))
+    }
+
+    fn refused(&self) -> Result<Option<&'static str>, String> {
+        if self.done.ok_or_else(|| self.without("done"))? {
+            return Ok(None);
+        }
+        self.reason(&Refused::NAMES, |name| name).map(Some)
     }
 
     fn msg(&self) -> Result<MsgRef, String> {

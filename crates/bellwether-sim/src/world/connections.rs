@@ -2,57 +2,62 @@
 //!
 //! A connection comes about when both are up and no cut is between them. A cut does not end it: what is sent is lost, and
 //! nobody is told. When a process ends, the other end of its connections is told, as fast as a message would be; if a cut is
-//! in the way, when that is mended.
+//! in the way, when that is mended. One that ends with a goodbye is dialled again after a while; until then nothing passes.
 
 use std::collections::BTreeSet;
 
 use bellwether_proto::canonical::Form;
-use bellwether_proto::election::{Election, Setup};
+use bellwether_proto::election::Election;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Input;
-use bellwether_proto::leadership::{KINDS, Terms};
+use bellwether_proto::leadership::KINDS;
+use bellwether_proto::time::Span;
+use bellwether_proto::trace::What;
 use slab::Slab;
 
 use super::World;
 use crate::net::Fate;
-use crate::scenario::index;
+use crate::scenario::{REDIAL, index};
 
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     /// The lower index first.
     up: BTreeSet<(usize, usize)>,
+    /// Those that ended with a goodbye and have not been dialled again, the lower index first.
+    resting: BTreeSet<(usize, usize)>,
     /// Ends of connections that nobody could be told of, with the host to tell.
     unsaid: Vec<(usize, News)>,
     /// News on its way.
     on_its_way: Slab<(usize, News)>,
 }
 
-/// What a node is told that is no message.
+/// What a node is told that is no message, and what else happens after a while.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum News {
     /// The truth about a peer.
     Oracle(NodeId, Option<Incarnation>),
     Linked(NodeId, Incarnation),
     Gone(NodeId, Incarnation),
+    /// The connection ended with a goodbye.
+    Unlinked(NodeId),
+    /// It is dialled again.
+    Redial(NodeId),
+    /// The work of that number has come to its end.
+    WorkEnds(u64),
 }
 
 impl News {
-    pub(super) fn into_input<M>(self) -> Input<M> {
+    /// Of whom it tells.
+    fn peer(self) -> Option<NodeId> {
         match self {
-            Self::Oracle(peer, alive) => Input::Oracle { peer, alive },
-            Self::Linked(peer, incarnation) => Input::Linked { peer, incarnation },
-            Self::Gone(peer, incarnation) => Input::Gone { peer, incarnation },
-        }
-    }
-
-    fn peer(self) -> NodeId {
-        match self {
-            Self::Oracle(peer, _) | Self::Linked(peer, _) | Self::Gone(peer, _) => peer,
+            Self::Oracle(peer, _) | Self::Linked(peer, _) | Self::Gone(peer, _) => Some(peer),
+            Self::Unlinked(peer) | Self::Redial(peer) => Some(peer),
+            Self::WorkEnds(_) => None,
         }
     }
 
     pub(super) fn canonical(self, form: &mut Form) {
-        form.node(self.peer());
+        form.option(self.peer(), Form::node);
         match self {
             Self::Oracle(_, alive) => form.number(u64::from(alive.is_some())),
             Self::Linked(peer, life) => {
@@ -63,14 +68,19 @@ impl News {
                 form.number(3);
                 form.incarnation(peer, life);
             }
+            Self::Unlinked(_) => form.number(4),
+            Self::Redial(_) => form.number(5),
+            Self::WorkEnds(_) => form.number(6),
         }
     }
 }
 
 impl Connections {
     pub(super) fn canonical(&self, form: &mut Form) {
-        form.number(self.up.len() as u64);
-        self.up.iter().for_each(|(one, other)| form.number((*one as u64) << 32 | *other as u64));
+        for pairs in [&self.up, &self.resting] {
+            form.number(pairs.len() as u64);
+            pairs.iter().for_each(|(one, other)| form.number((*one as u64) << 32 | *other as u64));
+        }
         for (to, news) in &self.unsaid {
             form.number(*to as u64);
             news.canonical(form);
@@ -82,18 +92,15 @@ impl Connections {
         form.number(to as u64);
         news.canonical(form);
     }
+
+    /// Whether nothing passes between the two because they are not connected for the moment.
+    pub(super) fn rest(&self, one: usize, other: usize) -> bool {
+        !self.resting.is_empty() && self.resting.contains(&pair(one, other))
+    }
 }
 
-/// As the agent sets them.
-pub(super) fn terms(setup: &Setup, epoch: u64) -> Terms {
-    Terms {
-        period: setup.timing.tau,
-        settle: Terms::settle(setup.protocol.spec(), &setup.timing),
-        priority: 0,
-        preempt: None,
-        hands_over: setup.protocol.spec().hands_over,
-        epoch,
-    }
+fn pair(one: usize, other: usize) -> (usize, usize) {
+    (one.min(other), one.max(other))
 }
 
 impl<E: Election> World<'_, E> {
@@ -105,16 +112,16 @@ impl<E: Election> World<'_, E> {
     /// Connects two nodes if they can be, and are not; and tells what could not be told before.
     pub(super) fn reconnect(&mut self, one: usize, other: usize) {
         let Some(connections) = &mut self.connections else { return };
-        if self.net.is_cut(one, other) || self.net.is_cut(other, one) {
+        if self.net.is_cut(one, other) || self.net.is_cut(other, one) || connections.rest(one, other) {
             return;
         }
         let ids = [self.hosts[one].id, self.hosts[other].id];
-        let pair = |(to, news): &mut (usize, News)| {
-            (*to == one && news.peer() == ids[1]) || (*to == other && news.peer() == ids[0])
+        let concerns = |(to, news): &mut (usize, News)| {
+            (*to == one && news.peer() == Some(ids[1])) || (*to == other && news.peer() == Some(ids[0]))
         };
-        let said: Vec<_> = connections.unsaid.extract_if(.., pair).collect();
+        let said: Vec<_> = connections.unsaid.extract_if(.., concerns).collect();
         let up = |at: usize| self.hosts[at].node.is_some();
-        let made = up(one) && up(other) && connections.up.insert((one.min(other), one.max(other)));
+        let made = up(one) && up(other) && connections.up.insert(pair(one, other));
         said.into_iter().for_each(|(to, news)| self.tell(to, news));
         if made {
             let life = |at: usize| self.hosts[at].disk.incarnation;
@@ -124,9 +131,10 @@ impl<E: Election> World<'_, E> {
         }
     }
 
-    /// The node's process has ended.
-    pub(super) fn disconnect(&mut self, at: usize) {
+    /// The node's process has ended, with a goodbye or without.
+    pub(super) fn disconnect(&mut self, at: usize, goodbye: bool) {
         let (id, life) = (self.hosts[at].id, self.hosts[at].disk.incarnation);
+        let news = if goodbye { News::Unlinked(id) } else { News::Gone(id, life) };
         let Some(connections) = &mut self.connections else { return };
         let ended: Vec<_> =
             connections.up.extract_if(.., |(one, other)| *one == at || *other == at).collect();
@@ -134,9 +142,9 @@ impl<E: Election> World<'_, E> {
             let to = if one == at { other } else { one };
             if self.net.is_cut(at, to) {
                 let connections = self.connections.as_mut().expect("looked at above");
-                connections.unsaid.push((to, News::Gone(id, life)));
+                connections.unsaid.push((to, news));
             } else {
-                self.tell(to, News::Gone(id, life));
+                self.tell(to, news);
             }
         }
         // What it was not told is of no interest to its next life.
@@ -145,22 +153,60 @@ impl<E: Election> World<'_, E> {
         }
     }
 
+    /// The connection between two nodes, if there is one, ends with a goodbye. Both are told, and dial again.
+    pub(super) fn unlink(&mut self, one: usize, other: usize) {
+        let Some(connections) = &mut self.connections else { return };
+        if !connections.up.remove(&pair(one, other)) {
+            return;
+        }
+        let ids = [self.hosts[one].id, self.hosts[other].id];
+        self.tell(one, News::Unlinked(ids[1]));
+        self.tell(other, News::Unlinked(ids[0]));
+        self.rest(one, other, true);
+        self.later(one, REDIAL, News::Redial(ids[1]));
+    }
+
+    fn redial(&mut self, one: usize, other: usize) {
+        self.rest(one, other, false);
+        self.reconnect(one, other);
+    }
+
+    fn rest(&mut self, one: usize, other: usize, rest: bool) {
+        let was_severed = [self.is_severed(one, other), self.is_severed(other, one)];
+        if let Some(connections) = &mut self.connections {
+            match rest {
+                true => connections.resting.insert(pair(one, other)),
+                false => connections.resting.remove(&pair(one, other)),
+            };
+        }
+        self.record_severed(one, other, was_severed[0]);
+        self.record_severed(other, one, was_severed[1]);
+    }
+
     /// Sends news on its way. The kernel repeats what the network loses.
     fn tell(&mut self, to: usize, news: News) {
-        let from = index(news.peer());
+        let from = news.peer().map_or(to, index);
         let arrives = match self.net.carry(self.now, from, to, KINDS[0], &mut self.rng) {
             Fate::Arrives(first, _) => first,
             Fate::Lost(_) => self.now,
         };
+        self.later(to, arrives.since(self.now), news);
+    }
+
+    /// Has something happen to a host after a while.
+    pub(super) fn later(&mut self, to: usize, after: Span, news: News) {
         if let Some(connections) = &mut self.connections {
             let slot = connections.on_its_way.insert((to, news));
-            self.queue.tell(arrives, slot);
+            self.queue.tell(self.now + after, slot);
         }
     }
 
     pub(super) fn break_news(&mut self, slot: usize) {
         let Some(connections) = &mut self.connections else { return };
         let (to, news) = connections.on_its_way.remove(slot);
+        if let News::Redial(peer) = news {
+            return self.redial(to, index(peer));
+        }
         let host = &mut self.hosts[to];
         if host.node.is_none() {
             return;
@@ -168,7 +214,23 @@ impl<E: Election> World<'_, E> {
         if host.paused {
             host.news.push_back(news);
         } else {
-            self.input(to, news.into_input());
+            self.hear(to, news);
         }
+    }
+
+    /// The node, which runs, is told.
+    pub(super) fn hear(&mut self, at: usize, news: News) {
+        let input = match news {
+            News::Oracle(peer, alive) => Input::Oracle { peer, alive },
+            News::Linked(peer, incarnation) => Input::Linked { peer, incarnation },
+            News::Gone(peer, incarnation) => Input::Gone { peer, incarnation },
+            News::Unlinked(peer) => {
+                self.record(at, What::Unlinked(peer));
+                Input::Unlinked { peer }
+            }
+            News::WorkEnds(no) => return self.work_ends(at, no),
+            News::Redial(peer) => return self.redial(at, index(peer)),
+        };
+        self.input(at, input);
     }
 }

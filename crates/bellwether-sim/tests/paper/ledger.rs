@@ -155,11 +155,12 @@ fn check_scenarios_are_named(
     let named: BTreeSet<String> = scenarios_in(ledger).chain(scenarios_in(divergence)).collect();
     for file in &repository.scenarios {
         if paper.scenarios.iter().any(|start| file.starts_with(start)) && !named.contains(file) {
-            problems.push(format!("scenarios/{file} is named neither here nor in docs/divergence.md"));
+            problems
+                .push(format!("scenarios/{file} is named neither here nor in docs/concepts/divergence.md"));
         }
     }
     for file in scenarios_in(divergence).filter(|file| !repository.scenarios.contains(file)) {
-        problems.push(format!("docs/divergence.md names scenarios/{file}, which does not exist"));
+        problems.push(format!("docs/concepts/divergence.md names scenarios/{file}, which does not exist"));
     }
 }
 
@@ -167,7 +168,7 @@ fn check_errata(paper: &Paper, divergence: &str, problems: &mut Vec<String>) {
     for erratum in paper.errata.clone().map(|n| format!("{}{n}", paper.erratum)) {
         let heading = format!("{erratum}:");
         if !divergence.lines().any(|line| line.starts_with('#') && line.contains(&heading)) {
-            problems.push(format!("docs/divergence.md has no section on {erratum}"));
+            problems.push(format!("docs/concepts/divergence.md has no section on {erratum}"));
         }
     }
 }
@@ -249,7 +250,7 @@ fn ledger(paper: &Paper) -> String {
 }
 
 fn divergence() -> String {
-    read(&root().join("docs/divergence.md"))
+    read(&root().join("docs/concepts/divergence.md"))
 }
 
 // The check can fail.
@@ -327,7 +328,7 @@ fn every_way_to_be_unsound_is_found() {
         (
             "Scenarios: `eno1-x.toml`",
             "",
-            "scenarios/eno1-x.toml is named neither here nor in docs/divergence.md",
+            "scenarios/eno1-x.toml is named neither here nor in docs/concepts/divergence.md",
         ),
     ];
     for (sound_part, unsound, expected) in cases {
@@ -341,11 +342,11 @@ fn every_way_to_be_unsound_is_found() {
 #[test]
 fn what_the_other_files_lack_is_found() {
     let without_one = errata().replace("## E-NO2: a slip", "E-NO2: a slip");
-    assert_eq!(problems(&without_one, &planted()), "docs/divergence.md has no section on E-NO2");
+    assert_eq!(problems(&without_one, &planted()), "docs/concepts/divergence.md has no section on E-NO2");
     let gone = errata() + "Run `bellwether sim scenarios/gone.toml`.";
     assert_eq!(
         problems(&gone, &planted()),
-        "docs/divergence.md names scenarios/gone.toml, which does not exist"
+        "docs/concepts/divergence.md names scenarios/gone.toml, which does not exist"
     );
     let mut repository = planted();
     repository.of_the_paper.insert("about_nothing".to_owned());

@@ -89,7 +89,7 @@ pub(crate) fn play_with(scenario: &Scenario, listener: impl FnMut(&TraceEvent)) 
 }
 
 pub(crate) fn holds(report: &Report, property: Property) -> bool {
-    let judged = report.properties.iter().find(|judged| judged.name == property.name());
+    let judged = report.properties.iter().find(|judged| judged.property == property);
     judged.unwrap_or_else(|| panic!("{property} had nothing to judge")).holds
 }
 

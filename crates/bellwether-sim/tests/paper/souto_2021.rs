@@ -88,7 +88,8 @@ fn c41_concurrent_elections_end_under_the_strongest() {
             scenario.events.push(at(1_000, Fault::Crash(vec![NodeId(1)])));
             scenario.events.push(at(1_000 + 2 * offset, Fault::Recover(vec![NodeId(5)])));
             let report = run::run(&scenario);
-            let held = |name| report.properties.iter().any(|judged| judged.name == name && judged.holds);
+            let held =
+                |name| report.properties.iter().any(|judged| judged.property.name() == name && judged.holds);
             assert!(held("A1") && held("A2"), "{offset} {slow}: {:?}", report.properties);
             let up = report.last.iter().filter(|node| node.up);
             assert!(up.clone().all(|node| node.leader == Some(2)), "{offset} {slow}: {:?}", report.last);

@@ -126,7 +126,7 @@ fn c18_detectors_are_accurate_once_the_system_is_stable() {
     let mut judged = 0;
     for seed in 1..=200 {
         let report = run::run(&plan::draw(Protocol::AsyncBully, Variant::Repaired, seed));
-        let verdict = report.properties.iter().find(|judged| judged.name == "FD-ACCURATE");
+        let verdict = report.properties.iter().find(|judged| judged.property.name() == "FD-ACCURATE");
         judged += u32::from(verdict.is_some());
         assert!(verdict.is_none_or(|verdict| verdict.holds), "seed {seed}: {verdict:?}");
     }
@@ -611,13 +611,13 @@ fn assert_all_hold(findings: &[Finding], properties: &[Property], what: &str) {
 
 fn assert_report(report: &Report, properties: &[Property], what: &str) {
     for property in properties {
-        let judged = report.properties.iter().find(|judged| judged.name == property.name());
+        let judged = report.properties.iter().find(|judged| judged.property == *property);
         let judged = judged.unwrap_or_else(|| panic!("{what}: {property} had nothing to judge"));
         assert!(judged.holds, "{what}: {property} {:?}", judged.violation);
     }
 }
 
 fn assert_holds(report: &Report, property: Property, seed: u64) {
-    let judged = report.properties.iter().find(|judged| judged.name == property.name());
+    let judged = report.properties.iter().find(|judged| judged.property == property);
     assert!(judged.is_none_or(|judged| judged.holds), "seed {seed}: {judged:?}");
 }

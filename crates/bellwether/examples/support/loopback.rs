@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::{SocketAddr, TcpListener};
 
-use bellwether::Config;
-use bellwether::config::Peers;
-use bellwether::ident::NodeId;
 use bellwether::tls::{Authority, Validity};
+use bellwether::{Config, NodeId, Peers};
 use tempfile::TempDir;
 
 /// Configurations for that many members, with ids from 1 on. They keep their state in the directory, which goes with it.

@@ -12,7 +12,7 @@ use super::config::{verify_chain, verify_id};
 use super::names::{check_cluster_name, cluster_dns_name, node_dns_name};
 use super::{Identity, TlsError, certificates};
 
-/// Certificates are good from this long ago: the clocks of two machines are never quite the same.
+/// Certificates are valid from this long ago, because the clocks of two machines are never quite the same.
 const BACKDATED: Duration = Duration::from_secs(60 * 60);
 
 /// No certificate is made for longer: the format runs out of years.
@@ -28,7 +28,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// From now, or rather an hour ago, for so many days; a hundred years at most.
+    /// From an hour ago, for this many days from now; at most a hundred years.
     pub fn days(days: u32) -> Self {
         let now = SystemTime::now();
         let days = Duration::from_secs(24 * 60 * 60) * days.min(DAYS_MAX);
@@ -55,7 +55,7 @@ impl Authority {
     /// # Errors
     /// If no cluster can have that name.
     pub fn create(cluster: &str, validity: Validity) -> Result<Self, TlsError> {
-        check_cluster_name(cluster).map_err(TlsError::ClusterName)?;
+        check_cluster_name(cluster)?;
         let key = KeyPair::generate().map_err(make)?;
         let mut params = authority_params(cluster);
         params.not_before = validity.from.into();
@@ -69,7 +69,7 @@ impl Authority {
     /// # Errors
     /// If it is another cluster's, was made by other means, or the two do not belong together.
     pub fn from_pem(cluster: &str, cert: &str, key: &str) -> Result<Self, TlsError> {
-        check_cluster_name(cluster).map_err(TlsError::ClusterName)?;
+        check_cluster_name(cluster)?;
         let ca = certificates(cert, "the authority's certificate")?;
         let key = KeyPair::from_pem(key).map_err(|error| TlsError::Pem {
             place: "the authority's key".to_owned(),
@@ -101,7 +101,7 @@ impl Authority {
         &self.cert_pem
     }
 
-    /// Its private key. Whoever has it can be any member.
+    /// Its private key. With it one can pose as any member.
     pub fn key_pem(&self) -> String {
         self.issuer.key().serialize_pem()
     }

@@ -12,7 +12,7 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore, ServerConfig};
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
-use super::names::{cluster_dns_name, id_in_dns_name, node_dns_name};
+use super::names::{check_cluster_name, cluster_dns_name, id_in_dns_name, node_dns_name};
 use super::{Identity, Parts, Places, TlsError};
 
 /// Both sides of the connections of one member.
@@ -30,9 +30,10 @@ pub(crate) struct TlsConfigs {
 
 impl TlsConfigs {
     /// # Errors
-    /// If the identity is not that of this member, or cannot be used at all. One that peers will refuse, because it
-    /// has expired, say, is no error: the clock may be what is wrong.
+    /// If the identity is not that of this member, or cannot be used at all. An identity that peers will refuse,
+    /// for example because it has expired, is no error: the clock may be wrong.
     pub(crate) fn new(identity: &Identity, cluster: &str, id: NodeId) -> Result<Self, TlsError> {
+        check_cluster_name(cluster)?;
         let parts = identity.parts(&Places::default())?;
         verify_id(&parts.chain[0], cluster, id)?;
         let trouble = verify_chain(&parts.chain[0], &parts.chain[1..], &parts.ca).err();
@@ -127,8 +128,7 @@ fn roots(ca: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, TlsError>
 }
 
 fn server_name(name: String) -> Result<ServerName<'static>, TlsError> {
-    let fault = format!("{name:?} cannot be a name in a certificate");
-    ServerName::try_from(name).map_err(|_| TlsError::ClusterName(fault))
+    ServerName::try_from(name.clone()).map_err(|error| unusable(&name, &error))
 }
 
 fn unusable(place: &str, problem: &dyn std::error::Error) -> TlsError {

@@ -5,11 +5,19 @@ use bellwether_proto::ident::NodeId;
 /// No cluster's name is longer. A label of a DNS name has at most 63 characters.
 const CLUSTER_NAME_MAX: usize = 40;
 
+/// A name that no cluster can have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the cluster's name {name:?} {fault}; it may have 1 to {CLUSTER_NAME_MAX} of a-z, 0-9 and -")]
+pub struct ClusterNameError {
+    name: String,
+    fault: &'static str,
+}
+
 /// Whether a cluster can have that name: it becomes part of the names in certificates.
 ///
 /// # Errors
 /// Says what is wrong with it.
-pub fn check_cluster_name(name: &str) -> Result<(), String> {
+pub fn check_cluster_name(name: &str) -> Result<(), ClusterNameError> {
     let fault = if name.is_empty() {
         "is empty"
     } else if name.chars().count() > CLUSTER_NAME_MAX {
@@ -21,7 +29,7 @@ pub fn check_cluster_name(name: &str) -> Result<(), String> {
     } else {
         return Ok(());
     };
-    Err(format!("the cluster's name {name:?} {fault}; it may have 1 to {CLUSTER_NAME_MAX} of a-z, 0-9 and -"))
+    Err(ClusterNameError { name: name.to_owned(), fault })
 }
 
 /// The name that all members' certificates carry.

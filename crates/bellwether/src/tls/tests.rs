@@ -90,7 +90,7 @@ fn names_that_fit_into_certificates_are_allowed() {
     }
     for name in ["", "-", "a-", "-a", "A", "a.b", "a b", "ä", "a_b", &"x".repeat(41)] {
         let error = check_cluster_name(name).unwrap_err();
-        assert!(error.contains(&format!("{name:?}")), "{error}");
+        assert!(error.to_string().contains(&format!("{name:?}")), "{error}");
         assert!(Authority::create(name, Validity::days(1)).is_err());
     }
 }
@@ -146,7 +146,7 @@ fn a_file_that_is_wrong_is_named() {
         files.write(name, text);
         let error = files.load().unwrap_err().to_string();
         let path = files.dir.path().join(name).display().to_string();
-        assert!(error.contains(words) && error.contains(&path), "{name}: {error}");
+        assert!(error.to_string().contains(words) && error.contains(&path), "{name}: {error}");
     }
     let files = Files::of(&identity);
     fs::remove_file(files.dir.path().join("key")).unwrap();

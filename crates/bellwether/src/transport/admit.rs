@@ -16,7 +16,7 @@ use super::table::{Incumbent, Inward, Outward, Process, Rejected};
 /// A process that is alive answers within that time. It does so from its event loop, whatever else it has to do.
 const ALIVE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// So many processes of one id may turn out to be dead while one waits for its place.
+/// At most this many processes of one id may turn out to be dead while one waits for its place.
 const ROUNDS: usize = 3;
 
 /// No more questions wait on one connection.

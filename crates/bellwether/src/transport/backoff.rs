@@ -10,8 +10,7 @@ const SHORTEST: Duration = Duration::from_millis(20);
 /// No wait is longer.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Waits that double, each somewhere between its half and its whole, so that a cluster that comes back does not do so in
-/// step.
+/// Waits that double, each drawn between half of it and all of it, so that the members of a cluster do not dial in step.
 #[derive(Debug)]
 pub(super) struct Backoff {
     next: Duration,
@@ -30,7 +29,7 @@ impl Backoff {
         Duration::from_micros(whole / 2 + self.rng.next_u64() % (whole / 2 + 1))
     }
 
-    /// It went well: the next failure is a new story.
+    /// It went well: the next wait is the shortest again.
     pub(super) fn reset(&mut self) {
         self.next = SHORTEST;
     }

@@ -1,5 +1,6 @@
-//! Lines in the log that a stranger can cause, and so must not be able to flood it with.
+//! Log lines that a stranger can cause. They are limited, so that a stranger cannot flood the log.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// What a complaint is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum About {
     /// The listener itself.
     Listener,
@@ -27,10 +28,21 @@ pub(super) enum About {
     Content,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Complaints {
-    kinds: [Mutex<Kind>; 7],
+impl About {
+    /// What happened, for the log.
+    fn happened(self) -> &'static str {
+        match self {
+            Self::Listener => "no connection could be taken",
+            Self::Crowd | Self::Tls | Self::Greeting | Self::Duplicate => "a connection was refused",
+            Self::OurId => "two processes have the same id",
+            Self::Content => "a connection was ended for what came on it",
+        }
+    }
 }
+
+/// What was logged last, by what it was about.
+#[derive(Debug, Default)]
+pub(super) struct Complaints(Mutex<BTreeMap<About, Kind>>);
 
 #[derive(Debug, Default)]
 struct Kind {
@@ -39,27 +51,27 @@ struct Kind {
 }
 
 impl Complaints {
-    /// Logs that a connection with that peer was refused or ended, unless it has just logged another such.
+    /// Logs what happened on a connection with that peer, unless such a line has just been logged.
     pub(super) fn log(&self, about: About, peer: Option<SocketAddr>, problem: &dyn Display) {
         let Some(suppressed) = self.may_log(about, Instant::now()) else { return };
         let peer = peer.map_or_else(|| "-".to_owned(), |peer| peer.to_string());
+        let happened = about.happened();
         match about {
             // Somebody has to look.
-            About::OurId => tracing::error!(?about, %peer, %problem, suppressed, "a connection was refused"),
+            About::OurId => tracing::error!(?about, %peer, %problem, suppressed, "{happened}"),
             About::Listener
             | About::Crowd
             | About::Tls
             | About::Greeting
             | About::Duplicate
-            | About::Content => {
-                tracing::warn!(?about, %peer, %problem, suppressed, "a connection was refused");
-            }
+            | About::Content => tracing::warn!(?about, %peer, %problem, suppressed, "{happened}"),
         }
     }
 
-    /// How many were held back since the last that was logged; `None` if this one must be, too.
+    /// How many lines were held back since the last one; `None` if this one must be held back, too.
     fn may_log(&self, about: About, now: Instant) -> Option<u64> {
-        let mut kind = self.kinds[about as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = kinds.entry(about).or_default();
         if kind.last.is_some_and(|last| now.saturating_duration_since(last) < INTERVAL) {
             kind.suppressed += 1;
             return None;

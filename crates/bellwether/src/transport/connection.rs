@@ -16,7 +16,7 @@ use super::record::{self, Record};
 /// TCP, TLS and the greeting together take no longer.
 pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A peer that takes nothing for that long is given up.
+/// A peer that takes no bytes for this long is given up.
 pub(super) const STUCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Saying goodbye takes no longer.
@@ -43,7 +43,7 @@ impl Over {
     }
 }
 
-/// Keeps a connection, or the dialling of an address, going. Who drops it ends that.
+/// Keeps a connection, or the dialling of an address, going. Dropping it ends that.
 #[derive(Debug)]
 pub(super) struct Leash {
     held: oneshot::Sender<Infallible>,
@@ -72,7 +72,8 @@ impl Held {
     }
 }
 
-/// Frames are small and urgent; and a machine that has lost its power answers nothing, so that silence must end by itself.
+/// Frames are small and urgent, so they are sent at once. A machine without power answers nothing, so silence must end the
+/// connection by itself.
 pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(stream);
@@ -97,8 +98,8 @@ pub(super) async fn write_bytes<W: AsyncWrite + Unpin>(stream: &mut W, bytes: &[
     timeout(STUCK_TIMEOUT, written).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// Closes the connection on purpose: says so, and waits until the other side has heard it. To close with bytes unread
-/// would make the kernel reset the connection, which looks like a crash.
+/// Closes the connection on purpose: says goodbye, and waits until the other side has heard it. If bytes were left
+/// unread, the kernel would reset the connection, which looks like a crash.
 pub(super) async fn say_goodbye<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) {
     let farewell = async {
         stream.shutdown().await?;

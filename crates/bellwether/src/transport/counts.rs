@@ -29,7 +29,7 @@ impl Count {
 }
 
 impl Counts {
-    /// What is not the transport's to count is 0.
+    /// What the transport does not count is 0.
     pub(super) fn counters(&self) -> Counters {
         Counters {
             received: self.received.get(),

@@ -21,10 +21,10 @@ use super::table::{Dial, DialState, Process};
 /// A connection that lived that long was a good one.
 const GOOD: Duration = Duration::from_secs(5);
 
-/// An address where nobody else is, or nobody new, is tried again after that time.
+/// An address at which only this member, or an already connected one, answers is tried again after this time.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// So many failures in a row, some seconds of them, are told.
+/// After this many failures in a row, which take some seconds, a warning is logged.
 const WORTH_A_WARNING: u32 = 12;
 
 /// Where to dial.
@@ -32,7 +32,7 @@ const WORTH_A_WARNING: u32 = 12;
 pub(super) enum Place {
     /// This member, at the addresses that the name has at the time.
     Member(NodeId, String),
-    /// Whoever is at this address.
+    /// Any member at this address.
     Address(SocketAddr),
 }
 

@@ -1,4 +1,4 @@
-//! Reaching a peer, and finding out whether it is who it should be.
+//! Reaching a peer, and checking that it is the right one.
 
 use std::io;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ pub(super) struct Welcomed {
     pub(super) greeting: Option<Greeting>,
 }
 
-/// While this lives, nobody else greets that peer.
+/// While this exists, no other dial greets that peer.
 pub(super) struct Greeting {
     shared: Arc<Shared>,
     id: NodeId,
@@ -100,7 +100,7 @@ impl DialError {
     }
 }
 
-/// Connects with whoever should be there.
+/// Connects with the member that should be there.
 ///
 /// # Errors
 /// Of several addresses, the error of the last.
@@ -162,8 +162,8 @@ async fn greet(shared: &Arc<Shared>, place: &Place, address: SocketAddr) -> Resu
     }
 }
 
-/// Whether to greet: a greeting takes the place of the one before, so it must go neither to the wrong member nor to one
-/// that is greeted at another of its addresses. The certificate says who is there.
+/// Whether to greet. A greeting replaces an earlier one, so it must go neither to the wrong member nor to one that is
+/// being greeted at another of its addresses. The certificate says who is there.
 fn begin(
     shared: &Arc<Shared>,
     place: &Place,
@@ -181,7 +181,7 @@ fn begin(
     }
 }
 
-/// A certificate may carry more names than one; what counts is what the peer says.
+/// A certificate may carry several names; the id in the peer's welcome counts.
 fn expect(shared: &Shared, place: &Place, address: SocketAddr, found: NodeId) -> Result<(), DialError> {
     match *place {
         Place::Member(expected, _) if found != expected => {

@@ -38,7 +38,8 @@ pub(super) fn list(shared: &Shared) -> Vec<Participant> {
     [ours].into_iter().chain(known).chain(strangers).collect()
 }
 
-/// As others are told, if we know: the list may have us, or a name may have led us to ourselves.
+/// This member's own address as others know it, if it is known: the list may have it, or a dialled name may
+/// have led back here.
 fn own_address(shared: &Shared, table: &Table) -> String {
     let listed = match &shared.peers {
         Peers::Listed(listed) => listed.get(&shared.me).cloned(),

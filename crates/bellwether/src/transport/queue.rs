@@ -7,13 +7,13 @@ use tokio::sync::Notify;
 
 use super::record::{self, Record};
 
-/// No more frames wait. A frame that has waited that long is old news: the oldest makes room for the newest.
+/// At most this many frames wait. The oldest makes room for the newest, because old frames are out of date.
 pub(super) const FRAMES_MAX: usize = 256;
 
-/// No more answers wait. A peer that asks faster than it takes answers gets the latest.
+/// At most this many answers wait. A peer that asks faster than it takes answers gets the latest.
 const PONGS_MAX: usize = 8;
 
-/// As many bytes are written at once, if they are there, give or take a frame.
+/// About this many bytes are written at once, if there are that many.
 const BATCH: usize = 16 * 1024;
 
 #[derive(Debug, Default)]

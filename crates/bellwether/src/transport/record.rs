@@ -21,7 +21,7 @@ pub(super) const VERSION: u8 = 1;
 /// No record is longer: a frame, its kind and its length.
 pub(super) const RECORD_MAX: usize = FRAME_MAX + 8;
 
-/// No record is longer that is not a frame.
+/// No record other than a frame is longer.
 pub(super) const CONTROL_MAX: usize = 512;
 
 /// No text in a record is longer, so that it stays within [`CONTROL_MAX`].
@@ -46,7 +46,7 @@ pub(super) enum Record<'a> {
 }
 
 impl Record<'_> {
-    /// What to call it in a complaint, whatever it holds.
+    /// Its kind, for log lines.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Hello(_) => "Hello",
@@ -67,7 +67,7 @@ pub(super) struct Hello<'a> {
     pub(super) protocol: &'a str,
     pub(super) id: NodeId,
     pub(super) incarnation: Incarnation,
-    /// Drawn by each process: tells two processes of one id apart.
+    /// A random number of each process, which tells two processes of one id apart.
     pub(super) instance: u64,
 }
 
@@ -111,7 +111,7 @@ pub(super) enum Reason {
 /// Why there is no next record.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
-    /// The other side closed the connection as one should.
+    /// The other side closed the connection properly.
     #[error("it was closed")]
     Goodbye,
     /// The connection ended in any other way.
@@ -125,10 +125,10 @@ pub(super) enum ReadError {
     Malformed,
 }
 
-/// Reads the next record into `bytes`, which is given back and forth so that its room is used again.
+/// Reads the next record into `bytes`, which is passed in so that its memory is used again.
 ///
 /// # Errors
-/// If there is none; the connection is of no use then.
+/// If there is none. Then the connection cannot be used any more.
 pub(super) async fn read<'a, R>(
     stream: &mut R,
     max: usize,

@@ -80,8 +80,8 @@ impl Shared {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the table and tells of it, in one step: events are in the order of the changes. While there is no room for
-    /// an event, nothing changes.
+    /// Changes the table and sends the event in one step, so that events are in the order of the changes. While there is
+    /// no room for an event, nothing changes.
     pub(super) async fn change<T>(&self, change: impl FnOnce(&mut Table) -> (T, Option<NetEvent>)) -> T {
         let permit = self.events.reserve().await;
         let mut table = self.table();
@@ -100,7 +100,7 @@ impl Shared {
         self.change(|_| ((), Some(event))).await;
     }
 
-    /// Hands a frame over that came on that connection; `false` if the connection is not to be read any more.
+    /// Hands over a frame that came on that connection; `false` if the connection must not be read any more.
     pub(super) async fn deliver(&self, no: u64, frame: Frame<AnyMsg>) -> bool {
         self.counts.received.add(1);
         let deliver = |table: &mut Table| {
@@ -110,7 +110,7 @@ impl Shared {
         self.change(deliver).await && !self.events.is_closed()
     }
 
-    /// Whether the driver has fallen so far behind that connections are not read: nobody can be said to be silent then.
+    /// Whether the driver has fallen so far behind that connections are not read. Then nobody may be called silent.
     pub(super) fn is_behind(&self) -> bool {
         self.events.capacity() == 0
     }
@@ -125,7 +125,7 @@ impl Shared {
         Over::Ended(if matches!(error, ReadError::Goodbye) { End::Goodbye } else { End::Broken })
     }
 
-    /// That process sent what it must not.
+    /// That process broke the protocol.
     pub(super) fn misbehaved(&self, process: Process, problem: &dyn Display) -> Over {
         self.counts.refused_frames.add(1);
         let problem = format!("node {}: {problem}", process.id);
@@ -193,7 +193,7 @@ impl Shared {
         2 * self.table().known() + SPARE_CONNECTIONS
     }
 
-    /// That peer is there: who dials it need not wait any longer.
+    /// That peer is there: dials to it need not wait any longer.
     pub(super) fn wake(&self, peer: NodeId) {
         if !self.table().wake(peer) {
             self.search.notify_waiters();

@@ -1,12 +1,12 @@
-//! Connections of which nobody knows yet whose they are. There is room for so many; when one more comes, another goes,
-//! so that a crowd which says nothing cannot keep a member out.
+//! Connections whose peer is not known yet. Their number is limited. When one more comes, another is closed, so that a
+//! crowd of silent strangers cannot keep a member out.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use super::connection::{Held, Leash, leash};
 
-/// No more are listened to at once.
+/// At most this many at once.
 const STRANGERS_MAX: usize = 64;
 
 /// In the order in which they came.
@@ -14,8 +14,8 @@ const STRANGERS_MAX: usize = 64;
 pub(super) struct Strangers(VecDeque<(IpAddr, Leash)>);
 
 impl Strangers {
-    /// Takes one in that came from there. It is a stranger while it holds what it is given, and must go when that is
-    /// released.
+    /// Takes in a connection from that address. It is a stranger while it holds the returned value, and must close
+    /// when that is released.
     pub(super) fn admit(&mut self, from: IpAddr) -> Held {
         self.0.retain(|(_, leash)| leash.is_held());
         if self.0.len() >= STRANGERS_MAX {
@@ -26,7 +26,8 @@ impl Strangers {
         held
     }
 
-    /// The one that came first, of those from the address that most come from: a member at another is not in their way.
+    /// Closes the oldest connection of the address that has the most, so that a member at another address is not
+    /// affected.
     pub(super) fn send_one_away(&mut self) {
         self.0.retain(|(_, leash)| leash.is_held());
         let mut from = BTreeMap::<IpAddr, usize>::new();

@@ -20,7 +20,7 @@ const PEERS_MAX: usize = 1024;
 pub(super) struct Table {
     pub(super) peers: BTreeMap<NodeId, Peer>,
     pub(super) dials: BTreeMap<u64, Dial>,
-    /// Those who are being greeted at an address where somebody yet unknown was dialled.
+    /// The members that are being greeted at an address that was dialled without knowing who is there.
     greeting: BTreeSet<NodeId>,
     next: u64,
     closed: bool,
@@ -32,7 +32,7 @@ pub(super) struct Peer {
     pub(super) out: Option<Outward>,
     pub(super) inward: Option<Inward>,
     pub(super) linked: bool,
-    /// Its latest life.
+    /// Its latest incarnation.
     pub(super) incarnation: Option<Incarnation>,
     /// When its last frame came.
     pub(super) heard: Option<Instant>,
@@ -108,7 +108,7 @@ pub(super) struct Incumbent {
     pub(super) asks: mpsc::Sender<Ask>,
 }
 
-/// A verdict, and what the driver has to hear.
+/// The result, and an event for the driver.
 type Taken = (Result<(), Rejected>, Option<NetEvent>);
 
 impl Table {
@@ -168,7 +168,8 @@ impl Table {
         (room && !self.closed).then(|| self.peers.entry(id).or_default())
     }
 
-    /// Connection `no` with that peer is over. If the link was up, the other direction goes with it.
+    /// Connection `no` with that peer is over. If the two were connected, the other direction is closed as
+    /// well.
     pub(super) fn lost(&mut self, id: NodeId, no: u64, how: End) -> Option<NetEvent> {
         let peer = self.peers.get_mut(&id)?;
         let is_out = peer.out.as_ref().is_some_and(|out| out.no == no);
@@ -221,8 +222,8 @@ impl Table {
         up.map(|(no, _)| *no).collect()
     }
 
-    /// Whether that peer, found at one of several addresses, is to be greeted: not if it has been, or is being,
-    /// elsewhere. A second greeting would take the place of the first.
+    /// Whether to greet that peer, found at one of several addresses. Not if it has been, or is being, greeted
+    /// at another: a second greeting would replace the first.
     pub(super) fn begin_greeting(&mut self, id: NodeId) -> bool {
         !self.is_connected_to(id) && self.greeting.insert(id)
     }
@@ -250,7 +251,7 @@ impl Peer {
         other.then(|| Incumbent { no: inward.no, address: inward.process.address, asks: inward.asks.clone() })
     }
 
-    /// What it means for the old connection that this process takes its place.
+    /// How the old connection ends when this process takes its place.
     fn how_replaced(&self, instance: u64) -> End {
         match &self.inward {
             Some(old) if old.process.instance == instance => End::Goodbye,
@@ -258,7 +259,7 @@ impl Peer {
         }
     }
 
-    /// The link goes up if both directions are, with one process.
+    /// The peer is connected if both directions are up, with one process.
     fn link(&mut self) -> Option<NetEvent> {
         let (Some(out), Some(inward)) = (&self.out, &self.inward) else { return None };
         if self.linked || out.process.instance != inward.process.instance {
@@ -269,7 +270,7 @@ impl Peer {
         Some(NetEvent::Linked { peer, incarnation: self.life()?, address })
     }
 
-    /// The link goes down, if it was up.
+    /// The peer is no longer connected, if it was.
     fn end(&mut self, how: End) -> Option<NetEvent> {
         if !self.linked {
             return None;
@@ -279,7 +280,7 @@ impl Peer {
         Some(NetEvent::Ended { peer, incarnation: self.life()?, how })
     }
 
-    /// The peer's latest life on these connections.
+    /// The peer's latest incarnation on these connections.
     fn life(&self) -> Option<Incarnation> {
         let out = self.out.as_ref().map(|out| out.process.incarnation);
         out.max(self.inward.as_ref().map(|inward| inward.process.incarnation))

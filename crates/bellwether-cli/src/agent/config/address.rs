@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 /// The port of the peers.
 pub(super) const PEER_PORT: u16 = 3170;
 
-/// Where the API is, unless told otherwise: nowhere but on this machine.
+/// The default address of the API: reachable only from this machine.
 pub(super) const API: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3171);
 
-/// What to say when something else stands where an address should.
+/// What an error says was expected where an address should be.
 pub(super) const EXPECTED: &str = "a host and a port such as \"10.0.0.1:3170\"";
 
 /// A `host:port`, the port filled in if it was left out.
@@ -32,7 +32,8 @@ pub(super) fn host_and_port(text: &str) -> Option<String> {
     Some(format!("{host}:{port}"))
 }
 
-/// Where a node listens whose peers reach it at that `host:port`: on every interface, at the same port.
+/// The default address to listen on, for a node that peers reach at that `host:port`: every interface, the
+/// same port.
 pub(super) fn listen_by(own: Option<&str>) -> SocketAddr {
     let port = own.and_then(|own| own.rsplit_once(':')?.1.parse().ok()).unwrap_or(PEER_PORT);
     let any: IpAddr = match own {

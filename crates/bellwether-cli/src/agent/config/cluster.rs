@@ -1,8 +1,8 @@
-//! What the configuration says of the cluster as a whole: enough to make certificates for it.
+//! What the configuration says about the cluster as a whole: enough to make certificates for it.
 
 use std::path::{Path, PathBuf};
 
-use bellwether::config::Peers;
+use bellwether::Peers;
 use bellwether_proto::ident::NodeId;
 
 use super::error::ConfigError;
@@ -14,9 +14,9 @@ use super::{given, peers};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClusterFile {
     pub(crate) cluster: String,
-    /// Everybody; `None` if they are to be discovered.
+    /// All members; `None` if they are discovered.
     pub(crate) nodes: Option<Vec<NodeId>>,
-    /// Where the authority's certificate is to be.
+    /// The path of the authority's certificate.
     pub(crate) ca: PathBuf,
 }
 

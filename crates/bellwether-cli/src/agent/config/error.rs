@@ -1,4 +1,4 @@
-//! Why an agent cannot be started as it was told.
+//! Why an agent cannot be started with its configuration.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::Status;
 /// Why there is no configuration.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ConfigError {
-    /// What is said is wrong: every problem that was found, a line each.
+    /// The configuration is wrong: every problem that was found, one line each.
     Wrong(Vec<String>),
     /// Something that is named cannot be read.
     Failed(String),

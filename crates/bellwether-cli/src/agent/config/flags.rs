@@ -1,24 +1,24 @@
-//! What the command line may put in place of file and environment.
+//! Flags that override the file and the environment.
 
 /// Flags over `BELLWETHER_*` variables over the file. Paths are relative to where the command is typed.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Overrides {
-    /// Who this is, instead of the file's `node`
+    /// The id of this member, instead of the file's `node`
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub(crate) node: Option<String>,
     /// The algorithm, instead of the file's
     #[arg(long, value_name = "P")]
     pub(crate) protocol: Option<String>,
-    /// Where to keep what must survive a crash, instead of the file's `data_dir`
+    /// The directory for what must survive a crash, instead of the file's `data_dir`
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<String>,
-    /// Where peers reach this node, instead of the file's `listen.peer`
+    /// The address on which to listen for peers, instead of the file's `listen.peer`
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen_peer: Option<String>,
-    /// Where the API is reached, instead of the file's `listen.api`
+    /// The address of the API, instead of the file's `listen.api`
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen_api: Option<String>,
-    /// How much this node is preferred, instead of the file's `priority`
+    /// The priority of this member, instead of the file's `priority`
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) priority: Option<String>,
     /// text or json, instead of the file's `log.format`
@@ -27,7 +27,7 @@ pub(crate) struct Overrides {
     /// off, error, warn, info, debug or trace, instead of the file's `log.level`
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log_level: Option<String>,
-    /// Write all that happens to FILE, as JSON lines
+    /// Write a trace of all events to FILE, as JSON lines
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) trace: Option<String>,
 }

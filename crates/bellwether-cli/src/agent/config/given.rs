@@ -1,4 +1,4 @@
-//! One value as it was given, and what it means.
+//! One value as it was given, and its meaning.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,21 +6,20 @@ use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use bellwether::tls::check_cluster_name;
-use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_proto::election::{InAgent, Mode, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
 use bellwether_toml::{Spanned, Value, one_of};
 
 use super::LogFormat;
 use super::layers::Settings;
-use crate::agent::mode::Mode;
 use crate::duration;
 
-/// A value, for what it was given, and where.
+/// A value, its key, and where it was given.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) key: &'static str,
-    /// From a variable or a flag it is a text: what that can be read as, whoever asks decides.
+    /// From a variable or a flag it is a text. The reader decides what to read it as.
     pub(super) value: Value,
     pub(super) place: Place,
 }
@@ -37,7 +36,7 @@ pub(super) enum Place {
 }
 
 impl Given {
-    /// The problem, with the key it is about where the place does not name it.
+    /// The problem, with its key if the place does not name it.
     pub(super) fn about(&self, problem: &str) -> String {
         match self.place {
             Place::File(_) => format!("`{}`: {problem}", self.key),
@@ -120,7 +119,7 @@ pub(super) fn id(given: &Given) -> Result<NodeId, String> {
 
 /// An algorithm that is fit for a real network.
 pub(super) fn protocol(given: &Given) -> Result<Protocol, String> {
-    let fit = |protocol: &Protocol| protocol.spec().in_agent == InAgent::Yes;
+    let fit = |protocol: &Protocol| protocol.spec().runs_in_agent();
     let names: Vec<_> = Protocol::ALL.into_iter().filter(fit).map(Protocol::name).collect();
     let expected = one_of(&names);
     let name = given.text(&expected)?;
@@ -148,8 +147,8 @@ pub(super) fn only_variant(settings: &mut Settings) {
 
 /// The mode that is asked for.
 pub(super) fn mode(given: &Given) -> Result<Mode, String> {
-    let expected = "`any-survivor` or `majority`";
-    match given.text(expected)? {
+    let expected = one_of(&Mode::ALL.map(Mode::name));
+    match given.text(&expected)? {
         later @ ("quorum" | "witness") => {
             Err(format!("found {later:?}, which is not in this version; expected {expected}"))
         }

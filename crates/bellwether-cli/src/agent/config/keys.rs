@@ -1,4 +1,4 @@
-//! The keys there are, and which of them was meant.
+//! The keys, and which of them a misspelled one meant.
 
 use bellwether_toml::{distance, nearest, one_of};
 
@@ -74,7 +74,7 @@ impl Variable {
     }
 }
 
-/// What to say of a key that does not exist.
+/// The error for an unknown key.
 pub(super) fn unknown_key(path: &str) -> String {
     let last = path.rsplit('.').next().unwrap_or(path);
     // A key in the wrong table is a likelier slip than one with many letters wrong.
@@ -85,7 +85,7 @@ pub(super) fn unknown_key(path: &str) -> String {
     }
 }
 
-/// What to say of a key of a peer that does not exist.
+/// The error for an unknown key of a peer.
 pub(super) fn unknown_peer_key(key: &str) -> String {
     match nearest(key, &PEER_KEYS) {
         Some(near) => format!("unknown key `{key}` of a peer, did you mean `{near}`?"),
@@ -93,7 +93,7 @@ pub(super) fn unknown_peer_key(key: &str) -> String {
     }
 }
 
-/// What to say of a variable that does not exist.
+/// The error for an unknown variable.
 pub(super) fn unknown_variable(name: &str) -> String {
     let variables: Vec<_> = KEYS.iter().filter(|key| **key != PEER).map(|key| variable(key)).collect();
     let names = variables.iter().map(String::as_str);

@@ -1,4 +1,5 @@
-//! The file, the environment over it, the flags over that: one value for each key, and where it was given.
+//! The file, the environment and the flags, each overriding the one before: one value for each key, and where
+//! it was given.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -65,7 +66,7 @@ impl Settings {
         }
     }
 
-    /// What was given for the key, if it was and is as it should be.
+    /// The value of the key, if it was given and is valid.
     pub(super) fn get<T>(
         &mut self,
         key: &'static str,
@@ -82,7 +83,7 @@ impl Settings {
         }
     }
 
-    /// As [`Settings::get`], with something to go on with. If what was given is wrong, that is noted and ends it later.
+    /// As [`Settings::get`], with a default. If the given value is wrong, that is noted and reported later.
     pub(super) fn or<T>(
         &mut self,
         key: &'static str,
@@ -110,16 +111,14 @@ impl Settings {
         self.get(key, read)
     }
 
-    /// A path. What the file says is relative to the file; `{node}` stands for the node's id.
+    /// A path. Paths in the file are relative to the file; `{node}` stands for the node's id.
     pub(super) fn path(&mut self, key: &'static str, node: Option<NodeId>) -> Option<PathBuf> {
         let directory = self.file.parent().map(Path::to_owned).unwrap_or_default();
         self.get(key, |given| {
             let text = given.text("a path")?;
             let rest = text.replace("{node}", "");
             if rest.contains(['{', '}']) {
-                return Err(format!(
-                    "found {text:?}, expected a path in which only {{node}} stands for something"
-                ));
+                return Err(format!("found {text:?}, expected a path with no placeholder but {{node}}"));
             }
             let path = match node {
                 Some(node) => PathBuf::from(text.replace("{node}", &node.to_string())),
@@ -143,7 +142,7 @@ impl Settings {
         self.given.get(key)
     }
 
-    /// Where the key was given: a higher one counts more.
+    /// The layer in which the key was given. A higher one overrides a lower one.
     pub(super) fn rank(&self, key: &str) -> Option<u8> {
         self.given.get(key).map(|given| match given.place {
             Place::File(_) => 0,
@@ -152,7 +151,7 @@ impl Settings {
         })
     }
 
-    /// Notes a problem with what was given for the key, or was left out.
+    /// Notes a problem with the key's value, or that it is missing.
     pub(super) fn wrong(&mut self, key: &str, problem: impl Into<String>) {
         match self.given.get(key).map(|given| given.place.clone()) {
             Some(place) => self.problem(&place, problem.into()),

@@ -1,8 +1,8 @@
-//! Who the others are and where: `[[peer]]` or `[discovery]`.
+//! The other members and their addresses: `[[peer]]` or `[discovery]`.
 
 use std::collections::BTreeMap;
 
-use bellwether::config::Peers;
+use bellwether::Peers;
 use bellwether_proto::ident::NodeId;
 use bellwether_toml::{Entry, Spanned, Value};
 
@@ -11,7 +11,7 @@ use super::given::{self, Given, Place};
 use super::keys::{self, PEER};
 use super::layers::Settings;
 
-/// The peers, and where they reach the node itself if it is one of those listed.
+/// The peers, and the node's own address if it is listed.
 pub(super) fn read(settings: &mut Settings, id: Option<NodeId>) -> (Option<Peers>, Option<String>) {
     let listed = settings.given(PEER).is_some();
     let named = settings.given("discovery.dns").is_some();
@@ -45,7 +45,7 @@ fn names(given: &Given) -> Result<Vec<String>, String> {
     texts.iter().map(name).collect()
 }
 
-/// Every peer that is as it should be; what is wrong with the others is noted.
+/// Every valid peer. Problems with the others are noted.
 fn listed_peers(settings: &mut Settings) -> BTreeMap<NodeId, String> {
     let Some(rows) = settings.get(PEER, rows) else { return BTreeMap::new() };
     let mut peers: BTreeMap<NodeId, String> = BTreeMap::new();

@@ -1,39 +1,19 @@
-//! What must be so between two keys. Each relation names both, and what they are.
+//! Relations between two keys. Each error names both, and their values.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bellwether::config::Peers;
-use bellwether_proto::election::Protocol;
+use bellwether::Peers;
+use bellwether_proto::election::{self, GivesWay, Protocol, Spec};
 use bellwether_proto::time::Span;
 
 use super::Draft;
 use super::layers::Settings;
-use crate::agent::mode::Mode;
 
-/// Fewer signs of life than this within the timeout, and a single late one would unseat a leader.
+/// With fewer heartbeats than this within the timeout, a single late one would unseat a leader.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
 const HEARTBEAT_MIN: Duration = Duration::from_millis(1);
-
-/// Whether a leader of that algorithm can make way for another that it chooses. The others know one order, that of the
-/// ids.
-pub(super) fn hands_over(protocol: Protocol) -> bool {
-    protocol == Protocol::Fjr
-}
-
-/// Whether a leader of that algorithm that is well gives way to a preferred node that is back, whoever likes that or not.
-pub(crate) fn gives_way(protocol: Protocol) -> bool {
-    !matches!(protocol, Protocol::Fjr | Protocol::Invitation)
-}
-
-/// When it does.
-fn when(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::FbOmega => "when its view changes next",
-        _ => "at once",
-    }
-}
 
 /// Notes every relation that does not hold.
 pub(super) fn check(draft: &Draft, settings: &mut Settings) {
@@ -45,10 +25,10 @@ pub(super) fn check(draft: &Draft, settings: &mut Settings) {
 }
 
 fn mode(draft: &Draft, settings: &mut Settings) {
-    let (has, name) = (Mode::of(draft.protocol), draft.protocol.name());
+    let (has, name) = (draft.protocol.spec().mode, draft.protocol.name());
     if let Some(asked) = draft.mode.filter(|asked| *asked != has) {
         let problem = format!(
-            "mode = \"{}\" cannot be had with protocol = \"{name}\", whose mode is \"{}\"",
+            "mode = \"{}\" does not fit protocol = \"{name}\", whose mode is \"{}\"",
             asked.name(),
             has.name()
         );
@@ -68,8 +48,8 @@ fn timing(draft: &Draft, settings: &mut Settings) {
     }
     if timeout < heartbeat * HEARTBEATS_IN_TIMEOUT {
         let problem = format!(
-            "timing.timeout ({}) must be at least three times timing.heartbeat ({}): otherwise one sign of life that \
-             comes late unseats a leader that is well",
+            "timing.timeout ({}) must be at least three times timing.heartbeat ({}): otherwise one \
+             late heartbeat unseats a leader that works",
             Span::from(timeout),
             Span::from(heartbeat)
         );
@@ -80,70 +60,89 @@ fn timing(draft: &Draft, settings: &mut Settings) {
 }
 
 fn preference(draft: &Draft, settings: &mut Settings) {
-    let name = draft.protocol.name();
+    let (spec, name) = (draft.protocol.spec(), draft.protocol.name());
     if !draft.preempt && draft.preempt_delay.is_some() {
         settings
             .wrong("preempt_delay", "preempt_delay has no meaning with preempt = false: say preempt = true");
     }
-    if hands_over(draft.protocol) {
+    if spec.hands_over {
         return;
     }
-    if draft.preempt && !gives_way(draft.protocol) {
-        let problem = format!(
-            "preempt = true cannot be had with protocol = \"{name}\", whose leader does not give way: say preempt = false, \
-             or take \"fjr\""
-        );
-        settings.wrong("preempt", problem);
-    }
-    if !draft.preempt && gives_way(draft.protocol) {
-        let key = if settings.given("preempt").is_some() { "preempt" } else { "protocol" };
-        let problem = format!(
-            "preempt = false cannot be had with protocol = \"{name}\", whose leader gives way to the preferred node {}: \
-             say preempt = true, or take \"fjr\"",
-            when(draft.protocol)
-        );
-        settings.wrong(key, problem);
-    }
-    if draft.preempt && gives_way(draft.protocol) && draft.preempt_delay.is_some_and(|delay| !delay.is_zero())
-    {
-        let problem = format!(
-            "preempt_delay needs protocol = \"fjr\": with \"{name}\" a leader gives way to the preferred node {}",
-            when(draft.protocol)
-        );
-        settings.wrong("preempt_delay", problem);
+    let choosing = those(|spec| spec.hands_over);
+    match (draft.preempt, when(spec)) {
+        (true, None) => {
+            let problem = format!(
+                "preempt = true does not fit protocol = \"{name}\", whose leader does not give way: say preempt = \
+                 false, or take {choosing}"
+            );
+            settings.wrong("preempt", problem);
+        }
+        (false, Some(when)) => {
+            let key = if settings.given("preempt").is_some() { "preempt" } else { "protocol" };
+            let problem = format!(
+                "preempt = false does not fit protocol = \"{name}\", whose leader gives way to the preferred node \
+                 {when}: say preempt = true, or take {choosing}"
+            );
+            settings.wrong(key, problem);
+        }
+        (true, Some(when)) if draft.preempt_delay.is_some_and(|delay| !delay.is_zero()) => {
+            let problem = format!(
+                "preempt_delay needs protocol = {choosing}: with \"{name}\" a leader gives way to the preferred node \
+                 {when}"
+            );
+            settings.wrong("preempt_delay", problem);
+        }
+        (true, Some(_)) | (false, None) => {}
     }
     if draft.priority != 0 {
         let problem = format!(
-            "priority ({}) needs protocol = \"fjr\": with \"{name}\" the ids alone say who is preferred",
+            "priority ({}) needs protocol = {choosing}: with \"{name}\" only the ids say who is preferred",
             draft.priority
         );
         settings.wrong("priority", problem);
     }
 }
 
+/// When a leader of that algorithm that is well gives way to a preferred node that is back, if it does.
+fn when(spec: &Spec) -> Option<&'static str> {
+    match spec.gives_way {
+        GivesWay::Never => None,
+        GivesWay::AtOnce => Some("at once"),
+        GivesWay::WithNextView => Some("when its view changes next"),
+    }
+}
+
+/// The algorithms of agents of which that is true.
+fn those(fit: impl Fn(&Spec) -> bool) -> String {
+    let all = Protocol::ALL.into_iter().map(Protocol::spec);
+    let names = all.filter(|spec| spec.runs_in_agent() && fit(spec)).map(|spec| format!("\"{}\"", spec.name));
+    names.collect::<Vec<_>>().join(" or ")
+}
+
 fn members(draft: &Draft, settings: &mut Settings) {
-    match &draft.peers {
-        Peers::Named(_) if !hands_over(draft.protocol) => {
+    let (spec, name) = (draft.protocol.spec(), draft.protocol.name());
+    match (&draft.peers, spec.peers) {
+        (Peers::Named(_), election::Peers::Listed) => {
             let problem = format!(
-                "[discovery] needs protocol = \"fjr\": with \"{}\" every node must know all members beforehand, list \
+                "[discovery] needs protocol = {}: with \"{name}\" every node must know all members beforehand, list \
                  them as [[peer]]",
-                draft.protocol.name()
+                those(|spec| spec.peers == election::Peers::Met)
             );
             settings.wrong("discovery.dns", problem);
         }
-        Peers::Listed(peers) if !peers.contains_key(&draft.id) => {
+        (Peers::Listed(peers), _) if !peers.contains_key(&draft.id) => {
             let ids: Vec<_> = peers.keys().map(ToString::to_string).collect();
             let problem =
                 format!("node ({}) must be one of the ids of [[peer]]: {}", draft.id, ids.join(", "));
             settings.wrong("node", problem);
         }
-        Peers::Listed(peers) => {
-            if let Some(most) = draft.protocol.spec().nodes_max().filter(|most| peers.len() > *most) {
-                let (name, found) = (draft.protocol.name(), peers.len());
+        (Peers::Listed(peers), _) => {
+            if let Some(most) = spec.nodes_max().filter(|most| peers.len() > *most) {
+                let found = peers.len();
                 settings.wrong("protocol", format!("found {found} [[peer]]s, {name} takes at most {most}"));
             }
         }
-        Peers::Named(_) => {}
+        (Peers::Named(_), election::Peers::Met) => {}
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests that change something. They need the token, and are met in whole or not at all.
+//! Requests that change something. They need the token, and are carried out completely or not at all.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,35 +10,21 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use bellwether::ident::NodeId;
-use bellwether::member::{Hold, Refused};
-use serde::Deserialize;
+use bellwether::Refused;
+use bellwether::member::Hold;
+use bellwether_proto::ident::NodeId;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
 use super::error::Problem;
 use super::{Api, BODY_MAX, status};
 use crate::duration;
+use crate::schema::{self, Resign, Transfer, UNTIL_TOLD};
 
 /// How long a request may take; less than a connection may be silent.
 const PATIENCE: Duration = Duration::from_secs(25);
-
-/// `{}`, `{"hold":"10s"}`, `{"hold":"until-told"}` or `{"end":true}`
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Resign {
-    hold: Option<String>,
-    #[serde(default)]
-    end: bool,
-}
-
-/// `{"to":3}`
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Transfer {
-    to: u32,
-}
 
 /// Stands aside, or with `end` no longer. The answer is who leads then.
 pub(super) async fn resign(
@@ -53,7 +39,7 @@ pub(super) async fn resign(
         (true, Some(_)) => return Err(Problem::bad_request("found `hold` and `end`, expected one of them")),
         (false, hold) => within(api.member.resign(hold_of(hold.as_deref())?)).await?,
     }
-    Ok(Json(status::leader_json(api.member.leader())))
+    Ok(status::answer(schema::Leader::from(api.member.leader())))
 }
 
 /// Hands leadership over. The answer is who leads then.
@@ -64,13 +50,13 @@ pub(super) async fn transfer(
 ) -> Result<Json<Value>, Problem> {
     let ask: Transfer = parse(&body_of(body)?)?;
     within(api.member.transfer(NodeId(ask.to))).await?;
-    Ok(Json(status::leader_json(api.member.leader())))
+    Ok(status::answer(schema::Leader::from(api.member.leader())))
 }
 
 fn hold_of(hold: Option<&str>) -> Result<Hold, Problem> {
     match hold {
         None => Ok(Hold::Default),
-        Some("until-told") => Ok(Hold::UntilTold),
+        Some(UNTIL_TOLD) => Ok(Hold::UntilTold),
         Some(span) => duration::parse(span)
             .map(Hold::For)
             .map_err(|expected| Problem::bad_request(format!("hold: {expected}, or \"until-told\""))),
@@ -126,10 +112,9 @@ impl FromRequestParts<Api> for Authorised {
     }
 }
 
-/// Whether two secrets are the same. Takes as long for a near miss as for a far one, so that time tells nothing.
+/// Whether two secrets are the same. The time that it takes does not depend on how much of them agrees.
 fn same(presented: &[u8], secret: &[u8]) -> bool {
-    let difference = presented.iter().zip(secret).fold(0, |difference, (a, b)| difference | (a ^ b));
-    presented.len() == secret.len() && std::hint::black_box(difference) == 0
+    presented.ct_eq(secret).into()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Connections that cannot be used up: there are only so many, one that neither asks nor takes its answer is closed, and
-//! when one more comes than there is room for, the one that was answered longest ago makes room. So a crowd that says
-//! nothing keeps nobody out, least of all those who ask whether the agent is alive.
+//! A limited number of connections that cannot be used up. A connection that neither asks nor takes its answer is
+//! closed. When one more comes than there is room for, the one that was answered longest ago is closed. So a crowd of
+//! silent clients keeps nobody out, least of all health checks.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -20,7 +20,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// How many clients are served at once.
 const CONNECTIONS_MAX: usize = 512;
-/// How long a client may take to ask, and how long to take what it is sent. Longer than any answer takes.
+/// How long a client may take to ask, and to take its answer. No answer takes that long.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait when the kernel cannot accept, for lack of file descriptors mostly.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
@@ -93,7 +93,8 @@ fn is_of_one_client(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// A client's connection. Progress is what is written: a request that trickles in is cut off like one that never comes.
+/// A client's connection. Only writing counts as progress: a request that trickles in is cut off like one that never
+/// comes.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
@@ -102,7 +103,7 @@ pub(super) struct Connection {
     began: Instant,
     /// When something was written last, or else when it came, in microseconds since the beginning.
     answered: Arc<AtomicU64>,
-    /// Ends when the place is needed; none when it has.
+    /// Ends when the place is needed; `None` after that.
     kept: Option<oneshot::Receiver<Infallible>>,
 }
 
@@ -114,7 +115,7 @@ impl Connection {
         connection
     }
 
-    /// What an operation gives that is not ready: nothing yet, or an end to patience.
+    /// The result of an operation that is not ready: pending, or an error if it has waited too long.
     fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         self.kept.take_if(|kept| Pin::new(kept).poll(cx).is_ready());
         if self.kept.is_none() || self.limit.as_mut().poll(cx).is_ready() {

@@ -1,9 +1,10 @@
-//! What a client is told when its request is not met: a status, and one sentence as JSON.
+//! The answer to a request that fails: a status, and one sentence as JSON.
 
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+
+use crate::schema;
 
 /// Why a request is not met. Nothing has changed.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = Json(json!({"error": self.error}));
+        let body = Json(schema::Problem { error: self.error });
         if self.status == StatusCode::UNAUTHORIZED {
             return (self.status, [("www-authenticate", "Bearer")], body).into_response();
         }

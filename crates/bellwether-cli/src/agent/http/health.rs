@@ -1,4 +1,4 @@
-//! What load balancers and supervisors ask: the status code is the answer.
+//! For load balancers and supervisors: the status code is the answer.
 
 use std::time::Duration;
 
@@ -9,14 +9,15 @@ use bellwether::status::Standing;
 use serde_json::{Value, json};
 
 use super::{Api, status};
+use crate::schema;
 
-/// What drives a member does something every second at least. If it does not for so long, it hangs.
+/// A member's driver does something at least every second. If it has done nothing for this long, it hangs.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// Whether traffic for the leader belongs here.
 pub(super) async fn leader(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     let now = api.member.status();
-    (ok_if(now.standing == Standing::Leading), Json(status::leader_json(now.leader)))
+    (ok_if(now.standing == Standing::Leading), status::answer(schema::Leader::from(now.leader)))
 }
 
 /// Whether the process works: the member has not ended, and what drives it still goes round.
@@ -37,7 +38,7 @@ pub(super) async fn livez(State(api): State<Api>) -> (StatusCode, Json<Value>) {
 pub(super) async fn readyz(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     let now = api.member.status();
     let ready = now.leader.is_some() || now.standing == Standing::Aside;
-    (ok_if(ready), Json(json!({"ready": ready, "standing": status::standing_name(now.standing)})))
+    (ok_if(ready), Json(json!({"ready": ready, "standing": schema::Standing::from(now.standing)})))
 }
 
 fn ok_if(yes: bool) -> StatusCode {

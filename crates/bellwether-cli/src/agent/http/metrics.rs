@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus.
+//! Counters and gauges for Prometheus.
 
 use std::sync::atomic::AtomicU64;
 
@@ -22,7 +22,7 @@ pub(super) async fn metrics(State(api): State<Api>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
 }
 
-/// The member keeps the counts; a registry is made of them whenever somebody asks.
+/// The member keeps the counters. Each request makes a registry of them.
 fn render(status: &Status, members: &[Participant], counters: Counters) -> String {
     let mut registry = Registry::default();
     let ours = registry.sub_registry_with_prefix("bellwether");
@@ -42,15 +42,15 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
     let connected =
         members.iter().filter(|member| !member.is_self && matches!(member.link, Link::Connected(_)));
     for (name, help, value) in [
-        ("is_leader", "1 on the settled leader, 0 elsewhere", leads(status).into()),
-        ("has_leader", "1 while a settled leader is known", status.leader.is_some().into()),
+        ("is_leader", "1 on the announced leader, 0 elsewhere", leads(status).into()),
+        ("has_leader", "1 while a leader is announced", status.leader.is_some().into()),
         (
             "epoch",
-            "The epoch of the settled leader, 0 while there is none",
+            "The epoch of the announced leader, 0 while there is none",
             status.leader.map_or(0, |l| l.epoch),
         ),
         ("incarnation", "The member's present life", status.incarnation.0),
-        ("peers_connected", "Members that are connected, this one not among them", connected.count() as u64),
+        ("peers_connected", "Members that are connected, not counting this one", connected.count() as u64),
     ] {
         let gauge = Gauge::<u64, AtomicU64>::default();
         gauge.set(value);
@@ -73,10 +73,10 @@ fn counts(registry: &mut Registry, counters: Counters) {
         ),
         ("refused_frames", "Bytes of peers that were no frame for this member", counters.refused_frames),
         ("refused_connections", "Connections of peers that were refused", counters.refused_connections),
-        ("duplicate_ids", "Times that another process claimed this member's id", counters.duplicate_ids),
+        ("duplicate_ids", "How often another process claimed this member's id", counters.duplicate_ids),
         ("peers_gone", "Peers whose connection ended without a goodbye", counters.gone),
         ("leader_changes", "Changes of leader seen", counters.leader_changes),
-        ("led", "Times that this member began to lead", counters.led),
+        ("led", "How often this member began to lead", counters.led),
     ] {
         let counter = Counter::<u64>::default();
         counter.inc_by(count);

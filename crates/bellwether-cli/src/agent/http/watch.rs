@@ -1,7 +1,7 @@
 //! Changes of leader as they happen, as server-sent events.
 //!
-//! The first event says how things are, each further one what changed. Changes are numbered: a watcher that was cut off
-//! names the last number it saw, and misses none that is still remembered. One that cannot keep up is cut off.
+//! The first event is the status, each further one a change. Changes are numbered: a watcher that was cut off names the
+//! last number that it saw, and misses no change that is still remembered. A watcher that cannot keep up is cut off.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -16,15 +16,16 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use bellwether::member::Observer;
 use futures_core::Stream;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::timeout;
 
+use super::Api;
 use super::error::Problem;
-use super::{Api, status};
+use crate::schema;
 
-/// A watcher that nothing happens to hears this often that its connection lives.
+/// While nothing happens, a watcher gets a comment this often, so that it knows that its connection works.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// How many events may wait for a watcher, and how long the next one waits for a place.
 const WAITING_MAX: usize = 64;
@@ -52,8 +53,8 @@ pub(super) async fn watch(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-/// The last change that the watcher saw before it was cut off. What the browser says by itself counts more than the
-/// address it once was given.
+/// The last change that the watcher saw before it was cut off. The header, which a browser sends by itself,
+/// overrides the query.
 fn seen(headers: &HeaderMap, query: Result<Query<Resume>, QueryRejection>) -> Result<Option<u64>, Problem> {
     let Query(resume) = query.map_err(|error| Problem::bad_request(error.body_text()))?;
     let Some(id) = headers.get("last-event-id").filter(|id| !id.is_empty()) else { return Ok(resume.after) };
@@ -68,7 +69,7 @@ async fn feed(api: Api, after: Option<u64>, to: Sender<Event>) {
     let after = after.map_or(last, |after| after.min(last));
     // The status is newer than the number, so that nothing falls between them.
     let mut changes = api.member.observe_after(after);
-    let now = event("status", after, &status::status_json(&api.member.status()));
+    let now = event("status", after, &json!(schema::Status::from(&api.member.status())));
     if send(&to, now).await.is_err() {
         return;
     }
@@ -82,7 +83,7 @@ async fn feed(api: Api, after: Option<u64>, to: Sender<Event>) {
 /// The next change, unless the watcher goes before.
 async fn next(changes: &mut Observer, to: &Sender<Event>) -> Option<(u64, Value)> {
     tokio::select! {
-        change = changes.next() => change.map(|change| (change.no, status::change_json(&change))),
+        change = changes.next() => change.map(|change| (change.no, json!(schema::Change::from(&change)))),
         () = to.closed() => None,
     }
 }

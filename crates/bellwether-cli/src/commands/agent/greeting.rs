@@ -1,11 +1,10 @@
-//! What an agent says when it has come up: who it is, and what may be relied on.
+//! What an agent prints when it has come up: who it is, and what its cluster may rely on.
 
 use std::net::SocketAddr;
 
 use bellwether::Member;
 
 use crate::agent::config::AgentConfig;
-use crate::agent::mode::Mode;
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::Printer;
@@ -16,7 +15,7 @@ pub(super) fn print(config: &AgentConfig, member: &Member, api: SocketAddr, out:
     entry("node", &format!("{}, life {}", status.id, status.incarnation));
     entry("cluster", &status.cluster);
     entry("protocol", status.protocol.name());
-    let mode = Mode::of(status.protocol);
+    let mode = status.protocol.spec().mode;
     let (mode, guarantee) = (mode.name(), mode.guarantee());
     entry("mode", &format!("{mode}. {guarantee}"));
     entry(

@@ -1,4 +1,4 @@
-//! When an agent is to end: at a signal, or with the process that started it.
+//! When an agent ends: at a signal, or with the process that started it.
 
 use std::io::{self, Read};
 use std::thread;
@@ -45,7 +45,7 @@ impl Stop {
     }
 }
 
-/// Tells when the other end of standard input is closed. Where the kernel can, it ends this process with its parent even
+/// Tells when the other end of standard input is closed. On Linux the kernel ends this process with its parent, even
 /// while it is stopped and could not notice.
 fn follow_parent() -> io::Result<Receiver<()>> {
     #[cfg(target_os = "linux")]

@@ -2,8 +2,8 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `request.rs` | what was typed becomes what is to be searched, or what is wrong with it |
-//! | `print.rs` | how far the search is, and what is shown in the end |
+//! | `request.rs` | turns the arguments into searches, or reports what is wrong with them |
+//! | `print.rs` | progress, and the result |
 
 mod print;
 mod request;
@@ -60,7 +60,7 @@ impl Searched {
     }
 }
 
-/// A counterexample, told and kept.
+/// A counterexample, and the files in which it is kept.
 struct Found {
     counterexample: Counterexample,
     story: Story,

@@ -9,7 +9,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::trouble::Trouble;
 
-/// A place for it. Whatever is there stays until there is something to draw.
+/// The file for it. Its old content stays until there is something to draw.
 pub(super) struct Picture {
     path: PathBuf,
     beside: NamedTempFile,

@@ -2,11 +2,11 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `request.rs` | what was typed becomes what is to be searched, or what is wrong with it |
-//! | `progress.rs` | plays the plans, and shows how far that is |
-//! | `counterexample.rs` | a violation made fit to be read and replayed, and kept in files |
+//! | `request.rs` | turns the arguments into searches, or reports what is wrong with them |
+//! | `progress.rs` | plays the plans, and shows progress |
+//! | `counterexample.rs` | a violation, shrunk, replayable, and kept in files |
 //! | `commands.rs` | the commands that a person may want to type next |
-//! | `print.rs` | what is shown in the end |
+//! | `print.rs` | the result |
 
 mod commands;
 mod counterexample;
@@ -17,6 +17,8 @@ mod request;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use bellwether_proto::promise::Property;
+use bellwether_sim::defect::{self, Defect};
 use bellwether_sim::swarm::reached::Situation;
 use bellwether_sim::swarm::{Outcome, Search};
 
@@ -88,7 +90,13 @@ struct Searched {
 }
 
 impl Searched {
-    /// What is still to be searched, if it was interrupted.
+    /// The known defects that showed, and in how many plans.
+    fn known(&self) -> impl Iterator<Item = (&'static Defect, u64)> {
+        let broken = self.outcome.broken.iter();
+        broken.filter_map(|(property, runs)| Some((known_defect(&self.search, *property)?, *runs)))
+    }
+
+    /// What is left to search, if it was interrupted.
     fn rest(&self) -> Option<Search> {
         let runs = self.search.runs - self.outcome.runs;
         let first_seed = self.search.first_seed + self.outcome.runs;
@@ -101,9 +109,14 @@ impl Searched {
         !promises.iter().any(|promise| self.outcome.judged.contains_key(&promise.property))
     }
 
-    /// What should have been reached and was not.
+    /// Expected situations that never occurred.
     fn missed(&self) -> Vec<Situation> {
         let must = self.search.must_reach().into_iter();
         must.filter(|situation| !self.outcome.reached.contains_key(situation)).collect()
     }
+}
+
+/// The known defect by which what is searched breaks that property, if there is one. Only the leadership layer has any.
+fn known_defect(search: &Search, property: Property) -> Option<&'static Defect> {
+    defect::by(search.protocol, property).filter(|_| search.limits.agent)
 }

@@ -1,4 +1,4 @@
-//! `bellwether check --trace FILE…`: judges what nodes recorded.
+//! `bellwether check --trace FILE…`: judges recorded traces.
 
 mod print;
 
@@ -31,7 +31,7 @@ pub(super) fn run(args: &CheckArgs, out: &Printer) -> Status {
     }
 }
 
-/// What came of it.
+/// The result.
 struct Checked {
     recorded: Recorded,
     /// The files that end in the middle of a line.

@@ -8,7 +8,7 @@ use crate::args::compare::CompareArgs;
 use crate::layout::{Column, markdown};
 use crate::output::Printer;
 
-/// In how many orders survivors notice unless it is said.
+/// The default number of random orders in which survivors notice.
 const ORDERS: u32 = 20;
 
 pub(super) fn run(args: &CompareArgs, out: &Printer) -> Status {
@@ -32,14 +32,14 @@ fn document(rows: &[Row], orders: u32) -> String {
     let table = markdown(&COLUMNS, rows.iter().map(cells).collect());
     format!(
         "# Two families, counted\n\n\
-         The leader of N nodes crashes. Messages take {latency}, nothing is lost; survivors notice all at once, or \
-         {apart} after one\nanother: from the weakest to the strongest, the other way round, and in {orders} orders drawn \
-         by lot (seeds 1 to {orders}).\nThe period is N times T, the time after which a call has failed, as the paper's count \
-         takes for granted.\n\n\
+         The leader of N nodes crashes. Messages take {latency}, and nothing is lost. The survivors notice all at once, or \
+         {apart} after one\nanother: from the weakest to the strongest, the other way round, and in {orders} random orders \
+         (seeds 1 to {orders}).\nThe period is N times T, the time after which a call has failed; the paper's count assumes \
+         that.\n\n\
          - **steady**: messages of all layers in a period in which nothing happens; the paper has 2(N-1).\n\
          - **at once**, **average**, **worst**: AreYouCoordinator and its answers (`invitation`), Halt and its answers \
-         (`async-bully`),\n  from the crash until the survivors agree: if all notice at once, on average over the orders by \
-         lot, and in the worst of all\n  schedules. That is what the paper counts (Stoller, section 7).\n\
+         (`async-bully`),\n  from the crash until the survivors agree: if all notice at once, on average over the random \
+         orders, and in the worst of all\n  schedules. That is what the paper counts (Stoller, section 7).\n\
          - **all**: all messages of the algorithm in that time, in the schedule that has most of them.\n\
          - **paper**: its average and its worst case, N² and 2N² for `invitation`, N²/2 and N² for `async-bully`, \
          both less O(N).\n\n{table}\n\n{NOTES}",
@@ -51,14 +51,15 @@ fn document(rows: &[Row], orders: u32) -> String {
 const NOTES: &str = "\
 Worth seeing:
 
-- `invitation` costs 2(N-1)² if all notice at once: every survivor asks all others, and is asked by them. Nor is it much more on
-  average: whoever notices late is asked all the same. The paper's N² counts half of them as members of a group before they ask.
+- `invitation` costs 2(N-1)² if all notice at once: every survivor asks all others, and is asked by them. The average is not
+  much higher, because a node that notices late is asked all the same. The paper's N² assumes that half of the nodes are members
+  of a group before they ask.
 - If the weakest notice first, it is worse than the paper's 2N²: they merge, a stronger one appears and is waited for, and all
-  that coordinate look around again before the strongest has its turn.
+  coordinators look around again before the strongest has its turn.
 - `async-bully` costs half of `invitation` on average, as the paper says, and next to nothing if all notice at once. Its own
-  average is twice what the paper has (E-ST13, [divergence.md](divergence.md)).
+  average is twice what the paper has (E-ST13, [divergence.md](../concepts/divergence.md)).
 
-Made by `bellwether compare --families --out docs/families.md`; a test holds this file against a new count of the smaller
+Made by `bellwether compare --families --out docs/reference/families.md`; a test compares this file with a new count of the smaller
 sizes.";
 
 const COLUMNS: [Column; 10] = [

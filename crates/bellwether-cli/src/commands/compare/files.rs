@@ -12,7 +12,7 @@ use super::words;
 use crate::args::compare::CompareArgs;
 use crate::trouble::Trouble;
 
-/// Where figures are to be written.
+/// The files to write figures to.
 pub(super) struct Files<'a> {
     plot: Option<&'a Path>,
     csv: Option<&'a Path>,

@@ -10,7 +10,7 @@ use crate::args::compare::CompareArgs;
 use crate::layout::{Column, markdown};
 use crate::output::Printer;
 
-/// How many runs of each protocol in each model there are unless it is said.
+/// The default number of runs of each protocol in each model.
 const RUNS: u32 = 5;
 
 pub(super) fn run(args: &CompareArgs, out: &Printer) -> Status {
@@ -70,11 +70,11 @@ fn document(rows: &[Row], runs: u32) -> String {
          {low} to {high}, always.\nRuns of {length}, seeds 1 to {runs}.\n\n\
          - **promised**: whether the protocol promises to converge there. (`lfa` does in `kcs` if the source is the \
          smallest live\n  id; here that is node 2.)\n\
-         - **converges**: in how many runs all named one live leader throughout the last quarter; **by** when, in the \
-         slowest\n  of these.\n\
-         - In the last quarter: **msg/s** and **bytes/s** sent, on average, as the wire format has them; **senders**, how \
-         many\n  nodes still send, at most; **counter**, the largest that any message carried (of `lockstep` the number of \
-         the round,\n  of `mmrt` that of the query); **changes**, how often a node began to lead, on average per run.\n",
+         - **converges**: in how many runs all named one live leader throughout the last quarter. **by**: when the slowest \
+         of these\n  runs had converged.\n\
+         - In the last quarter: **msg/s** and **bytes/s**, how much is sent on average, in the wire format; **senders**, \
+         how many\n  nodes still send, at most; **counter**, the largest that any message carried (in `lockstep` the number \
+         of the round,\n  in `mmrt` that of the query); **changes**, how often a node began to lead, on average per run.\n",
         nodes = omega::NODES,
         t = omega::T,
         crash = omega::CRASH,
@@ -90,15 +90,15 @@ fn document(rows: &[Row], runs: u32) -> String {
 const NOTES: &str = "\
 Worth seeing:
 
-- `adft` converges where it promises to, and not with the weaker promises: in `t-moving-source` the links of a source that
-  leads move on, each receiver is starved for ever longer times, and the source is suspected like everybody else (the
-  paper, section 4, calls that assumption weaker than a t-source).
-- `mmrt` with uniform latency: t is 2 and one node is down, nobody's responses always win, and leaders come and go although
+- `adft` converges where it promises to, and not where a model promises less. In `t-moving-source` the timely links of a
+  source that leads move on. Each receiver goes without for ever longer times, so the source is suspected like any other node
+  (the paper, section 4, calls that assumption weaker than a t-source).
+- `mmrt` with uniform latency: t is 2 and one node is down. No node's responses always win, so leaders come and go although
   every message arrives within milliseconds. In `mp` delays grow for ever, and it converges.
-- `adversary`: nobody converges (theorem 1). Channels lose nothing; whoever leads is just not heard until another does.
-- Where nothing is promised a protocol may still converge, by luck or because its promise is modest.
+- `adversary`: no protocol converges (theorem 1). Channels lose nothing, but a leader is not heard until another leads.
+- A protocol may converge even where it promises nothing, by luck or because it promises less than it keeps.
 
-Made by `bellwether compare --models --out docs/omega.md`; a test holds this file against a new measurement.";
+Made by `bellwether compare --models --out docs/reference/omega.md`; a test compares this file with a new measurement.";
 
 const COLUMNS: [Column; 10] = [
     Column::Text("protocol"),

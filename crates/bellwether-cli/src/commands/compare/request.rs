@@ -1,4 +1,4 @@
-//! From what was typed to what is to be measured.
+//! From arguments to measurements.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use crate::args::compare::{CompareArgs, FiguresArgs};
 use crate::commands::sim::read;
 use crate::trouble::Trouble;
 
-/// How many runs there are unless it is said.
+/// The default number of runs.
 const RUNS: u32 = 100;
 /// The largest cluster: there are hundreds of runs, and in some of them everybody talks to everybody.
 const NODES_MAX: u32 = 256;
 
-/// What is to be measured.
+/// A measurement.
 pub(super) enum Request {
     /// On the user's figures.
     Campaign(Campaign),
@@ -116,7 +116,7 @@ fn staged(args: &CompareArgs, file: &Path) -> Result<Request, Trouble> {
 
 /// Each of them once.
 fn protocols(args: &CompareArgs) -> Vec<Protocol> {
-    let in_agent = |protocol: &Protocol| protocol.spec().in_agent == InAgent::Yes;
+    let in_agent = |protocol: &Protocol| protocol.spec().runs_in_agent();
     let default = || Protocol::ALL.into_iter().filter(in_agent).collect();
     let mut protocols: Vec<Protocol> = Vec::new();
     for protocol in args.protocols.clone().unwrap_or_else(default) {

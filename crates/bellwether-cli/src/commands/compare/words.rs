@@ -19,7 +19,7 @@ pub(super) fn title(request: &Request) -> String {
     }
 }
 
-/// What was measured, on which figures.
+/// What was measured, and with which figures.
 pub(super) fn about(request: &Request) -> String {
     match request {
         Request::Campaign(campaign) => format!("{} {}", network(campaign), runs_of(campaign)),
@@ -51,7 +51,7 @@ fn runs_of(campaign: &Campaign) -> String {
     format!("{runs} runs each ({seeds}):{crash}{}.", rage(campaign))
 }
 
-/// What happens for how long.
+/// Which faults happen, and for how long.
 fn rage(campaign: &Campaign) -> String {
     let times = campaign.times();
     let kinds = campaign.faults.iter().filter_map(|class| match class {
@@ -81,8 +81,8 @@ fn of_scenario(scenario: &Scenario, runs: u32) -> String {
     let Scenario { nodes, until, seed, variant, .. } = scenario;
     let agents = if scenario.agent { " run as agents" } else { "" };
     format!(
-        "{nodes} nodes{agents}, {variant} protocols, {} long, {runs} runs each ({}). What the file expects is of {} \
-         alone, and not judged.",
+        "{nodes} nodes{agents}, {variant} protocols, {} long, {runs} runs each ({}). The file's expectations are about {} \
+         only, and are not judged.",
         rough(until.since(Time::ZERO)),
         seeds(*seed, runs),
         scenario.protocol.name(),
@@ -127,7 +127,7 @@ pub(super) fn notes(request: &Request, rows: &[Row]) -> Vec<String> {
 
 type Grouped = BTreeMap<String, Vec<Protocol>>;
 
-/// Properties that need the same are told together.
+/// Properties with the same missing assumption are listed together.
 fn not_kept(row: &Row) -> String {
     let mut whys: Vec<(&str, Vec<&str>)> = Vec::new();
     for (property, why) in &row.not_kept {

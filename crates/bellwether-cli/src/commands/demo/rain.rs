@@ -1,15 +1,15 @@
-//! `bellwether demo rain`: workers compute a picture and lose some of their number, and nothing of the picture.
+//! `bellwether demo rain`: workers compute a picture. Some of them fail, and nothing of the picture is lost.
 //!
 //! | file | what |
 //! |---|---|
-//! | `request.rs` | what was asked, found possible |
+//! | `request.rs` | checks that the request is possible |
 //! | `setup.rs` | the workers' files, and their command lines |
 //! | `worker.rs`, `views.rs` | a worker's process: an agent, the application beside it, and what one tells the other |
-//! | `happening.rs` | what happens, for people and for machines |
-//! | `model.rs`, `watch.rs`, `force.rs`, `effort.rs` | what is known of it, whether it goes on, if not why, and what it took |
-//! | `script.rs` | what befalls the workers, and when |
-//! | `show.rs`, `board.rs` | how it goes, and how it looks |
-//! | `tries.rs`, `summary.rs` | when the picture is put together, and what it came to |
+//! | `happening.rs` | events, for people and for programs |
+//! | `model.rs`, `watch.rs`, `force.rs`, `effort.rs` | the state of workers and picture, whether work goes on, if not why, and the effort |
+//! | `script.rs` | what happens to the workers, and when |
+//! | `show.rs`, `board.rs` | the course of the demo, and its screen |
+//! | `tries.rs`, `summary.rs` | when the picture is put together, and the summary |
 
 mod board;
 mod effort;

@@ -1,4 +1,4 @@
-//! `docs/flaws.md`: what was found, what cannot be, and what it took.
+//! `docs/flaws.md`: which flaws were found, which cannot be, and the effort.
 
 use bellwether_proto::election::Variant;
 use bellwether_sim::flaw::{Evidence, Flaw, Hunt};
@@ -10,7 +10,7 @@ use crate::layout::{Column, markdown};
 use crate::words::plural;
 use crate::work::cores;
 
-/// What a table is made of: each flaw that was hunted, and what came of it.
+/// A row of the table: a flaw that was hunted, and the result.
 pub(super) type Row<'a> = (&'a Flaw, &'a Hunt, Hunted);
 
 /// The whole document.
@@ -23,15 +23,16 @@ pub(super) fn lasting(flaws: &[Flaw], rows: &[Row<'_>]) -> String {
     format!(
         "# Flaws that the machine finds\n\n\
          Made by `bellwether flaws --out docs`; `bellwether flaws --verify docs` says whether it still holds. Each file in \
-         `flaws/` says\nwhere to search for a flaw of a paper that we know of ([divergence.md](divergence.md) tells their \
-         stories). The search draws\nseeded plans of faults within the limits of that file and plays them with the algorithm \
+         `flaws/` says\nwhere to search for a known flaw of a paper ([divergence.md](concepts/divergence.md) explains each \
+         of them). The search draws\nseeded plans of faults within the limits of that file and plays them with the algorithm \
          as printed, until one shows the flaw.\nThe plan is shrunk to the shortest scenario that still shows it. Then the \
          same plans are played with the repaired algorithm.\n\n\
          - **plan**: the seed of the plan that shows it, and how many plans were played until then.\n\
-         - **events**: of the scenario file, before and after shrinking; **nodes** and **steps** of the run (messages sent \
-         and received,\n  deadlines, changes of state) after it.\n\
-         - **repaired**: in how many plans of the same search the repaired algorithm breaks nothing that it promises. In how \
-         many of\n  them it could have broken what the printed one breaks, is at the end: **judged**. There must be some.\n\n\
+         - **events**: how many the scenario file has, before and after shrinking. **nodes** and **steps** (messages sent \
+         and received,\n  deadlines, changes of state) are those of the shrunk run.\n\
+         - **repaired**: in how many plans of the same search the repaired algorithm breaks nothing that it promises. \
+         **judged**, in the\n  table at the end, says in how many of them it could have broken what the printed one breaks. \
+         It must not be 0.\n\n\
          {}\n\n{}## What no search shows\n\n{}\n",
         found(rows),
         unrepaired(rows),
@@ -159,9 +160,8 @@ fn times(rows: &[Row<'_>]) -> String {
         ])
     };
     format!(
-        "\n## What it took\n\nOn {}, when this was made; elsewhere it takes longer or shorter. **candidates**: scenarios that \
-         were played while\nshrinking. **judged**: plans in which the repaired algorithm had occasion to break what the \
-         printed one breaks.\n\n{}\n",
+        "\n## What it took\n\nMeasured on {}. **candidates**: scenarios that were played while\nshrinking. **judged**: \
+         plans in which the repaired algorithm could have broken what the printed one breaks.\n\n{}\n",
         machine(),
         markdown(&columns, rows.iter().filter_map(row).collect())
     )

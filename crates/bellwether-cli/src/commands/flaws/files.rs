@@ -10,7 +10,7 @@ use bellwether_sim::flaw::{Evidence, Flaw};
 use super::document;
 use super::hunt::Shown;
 
-/// Reads every flaw of a folder, in the order in which people count. All that is wrong is told at once.
+/// Reads every flaw of a folder, ordered by number. All errors are reported at once.
 pub(super) fn read(dir: &Path) -> Result<Vec<Flaw>, Vec<String>> {
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => {
@@ -63,7 +63,8 @@ fn order(erratum: &str) -> (bool, String, u64, String) {
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// One that was written before. Who means a flaw is told where its name goes.
+    /// A folder that was written before. If the argument is the name of a flaw, the error says where names
+    /// go.
     pub(super) fn written(dir: &Path, flaws: &[Flaw]) -> Result<Self, String> {
         if dir.join("flaws").is_dir() {
             return Ok(Self(dir.to_owned()));
@@ -109,7 +110,7 @@ impl Folder {
         files.iter().filter_map(|(name, text)| self.difference(name, |found| found == text)).collect()
     }
 
-    /// What a table says that lasts must be this.
+    /// How the table differs from this text, leaving out the times.
     pub(super) fn table_difference(&self, lasting: &str) -> Option<String> {
         self.difference(TABLE, |found| found.starts_with(lasting))
     }
@@ -134,7 +135,7 @@ impl Folder {
 }
 
 const TABLE: &str = "flaws.md";
-/// How the line of a scenario begins that says where it comes from.
+/// The beginning of the line that says where a scenario comes from.
 const PLAN: &str = "# Plan ";
 
 /// The file of the scenario, from the folder.
@@ -147,7 +148,7 @@ pub(super) fn picture_of(flaw: &Flaw) -> String {
     format!("flaws/{}.svg", flaw.erratum)
 }
 
-/// What is written about a flaw that was found: the names of the files, and the text.
+/// The files about a flaw that was found: their names and texts.
 fn files_of(flaw: &Flaw, shown: &Shown) -> Vec<(String, String)> {
     let Evidence::Run(hunt) = &flaw.evidence else { return Vec::new() };
     let plan = format!(

@@ -10,10 +10,10 @@ use bellwether_sim::flaw::{Flaw, Found, Hunt, Repaired};
 use bellwether_sim::run;
 use bellwether_sim::shrink::{Effort, Shrunk};
 
-/// How often a person who waits is told how far it is.
+/// How often progress is shown.
 const TELL: Duration = Duration::from_millis(100);
 
-/// What came of a hunt.
+/// The result of a hunt.
 pub(super) enum Hunted {
     /// The flaw was found.
     Found(Box<Shown>),
@@ -29,7 +29,7 @@ pub(super) struct Shown {
     pub(super) shrunk: Shrunk,
     /// Everything that happens in the shrunk run.
     pub(super) steps: u64,
-    /// What the repaired algorithm did in the same search, unless nobody looked.
+    /// What the repaired algorithm did in the same search, if it was played.
     pub(super) repaired: Option<Repaired>,
     pub(super) times: Times,
 }
@@ -55,7 +55,7 @@ impl Hunted {
 /// What the search of the repaired algorithm says about the repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// Nothing is broken, in so many plans with occasion to break what the printed algorithm breaks.
+    /// Nothing is broken, in this many plans in which the printed algorithm's flaw could have shown.
     Clean(u64),
     /// Nothing is broken, but nothing could have been.
     Untried,
@@ -121,7 +121,7 @@ pub(super) fn hunt(
     goes_on().then(|| Hunted::Found(Box::new(shown)))
 }
 
-/// Does again with a plan what was done when it was found.
+/// Replays a plan as when it was found.
 pub(super) fn replay(
     flaw: &Flaw,
     hunt: &Hunt,

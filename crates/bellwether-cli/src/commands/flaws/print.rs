@@ -1,4 +1,4 @@
-//! What is shown to people and programs.
+//! The output for people and programs.
 
 use std::path::Path;
 
@@ -63,19 +63,20 @@ pub(super) fn text(rows: &[Row<'_>], flaws: &[Flaw], named: bool, out: &Printer)
     unsearched.iter().for_each(|line| out.line(line));
 }
 
-/// What the columns say.
+/// What the columns mean.
 const LEGEND: [(&str, &str); 4] = [
     ("broken", "what the algorithm breaks as printed"),
     ("plan", "the seed of the first plan of faults that shows it; s: how many seconds that took"),
-    ("nodes", "and events: of the scenario that the plan was shrunk to"),
+    ("nodes", "and events: those of the shrunk scenario"),
     (
         "repaired",
-        "the same plans with the repaired algorithm: clean in so many that gave it occasion to break it, \
-         or broken in so many",
+        "the same plans with the repaired algorithm: clean in how many of those that could have broken it, \
+         or broken in how many",
     ),
 ];
 
-/// What a run cannot show. Whoever asked for some of it is told why; of all there is, the names are enough.
+/// Flaws that no run can show. If they were asked for by name the reason is given, otherwise only their
+/// names.
 fn unsearched(flaws: &[Flaw], named: bool) -> Vec<String> {
     let reason = |flaw: &Flaw| match &flaw.evidence {
         Evidence::Reason { why, scenario } => {
@@ -103,7 +104,7 @@ fn entry(name: &str) -> String {
     format!("{name:<9}")
 }
 
-/// Why the repaired algorithm breaks it, too, where that is known.
+/// Why the repaired algorithm breaks it, too, if that is known.
 fn unrepaired(hunt: &Hunt, hunted: &Hunted) -> Option<String> {
     let (Hunted::Found(shown), Some(why)) = (hunted, &hunt.unrepaired) else { return None };
     let repaired = shown.repaired.as_ref()?;
@@ -190,7 +191,7 @@ fn in_short(repair: Repair) -> String {
     }
 }
 
-/// What is not as the file of the flaw says.
+/// How the result differs from the flaw's file.
 fn not_as_told(hunt: &Hunt, hunted: &Hunted) -> String {
     let runs = hunt.runs;
     match hunted {

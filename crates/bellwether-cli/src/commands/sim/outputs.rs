@@ -1,4 +1,5 @@
-//! What `sim` writes besides its report: the trace, the log for ShiViz, the diagram, the history of groups. All of one run.
+//! What `sim` writes besides its report: the trace, the log for ShiViz, the diagram, the lineage of groups. All are of one
+//! run.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -12,9 +13,9 @@ use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::shiviz::{self, Shiviz};
 
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 
-/// The options that name a file to write, what each does with a scenario, and what it makes of it.
+/// The options that name a file to write, and what each writes.
 fn asked(args: &SimArgs) -> [(&'static str, &'static str, &'static str, Option<&Path>); 4] {
     [
         ("--trace", "records", "trace", args.trace.as_deref()),
@@ -24,7 +25,7 @@ fn asked(args: &SimArgs) -> [(&'static str, &'static str, &'static str, Option<&
     ]
 }
 
-/// Whether what is asked for can be meant, as far as that shows before scenarios are read.
+/// Checks the options, as far as that is possible before scenarios are read.
 pub(super) fn possible(args: &SimArgs) -> Result<(), String> {
     let mut taken: Vec<(PathBuf, &str)> = Vec::new();
     for (option, does, _, path) in asked(args) {
@@ -56,7 +57,7 @@ pub(super) fn possible(args: &SimArgs) -> Result<(), String> {
     Ok(())
 }
 
-/// The path with what is known of links and dots resolved, so that two ways to one file are found.
+/// The path with links and dots resolved as far as possible, so that two names of one file are noticed.
 fn place(path: &Path) -> PathBuf {
     let resolved = path.canonicalize().or_else(|_| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -76,13 +77,13 @@ pub(super) fn fits(args: &SimArgs, scenario: &Scenario) -> Result<(), String> {
         let Scenario { protocol, variant, .. } = scenario;
         if !lineage::is_kept(*protocol, *variant) {
             let (name, variant) = (protocol.name(), variant.name());
-            return Err(format!("--history draws groups, and {name} ({variant}) keeps no history of them"));
+            return Err(format!("--history draws the lineage of groups, and {name} ({variant}) keeps none"));
         }
     }
     Ok(())
 }
 
-/// What becomes of the history in a file of that name.
+/// The form in which the lineage is written to a file of that name.
 #[derive(Clone, Copy, Debug)]
 enum Drawing {
     Svg,
@@ -118,7 +119,7 @@ struct Output {
 }
 
 impl Outputs {
-    /// Opens what is asked for. Only when all of it can be written, what the files held is lost.
+    /// Opens the files. Their old content is lost only when all of them can be written.
     pub(super) fn open(args: &SimArgs, replay: String) -> Result<Self, String> {
         let [trace, shiviz, diagram, history] =
             asked(args).map(|(_, _, what, path)| path.map(|path| Output::open(path, what)).transpose());
@@ -170,7 +171,7 @@ impl Outputs {
                     let Scenario { name, protocol, variant, nodes, seed, .. } = scenario;
                     let (protocol, variant) = (protocol.name(), variant.name());
                     let about =
-                        format!("history of groups · {protocol} {variant} · {nodes} nodes · seed {seed}");
+                        format!("lineage of groups · {protocol} {variant} · {nodes} nodes · seed {seed}");
                     lineage::svg(&lineage, name, &about)
                 }
             });
@@ -193,7 +194,7 @@ impl Output {
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file), what, written: Ok(()) })
     }
 
-    /// What is not a file, such as a pipe, has nothing to lose.
+    /// Something that is not a file, such as a pipe, has no old content.
     fn empty(&self) -> Result<(), String> {
         let file = self.file.get_ref();
         let emptied =

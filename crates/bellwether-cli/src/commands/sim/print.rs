@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use bellwether_proto::election::Variant;
 use bellwether_proto::promise::Property;
+use bellwether_proto::view::Status;
 use bellwether_sim::environment;
-use bellwether_sim::operations::Operation;
+use bellwether_sim::operations::{Operation, Outcome};
 use bellwether_sim::report::{FinalNode, Judged, Report};
 use bellwether_sim::scenario::Scenario;
 
 use super::Run;
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 use crate::layout::{Column, Entries, hanging, table};
 use crate::output::{Printer, invocation};
 
@@ -55,14 +57,14 @@ fn summary(runs: &[Run<'_>]) -> String {
 
 fn protocol(report: &Report) -> String {
     match report.variant {
-        "repaired" => report.protocol.to_owned(),
-        variant => format!("{} {variant}", report.protocol),
+        Variant::Repaired => report.protocol.name().to_owned(),
+        Variant::Printed => format!("{} {}", report.protocol.name(), report.variant.name()),
     }
 }
 
-/// Who leads at the end: those that name themselves.
+/// The leaders at the end: the nodes that name themselves.
 fn leaders(report: &Report) -> String {
-    let leads = |node: &&FinalNode| node.status == "normal" && node.leader == Some(node.node);
+    let leads = |node: &&FinalNode| node.status == Status::Normal && node.leader == Some(node.node);
     let leaders: Vec<_> = report.last.iter().filter(leads).map(|node| node.node.to_string()).collect();
     match leaders.len() {
         0 => "none".to_owned(),
@@ -72,7 +74,8 @@ fn leaders(report: &Report) -> String {
 }
 
 fn judged(report: &Report) -> String {
-    let broken: Vec<_> = report.properties.iter().filter(|judged| !judged.holds).map(|j| j.name).collect();
+    let broken: Vec<_> =
+        report.properties.iter().filter(|judged| !judged.holds).map(|j| j.property.name()).collect();
     let hold = report.properties.len() - broken.len();
     if broken.is_empty() {
         if hold == 0 { "nothing".to_owned() } else { format!("{hold} hold") }
@@ -103,15 +106,16 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     entry("seed", &report.seed.to_string());
     entry("trace hash", &report.trace_hash);
     for judged in &report.properties {
-        let expected = scenario.expect.violates.iter().any(|property| property.name() == judged.name);
-        entry(judged.name, &format!("{}{}", verdict(judged, expected), foreign(scenario, judged.name)));
+        let expected = scenario.expect.violates.contains(&judged.property);
+        let foreign = foreign(scenario, judged.property);
+        entry(judged.property.name(), &format!("{}{foreign}", verdict(judged, expected)));
     }
     for (property, why) in environment::left_out(scenario) {
         entry(property.name(), &format!("not judged: it needs {why}"));
     }
     for property in environment::judged(scenario) {
-        if !report.properties.iter().any(|judged| judged.name == property.name()) {
-            let foreign = foreign(scenario, property.name());
+        if !report.properties.iter().any(|judged| judged.property == property) {
+            let foreign = foreign(scenario, property);
             entry(property.name(), &format!("nothing to judge in this run{foreign}"));
         }
     }
@@ -123,22 +127,22 @@ fn details(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
     entries.paragraphs().for_each(|paragraph| out.line(paragraph));
 }
 
-/// What became of a restricted operation, and what else those said that were asked to perform it.
+/// The outcome of a restricted operation, and the other answers of the nodes that were asked.
 fn fate(operation: &Operation) -> String {
-    let said = |answer: &'static str| operation.answers.iter().filter(move |said| said.answer == answer);
+    let said = |answer: Outcome| operation.answers.iter().filter(move |said| said.answer == answer);
     let mut told = format!("{}: {}", operation.op, operation.outcome);
     if let Some(group) = &operation.group {
         let known: Vec<_> = operation.known_to.iter().map(u32::to_string).collect();
         told.push_str(&format!(" in group {group}, known to {}", known.join(", ")));
     }
-    let aborted: BTreeSet<u32> = said("aborted").map(|said| said.node).collect();
+    let aborted: BTreeSet<u32> = said(Outcome::Aborted).map(|said| said.node).collect();
     // Nodes may be asked again and again.
     let mut declined = BTreeMap::<&str, BTreeSet<u32>>::new();
-    for answer in said("declined") {
+    for answer in said(Outcome::Declined) {
         declined.entry(answer.reason.unwrap_or("no reason")).or_default().insert(answer.node);
     }
     let declined: Vec<_> = declined.iter().map(|(why, by)| format!("{}\u{a0}({why})", listed(by))).collect();
-    for (what, by) in [("aborted", listed(&aborted)), ("declined", declined.join(" and "))] {
+    for (what, by) in [(Outcome::Aborted, listed(&aborted)), (Outcome::Declined, declined.join(" and "))] {
         match what == operation.outcome {
             _ if by.is_empty() => {}
             true => told.push_str(&format!(" by {by}")),
@@ -153,15 +157,15 @@ fn listed(nodes: &BTreeSet<u32>) -> String {
 }
 
 /// Why a property is judged at all that the algorithm does not know: the file was written for another.
-fn foreign(scenario: &Scenario, property: &str) -> String {
-    let property = Property::by_name(property);
-    match property.is_none_or(|property| environment::promises_ever(scenario, property)) {
+fn foreign(scenario: &Scenario, property: Property) -> String {
+    match environment::promises_ever(scenario, property) {
         true => String::new(),
         false => format!("; only [expect] names it, {} never promises it", scenario.protocol.name()),
     }
 }
 
-/// The nodes at the end, and what they announced if they do; neighbours that show the same share a line.
+/// The nodes at the end, and what they announced if they are agents. Nodes in a row with the same opinion
+/// share a line.
 fn nodes(report: &Report, agent: bool) -> String {
     let shown = |node: &FinalNode| (node.status, node.leader, node.group.clone(), node.announced);
     let or_dash = |number: Option<String>| number.unwrap_or("-".to_owned());
@@ -174,7 +178,7 @@ fn nodes(report: &Report, agent: bool) -> String {
         let leader = leader.map(|leader| leader.to_string());
         let (announces, epoch) =
             announced.map(|(leader, epoch)| (leader.to_string(), epoch.to_string())).unzip();
-        let mut row = vec![ids, status.to_owned(), or_dash(leader), or_dash(group)];
+        let mut row = vec![ids, status.name().to_owned(), or_dash(leader), or_dash(group)];
         row.extend([announces, epoch].into_iter().filter(|_| agent).map(or_dash));
         row
     };
@@ -203,9 +207,9 @@ fn failure(Run { scenario, report, .. }: &Run<'_>, out: &Printer) {
         out.line(hanging(&format!("  expected {}: ", expectation.what), detail));
     }
     for judged in &report.properties {
-        let expected = scenario.expect.violates.iter().any(|property| property.name() == judged.name);
+        let expected = scenario.expect.violates.contains(&judged.property);
         if let (Some(violation), false) = (&judged.violation, expected) {
-            out.line(hanging(&format!("  {} is broken ", judged.name), violation));
+            out.line(hanging(&format!("  {} is broken ", judged.property), violation));
         }
     }
 }

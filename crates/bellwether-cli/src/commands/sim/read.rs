@@ -6,10 +6,10 @@ use std::path::Path;
 
 use bellwether_sim::scenario::{Overrides, Scenario};
 
-use crate::args::SimArgs;
+use crate::args::sim::SimArgs;
 use crate::output::Printer;
 
-/// Reads every file before anything runs, and tells of every one that is wrong.
+/// Reads every file before anything runs, and reports all that are wrong.
 pub(super) fn all(args: &SimArgs, out: &Printer) -> Option<Vec<Scenario>> {
     let overrides = Overrides { protocol: args.protocol, variant: args.variant, seed: args.seed };
     let mut scenarios = Vec::new();

@@ -1,4 +1,4 @@
-//! What is to be written, in view of what is there.
+//! Which files to write, given those that exist.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) enum Readers {
 }
 
 impl Plan {
-    /// An authority, unless there is one, and what is missing of the certificates that it issues.
+    /// An authority, unless there is one, and the certificates that are missing.
     pub(super) fn new(cluster: &str, nodes: &[NodeId], directory: &Path, days: u32) -> Result<Self, Trouble> {
         let mut plan = Self { files: Vec::new(), kept: Vec::new() };
         let authority = match both_there(directory, CA_CERT, CA_KEY)? {

@@ -1,4 +1,4 @@
-//! Puts new files in place: all of them or none, each complete, none that is there replaced.
+//! Puts new files in place: all of them or none, each complete. No existing file is replaced.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};

@@ -1,100 +1,55 @@
-//! How a cluster looks, in lines of at most 80 columns.
+//! The screen of a cluster, in lines of at most 80 columns.
 
 use std::time::Instant;
 
-use super::files::Plan;
-use super::fleet::Process;
-use super::keys::KEYS;
 use super::model::{Model, Node, Standing};
-use super::notes::Note;
-use crate::agent::mode::Mode;
 use crate::duration::rough;
-use crate::layout::{WIDTH, hanging};
+use crate::fleet::Process;
+use crate::fleet::board::{self, keys_line, process_cells};
+use crate::fleet::files::Plan;
 use crate::output::invocation;
+use crate::terminal::line::{Line, Tone, line, note_line};
 
-/// A line, and how it is to stand out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct Line {
-    pub(in crate::commands) text: String,
-    pub(in crate::commands) tone: Tone,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum Tone {
-    Plain,
-    /// The leader.
-    Bright,
-    /// What is down, or only explains.
-    Dim,
-}
-
-/// The board: who is there, what happened, which keys there are.
+/// The board: nodes, events, keys.
 pub(super) fn lines(model: &Model, selected: Option<u32>, now: Instant) -> Vec<Line> {
-    let mut lines = vec![line("", Tone::Plain), line(ROW_TITLES, Tone::Dim)];
-    lines.extend(model.nodes.iter().map(|(id, node)| {
-        let mark = if selected == Some(*id) { ">" } else { " " };
-        line(&format!("{mark}{}", row(*id, node, now)), tone(node))
-    }));
+    let rows = model.nodes.iter().map(|(id, node)| (*id, row(*id, node, now), tone(node)));
+    let mut lines = board::rows(ROW_TITLES, selected, rows);
     lines.push(line("", Tone::Plain));
     lines.extend(model.notes.latest().map(|note| line(&note_line(note), Tone::Plain)));
     lines.push(line("", Tone::Plain));
-    lines.push(line(&format!("1-{} {KEYS}", model.nodes.len()), Tone::Dim));
+    lines.push(keys_line(model.nodes.len()));
     lines
 }
 
 /// The nodes without the rest, for another terminal.
 pub(super) fn list(model: &Model, now: Instant) -> String {
-    let rows = model.nodes.iter().map(|(id, node)| format!(" {}", row(*id, node, now)));
-    let lines: Vec<_> =
-        [ROW_TITLES.to_owned()].into_iter().chain(rows).map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n")
+    board::list(ROW_TITLES, model.nodes.iter().map(|(id, node)| row(*id, node, now)))
 }
 
-/// What is said once, at the beginning.
-pub(super) fn introduction(model: &Model, plan: &Plan) -> Vec<String> {
+/// Printed once, at the beginning.
+pub(super) fn introduction(plan: &Plan) -> Vec<String> {
     let name = invocation();
-    let api = model.nodes.values().next().map_or_else(String::new, |node| node.api.to_string());
-    let entry = |label: &str, text: &str| hanging(&format!("{label:<10}"), text);
+    let api = plan.nodes.first().map_or_else(String::new, |node| node.api.to_string());
     let agents = format!(
         "{} on loopback, real processes over mutual TLS; they run {}",
-        model.nodes.len(),
+        plan.nodes.len(),
         plan.protocol.name()
     );
-    let entries = [
-        entry("agents", &agents),
-        entry("guarantee", Mode::of(plan.protocol).guarantee()),
-        entry("files", &plan.dir.display().to_string()),
-        entry("ask", &format!("{name} status --api {api}")),
-        entry("", &format!("curl http://{api}/v1/status")),
-        entry("change", &format!("{name} resign --api {api} --token-file {}", plan.token.display())),
-        entry("break", &format!("{name} up kill 1")),
-    ];
-    entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
-}
-
-/// News, as it stands in a pipe, and on the board if there is room.
-pub(in crate::commands) fn note_line(note: &Note) -> String {
-    format!("{}{}", note_time(note), note.text)
-}
-
-/// News, as it stands on the board: broken where it is too long for a line.
-pub(in crate::commands) fn note_lines(note: &Note) -> Vec<String> {
-    hanging(&note_time(note), &note.text).lines().map(str::to_owned).collect()
-}
-
-fn note_time(note: &Note) -> String {
-    format!("{:>8.3}s  ", note.at.as_secs_f64())
+    board::introduction(&[
+        ("agents", agents),
+        ("guarantee", plan.protocol.spec().mode.guarantee().to_owned()),
+        ("files", plan.dir.display().to_string()),
+        ("ask", format!("{name} status --api {api}")),
+        ("", format!("curl http://{api}/v1/status")),
+        ("change", format!("{name} resign --api {api} --token-file {}", plan.token.display())),
+        ("break", format!("{name} up kill 1")),
+    ])
 }
 
 const ROW_TITLES: &str = " node      pid  state         standing    epoch  since       API";
 
 fn row(id: u32, node: &Node, now: Instant) -> String {
-    let (pid, state) = match &node.process {
-        None => (String::new(), "starting".to_owned()),
-        Some(Process::Up(pid)) => (pid.to_string(), "up".to_owned()),
-        Some(Process::Stopped(pid)) => (pid.to_string(), "stopped".to_owned()),
-        Some(Process::Down(how)) => (String::new(), how.clone()),
-    };
+    let (pid, state) = process_cells(node.process.as_ref());
     let stopped = matches!(node.process, Some(Process::Stopped(_)));
     let (standing, epoch, since) = match &node.says {
         Some(says) if !stopped => {
@@ -121,8 +76,4 @@ fn tone(node: &Node) -> Tone {
         (_, Some(says)) if says.standing == Standing::Leader => Tone::Bright,
         (_, Some(_)) => Tone::Plain,
     }
-}
-
-pub(in crate::commands) fn line(text: &str, tone: Tone) -> Line {
-    Line { text: text.trim_end().chars().take(WIDTH).collect(), tone }
 }

@@ -1,24 +1,24 @@
-//! What is known of the nodes, and what of it is news.
+//! The state of the nodes, and what is new about it.
 //!
-//! A leader counts when it says that it leads and every node that runs names it. From when that was last so until it is
-//! so again there was no leader.
+//! A leader counts when it says that it leads and every running node names it. Between the last time of that and the
+//! next there was no leader.
 //!
-//! Why it leads is told by those that were there: not by a node that slept, to which all others seemed silent, nor by one
-//! that missed the leader before.
+//! The cause is taken from a node that saw the change: not from one that slept, to which all others seemed silent, nor
+//! from one that missed the leader before.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::files::Plan;
-use super::fleet::Process;
-use super::notes::Notes;
-use crate::agent::mode::Mode;
-use crate::client::answer::{Cause, Change, Status};
 use crate::client::words;
 use crate::duration::rough;
+use crate::fleet::Process;
+use crate::fleet::files::Plan;
+use crate::schema::{self, Cause, Change, Status};
+use crate::terminal::notes::Notes;
 
-/// What a node says so soon after it went on may be about its own sleep. Every algorithm has noticed by then.
+/// For this long after a node resumes, its causes may be about its own sleep. After that, every algorithm has
+/// noticed.
 const DROWSY: Duration = Duration::from_secs(5);
 
 /// The cluster, as far as it is known.
@@ -29,7 +29,7 @@ pub(super) struct Model {
     /// The last leader that counted, and until when it did; `None` while it does.
     last: Option<Leader>,
     lost: Option<Instant>,
-    /// How many must run so that anybody leads, and whether it was told that too few do.
+    /// How many nodes must run so that anybody leads, and whether it was reported that too few do.
     needed: usize,
     too_few: bool,
 }
@@ -79,10 +79,7 @@ impl Model {
             notes: Notes::new(now),
             last: None,
             lost: Some(now),
-            needed: match Mode::of(plan.protocol) {
-                Mode::Majority => plan.nodes.len() / 2 + 1,
-                Mode::AnySurvivor => 1,
-            },
+            needed: plan.protocol.spec().mode.needs(plan.nodes.len()),
             too_few: false,
         }
     }
@@ -117,7 +114,7 @@ impl Model {
         self.count(now);
     }
 
-    /// Notes once that too few run, where that means that nobody leads.
+    /// Notes once that too few nodes run for anybody to lead.
     fn count(&mut self, now: Instant) {
         let all = self.nodes.values();
         let running = all.filter(|node| matches!(node.process, None | Some(Process::Up(_)))).count();
@@ -132,11 +129,11 @@ impl Model {
     /// A node says how it sees things.
     pub(super) fn status(&mut self, id: u32, status: &Status, now: Instant) {
         let leader = status.leader.leader.zip(status.leader.epoch).map(|(id, epoch)| Leader { id, epoch });
-        let standing = match status.standing.as_str() {
-            "leading" => Standing::Leader,
-            "following" => Standing::Follower,
-            "aside" => Standing::Aside,
-            _ => Standing::Electing,
+        let standing = match status.standing {
+            schema::Standing::Leading => Standing::Leader,
+            schema::Standing::Following => Standing::Follower,
+            schema::Standing::Aside => Standing::Aside,
+            schema::Standing::Electing | schema::Standing::Other(_) => Standing::Electing,
         };
         let ago = status.leader.since_us.map(words::since).unwrap_or_default();
         let since = now.checked_sub(ago).unwrap_or(now);
@@ -238,7 +235,7 @@ impl Model {
 }
 
 impl Node {
-    /// What it says of that leader, if it knows why there is another, and was awake.
+    /// What it says about that leader, if it knows the cause of the change and was awake.
     fn saw_come(&self, leader: Leader) -> Option<&Says> {
         let says = self.says.as_ref().filter(|says| says.leader == Some(leader))?;
         let knows = says.cause.as_ref().is_some_and(|cause| cause.kind != "started");

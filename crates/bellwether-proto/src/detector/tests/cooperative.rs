@@ -88,7 +88,7 @@ fn a_beat_closes_the_poll_and_its_votes_are_forgotten() {
 }
 
 /// A peer that restarts forgets who subscribed. Everybody finds it reachable, so no poll can ever report it: the
-/// watcher must ask again for its beats, and thereby learns of the new life.
+/// watcher must ask again for its beats, and thereby learns of the new incarnation.
 #[test]
 fn a_poll_that_finds_the_peer_alive_gets_its_beats_back() {
     for repaired in [true, false] {

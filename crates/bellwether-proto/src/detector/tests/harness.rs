@@ -73,7 +73,7 @@ pub(super) struct World {
     pub(super) now: Time,
     pub(super) nodes: Vec<Option<Detector>>,
     pub(super) lives: Vec<Incarnation>,
-    /// The latest life of the second that the first has seen.
+    /// The latest incarnation of the second that the first has seen.
     pub(super) known: Vec<Vec<Incarnation>>,
     pub(super) cuts: Vec<(usize, usize)>,
     pub(super) flight: Vec<Flight>,

@@ -59,7 +59,7 @@ fn a_subscribe_that_was_overtaken_is_void() {
     }
 }
 
-/// What an earlier life asked for is older than anything that this one asks.
+/// What an earlier incarnation asked for is older than anything that this one asks.
 #[test]
 fn a_new_life_numbers_its_watches_above_the_old_one() {
     let first_watch = |life| {
@@ -93,7 +93,7 @@ fn a_subscriber_may_ask_for_a_period_beyond_the_end_of_time() {
 }
 
 /// E-ST5: were the question repeated, a peer that was down when it was first asked, and with it whatever else was sent
-/// to it then, could answer it in its next life, and nobody would learn that it was ever gone.
+/// to it then, could answer it in its next incarnation, and nobody would learn that it was ever gone.
 #[test]
 fn a_first_question_is_asked_once_and_a_peer_that_missed_it_is_reported() {
     let config = DetectorConfig { delta: PERIOD * 2, ..config(DetectorKind::Heartbeat) };
@@ -104,7 +104,7 @@ fn a_first_question_is_asked_once_and_a_peer_that_missed_it_is_reported() {
     assert_eq!(alone.downs_after(PERIOD * 3), [1], "four periods are a round trip here");
 }
 
-/// After a probe the question is open again; a new life answers it, and then nobody asks on.
+/// After a probe the question is open again; a new incarnation answers it, and then nobody asks on.
 #[test]
 fn a_watch_that_reported_a_new_life_asks_no_more() {
     for kind in DetectorKind::ALL.into_iter().filter(|kind| *kind != DetectorKind::Perfect) {

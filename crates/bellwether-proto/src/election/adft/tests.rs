@@ -3,7 +3,7 @@ use super::*;
 use crate::election::{Action, Count};
 use crate::ident::Incarnation;
 
-/// As printed: of no life in particular.
+/// As printed: of no incarnation in particular.
 fn alive(counts: [u64; 3]) -> Msg {
     in_life(0, counts)
 }

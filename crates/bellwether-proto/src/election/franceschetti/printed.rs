@@ -1,8 +1,9 @@
 //! The protocols as the paper prints them: sections 3.2.2 (Φ) and 3.3.2 (Ψ), Fig. 2 (Ω).
 //!
-//! "Initially the network is composed of a fully connected component and a number of isolated nodes": those that a node is
-//! linked with when it has started are `conn`, the others `dead`, for ever: nothing in the paper changes them (E-FB7). So is
-//! a node dead that is linked with nobody then, and one that comes back from a crash, of which the paper does not speak.
+//! "Initially the network is composed of a fully connected component and a number of isolated nodes": the nodes that a node
+//! is linked with when it has started are `conn`, the others `dead`, for ever: nothing in the paper changes them (E-FB7). A
+//! node that is linked with nobody then is dead itself, and so is one that comes back from a crash; the paper does not
+//! mention those.
 //!
 //! Kept as they are: links to lighter nodes count, dead or not (E-FB5); an unanswered cand is excused if the link of the node
 //! that it is about is down (Ω, Def. 3.2, E-FB4); the condition for leading does not ask whether the node is dead (E-FB3);
@@ -25,7 +26,7 @@ use crate::view::{Members, Status, View};
 pub(in crate::election) struct Printed {
     level: Level,
     setup: Setup,
-    /// Who is linked; of others than this node itself.
+    /// By rank: whether the link to that node is up. This node's own entry means nothing.
     links: Vec<bool>,
     /// Until when the network is taken to be coming up.
     starts: Time,
@@ -39,7 +40,7 @@ pub(in crate::election) struct Printed {
     /// cand received; accept sent for it.
     proposals: BTreeSet<Said>,
     accepts: BTreeSet<Said>,
-    /// α and β of Fig. 2: to whom a cancel would be owed.
+    /// α and β of Fig. 2: the nodes to which a cancel would be owed.
     owed: BTreeSet<Said>,
 }
 
@@ -120,7 +121,7 @@ impl Printed {
         }
     }
 
-    /// A life is over that is not the first: what it was part of is lost, and the node is isolated.
+    /// This is not the node's first incarnation. Its component went on without it, and it is isolated.
     fn on_recovery(&mut self, now: Time, out: &mut Actions<Msg>) {
         if self.setup.count > 0 {
             (self.conn, self.dead) = (Some(Members::of([self.me()])), true);

@@ -1,17 +1,18 @@
 //! The protocols with their errata settled, and with views.
 //!
-//! What is ours: the logical component is a *view*, which has a number, a leader and members, is installed by a message, and
-//! ends what was said before it (E-FB7). Every message belongs to a view. Only neighbours in the view outrank
-//! (E-FB5), a dead node has none. A link's end takes along all that was said over it, at both ends alike; so nothing is owed
-//! to somebody who cannot be reached (E-FB8). A view needs a part of the cluster that is [`Primary`] (E-FB6).
+//! Our additions: the logical component is a *view*, which has a number, a leader and members. It is installed by a message,
+//! and voids all messages before it (E-FB7). Every message belongs to a view. Only neighbours in the view outrank a node
+//! (E-FB5); a dead node has none. When a link goes down, both ends forget all that was said over it, so nothing is owed to a
+//! node that cannot be reached (E-FB8). A view needs a part of the cluster that is [`Primary`] (E-FB6).
 //!
-//! Who is linked says how it stands. One that is dead, or whose view has been another for longer than news take, is no
-//! member whatever the view says (E-FB10), and is admitted again; and whoever sees that another is in a later view, without
-//! having been told of it, has been left behind, and is dead. A node that comes back from a crash is dead. If more than
-//! half of all members are linked and dead, nobody is left who could admit them: the lightest of them forms a view.
+//! Linked nodes tell each other their views, and whether they are dead. A node that is dead, or that has been in another
+//! view for longer than a message takes, is no member whatever the view says (E-FB10), and is admitted again. A node that
+//! sees a peer in a later view, without having been told of that view, has been left behind, and is dead. A node that comes
+//! back from a crash is dead. If more than half of all members are linked and dead, nobody is left that could admit them,
+//! so the lightest of them forms a view.
 //!
-//! In Ω a view does not work until its leader, the fault manager, has done what it has to (section 1), and every member knows: that is
-//! a reorganization, and the group layer's. A leader that fails in that is dead.
+//! In Ω a view does not work until its leader, the fault manager, has done its task (section 1), and every member knows.
+//! That is a reorganization, and the group layer does it. A leader that fails at it is dead.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -57,7 +58,7 @@ pub(in crate::election) struct Repaired {
 enum Service {
     /// The node has not been told of its view, or is dead.
     Out,
-    /// What the view is to do is being worked out and handed on, by its leader.
+    /// The leader works out the view's task and hands it out.
     Reorganizing,
     In,
 }
@@ -77,7 +78,7 @@ enum Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
     Same,
-    /// When it was last heard of it was in another, or dead; unless news come by then, that is so.
+    /// It was last heard of in another view, or dead. Unless something newer is heard by then, that counts.
     Awaited(Time),
     /// It is dead, or in another.
     Another,
@@ -149,7 +150,7 @@ impl Repaired {
         news.unwrap_or(Time::NEVER).min(starts)
     }
 
-    /// A view counts where enough are linked that are known to be in it, and its leader is.
+    /// A node relies on its view only if it is linked with enough nodes that are in it, and with its leader.
     pub(super) fn view(&self) -> View {
         if self.dead {
             return View { status: Status::Dead, leader: None, group: None };
@@ -196,7 +197,8 @@ impl Repaired {
         }
     }
 
-    /// Views only grow; a dead node follows nobody and proposes nothing unless all whom it is linked with are dead.
+    /// The numbers of views only grow. A dead node follows nobody, and proposes nothing unless all nodes that it is
+    /// linked with are dead.
     pub(super) fn breach(&self, before: &Self) -> Option<&'static str> {
         if self.view != before.view && !self.beats(self.view, before.view) {
             return Some("a node goes back to an earlier view");
@@ -292,7 +294,7 @@ impl Repaired {
         }
     }
 
-    /// Whoever cancels has proposed, or accepted, in that view.
+    /// The sender had proposed, or accepted, in that view.
     fn on_cancel(&mut self, said: Said, view: GroupId) {
         for remembered in [&mut self.proposals, &mut self.accepts] {
             if remembered.get(&said) == Some(&view) {
@@ -336,7 +338,7 @@ impl Repaired {
         }
     }
 
-    /// Who has proposed or accepted what is no longer so takes it back (Ω).
+    /// Takes back proposals and accepts that are no longer true (Ω).
     fn cancel(&mut self, out: &mut Actions<Msg>) {
         if self.level < Level::Omega {
             return;
@@ -359,7 +361,7 @@ impl Repaired {
         }
     }
 
-    /// If nobody lighter is linked: every change to everybody who is.
+    /// Proposes every change to all linked nodes, if none of them is lighter.
     fn propose(&mut self, out: &mut Actions<Msg>) {
         if !self.may_propose() {
             return;
@@ -374,8 +376,8 @@ impl Repaired {
         }
     }
 
-    /// Whoever sees more changes than are proposed waits until they are: or two members of the new view might not be
-    /// linked with each other (E-FB11).
+    /// A node that sees more changes than are proposed waits until they are. Otherwise two members of the new view
+    /// might not be linked with each other (E-FB11).
     fn accept(&mut self, out: &mut Actions<Msg>) {
         let changes = if self.dead { Vec::new() } else { self.changes() };
         let acceptable = self.proposals.iter().filter(|((change, j, s), view)| {
@@ -418,7 +420,7 @@ impl Repaired {
         true
     }
 
-    /// The view changes, and what was said about the change is over.
+    /// The view changes, and all messages about the change are void.
     fn install(&mut self, now: Time, id: GroupId, members: Members, out: &mut Actions<Msg>) {
         (self.view, self.leader, self.conn, self.dead) = (id, id.0.node, members, false);
         self.candidacies.clear();
@@ -435,8 +437,8 @@ impl Repaired {
         self.form(out);
     }
 
-    /// The group layer is told of the view: its leader is the fault manager, which has to do what is to be done before the view
-    /// works again. Φ and Ψ have none.
+    /// Tells the group layer of the view. Its leader is the fault manager, which must do its task before the view works
+    /// again. Φ and Ψ have none.
     fn form(&mut self, out: &mut Actions<Msg>) {
         if !self.setup.protocol.spec().reorganizes {
             self.service = Service::In;
@@ -448,7 +450,7 @@ impl Repaired {
         out.push(Action::Form(Formation { group: Some(self.view), leader: self.leader, members }));
     }
 
-    /// The first view is installed without a message; whoever does not lead it can be heard once it is linked with who does.
+    /// The first view is installed without a message. A member can take part once it is linked with the view's leader.
     fn form_first(&mut self, out: &mut Actions<Msg>) {
         let heard =
             self.leads() || self.setup.roster.rank(self.leader).is_some_and(|j| self.links[j].is_up());
@@ -458,7 +460,7 @@ impl Repaired {
         }
     }
 
-    /// The view does not come to work under this leader, which is as good as failed: the others admit it to a view of theirs.
+    /// The view does not begin to work under this leader, which counts as failed: the others admit it to a view of theirs.
     fn give_up(&mut self, out: &mut Actions<Msg>) {
         if self.setup.roster.size() == 1 {
             return self.form(out);
@@ -478,7 +480,7 @@ impl Repaired {
 
     // What is so.
 
-    /// What the node would have changed in its view: who is gone, and who is back.
+    /// The changes of its view that this node sees: which nodes are gone, and which are back.
     fn changes(&self) -> Vec<(Change, usize)> {
         let change = |j: usize| match self.links[j] {
             Link::Down if self.conn.contains(j) => Some((Change::Down, j)),
@@ -503,20 +505,20 @@ impl Repaired {
         if self.dead { self.may_revive() } else { !self.has_lighter_than(self.me()) }
     }
 
-    /// Nobody who is linked is alive, more than half of all are, and this is the lightest of them.
+    /// More than half of all nodes are linked, all of them are dead, and this node is the lightest of them.
     fn may_revive(&self) -> bool {
         let all_dead = self.linked().all(|j| self.links[j].standing().is_some_and(|peer| peer.dead));
         let most = Primary::Majority.admits(self.linked().count() + 1, self.setup.roster.size());
         self.level >= Level::Psi && all_dead && most && self.linked().all(|j| j > self.me())
     }
 
-    /// Whether somebody in the same view who is linked, or this node, is lighter than that.
+    /// Whether this node, or a linked node of its view, is lighter than that one.
     fn has_lighter_than(&self, s: usize) -> bool {
         let lighter = |j: usize| self.links[j].is_up() && self.is_member(j);
         !self.dead && (self.me() < s || (0..s).any(lighter))
     }
 
-    /// Whether one that is linked counts as a member of this node's view.
+    /// Whether a linked node counts as a member of this node's view.
     fn is_member(&self, j: usize) -> bool {
         self.conn.contains(j) && !self.is_elsewhere(j)
     }
@@ -530,12 +532,12 @@ impl Repaired {
         peer.view != Some(self.view)
     }
 
-    /// Whether one that is linked is dead, or has been in another view for longer than news take.
+    /// Whether a linked node is dead, or has been in another view for longer than a message takes.
     fn is_elsewhere(&self, j: usize) -> bool {
         matches!(self.links[j], Link::Up { news: News::Another, .. })
     }
 
-    /// What is to be made of how a peer stands, now that it or this node has changed.
+    /// What to conclude from a peer's view and state, now that it or this node has changed.
     fn news(&self, now: Time, peer: Standing) -> News {
         if peer.dead || self.differs(peer) { News::Awaited(now + self.grace()) } else { News::Same }
     }
@@ -547,7 +549,7 @@ impl Repaired {
         }
     }
 
-    /// A view is received within a link's patience, or the link goes down; one more beat tells so.
+    /// A view is received within a link's patience, or the link goes down. One more beat tells the other end.
     fn grace(&self) -> Span {
         self.pace().patience + self.pace().again
     }
@@ -611,8 +613,8 @@ impl Repaired {
         out.push(Action::Persist { count: self.setup.count });
     }
 
-    /// Who has come to a later view since has forgotten what it proposed in an earlier one. Others may have been told of a view
-    /// before this node, and have proposed something in it; and who is in another is not told of this one.
+    /// A peer that is in a later view by now has forgotten what it proposed in an earlier one. Others may have heard of a
+    /// view before this node, and have proposed something in it. A peer in another view is not told of this one.
     fn forget_outdated(&mut self) {
         let outdated = self.proposals.iter().filter(|((_, _, s), view)| self.is_outdated(*s, **view));
         let outdated: Vec<Said> = outdated.map(|(said, _)| *said).collect();

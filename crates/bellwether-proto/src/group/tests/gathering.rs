@@ -3,7 +3,7 @@
 use super::super::history::ROOT;
 use super::*;
 
-/// One of three, over links with a history.
+/// One of three, over consistent links.
 fn linked(me: u32) -> Group {
     let roster = Roster::new(id(me), (1..=3).map(NodeId), Priority::LowestId);
     Group::new(&roster, Incarnation(1), Variant::Repaired, Telling::WhenFormed, T)

@@ -139,7 +139,7 @@ fn a_leader_is_outdone_once_a_period_at_most() {
     assert!((periods / 2..=periods).contains(&(began as u64)), "{began} leaderships");
 }
 
-/// As with lives: a number so large is a lie that would use up the counter.
+/// As with incarnations: a number so large is a lie that would use up the counter.
 #[test]
 fn an_epoch_that_cannot_be_is_not_believed() {
     let mut alone = Alone::leading(&[2]);

@@ -22,7 +22,7 @@ impl Troubled {
     fn new(protocol: Protocol, nodes: u32, seed: u64) -> Self {
         let priorities: Vec<u32> = (0..nodes).map(|id| (seed >> id) as u32 & 1).collect();
         let mut cluster = Cluster::new(protocol, &priorities, Some(Span::secs(1)), seed);
-        cluster.run(Span::millis(1)); // Nobody connects before its life is on its disk.
+        cluster.run(Span::millis(1)); // Nobody connects before its incarnation is on its disk.
         Self { cluster, protocol, ids: (1..=nodes).map(NodeId).collect() }
     }
 
@@ -48,12 +48,12 @@ impl Troubled {
                 }
             }
             2 => {
-                let until = self.cluster.now + Span::millis(self.below(5_000));
-                self.command(one, Input::StandAside { until });
+                let hold = Hold::For(Span::millis(self.below(5_000)));
+                self.ask(one, Command::Resign { hold });
             }
-            3 => self.command(one, Input::Stand),
+            3 => self.ask(one, Command::Stand),
             4 | 5 => {
-                self.ids.clone().into_iter().for_each(|id| self.command(id, Input::HandOver { to: other }))
+                self.ids.clone().into_iter().for_each(|id| self.ask(id, Command::Transfer { to: other }))
             }
             6 if up => drop(self.cluster.stopped.insert(one)),
             6 | 7 => self.cluster.resume(one),
@@ -64,20 +64,13 @@ impl Troubled {
         self.run(pause);
     }
 
-    /// Leaders that are told to yield do so.
     fn run(&mut self, span: Span) {
-        let end = self.cluster.now + span;
-        while self.cluster.now < end {
-            self.cluster.run(end.since(self.cluster.now).min(Span::millis(10)));
-            for (leader, to) in core::mem::take(&mut self.cluster.yields) {
-                self.command(leader, Input::HandOver { to });
-            }
-        }
+        self.cluster.run(span);
     }
 
-    fn command(&mut self, id: NodeId, input: Input<AnyMsg>) {
+    fn ask(&mut self, id: NodeId, command: Command) {
         if !self.cluster.stopped.contains(&id) {
-            self.cluster.step(id, input);
+            self.cluster.ask(id, command);
         }
     }
 
@@ -125,7 +118,7 @@ impl Troubled {
         for id in self.ids.clone() {
             self.restart(id);
             self.cluster.resume(id);
-            self.command(id, Input::Stand);
+            self.ask(id, Command::Stand);
         }
         self.run(Span::secs(60));
     }

@@ -8,18 +8,18 @@ use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::time::Time;
 
-/// No more than this waits for an acknowledgement on one link. One that falls behind further goes down.
+/// At most this many messages wait for an acknowledgement on one link. If there are more, the link goes down.
 pub const OUTSTANDING_MAX: usize = 256;
 
 #[derive(Clone, Debug)]
 pub(super) struct End<M> {
     /// The peer's; 0 if it was never heard.
     pub(super) life: Incarnation,
-    /// Transitions at this end, with that life. Odd is up.
+    /// Transitions at this end, with that incarnation. Odd is up.
     pub(super) seen: u64,
     /// Those that the other end is known to have seen.
     theirs: u64,
-    /// The number of the last message to the peer, whichever life it was in.
+    /// The number of the last message to the peer, whichever incarnation it was in.
     no: u64,
     /// The largest number heard.
     heard: u64,
@@ -32,7 +32,7 @@ pub(super) struct End<M> {
     /// Of this up: how many were sent, and taken.
     sent: u64,
     taken: u64,
-    /// What came before what was sent earlier.
+    /// Messages that arrived before earlier ones.
     early: BTreeMap<u64, M>,
     outstanding: VecDeque<Outstanding<M>>,
     /// When those were last sent.
@@ -65,17 +65,31 @@ impl<M: Clone> End<M> {
         }
     }
 
+    pub(super) fn breach(&self) -> Option<&'static str> {
+        if self.seen > self.theirs + SKEW || self.theirs > self.seen {
+            return Some(
+                "an end is at most two transitions ahead of what it knows of the other, and never behind",
+            );
+        }
+        if !self.is_up() && !(self.outstanding.is_empty() && self.early.is_empty()) {
+            return Some("a link that is down carries nothing");
+        }
+        let full = self.outstanding.len() > OUTSTANDING_MAX || self.early.len() > OUTSTANDING_MAX;
+        full.then_some("a link remembers a bounded number of messages")
+    }
+
     pub(super) fn is_up(&self) -> bool {
         self.seen % 2 == 1
     }
 
-    /// The peer is in a life that was not known. Numbers of messages go on, or the peer could take a new one for old.
+    /// The peer is in a new incarnation. Numbers of messages go on, or the peer could take a new message for an old
+    /// one.
     pub(super) fn meet(&mut self, life: Incarnation) {
         let no = self.no;
         *self = Self { life, no, ..Self::new() };
     }
 
-    /// Whether the other end can have said that.
+    /// Whether the other end can have sent that.
     pub(super) fn is_plausible(&self, msg: &HistoryMsg<M>, me: Incarnation) -> bool {
         let about_me = msg.to == me;
         msg.echo <= self.no && (!about_me || msg.seen <= self.seen + SKEW)
@@ -87,7 +101,7 @@ impl<M: Clone> End<M> {
         }
     }
 
-    /// What the peer has heard of what was sent, and that it speaks with this life.
+    /// Which messages the peer has heard, and that it speaks with this incarnation.
     pub(super) fn acknowledged(&mut self, msg: &HistoryMsg<M>) {
         self.theirs = self.theirs.max(msg.seen);
         if let Some((no, at)) = self.probe
@@ -134,7 +148,7 @@ impl<M: Clone> End<M> {
         self.life != Incarnation::default()
     }
 
-    /// The next transition. Nothing of before counts after it.
+    /// The next transition. Nothing from before counts after it.
     pub(super) fn turn(&mut self, now: Time) {
         self.seen += 1;
         (self.sent, self.taken) = (0, 0);
@@ -203,7 +217,7 @@ impl<M: Clone> End<M> {
         HistoryMsg { to, seen, no, echo, taken, standing, carries }
     }
 
-    /// The next message to the peer, where nothing need be acknowledged.
+    /// The next message to the peer, if nothing need be acknowledged.
     pub(super) fn word(&mut self, standing: Standing, carries: Option<Carried<M>>) -> HistoryMsg<M> {
         self.no += 1;
         let Self { life: to, seen, no, .. } = *self;

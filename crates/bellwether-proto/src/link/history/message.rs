@@ -6,14 +6,15 @@ use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
 use crate::kind::{Kind, Message};
 
-/// One message, which is a beat too: what the sender's end has seen and heard, and perhaps something of a layer above.
+/// One message, which is also a beat: what the sender's end has seen and heard, and perhaps a message of a layer
+/// above.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryMsg<M> {
-    /// The life of the receiver that the sender speaks with; 0 if it has not heard of any.
+    /// The incarnation of the receiver that the sender speaks with; 0 if it knows none.
     pub to: Incarnation,
     /// How many transitions the sender's end has seen.
     pub seen: u64,
-    /// Counts the sender's messages on this link, in its life.
+    /// Counts the sender's messages on this link, in its incarnation.
     pub no: u64,
     /// The largest number that the sender has heard of the receiver's.
     pub echo: u64,
@@ -21,7 +22,7 @@ pub struct HistoryMsg<M> {
     pub taken: u64,
     /// How the sender stands.
     pub standing: Standing,
-    /// What it has to say besides.
+    /// The message that it carries, if any.
     pub carries: Option<Carried<M>>,
 }
 
@@ -34,7 +35,7 @@ pub struct Carried<M> {
     pub msg: M,
 }
 
-/// What a node says of itself to those it is linked with (E-FB10).
+/// What a node says of itself to its linked peers (E-FB10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// The view that it installed last, if any.
@@ -54,7 +55,7 @@ impl Standing {
 pub const BEAT: Kind = Kind::detector("LinkBeat");
 
 impl<M: Message> HistoryMsg<M> {
-    /// Its kind is that of what it carries.
+    /// Its kind: that of the message that it carries.
     pub fn kind(&self) -> Kind {
         self.carries.as_ref().map_or(BEAT, |carried| carried.msg.kind())
     }

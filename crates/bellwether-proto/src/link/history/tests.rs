@@ -18,7 +18,7 @@ struct Weather {
     cut: [bool; 2],
 }
 
-/// What each end has said, by the lives of both and the transition.
+/// What each end has said, by the incarnations of both and the transition.
 type Lists = [BTreeMap<(u64, u64, u64), Vec<u32>>; 2];
 
 struct Pair {
@@ -27,11 +27,11 @@ struct Pair {
     weather: Weather,
     ends: [Option<Histories<u32>>; 2],
     lives: [u64; 2],
-    /// On its way: when it arrives, to whom, from which life.
+    /// On its way: when it arrives, to whom, from which incarnation.
     mail: Vec<(Time, usize, Incarnation, HistoryMsg<u32>)>,
-    /// What each life of each end has seen, with which life of the other.
+    /// What each incarnation of each end has seen, with which incarnation of the other.
     seen: [BTreeMap<(u64, u64), u64>; 2],
-    /// What each end has sent and taken, by life and transition.
+    /// What each end has sent and taken, by incarnation and transition.
     sent: Lists,
     taken: Lists,
     next: u32,
@@ -74,9 +74,9 @@ impl Pair {
         for step in end.drain().collect::<Vec<_>>() {
             match step {
                 Step::Send(_, msg) => self.launch(at, &msg),
-                Step::Turned { life, seen, .. } => self.turned(at, life.0, seen),
-                Step::Stands(_, standing) => self.stands[at].push(standing),
-                Step::Deliver(_, what) => self.record(at, what, |pair| &mut pair.taken),
+                Step::News(News::Turned { life, seen, .. }) => self.turned(at, life.0, seen),
+                Step::News(News::Stands(_, standing)) => self.stands[at].push(standing),
+                Step::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
             }
         }
     }
@@ -95,7 +95,7 @@ impl Pair {
         list(self)[at].entry(up).or_default().push(what);
     }
 
-    /// The lives of both and the transition, seen from the first, if the end is up.
+    /// The incarnations of both and the transition, seen from the first, if the end is up.
     fn up(&self, at: usize) -> Option<(u64, u64, u64)> {
         let history = self.ends[at].as_ref()?;
         let end = &history.ends[1 - at];

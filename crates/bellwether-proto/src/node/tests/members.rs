@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::leadership::Announcement;
+use crate::tenure::{Command, Hold, Ticket};
 
 const PROTOCOLS: [Protocol; 4] = [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, Protocol::AsyncBully];
 
@@ -15,7 +16,7 @@ pub(super) fn member(protocol: Protocol) -> Rig {
         hands_over: protocol.spec().hands_over,
         epoch: 3,
     };
-    rig.node = rig.node.with_leadership(terms, Time::ZERO);
+    rig.node = rig.node.with_leadership(terms, PATIENCE, Time::ZERO);
     rig
 }
 
@@ -57,7 +58,11 @@ fn storm(protocol: Protocol, seed: u64) -> usize {
                     assert!(led < epoch && epoch <= durable.epoch, "{epoch} after {led}");
                     (led, began) = (epoch, began + 1);
                 }
-                Output::Plan(_) | Output::Event(_) => {}
+                Output::Plan(_)
+                | Output::Tenure(_)
+                | Output::Answer { .. }
+                | Output::Left
+                | Output::Event(_) => {}
             }
         }
         let due = rig.node.deadline();
@@ -82,11 +87,15 @@ fn anything(protocol: Protocol, random: &mut Random) -> Input<AnyMsg> {
         0 | 1 => Input::Linked { peer, incarnation },
         2 => Input::Gone { peer, incarnation },
         3 => Input::Unlinked { peer },
-        4 => Input::HandOver { to: peer },
-        5 if random.below(10) == 0 => {
-            Input::StandAside { until: Time::from_micros(random.below(20_000_000)) }
-        }
-        5 => Input::Stand,
+        4 => Input::Command { ticket: Ticket(4), command: Command::Transfer { to: peer } },
+        5 => match random.below(10) {
+            0 => {
+                let hold = Hold::For(Span::micros(random.below(20_000_000)));
+                Input::Command { ticket: Ticket(5), command: Command::Resign { hold } }
+            }
+            1..6 => Input::Released,
+            _ => Input::Command { ticket: Ticket(6), command: Command::Stand },
+        },
         6..9 => Input::Deadline,
         _ => {
             let mut frame = random.frame();

@@ -1,7 +1,7 @@
 //! What one layer has for another waits its turn: no layer is entered while it is running.
 
 use super::*;
-use crate::election::{self, Standing};
+use crate::election::{self, Action, Standing};
 use crate::io::Turn;
 use crate::link::history::OUTSTANDING_MAX;
 use crate::message::Kind;
@@ -154,5 +154,5 @@ fn node(me: u32) -> Node<Flooder> {
     };
     let terms = Terms { period: TAU, settle: DELTA, priority: 0, preempt: None, hands_over: false, epoch: 0 };
     let detector = DetectorConfig::new(DetectorKind::Heartbeat, timing);
-    Node::new(setup, detector, Time::ZERO).with_leadership(terms, Time::ZERO)
+    Node::new(setup, detector, Time::ZERO).with_leadership(terms, PATIENCE, Time::ZERO)
 }

@@ -67,7 +67,8 @@ fn a_stranger_in_an_earlier_life_is_told_so() {
     );
 }
 
-/// What it knew of the old life is void, so a lost disk does not matter: the new count is lower and counts.
+/// What it knew of the old incarnation is void, so a lost disk does not matter: the new count is lower and
+/// counts.
 #[test]
 fn a_new_life_of_a_stranger_begins_anew() {
     let mut rig = started(7);
@@ -77,8 +78,8 @@ fn a_new_life_of_a_stranger_begins_anew() {
     assert_eq!(leader(&rig), Some(1));
 }
 
-/// A member that made room for others and comes back in a later life is met anew; one that claims a life beyond any
-/// clock is refused, and takes no room.
+/// A member that made room for others and comes back in a later incarnation is met anew; one that claims an
+/// incarnation beyond any clock is refused, and takes no room.
 #[test]
 fn a_future_life_of_a_forgotten_member_is_met_anew() {
     let mut rig = started(7);
@@ -110,7 +111,8 @@ fn evidence_of_the_end_of_a_life_counts_only_for_that_life() {
     assert_eq!(leader(&rig), Some(7));
 }
 
-/// A node that is told of a life of its own that it does not remember starts over, and keeps its count.
+/// A node that is told of an incarnation of its own that it does not remember starts over, and keeps its
+/// count.
 #[test]
 fn a_lost_disk_is_noticed() {
     let mut rig = started(7);

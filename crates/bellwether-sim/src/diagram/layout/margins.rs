@@ -1,4 +1,4 @@
-//! Words beside the lanes: what a node shows, what befell it, what the links are like, and what the clock says.
+//! Words beside the lanes: a node's opinion, what happened to it, the state of the links, and the time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::diagram::words;
 /// Between a lane and the words beside it.
 const BESIDE: f64 = LEADER_BAND + 4.0;
 
-/// What the links are like from an instant on.
+/// The state of the links from an instant on.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::diagram) struct LinkNote {
     pub(in crate::diagram) at: Time,
@@ -162,7 +162,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// The clock at the left: at what is marked or befell the run first, then at what changed, then anywhere.
+    /// The clock at the left: first beside marks and faults, then beside changes, then anywhere.
     pub(super) fn place_clock(&mut self) {
         let marked = |at: Time| self.content.marks.iter().any(|mark| mark.at == at);
         let importance = |row: usize| {
@@ -188,9 +188,11 @@ impl Attempt<'_> {
 fn rank_of(note: &Note) -> u8 {
     match note {
         Note::Crashed | Note::CameUp(_) | Note::Paused | Note::Resumed => 0,
+        Note::Asked(_) | Note::Left => 0,
         Note::Suspected(_) => 1,
         Note::Showed(_) => 2,
-        Note::Announced(_) | Note::Yielded(_) | Note::Operation(..) | Note::Reborn(_) => 3,
+        Note::Announced(_) | Note::GivenUp | Note::Operation(..) | Note::Reborn(_) => 3,
+        Note::Work(_) | Note::Answered(_) | Note::Unlinked(_) => 3,
         Note::PlaysDead | Note::PlaysAlive => 4,
     }
 }

@@ -1,4 +1,4 @@
-//! The lanes: a band in the colour of a node's status, and what befell it.
+//! The lanes: a band in the colour of a node's status, and what happened to it.
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;

@@ -21,7 +21,7 @@ const STEADY: u64 = 40;
 /// How many timeouts faults go on for in each run.
 const RAGE: u64 = 200;
 
-/// Every algorithm in every size, so many times.
+/// Every algorithm in every size, a number of times.
 ///
 /// A run settles, is left alone while its traffic is counted, loses its leader at a moment of the period that is its own,
 /// gets as long as at its start to agree on another, and then suffers the other faults, if there are any.
@@ -62,7 +62,7 @@ impl Campaign {
         self.protocols.len() * self.sizes.len() * self.runs as usize
     }
 
-    /// A row for each algorithm and size, in the order in which they are given. `done` is told of every run that is over.
+    /// A row for each algorithm and size, in the order in which they are given. `done` is called after every run.
     pub fn measure(&self, threads: usize, done: &(dyn Fn() + Sync)) -> Vec<Row> {
         let pairs: Vec<_> =
             self.protocols.iter().flat_map(|p| self.sizes.iter().map(move |size| (*p, *size))).collect();
@@ -142,7 +142,7 @@ impl Campaign {
         One { traffic, failover, trouble }
     }
 
-    /// What befalls every run sooner or later, as a scenario whose assumptions can be judged.
+    /// The faults that happen in every run sooner or later, as a scenario whose assumptions can be judged.
     fn sample(&self, protocol: Protocol, nodes: u32) -> Scenario {
         let (figures, times) = (self.figures_of(nodes), self.times());
         // Where nothing follows the crash, nothing ever would.
@@ -165,7 +165,7 @@ impl Campaign {
     }
 }
 
-/// What came of one run.
+/// The result of one run.
 struct One {
     traffic: Outcome,
     failover: Option<Failover>,

@@ -1,4 +1,4 @@
-//! What many runs of one algorithm in one cluster came to.
+//! The results of many runs of one algorithm in one cluster.
 
 use bellwether_proto::election::Protocol;
 use bellwether_proto::promise::Property;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::measure::observer::{Failover, Outcome};
 
-/// What many runs of one algorithm in one cluster came to.
+/// The results of many runs of one algorithm in one cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The algorithm.
@@ -19,11 +19,11 @@ pub struct Row {
     pub runs: u32,
     /// All the time in which traffic was counted: in a campaign while nothing happened, in a scenario all of it.
     pub traffic: Outcome,
-    /// What followed each crash of a leader. In a campaign those that stand alone.
+    /// The failover after each crash of a leader. In a campaign only crashes without other faults.
     pub failovers: Vec<Failover>,
     /// All the time in which leadership was looked at: in a campaign from the crash on, in a scenario all of it.
     pub trouble: Outcome,
-    /// What the algorithm promises and why it does not here: the assumptions that are not kept.
+    /// Properties that the algorithm promises, but not here, and the assumptions that are not kept.
     pub not_kept: Vec<(Property, String)>,
     /// The properties that were judged.
     pub judged: Vec<Judged>,
@@ -143,7 +143,7 @@ impl Serialize for Row {
     }
 }
 
-/// Of what is sorted: the smallest that so many in a hundred do not exceed.
+/// The smallest value of a sorted list that this many in a hundred do not exceed.
 fn percentile(sorted: &[Span], percent: usize) -> Option<Span> {
     sorted.get((sorted.len() * percent).div_ceil(100).saturating_sub(1)).copied()
 }

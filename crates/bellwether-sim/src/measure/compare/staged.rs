@@ -15,10 +15,10 @@ use crate::measure::parallel;
 use crate::run;
 use crate::scenario::{Expect, Fault, Scenario};
 
-/// The same scenario once for each algorithm, so many times.
+/// The same scenario with each algorithm, a number of times.
 ///
-/// What the file expects is about the algorithm that it names, and not judged. What each algorithm promises is, where the
-/// scenario keeps its assumptions.
+/// The file's expectations are about the algorithm that it names, and are not judged. Each algorithm's promises are
+/// judged if the scenario keeps their assumptions.
 #[derive(Clone, Debug)]
 pub struct Staged {
     scenarios: Vec<Scenario>,
@@ -62,7 +62,7 @@ impl Staged {
         self.scenarios.len() * self.runs as usize
     }
 
-    /// A row for each algorithm, in the order in which they are given. `done` is told of every run that is over.
+    /// A row for each algorithm, in the order in which they are given. `done` is called after every run.
     pub fn measure(&self, threads: usize, done: &(dyn Fn() + Sync)) -> Vec<Row> {
         let runs = self.runs as usize;
         let job = |number: usize| one(&self.scenarios[number / runs], (number % runs) as u64);

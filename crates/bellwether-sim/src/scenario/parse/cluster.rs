@@ -18,6 +18,8 @@ pub(super) struct Cluster {
     pub(super) protocol: Protocol,
     pub(super) nodes: u32,
     pub(super) until: Time,
+    /// Whether nodes are run as an agent runs them.
+    pub(super) agent: bool,
 }
 
 impl Cluster {

@@ -9,11 +9,14 @@ use bellwether_proto::time::Time;
 use bellwether_toml::{Spanned, Wrong, one_of};
 
 use super::cluster::{Cluster, within};
-use super::raw::{RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawPerform, RawSlow};
+use super::raw::{
+    RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawPerform, RawResignFor, RawSlow, RawTransfer,
+    RawWork,
+};
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Fault, Planned};
 
-const ACTIONS: [&str; 14] = [
+const ACTIONS: [&str; 21] = [
     "crash",
     "recover",
     "pause",
@@ -28,7 +31,17 @@ const ACTIONS: [&str; 14] = [
     "crash_before_send",
     "perform",
     "network",
+    "resign",
+    "resign_for",
+    "stand",
+    "transfer",
+    "leave",
+    "unlink",
+    "work",
 ];
+
+/// Those of them that only befall nodes which are run as an agent runs them.
+const OF_AGENTS: &[&str] = ACTIONS.split_at(14).1;
 
 /// An action that an event asks for.
 struct Action {
@@ -63,7 +76,12 @@ impl Cluster {
         actions.sort_by_key(|action| action.span.start);
         let mut actions = actions.into_iter();
         match (actions.next(), actions.next()) {
-            (Some(only), None) => Ok(only.fault),
+            (Some(Action { key, span, fault }), None) => {
+                if OF_AGENTS.contains(&key) {
+                    self.of_agents(key, span)?;
+                }
+                Ok(fault)
+            }
             (None, _) => {
                 let message = format!("an event in which nothing happens, expected {}", one_of(&ACTIONS));
                 Err(Wrong::at(event, message))
@@ -97,7 +115,33 @@ impl Cluster {
             action("perform", &raw.perform, |perform| self.perform(perform))?,
             action("network", &raw.network, change)?,
         ];
-        Ok(actions.into_iter().flatten().collect())
+        let actions = actions.into_iter().chain(self.actions_of_agents(raw)?);
+        Ok(actions.flatten().collect())
+    }
+
+    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 7], Wrong> {
+        Ok([
+            action("resign", &raw.resign, |nodes| self.nodes(nodes).map(Fault::Resign))?,
+            action("resign_for", &raw.resign_for, |resign| self.resign_for(&resign.get_ref().0))?,
+            action("stand", &raw.stand, |nodes| self.nodes(nodes).map(Fault::Stand))?,
+            action("transfer", &raw.transfer, |transfer| self.transfer(&transfer.get_ref().0))?,
+            action("leave", &raw.leave, |nodes| self.nodes(nodes).map(Fault::Leave))?,
+            action("unlink", &raw.unlink, |pairs| self.pairs(pairs).map(Fault::Unlink))?,
+            action("work", &raw.work, |work| self.work(&work.get_ref().0))?,
+        ])
+    }
+
+    fn resign_for(&self, raw: &RawResignFor) -> Result<Fault, Wrong> {
+        Ok(Fault::ResignFor { node: self.node(&raw.node)?, hold: raw.hold.0 })
+    }
+
+    fn transfer(&self, raw: &RawTransfer) -> Result<Fault, Wrong> {
+        let (from, to) = self.link(&raw.from, &raw.to)?;
+        Ok(Fault::Transfer { from, to })
+    }
+
+    fn work(&self, raw: &RawWork) -> Result<Fault, Wrong> {
+        Ok(Fault::Work { node: self.node(&raw.node)?, ends_after: raw.ends_after.0 })
     }
 
     fn partition(&self, given: &Spanned<List<List<Whole>>>) -> Result<Fault, Wrong> {

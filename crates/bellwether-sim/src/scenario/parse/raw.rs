@@ -3,7 +3,9 @@
 use bellwether_toml::Spanned;
 use serde::Deserialize;
 
-use super::values::{Content, Delay, Duration, Entries, Item, Limit, List, Probability, Table, Whole};
+use super::values::{
+    Content, Delay, Duration, Entries, Item, Limit, List, Never, Probability, Table, TimeOr, UntilTold, Whole,
+};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,6 +17,10 @@ pub(super) struct RawScenario {
     pub(super) seed: Option<Spanned<Whole>>,
     pub(super) until: Spanned<Duration>,
     pub(super) agent: Option<bool>,
+    pub(super) priority: Option<Spanned<Entries<Whole>>>,
+    pub(super) preempt: Option<Spanned<Entries<Duration>>>,
+    pub(super) release_timeout: Option<Spanned<Duration>>,
+    pub(super) resign_hold: Option<Spanned<Duration>>,
     #[serde(default)]
     pub(super) network: Table<RawNetwork>,
     #[serde(default)]
@@ -147,6 +153,13 @@ pub(super) struct RawEvent {
     pub(super) drop_next: Option<Spanned<Table<RawDropNext>>>,
     pub(super) crash_before_send: Option<Spanned<Table<RawCrashBeforeSend>>>,
     pub(super) perform: Option<Spanned<Table<RawPerform>>>,
+    pub(super) resign: Option<Spanned<List<Whole>>>,
+    pub(super) resign_for: Option<Spanned<Table<RawResignFor>>>,
+    pub(super) stand: Option<Spanned<List<Whole>>>,
+    pub(super) transfer: Option<Spanned<Table<RawTransfer>>>,
+    pub(super) leave: Option<Spanned<List<Whole>>>,
+    pub(super) unlink: Option<Spanned<List<List<Whole>>>>,
+    pub(super) work: Option<Spanned<Table<RawWork>>>,
     pub(super) network: Option<Spanned<Table<RawChange>>>,
 }
 
@@ -202,6 +215,39 @@ pub(super) struct RawPerform {
 
 impl Content for RawPerform {
     const EXPECTED: &'static str = "a table such as { node = 1, op = 7 }";
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawResignFor {
+    pub(super) node: Spanned<Whole>,
+    pub(super) hold: TimeOr<UntilTold>,
+}
+
+impl Content for RawResignFor {
+    const EXPECTED: &'static str = "a table such as { node = 1, hold = \"10s\" }";
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTransfer {
+    pub(super) from: Spanned<Whole>,
+    pub(super) to: Spanned<Whole>,
+}
+
+impl Content for RawTransfer {
+    const EXPECTED: &'static str = "a table such as { from = 1, to = 2 }";
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawWork {
+    pub(super) node: Spanned<Whole>,
+    pub(super) ends_after: TimeOr<Never>,
+}
+
+impl Content for RawWork {
+    const EXPECTED: &'static str = "a table such as { node = 1, ends_after = \"200ms\" }";
 }
 
 #[derive(Debug, Deserialize)]

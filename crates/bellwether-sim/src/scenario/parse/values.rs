@@ -105,6 +105,55 @@ impl Visitor<'_> for DurationVisitor {
     }
 }
 
+/// A length of time, or a word for one that does not end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeOr<W>(pub(crate) Option<Span>, PhantomData<W>);
+
+/// The word for a time that does not end.
+pub(crate) trait Endless {
+    const WORD: &'static str;
+}
+
+/// What does not end at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Never;
+
+impl Endless for Never {
+    const WORD: &'static str = "never";
+}
+
+/// What ends when somebody says so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UntilTold;
+
+impl Endless for UntilTold {
+    const WORD: &'static str = "until-told";
+}
+
+impl<'de, W: Endless> Deserialize<'de> for TimeOr<W> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TimeOrVisitor(PhantomData))
+    }
+}
+
+struct TimeOrVisitor<W>(PhantomData<W>);
+
+impl<W: Endless> Visitor<'_> for TimeOrVisitor<W> {
+    type Value = TimeOr<W>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, or {:?}", Span::EXPECTED, W::WORD)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<TimeOr<W>, E> {
+        if text == W::WORD {
+            return Ok(TimeOr(None, PhantomData));
+        }
+        let span = text.parse().map_err(|problem| E::custom(format_args!("{problem}, or {:?}", W::WORD)));
+        span.map(|span| TimeOr(Some(span), PhantomData))
+    }
+}
+
 /// A delay, or a range of delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delay(pub(crate) Latency);
@@ -297,6 +346,10 @@ pub(crate) trait Entry {
 
 impl Entry for Whole {
     const ENTRIES: &'static str = "a table with a number for each node such as { 1 = 2, 3 = 2 }";
+}
+
+impl Entry for Duration {
+    const ENTRIES: &'static str = "a table with a time for each node such as { 1 = \"0s\" }";
 }
 
 impl Entry for String {

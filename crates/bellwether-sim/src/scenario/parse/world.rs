@@ -51,7 +51,7 @@ impl Cluster {
 
     pub(super) fn detector(&self, raw: &RawDetector, tau: Span) -> Result<Detector, Wrong> {
         let kind = match &raw.kind {
-            None => defaults::detector(self.protocol),
+            None => defaults::detector(self.protocol, self.agent),
             Some(kind) => {
                 named("detector", kind, DetectorKind::by_name, &DetectorKind::ALL.map(DetectorKind::name))?
             }

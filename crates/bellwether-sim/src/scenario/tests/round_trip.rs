@@ -80,11 +80,14 @@ fn mangle(chars: &mut Vec<char>, at: usize, inserted: char, how: i32) {
 fn scenario() -> impl Strategy<Value = Scenario> {
     let head = (any::<String>(), select(&Protocol::ALL[..]), select(&Variant::ALL[..]), any::<u64>());
     let world = (network(), timing(), detector(), parameters());
-    let rest = (btree_map(node(), -100_000..=100_000, 0..3), vec(planned(), 0..6), expect());
-    (head, world, rest).prop_map(|(head, world, rest)| {
+    let rest = (btree_map(node(), -100_000..=100_000, 0..3), vec(planned(fault()), 0..6), expect());
+    let of_agents = (any::<bool>(), policy(), vec(planned(asked()), 0..4));
+    (head, world, rest, of_agents).prop_map(|(head, world, rest, of_agents)| {
         let (name, protocol, variant, seed) = head;
         let (network, timing, detector, parameters) = world;
-        let (drift_ppm, events, expect) = rest;
+        let (drift_ppm, mut events, expect) = rest;
+        let (agent, policy, asked) = of_agents;
+        events.extend(asked.into_iter().filter(|_| agent));
         let until = Time::ZERO + Span::secs(30);
         let nodes = NODES;
         Scenario {
@@ -94,7 +97,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             nodes,
             seed,
             until,
-            agent: seed % 2 == 0,
+            agent,
+            policy: if agent { policy } else { Policy::default() },
             network,
             timing,
             detector,
@@ -188,8 +192,23 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     parameters.prop_map(|(t, candidates, primary)| Parameters { t, candidates, primary })
 }
 
-fn planned() -> impl Strategy<Value = Planned> {
-    (0..30_000_000_u64, fault()).prop_map(|(at, fault)| Planned { at: Time::from_micros(at), fault })
+fn policy() -> impl Strategy<Value = Policy> {
+    let policy = (btree_map(node(), 0..=1_000_u32, 0..3), btree_map(node(), delay(), 0..3), span(), span());
+    policy.prop_map(|(priority, preempt, release_timeout, resign_hold)| Policy {
+        priority,
+        preempt,
+        release_timeout,
+        resign_hold,
+    })
+}
+
+/// As [`span`], or none.
+fn delay() -> impl Strategy<Value = Span> {
+    prop_oneof![Just(Span::ZERO), span()]
+}
+
+fn planned(fault: impl Strategy<Value = Fault>) -> impl Strategy<Value = Planned> {
+    (0..30_000_000_u64, fault).prop_map(|(at, fault)| Planned { at: Time::from_micros(at), fault })
 }
 
 fn fault() -> impl Strategy<Value = Fault> {
@@ -207,6 +226,19 @@ fn fault() -> impl Strategy<Value = Fault> {
         (pair(), kind()).prop_map(|((from, to), kind)| Fault::DropNext { from, to, kind }),
         (node(), kind()).prop_map(|(node, kind)| Fault::CrashBeforeSend { node, kind }),
         change(),
+    ]
+}
+
+/// What can be asked of nodes that are run as an agent runs them.
+fn asked() -> impl Strategy<Value = Fault> {
+    prop_oneof![
+        nodes().prop_map(Fault::Resign),
+        (node(), option::of(delay())).prop_map(|(node, hold)| Fault::ResignFor { node, hold }),
+        nodes().prop_map(Fault::Stand),
+        pair().prop_map(|(from, to)| Fault::Transfer { from, to }),
+        nodes().prop_map(Fault::Leave),
+        vec(pair(), 1..4).prop_map(Fault::Unlink),
+        (node(), option::of(delay())).prop_map(|(node, ends_after)| Fault::Work { node, ends_after }),
     ]
 }
 

@@ -111,6 +111,7 @@ impl Spotter {
             What::Recv(msg, _) => self.received(&msg),
             What::Drop(_, DropReason::Lost | DropReason::Dropped) => self.reached.add(Situation::Lost),
             What::Drop(_, DropReason::Cut | DropReason::Down) | What::Deadline | What::Slow(_) => {}
+            What::Unlinked(_) | What::Program(_) => {}
             What::Late(_) => self.reached.add(Situation::Late),
             What::Persist(_) => self.nodes[index(node)].persisted = Some(at),
             What::Node(ref told) => self.told(at, node, told),
@@ -165,7 +166,7 @@ impl Spotter {
                 self.reached.add(Situation::OldLifeRefused);
             }
             Event::Link(_) | Event::Members(_) | Event::Pending(_) => {}
-            Event::Refused { .. } | Event::Reborn(_) | Event::Yield(_) | Event::Group(_) => {}
+            Event::Refused { .. } | Event::Reborn(_) | Event::GivenUp | Event::Group(_) => {}
         }
     }
 

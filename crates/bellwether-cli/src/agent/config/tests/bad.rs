@@ -1,4 +1,4 @@
-//! What is said about a configuration that cannot be.
+//! Errors for wrong configurations.
 
 use super::*;
 use crate::Status;
@@ -58,12 +58,12 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nmode = \"majority\"",
-        "agent.toml:3:8: mode = \"majority\" cannot be had with protocol = \"fjr\", whose mode is \"any-survivor\"",
+        "agent.toml:3:8: mode = \"majority\" does not fit protocol = \"fjr\", whose mode is \"any-survivor\"",
     ),
     (
         "node = 1",
         "node = 1\nprotocol = \"fb-omega\"\npreempt = true\nmode = \"any-survivor\"",
-        "agent.toml:5:8: mode = \"any-survivor\" cannot be had with protocol = \"fb-omega\", whose mode is \"majority\"",
+        "agent.toml:5:8: mode = \"any-survivor\" does not fit protocol = \"fb-omega\", whose mode is \"majority\"",
     ),
     (
         "node = 1",
@@ -162,7 +162,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "[tls]",
         "[timing]\ntimeout = \"100ms\"\n[tls]",
-        "agent.toml:5:11: timing.timeout (100ms) must be at least three times timing.heartbeat (50ms): otherwise one sign of life that comes late unseats a leader that is well",
+        "agent.toml:5:11: timing.timeout (100ms) must be at least three times timing.heartbeat (50ms): otherwise one late heartbeat unseats a leader that works",
     ),
     (
         "[tls]",
@@ -192,22 +192,22 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nprotocol = \"lfa\"",
-        "agent.toml:3:12: preempt = false cannot be had with protocol = \"lfa\", whose leader gives way to the preferred node at once: say preempt = true, or take \"fjr\"",
+        "agent.toml:3:12: preempt = false does not fit protocol = \"lfa\", whose leader gives way to the preferred node at once: say preempt = true, or take \"fjr\"",
     ),
     (
         "node = 1",
         "node = 1\nprotocol = \"fb-omega\"",
-        "agent.toml:3:12: preempt = false cannot be had with protocol = \"fb-omega\", whose leader gives way to the preferred node when its view changes next: say preempt = true, or take \"fjr\"",
+        "agent.toml:3:12: preempt = false does not fit protocol = \"fb-omega\", whose leader gives way to the preferred node when its view changes next: say preempt = true, or take \"fjr\"",
     ),
     (
         "node = 1",
         "node = 1\nprotocol = \"invitation\"\npreempt = true",
-        "agent.toml:4:11: preempt = true cannot be had with protocol = \"invitation\", whose leader does not give way: say preempt = false, or take \"fjr\"",
+        "agent.toml:4:11: preempt = true does not fit protocol = \"invitation\", whose leader does not give way: say preempt = false, or take \"fjr\"",
     ),
     (
         "node = 1",
         "node = 1\nprotocol = \"adft\"\npreempt = true\npriority = 2",
-        "agent.toml:5:12: priority (2) needs protocol = \"fjr\": with \"adft\" the ids alone say who is preferred",
+        "agent.toml:5:12: priority (2) needs protocol = \"fjr\": with \"adft\" only the ids say who is preferred",
     ),
     (
         "node = 1",
@@ -261,7 +261,7 @@ fn variables_and_flags_are_named() {
     );
     assert_eq!(
         said(&none, &[("BELLWETHER_TIMING_TIMEOUT", "60ms")]),
-        "environment variable BELLWETHER_TIMING_TIMEOUT: timing.timeout (60ms) must be at least three times timing.heartbeat (50ms): otherwise one sign of life that comes late unseats a leader that is well"
+        "environment variable BELLWETHER_TIMING_TIMEOUT: timing.timeout (60ms) must be at least three times timing.heartbeat (50ms): otherwise one late heartbeat unseats a leader that works"
     );
 }
 

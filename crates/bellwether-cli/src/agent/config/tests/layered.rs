@@ -1,4 +1,4 @@
-//! Defaults, and what counts more than what.
+//! Defaults, and which layer overrides which.
 
 use super::*;
 
@@ -8,8 +8,8 @@ fn what_is_left_out_has_a_default() {
     let AgentConfig { member, api, log } = place.load(&Overrides::default(), &[]).unwrap();
     assert_eq!((member.cluster.as_str(), member.id, member.protocol), ("demo", NodeId(1), Protocol::Fjr));
     assert_eq!(member.data_dir, place.path().join("data"));
-    assert_eq!((member.heartbeat, member.timeout), (HEARTBEAT, TIMEOUT));
-    assert_eq!((member.resign_hold, member.release_timeout), (RESIGN_HOLD, RELEASE_TIMEOUT));
+    assert_eq!((member.heartbeat, member.timeout), (Config::HEARTBEAT, Config::TIMEOUT));
+    assert_eq!((member.resign_hold, member.release_timeout), (Config::RESIGN_HOLD, Config::RELEASE_TIMEOUT));
     assert_eq!((member.priority, member.preempt, member.trace), (0, None, None));
     assert_eq!(member.listen.to_string(), "0.0.0.0:3170");
     assert_eq!(member.identity.cert, fs::read_to_string(place.path().join("cert.pem")).unwrap());
@@ -45,7 +45,7 @@ fn flags_count_more_than_variables_and_those_more_than_the_file() {
     let AgentConfig { member, api, log } = place.load(&flags, &variables).unwrap();
     assert_eq!((member.id, member.protocol, member.priority), (NodeId(1), Protocol::Fjr, 9));
     assert_eq!(member.preempt, Some(Duration::from_secs(2)));
-    assert_eq!((member.heartbeat, member.timeout), (Duration::from_millis(20), TIMEOUT));
+    assert_eq!((member.heartbeat, member.timeout), (Duration::from_millis(20), Config::TIMEOUT));
     assert_eq!(member.data_dir, Path::new("elsewhere"), "typed here, so relative to here");
     assert_eq!(member.trace.as_deref(), Some(Path::new("run-1.jsonl")));
     assert_eq!((api.listen.port(), api.token.as_deref()), (0, Some("abc")));
@@ -88,7 +88,7 @@ fn a_token_may_be_in_a_file() {
 
 #[test]
 fn the_documented_file_is_valid() {
-    let place = Place::with(include_str!("../../../../../../docs/agent.toml"));
+    let place = Place::with(include_str!("../../../../../../docs/reference/agent.toml"));
     fs::create_dir(place.path().join("tls")).unwrap();
     place.certify(NodeId(3), ["tls/ca.pem", "tls/node-3.pem", "tls/node-3.key"]);
     fs::write(place.path().join("token"), "x").unwrap();
@@ -103,7 +103,7 @@ fn the_documented_file_is_valid() {
 
 #[test]
 fn every_key_is_in_the_documented_file() {
-    let text = include_str!("../../../../../../docs/agent.toml");
+    let text = include_str!("../../../../../../docs/reference/agent.toml");
     for key in keys::KEYS {
         let word = key.rsplit('.').next().unwrap();
         assert!(text.contains(word), "{key}");

@@ -1,4 +1,4 @@
-//! How far a search of every state is, and what it shows in the end.
+//! Progress and result of an exhaustive search.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub(super) fn text(searched: &Searched, out: &Printer) {
     }
 }
 
-/// What was covered: "all" only if it was.
+/// What was covered. It says "all" only when the search was complete.
 fn headline(searched: &Searched) -> String {
     let Searched { request, outcome, found, .. } = searched;
     let Request { nodes, bounds, .. } = request;
@@ -82,10 +82,10 @@ fn headline(searched: &Searched) -> String {
     format!("{covered} with {}, {bounds}: {verdict}", counted(*nodes, "node"))
 }
 
-/// What is neither kept nor broken.
+/// Properties that are neither kept nor broken.
 fn undecided(outcome: &Outcome) -> String {
     let (states, instants) = (grouped(outcome.undecided), grouped(INSTANTS_MAX as u64));
-    format!("whether {states} of the states settle when left alone: it was not seen in {instants} instants")
+    format!("whether {states} of the states settle when left alone: they did not within {instants} instants")
 }
 
 /// A counterexample, line by line.

@@ -1,4 +1,4 @@
-//! What was typed becomes what is to be searched, or what is wrong with it.
+//! Turns the arguments into searches, or reports what is wrong with them.
 
 use std::num::NonZeroUsize;
 
@@ -14,19 +14,19 @@ use crate::work::cores;
 /// Nobody has the memory for more.
 const STATES_MAX: u64 = 100_000_000;
 
-/// What is to be searched.
+/// A search.
 pub(super) struct Request {
     pub(super) protocol: Protocol,
     pub(super) variant: Variant,
     pub(super) nodes: u32,
     pub(super) bounds: Bounds,
     pub(super) judged: Vec<Property>,
-    /// What is promised, but not where so much may happen.
+    /// Properties that the algorithm promises, but not within these bounds.
     pub(super) not_judged: Vec<Property>,
     pub(super) limits: Limits,
 }
 
-/// What is to be searched, and why other algorithms are not.
+/// The searches, and why other algorithms are not searched.
 pub(super) fn requests(args: &CheckArgs) -> Result<(Vec<Request>, Vec<String>), String> {
     let nodes = match args.nodes.as_ref().map(|sizes| &sizes.0[..]) {
         None => 3,

@@ -1,4 +1,4 @@
-//! A violation made fit to be read and replayed, and kept in files.
+//! A violation, shrunk, replayable, and kept in files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use bellwether_sim::shrink::{Effort, Shrunk, shrink};
 use bellwether_sim::swarm::{Outcome, Search, Violation, play};
 use bellwether_sim::{diagram, run};
 
+use super::known_defect;
 use crate::output::Printer;
 use crate::recording;
 use crate::trouble::Trouble;
@@ -23,7 +24,7 @@ pub(super) struct Counterexample {
     pub(super) property: Property,
     /// The seed of the plan in which it was found.
     pub(super) seed: u64,
-    /// A scenario that expects to break what it breaks.
+    /// A scenario that expects its violation.
     pub(super) scenario: Scenario,
     /// The plan that it was shrunk from.
     pub(super) drawn: Scenario,
@@ -50,7 +51,7 @@ pub(super) enum Shrinking {
     GivenUp(u64),
 }
 
-/// The directory in which to keep what is found: it is there, and can be written.
+/// The directory for counterexamples. Makes sure that it exists and can be written.
 pub(in super::super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
     let cannot = |error| Trouble::failed(format!("cannot write to {}: {error}", path.display()));
     fs::create_dir_all(path).map_err(cannot)?;
@@ -58,7 +59,7 @@ pub(in super::super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
     Ok(path.to_owned())
 }
 
-/// One for each property that was broken, kept in `folder` if there is one.
+/// One for each property that was broken, unless by a known defect, kept in `folder` if there is one.
 pub(super) fn of(
     search: &Search,
     outcome: &Outcome,
@@ -75,7 +76,9 @@ pub(super) fn of(
         out.progress_done();
         Ok(found)
     };
-    outcome.violations.iter().map(one).collect()
+    let new =
+        outcome.violations.iter().filter(|violation| known_defect(search, violation.property).is_none());
+    new.map(one).collect()
 }
 
 impl Counterexample {

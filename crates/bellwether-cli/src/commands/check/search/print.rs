@@ -1,15 +1,17 @@
-//! What a search shows: a line for each algorithm, what was judged and reached, and each violation with the way back to it.
+//! The result of a search: a line for each algorithm, what was judged and reached, and each violation with the command that
+//! replays it.
 
 use std::collections::BTreeMap;
 
 use bellwether_proto::election::Variant;
+use bellwether_sim::defect::Defect;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::swarm::Search;
 use bellwether_sim::swarm::reached::Situation;
 use serde_json::{Value, json};
 
 use super::counterexample::{Counterexample, Shrinking};
-use super::{Searched, commands};
+use super::{Searched, commands, known_defect};
 use crate::args::check::Sizes;
 use crate::layout::{Column, Entries, LABEL, hanging, label, table};
 use crate::output::Printer;
@@ -59,7 +61,8 @@ fn row(one: &Searched) -> Vec<String> {
         (true, None) => "ok",
     };
     let (all, missed) = (search.must_reach().len(), one.missed().len());
-    let broken: Vec<_> = found.iter().map(|found| found.property.name()).collect();
+    let known = one.known().map(|(known, _)| format!("{} (known)", known.property));
+    let broken: Vec<_> = found.iter().map(|found| found.property.to_string()).chain(known).collect();
     vec![
         result.to_owned(),
         name(search),
@@ -98,13 +101,19 @@ fn details(one: &Searched) -> Entries {
     for (property, judged) in &outcome.judged {
         let verdict = match outcome.broken.get(property) {
             None => format!("holds in all {judged} runs in which it applies"),
-            Some(broken) => format!("BROKEN in {broken} of {judged} runs in which it applies"),
+            Some(broken) => match known_defect(search, *property) {
+                Some(known) => format!(
+                    "broken in {broken} of {judged} runs in which it applies, as is known: defects/{}",
+                    known.file
+                ),
+                None => format!("BROKEN in {broken} of {judged} runs in which it applies"),
+            },
         };
         entries.add(property.name(), verdict);
     }
     let apply: Vec<_> = search.protocol.spec().promises(search.variant).iter().map(|p| p.property).collect();
     for property in apply.iter().filter(|property| !outcome.judged.contains_key(property)) {
-        entries.add(property.name(), "never applied: what it takes for granted was not so in any run");
+        entries.add(property.name(), "never applied: no run kept its assumptions");
     }
     let count = |(situation, runs): (&Situation, &u64)| {
         format!("{}\u{a0}{runs}", situation.to_string().replace(' ', "\u{a0}"))
@@ -118,7 +127,7 @@ fn details(one: &Searched) -> Entries {
     entries
 }
 
-/// Of many searches only what is missing.
+/// For many searches: only what is missing.
 fn shortcomings(searched: &[Searched], out: &Printer) {
     for one in searched {
         if let Some(missed) = never_reached(one) {
@@ -160,7 +169,7 @@ fn counterexample(one: &Searched, found: &Counterexample, out: &Printer) {
     }
 }
 
-/// What shrinking made of what was found, and whether there may be more to it.
+/// The result of shrinking, and whether it was complete.
 fn shrunk(found: &Counterexample) -> String {
     let size = |scenario: &Scenario| {
         let (nodes, events) = (u64::from(scenario.nodes), scenario.events.len() as u64);
@@ -218,6 +227,7 @@ pub(super) fn json(one: &Searched) -> Value {
             "replay": commands::check(search, found.seed, 1),
         })
     };
+    let known = |(known, runs): (&Defect, u64)| json!({ "property": known.property.name(), "runs": runs, "scenario": format!("defects/{}", known.file) });
     let missed: Vec<_> = one.missed().iter().map(ToString::to_string).collect();
     let mut reached: BTreeMap<_, _> =
         outcome.reached.iter().map(|(s, runs)| (s.to_string(), *runs)).collect();
@@ -233,6 +243,7 @@ pub(super) fn json(one: &Searched) -> Value {
         "states": null,
         "wall_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
+        "known": one.known().map(known).collect::<Vec<_>>(),
         "reached": reached,
         "never_reached": missed,
         "agent": search.limits.agent,

@@ -1,4 +1,4 @@
-//! Plays the plans, and shows how far that is.
+//! Plays the plans, and shows progress.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! From what was typed to what is to be searched.
+//! From arguments to searches.
 
-use bellwether_proto::election::{InAgent, Protocol};
+use bellwether_proto::election::Protocol;
 use bellwether_sim::plan::{Allowed, Limits};
 use bellwether_sim::swarm::Search;
 
@@ -53,5 +53,5 @@ fn limits(args: &CheckArgs) -> Limits {
 }
 
 fn runs_in_agent(protocol: Protocol) -> bool {
-    protocol.spec().in_agent == InAgent::Yes
+    protocol.spec().runs_in_agent()
 }

@@ -56,7 +56,7 @@ pub(super) fn text(args: &CheckArgs, Checked { recorded, torn }: &Checked, out: 
     }
 }
 
-/// How many properties hold, are broken and were not judged; what there is none of is not mentioned.
+/// How many properties hold, are broken and were not judged. Zeros are left out.
 fn judged(all: usize, broken: usize, not_judged: usize) -> String {
     let counts = [(all - broken, "hold"), (broken, "broken"), (not_judged, "not judged")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);

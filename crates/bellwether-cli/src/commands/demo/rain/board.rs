@@ -1,4 +1,4 @@
-//! How it looks, in lines of at most 80 columns.
+//! The screen, in lines of at most 80 columns.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,13 +9,12 @@ use bellwether_rain::picture::{TILE_HEIGHT, Tile};
 use super::model::{Model, Node, Standing};
 use super::request::needed;
 use super::setup::Setup;
-use crate::commands::up::board::{Line, Tone, line, note_lines};
-use crate::commands::up::fleet::Process;
-use crate::commands::up::keys::KEYS;
-use crate::commands::up::notes::{NOTES_MAX, Notes};
 use crate::duration::rough;
-use crate::layout::hanging;
+use crate::fleet::Process;
+use crate::fleet::board::{self, keys_line, process_cells};
 use crate::output::invocation;
+use crate::terminal::line::{Line, Tone, line, note_lines};
+use crate::terminal::notes::{NOTES_MAX, Notes};
 use crate::words::plural;
 
 /// How long the bar is.
@@ -24,11 +23,11 @@ const BAR: u32 = 36;
 const MAP_LINES_MAX: u32 = 12;
 /// A map that leaves less room for news is left out.
 const NEWS_MIN: usize = 4;
-/// What is neither a worker nor the map nor news: titles, bar, keys, and what parts them.
+/// Lines that are neither workers nor map nor news: titles, bar, keys, and blank lines.
 const OTHER_LINES: usize = 7;
 
-/// The board: the workers, the picture, what happened, which keys there are. Where there is no room for all of it there is
-/// no map, and where that is not enough there is less news.
+/// The board: the workers, the picture, the events, the keys. If there is no room for all of it the map is left out; if
+/// that is not enough, some news.
 pub(super) fn lines(
     model: &Model,
     notes: &Notes,
@@ -36,23 +35,18 @@ pub(super) fn lines(
     room: usize,
     now: Instant,
 ) -> Vec<Line> {
-    let workers = model.nodes.iter().map(|(id, node)| {
-        let mark = if selected == Some(*id) { ">" } else { " " };
-        line(&format!("{mark}{}", row(model, *id, node)), tone(model, *id, node))
-    });
+    let workers = model.nodes.iter().map(|(id, node)| (*id, row(model, *id, node), tone(model, *id, node)));
     let bar = line(&bar(model, now), if model.is_stalled() { Tone::Dim } else { Tone::Bright });
-    let keys = line(&format!("1-{} {KEYS}", model.nodes.len()), Tone::Dim);
     let empty = || line("", Tone::Plain);
     let rest = room.saturating_sub(model.nodes.len() + OTHER_LINES);
     let map = Some(map(model)).filter(|map| map.len() + NEWS_MIN <= rest).unwrap_or_default();
     let news = latest(notes, NOTES_MAX.min(rest.saturating_sub(map.len())));
-    let mut lines = vec![empty(), line(ROW_TITLES, Tone::Dim)];
-    lines.extend(workers);
+    let mut lines = board::rows(ROW_TITLES, selected, workers);
     lines.push(empty());
     lines.extend(map.iter().map(|row| line(row, Tone::Plain)));
     lines.extend([bar, empty()]);
     lines.extend(news.iter().map(|text| line(text, Tone::Plain)));
-    lines.extend([empty(), keys]);
+    lines.extend([empty(), keys_line(model.nodes.len())]);
     lines
 }
 
@@ -62,52 +56,45 @@ fn latest(notes: &Notes, lines_max: usize) -> Vec<String> {
     lines.split_off(lines.len().saturating_sub(lines_max))
 }
 
-/// The workers without the rest, and where their agents can be asked, for another terminal.
+/// Only the workers, and the addresses of their agents, for another terminal.
 pub(super) fn list(model: &Model, apis: &BTreeMap<u32, SocketAddr>) -> String {
     let api = |id: &u32| apis.get(id).map_or_else(String::new, SocketAddr::to_string);
-    let rows = model.nodes.iter().map(|(id, node)| format!(" {}  {}", row(model, *id, node), api(id)));
-    let lines: Vec<_> = [format!("{ROW_TITLES}  API")].into_iter().chain(rows).collect();
-    lines.join("\n")
+    let rows = model.nodes.iter().map(|(id, node)| format!("{}  {}", row(model, *id, node), api(id)));
+    board::list(&format!("{ROW_TITLES}  API"), rows)
 }
 
-/// What is said once, at the beginning. One of the agents is named to be asked.
+/// Printed once, at the beginning. It names one of the agents as an example.
 pub(super) fn introduction(setup: &Setup, asked: u32) -> Vec<String> {
     let (job, name) = (&setup.job.job, invocation());
-    let entry = |label: &str, text: &str| hanging(&format!("{label:<10}"), text);
     let (nodes, data, pace) = (job.code.nodes(), job.code.data(), setup.job.pace.to_string());
     let mut entries = vec![
-        entry(
+        (
             "workers",
-            &format!(
+            format!(
                 "{nodes} on loopback, real agents that run fb-omega; each computes {pace} {} a second, as if it had a \
                  machine of its own",
                 plural(pace.parse().unwrap_or_default(), "tile row")
             ),
         ),
-        entry(
+        (
             "shards",
-            &format!(
+            format!(
                 "every row is kept as {nodes} shards, one with each worker, and any {data} rebuild it; with fewer than \
                  {} workers nothing goes on",
                 needed(&job.code)
             ),
         ),
-        entry("files", &setup.dir.display().to_string()),
+        ("files", setup.dir.display().to_string()),
     ];
-    entries.extend(setup.apis.get(&asked).map(|api| entry("ask", &format!("{name} status --api {api}"))));
-    entries.push(entry("break", &format!("{name} up kill 1")));
-    entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect()
+    entries.extend(setup.apis.get(&asked).map(|api| ("ask", format!("{name} status --api {api}"))));
+    entries.push(("break", format!("{name} up kill 1")));
+    board::introduction(&entries)
 }
 
 const ROW_TITLES: &str = " node      pid  state     standing           view  rows done  rows left  shards";
 
 fn row(model: &Model, id: u32, node: &Node) -> String {
-    let (pid, state) = match &node.process {
-        None => (String::new(), "starting".to_owned()),
-        Some(Process::Up(pid)) => (pid.to_string(), "up".to_owned()),
-        Some(Process::Stopped(pid)) => (pid.to_string(), "stopped".to_owned()),
-        Some(Process::Down(how)) => (String::new(), how.clone()),
-    };
+    let (pid, state) = process_cells(node.process.as_ref());
     let manages = model.manager() == Some(id);
     let (standing, view) = match node.standing {
         _ if !matches!(node.process, Some(Process::Up(_))) => ("-", None),

@@ -1,4 +1,4 @@
-//! What the workers that are left could do after the first of them was killed, against what was left to do.
+//! How long the picture took after the first kill, compared with what the remaining workers could have done.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(super) struct Effort {
 pub(super) enum Crew {
     /// They could work.
     Able(u32),
-    /// They cannot, for want of others.
+    /// They cannot work: too few are there.
     TooFew(u32),
 }
 
@@ -34,18 +34,19 @@ pub(super) struct Clock {
     since: Option<Instant>,
 }
 
-/// What it came to.
+/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct AfterKill {
     /// From the kill to the last safe row.
     pub(super) ms: u64,
-    /// How much of that time nobody could work, for want of others.
+    /// For how much of that time nobody could work, because too few were there.
     pub(super) stalled_ms: u64,
     pub(super) rows_done: u32,
     pub(super) rows_left: u32,
     /// The fewest that there were.
     pub(super) workers_left: u32,
-    /// What the work left takes, divided by the workers that were there; those that return count from then on.
+    /// How long the remaining work takes if it is divided among the workers that are there. Workers that
+    /// return count from then on.
     pub(super) ideal_ms: u64,
     /// How many times that it took, without the time in which nobody could work.
     pub(super) ratio: f64,

@@ -1,4 +1,4 @@
-//! How many workers there are, and why that does not do.
+//! How many workers there are, and why that is not enough.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::happening::nodes;
 use crate::words::counted;
 
-/// The workers, counted at one moment: what is said of them cannot contradict itself.
+/// The workers, counted at one moment, so that the figures fit together.
 #[derive(Clone, Debug)]
 pub(super) struct Force {
     /// How many run.
@@ -37,7 +37,7 @@ impl Force {
         self.left < self.needed
     }
 
-    /// Whether nobody works, for want of others.
+    /// Whether nobody works, because too few are there.
     pub(super) fn is_stalled(&self) -> bool {
         self.is_short() && self.working == 0
     }

@@ -1,4 +1,4 @@
-//! What happens, for people and for machines.
+//! Events, for people and for programs.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub(super) enum Happening {
     Up { node: u32, held: u32 },
     /// A view is in service.
     View { view: u64, leader: u32, members: Vec<u32> },
-    /// The leader of a new view has found out what is known.
+    /// The leader of a new view has found out which rows are known.
     Recovered(Recovery),
     /// The leader of a new view could not.
     RecoveryFailed { node: u32, view: u64, why: String },

@@ -1,4 +1,4 @@
-//! What is known of the workers and of the picture, and what of it is news.
+//! The state of the workers and of the picture, and what is new about it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -13,11 +13,11 @@ use super::happening::{Happening, Outcome, Recovery};
 use super::request::needed;
 use super::script::Look;
 use super::watch::{Change, Signs, Watch};
-use crate::commands::up::fleet::Process;
+use crate::fleet::Process;
 
 /// How many recoveries are remembered.
 const RECOVERIES_MAX: usize = 256;
-/// Progress is told in such steps.
+/// Progress is reported in steps of this size.
 const PERCENT_STEP: u32 = 10;
 
 /// The demonstration, as far as it is known.
@@ -42,7 +42,7 @@ pub(super) struct Model {
     /// The latest recovery that failed, if no view has been in service since.
     recovery_failed: Option<FailedRecovery>,
     effort: Option<Effort>,
-    /// For how long nobody could work, for want of others.
+    /// For how long nobody could work, because too few were there.
     stalled: Clock,
     finished: Option<Instant>,
     told_percent: u32,
@@ -60,7 +60,7 @@ pub(super) struct Node {
     starts: u32,
     /// Whether its disk takes shards, as far as it has said.
     disk: Disk,
-    /// Whether it has worked since it was started: whoever has not need not stop.
+    /// Whether it has worked since it was started. A worker that has not need not stop.
     has_worked: bool,
 }
 
@@ -85,7 +85,7 @@ enum Disk {
     Good,
     /// It takes no shards.
     Failing,
-    /// It takes them again; the next time that it does not is no news.
+    /// It takes them again. The next failure is not reported.
     Mended,
 }
 
@@ -132,7 +132,7 @@ impl Model {
         }
     }
 
-    /// What is to be told since this was last asked.
+    /// The news since the last call.
     pub(super) fn news(&mut self) -> Vec<Happening> {
         std::mem::take(&mut self.news)
     }
@@ -273,8 +273,8 @@ impl Model {
         self.computed.rows_mut(place.tile).add(place.row);
     }
 
-    /// A row became safe in that view. If the fault manager of a later one has said what is safe, it knows better: some of
-    /// those who kept the row may be gone.
+    /// A row became safe in that view. If the fault manager of a later view has said what is safe, that counts more: some
+    /// of the workers that kept the row may be gone.
     fn safe(&mut self, view: u64, place: Place) {
         if !self.job.has(place) || self.recovered_view() > view {
             return;
@@ -293,9 +293,9 @@ impl Model {
         self.recoveries.back().map_or(0, |recovery| recovery.view)
     }
 
-    /// What a fault manager knows is what there is: a worker may have been killed before it could tell. Workers are heard
-    /// side by side, so that one may come late: of an older view it says nothing any more, and rows that have become safe
-    /// in its own view stay.
+    /// The fault manager's knowledge counts: a worker may have been killed before it could report. Reports of several
+    /// workers may arrive late: those of an older view are ignored, and rows that have become safe in the recovered view
+    /// stay.
     fn recovered(&mut self, recovery: Recovery, known: Vec<Rows>) {
         let in_service = self.view.as_ref().map_or(0, |view| view.number);
         if recovery.view < in_service.max(self.recovered_view()) {
@@ -363,7 +363,7 @@ impl Model {
         }
     }
 
-    /// Until there has been a view, nobody waits for want of others.
+    /// Until there has been a view, nobody waits for others.
     fn crew(&self, force: &Force) -> Crew {
         let is_stalled = force.is_stalled() && self.view.is_some();
         if is_stalled { Crew::TooFew(force.left) } else { Crew::Able(force.left) }
@@ -452,7 +452,7 @@ impl Model {
         Some(self.effort?.end(self.finished?, self.pace))
     }
 
-    /// For how much of that nobody could work, for want of others.
+    /// For how much of that nobody could work, because too few were there.
     pub(super) fn stalled(&self) -> Duration {
         self.finished.map_or(Duration::ZERO, |finished| self.stalled.passed(finished))
     }

@@ -1,4 +1,4 @@
-//! What was asked, found possible before anything is done.
+//! The request, checked before anything is done.
 
 use std::path::{Path, PathBuf};
 

@@ -1,15 +1,16 @@
-//! What befalls the workers, and when: by how much of the picture is safe, so that it is the same on every machine.
+//! What happens to the workers, and when. The time is given by how much of the picture is safe, so that it is the
+//! same on every machine.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::request::third;
-use crate::commands::up::control::{Order, Verb};
+use crate::fleet::control::{Order, Verb};
 
 /// How long nothing goes on before help comes earlier than it would.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What is to befall the workers.
+/// What happens to the workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Story {
     /// A third is killed and revived, then one is paused and resumed.
@@ -29,7 +30,7 @@ pub(super) struct Look {
     pub(super) percent: u32,
     /// For how long nothing has gone on.
     pub(super) stalled: Option<Duration>,
-    /// The fault manager of a view in which are all that run.
+    /// The fault manager, if all running workers are in its view.
     pub(super) manager: Option<u32>,
     pub(super) running: Vec<u32>,
     pub(super) paused: Vec<u32>,
@@ -64,8 +65,8 @@ impl Script {
         Self { steps: steps.iter().copied().collect(), nodes, chance: seed }
     }
 
-    /// A worker that the story leaves alone, the one with the highest id; if there is none, that of the highest id. Who will
-    /// be the fault manager when one of the others is paused is not known before.
+    /// A worker to which nothing happens: the one with the highest id; if there is none, the worker with the highest id. It
+    /// is not known beforehand who will be the fault manager when one of the others is paused.
     pub(super) fn spared(&self) -> u32 {
         let mut hurt = BTreeSet::new();
         for later in 1..=self.nodes {

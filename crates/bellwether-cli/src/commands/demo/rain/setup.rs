@@ -12,9 +12,9 @@ use bellwether_rain::wire::Secret;
 use serde::{Deserialize, Serialize};
 
 use super::request::Request;
-use crate::commands::up::files::{self, NodePlan};
-use crate::commands::up::fleet::Launch;
-use crate::commands::up::place::Place;
+use crate::fleet::Launch;
+use crate::fleet::files::{self, NodePlan};
+use crate::fleet::place::Place;
 
 /// How the workers' agents elect: all agree on who failed before anybody leads.
 const PROTOCOL: Protocol = Protocol::FbOmega;

@@ -1,11 +1,11 @@
-//! How it goes: from the first process to the picture.
+//! The course of the demo: from the first process to the picture.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::Path;
 use std::process::ChildStdout;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Instant;
 
 use bellwether_rain::collect::{Incomplete, collect};
 use bellwether_rain::image::Canvas;
@@ -22,36 +22,24 @@ use super::setup::{self, Setup};
 use super::summary::Summary;
 use super::tries::Tries;
 use crate::Status;
-use crate::commands::up::control::{self, Order, Reply, Verb};
-use crate::commands::up::feed::spawn;
-use crate::commands::up::fleet::Fleet;
-use crate::commands::up::keys::{self, Keys, Pressed};
-use crate::commands::up::notes::Notes;
-use crate::commands::up::place::Place;
-use crate::commands::up::screen::{Screen, room};
+use crate::fleet::Fleet;
+use crate::fleet::control::{Order, Verb};
+use crate::fleet::keys::{Keys, Pressed};
+use crate::fleet::news::{self, Next, TICK};
+use crate::fleet::place::Place;
 use crate::output::Printer;
-use crate::signals::when_asked_to_end;
+use crate::terminal::notes::Notes;
+use crate::terminal::screen::{Screen, room};
 use crate::trouble::Trouble;
-
-/// How often processes are looked after, and clocks on the screen go on.
-const TICK: Duration = Duration::from_millis(50);
+use crate::work::spawn;
 
 /// Something that happened.
-enum News {
-    /// A worker tells something.
-    Said(u32, Report),
-    /// A key was pressed.
-    Key(char),
-    /// Another terminal wants something, and an answer.
-    Order(Order, Reply),
-    /// It is to end.
-    End,
-}
+type News = news::News<Report>;
 
 /// From the first process to the last. Whatever ends this, processes and files are gone after it.
 pub(super) fn play(request: &Request, out: &Printer) -> Result<Status, Trouble> {
     // Signals first: whatever is made after this is taken away again.
-    let (tell, news) = catch_signals().map_err(Trouble::failed)?;
+    let (tell, news) = news::catch_signals().map_err(Trouble::failed)?;
     let place = Place::make(request.dir.as_deref()).map_err(Trouble::failed)?;
     let setup = setup::write(&place, request).map_err(Trouble::failed)?;
     let on_terminal = !request.json && io::stdin().is_terminal() && io::stdout().is_terminal();
@@ -70,19 +58,12 @@ struct Show<'a> {
     fleet: Fleet,
     model: Model,
     notes: Notes,
-    /// Where people look; machines are told line by line.
+    /// The screen for people; programs get lines.
     screen: Option<Screen<'a>>,
     out: &'a Printer,
     script: Script,
     keys: Keys,
     setup: Setup,
-}
-
-/// Whether the show goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    On,
-    End,
 }
 
 impl<'a> Show<'a> {
@@ -94,14 +75,7 @@ impl<'a> Show<'a> {
         tell: &Sender<News>,
         out: &'a Printer,
     ) -> Result<Self, String> {
-        let to = tell.clone();
-        control::take_orders(control::listen(place)?, move |order, reply| {
-            to.send(News::Order(order, reply)).is_ok()
-        })?;
-        if on_terminal {
-            let to = tell.clone();
-            keys::take(move |key| to.send(key.map_or(News::End, News::Key)).is_ok())?;
-        }
+        news::listen(place, on_terminal, tell)?;
         let now = Instant::now();
         let script = Script::new(request.story, request.job.code.nodes(), request.seed);
         let screen = (!request.json).then(|| Screen::open(on_terminal, out));
@@ -237,7 +211,7 @@ impl<'a> Show<'a> {
         Ok(format!("node {node} {what}"))
     }
 
-    /// Puts the picture together from what the workers keep.
+    /// Puts the picture together from the workers' shards.
     fn collect(&self) -> Result<Canvas, Incomplete> {
         let job = &self.setup.job;
         let runtime = Builder::new_current_thread().enable_all().build();
@@ -260,7 +234,7 @@ impl<'a> Show<'a> {
     }
 }
 
-/// Hears what a worker tells, until it ends.
+/// Reads a worker's reports, until it ends.
 fn hear(node: u32, stdout: ChildStdout, to: &Sender<News>) {
     for line in BufReader::new(stdout).lines().map_while(Result::ok) {
         // What is cut off by a kill is none of its words.
@@ -269,16 +243,6 @@ fn hear(node: u32, stdout: ChildStdout, to: &Sender<News>) {
             return;
         }
     }
-}
-
-/// Where news is told and heard; signals are news, too.
-fn catch_signals() -> Result<(Sender<News>, Receiver<News>), String> {
-    let (tell, news) = mpsc::channel();
-    let to = tell.clone();
-    when_asked_to_end(move || {
-        let _ = to.send(News::End);
-    })?;
-    Ok((tell, news))
 }
 
 /// Writes a file beside its place, and puts it there.

@@ -1,4 +1,4 @@
-//! What it came to.
+//! The summary.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(super) struct Summary<'a> {
     data: u32,
     /// From the start to the last safe row.
     ms: u64,
-    /// For how much of that nobody could work, for want of others.
+    /// For how much of that nobody could work, because too few were there.
     stalled_ms: u64,
     rows: u32,
     computed: u32,

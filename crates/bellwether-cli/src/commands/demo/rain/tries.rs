@@ -1,4 +1,4 @@
-//! When the picture is put together, and when that is given up.
+//! When to put the picture together, and when to give that up.
 
 use std::time::{Duration, Instant};
 

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use bellwether::Member;
-use bellwether::group::PlanRequest;
-use bellwether::ident::{GroupId, NodeId};
 use bellwether::reorganization::{Manager, Service};
+use bellwether_proto::group::PlanRequest;
+use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::view::Status;
 use bellwether_rain::notice::{Notice, View};
 use tokio::sync::{mpsc, oneshot};
@@ -37,7 +37,7 @@ pub(super) fn manager(me: u32, notices: mpsc::Sender<Notice>) -> Manager {
     })
 }
 
-/// The view that is to be given its task. Without its number the stores could not tell what is older.
+/// The view that needs its task. Without its number the stores could not tell which shards are older.
 fn view(leader: u32, request: &PlanRequest) -> Result<View, String> {
     let group = request.group.ok_or("this algorithm does not number its views")?;
     let members = request.members.iter().map(|member| member.node.0).collect();
@@ -104,8 +104,8 @@ fn ids(nodes: &[NodeId]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bellwether::group::PlanMember;
-    use bellwether::ident::{ElectionId, Incarnation};
+    use bellwether_proto::group::PlanMember;
+    use bellwether_proto::ident::{ElectionId, Incarnation};
 
     fn request(group: Option<u64>) -> PlanRequest {
         let id = |node, seq| ElectionId { node: NodeId(node), incarnation: Incarnation(3), seq };
@@ -119,8 +119,8 @@ mod tests {
         }
     }
 
-    /// What stores are told of a view while it is planned must be what shards are marked with when it is in service: the
-    /// fence stands between one view and the next.
+    /// The number of a view must be the same while it is planned and when it is in service: stores use it as a fence,
+    /// and shards carry it.
     #[test]
     fn a_view_has_the_same_number_while_it_is_planned_and_in_service() {
         for seq in [0, 7] {

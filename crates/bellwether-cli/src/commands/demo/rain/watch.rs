@@ -1,8 +1,8 @@
-//! Whether it goes on.
+//! Whether work goes on.
 
 use std::time::{Duration, Instant};
 
-/// How long there may be no view in service before that is called a stall: a change of views is none.
+/// How long there may be no view in service before that counts as a stall. A change of views is shorter.
 pub(super) const STALL_AFTER: Duration = Duration::from_millis(1_500);
 /// How long no row may become safe before that is called a stall, whatever the workers say.
 const QUIET_MAX: Duration = Duration::from_secs(5);
@@ -15,16 +15,16 @@ pub(super) struct Watch {
     quiet_max: Duration,
     /// When a row last became safe.
     moved: Instant,
-    /// Since when nothing goes on, and whether that was told.
+    /// Since when there is no progress, and whether that was reported.
     stalled: Option<(Instant, bool)>,
 }
 
 /// What there is to see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signs {
-    /// Whether all that could work does not, though there has been a view.
+    /// Whether no worker works, although there has been a view.
     pub(super) is_idle: bool,
-    /// Whether all that are in the latest view and run are at work in it.
+    /// Whether all running workers of the latest view work in it.
     pub(super) is_whole: bool,
     /// Whether too few are left, and know it.
     pub(super) is_hopeless: bool,
@@ -90,7 +90,7 @@ impl Watch {
         self.stalled.map(|(since, _)| now.saturating_duration_since(since))
     }
 
-    /// Whether it was told that nothing goes on.
+    /// Whether a stall was reported.
     pub(super) fn is_told(&self) -> bool {
         self.stalled.is_some_and(|(_, told)| told)
     }

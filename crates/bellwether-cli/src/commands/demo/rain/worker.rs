@@ -1,4 +1,4 @@
-//! A worker's process: an agent, and the application beside it. What it has to tell it prints, an object on each line.
+//! A worker's process: an agent, and the application beside it. It prints its reports, one JSON object per line.
 
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::time::Duration;
@@ -20,8 +20,8 @@ use crate::output::Printer;
 
 /// How many notices may wait for a worker: it takes them at once.
 const NOTICES_MAX: usize = 16;
-/// How long rows wait for a member that does not answer: longer than one that is only busy takes, shorter than it takes to notice
-/// a failure.
+/// How long rows wait for a member that does not answer: longer than a busy member takes, shorter than a failure takes to be
+/// noticed.
 const GRACE: Duration = Duration::from_millis(100);
 
 pub(in crate::commands::demo) fn run(args: &RainWorkerArgs, out: &Printer) -> Status {

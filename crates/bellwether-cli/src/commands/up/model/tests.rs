@@ -3,9 +3,9 @@
 use bellwether_proto::election::Protocol;
 
 use super::super::board;
-use super::super::files::NodePlan;
-use super::super::notes::NOTES_MAX;
 use super::*;
+use crate::fleet::files::NodePlan;
+use crate::terminal::notes::NOTES_MAX;
 
 fn model(nodes: u32) -> (Model, Instant) {
     model_of(Protocol::Fjr, nodes)

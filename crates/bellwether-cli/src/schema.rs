@@ -1,0 +1,202 @@
+//! What agents and their clients say to each other over HTTP, as JSON.
+//!
+//! What an agent does not know it says is `null`, it leaves nothing out. A client passes over what it does not know, and does
+//! without what an older agent does not say.
+
+use serde::{Deserialize, Serialize};
+
+/// `/v1/status`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Status {
+    pub(crate) cluster: String,
+    pub(crate) node: u32,
+    pub(crate) incarnation: u64,
+    pub(crate) protocol: String,
+    pub(crate) mode: String,
+    pub(crate) guarantee: String,
+    pub(crate) standing: Standing,
+    #[serde(default)]
+    pub(crate) up_since: String,
+    pub(crate) up_since_us: u64,
+    /// Of algorithms that reorganize groups, and of agents that know of them.
+    pub(crate) group: Option<Group>,
+    /// Of algorithms whose leader needs a majority, and of agents that tell.
+    pub(crate) reach: Option<Reach>,
+    #[serde(default)]
+    pub(crate) view: View,
+    #[serde(flatten)]
+    pub(crate) leader: Leader,
+}
+
+/// Where a member stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub(crate) enum Standing {
+    Electing,
+    Leading,
+    Following,
+    Aside,
+    /// What only a newer agent knows.
+    Other(String),
+}
+
+impl Standing {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Electing => "electing",
+            Self::Leading => "leading",
+            Self::Following => "following",
+            Self::Aside => "aside",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl From<String> for Standing {
+    fn from(name: String) -> Self {
+        let known = [Self::Electing, Self::Leading, Self::Following, Self::Aside];
+        known.into_iter().find(|standing| standing.name() == name).unwrap_or(Self::Other(name))
+    }
+}
+
+impl From<Standing> for String {
+    fn from(standing: Standing) -> Self {
+        standing.name().to_owned()
+    }
+}
+
+/// How much of the cluster a member reaches, in `/v1/status`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Reach {
+    pub(crate) members: usize,
+    pub(crate) of: usize,
+    pub(crate) needed: usize,
+}
+
+/// What the algorithm shows, in `/v1/status`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct View {
+    pub(crate) status: String,
+    pub(crate) leader: Option<u32>,
+    pub(crate) group: Option<String>,
+}
+
+/// `/v1/leader`, and what comes of a change
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Leader {
+    pub(crate) leader: Option<u32>,
+    pub(crate) epoch: Option<u64>,
+    pub(crate) since: Option<String>,
+    pub(crate) since_us: Option<u64>,
+}
+
+/// `/v1/history`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct History {
+    pub(crate) changes: Vec<Change>,
+    #[serde(default)]
+    pub(crate) groups: Vec<Group>,
+}
+
+/// A group, in `/v1/status` and `/v1/history`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Group {
+    pub(crate) group: String,
+    pub(crate) coordinator: u32,
+    #[serde(default)]
+    pub(crate) generation: u64,
+    pub(crate) members: Vec<u32>,
+    pub(crate) parents: Vec<String>,
+}
+
+/// One of `/v1/history`, or an event of `/v1/watch`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Change {
+    pub(crate) no: u64,
+    pub(crate) at: String,
+    pub(crate) at_us: u64,
+    pub(crate) leader: Option<u32>,
+    pub(crate) epoch: u64,
+    pub(crate) cause: Cause,
+}
+
+/// Why the leader changed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Cause {
+    pub(crate) kind: String,
+    pub(crate) node: Option<u32>,
+    pub(crate) to: Option<u32>,
+    pub(crate) text: String,
+}
+
+/// `/v1/members`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Members {
+    pub(crate) members: Vec<Member>,
+}
+
+/// One of `/v1/members`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Member {
+    pub(crate) id: Option<u32>,
+    pub(crate) address: String,
+    pub(crate) link: String,
+    pub(crate) remote: Option<String>,
+    pub(crate) reason: Option<String>,
+    pub(crate) incarnation: Option<u64>,
+    pub(crate) heard_us: Option<u64>,
+    pub(crate) is_self: bool,
+    pub(crate) is_leader: bool,
+}
+
+/// What is sent to `/v1/resign`: `{}`, `{"hold":"10s"}`, `{"hold":"until-told"}` or `{"end":true}`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Resign {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hold: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) end: bool,
+}
+
+/// The `hold` of one that stands aside until it is told to stand again.
+pub(crate) const UNTIL_TOLD: &str = "until-told";
+
+/// What is sent to `/v1/transfer`: `{"to":3}`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Transfer {
+    pub(crate) to: u32,
+}
+
+/// Why a request is not met.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Problem {
+    pub(crate) error: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_str, to_string};
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        for text in ["{}", r#"{"hold":"10s"}"#, r#"{"hold":"until-told"}"#, r#"{"end":true}"#] {
+            assert_eq!(to_string(&from_str::<Resign>(text).unwrap()).unwrap(), text);
+        }
+        for name in ["electing", "leading", "following", "aside", "dreaming"] {
+            assert_eq!(String::from(Standing::from(name.to_owned())), name);
+        }
+        assert_eq!(Standing::from("aside".to_owned()), Standing::Aside);
+    }
+
+    #[test]
+    fn a_newer_agent_may_say_more_and_an_older_one_less() {
+        let text = r#"{"status":"normal","mood":"good"}"#;
+        assert_eq!(from_str::<View>(text).unwrap().status, "normal");
+        let text = r#"{"changes":[],"weather":null}"#;
+        assert!(from_str::<History>(text).unwrap().groups.is_empty());
+    }
+}

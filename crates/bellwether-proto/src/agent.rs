@@ -1,0 +1,115 @@
+//! An agent: a node as it runs on a real network, with everything that a program relies on.
+//!
+//! [`Settings`] are what its owner chooses. They make a [`Node`] with all its layers: the election, the failure detector that the
+//! algorithm wants, groups, leadership, and the release of leadership. The driver of a real agent and the simulator get their
+//! nodes here and nowhere else, so that the laboratory judges what ships.
+
+use alloc::vec::Vec;
+
+use crate::detector::{DetectorConfig, DetectorKind};
+use crate::election::{Choices, Election, Peers, Protocol, Setup, Timing, Variant};
+use crate::ident::{Incarnation, NodeId};
+use crate::io::Durable;
+use crate::leadership::Terms;
+use crate::node::Node;
+use crate::release::Patience;
+use crate::roster::Roster;
+use crate::time::{Span, Time};
+
+/// The failure detector of an agent, if its algorithm takes one: a network's delays are not known beforehand.
+pub const DETECTOR: DetectorKind = DetectorKind::Adaptive;
+
+/// What the owner of an agent chooses.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The id of this node.
+    pub me: NodeId,
+    /// All members, including this node. Empty if they are not known beforehand.
+    pub members: Vec<NodeId>,
+    /// The algorithm.
+    pub protocol: Protocol,
+    /// Repaired, except in the laboratory, which may run what the papers print.
+    pub variant: Variant,
+    /// The papers' parameters.
+    pub timing: Timing,
+    /// For algorithms that take one.
+    pub detector: DetectorConfig,
+    /// How many crashes to tolerate, if the algorithm asks.
+    pub t: usize,
+    /// What some algorithms leave to those who run them.
+    pub choices: Choices,
+    /// How much this node is preferred as a leader.
+    pub priority: u32,
+    /// Whether it gives way to a member with a higher priority, once that member has been there for this
+    /// long.
+    pub preempt: Option<Span>,
+    /// How long to wait when leadership is released.
+    pub patience: Patience,
+    /// How long an application may take to say what a group works on. `None` if there is no application.
+    pub planner: Option<Span>,
+}
+
+impl Settings {
+    /// The defaults: no preference, no pre-emption, no application.
+    pub fn new(me: NodeId, members: Vec<NodeId>, protocol: Protocol, timing: Timing) -> Self {
+        Self {
+            me,
+            // Any survivor leads, so everybody else may be gone.
+            t: members.len().saturating_sub(1),
+            members,
+            protocol,
+            variant: Variant::Repaired,
+            timing,
+            detector: DetectorConfig::new(DETECTOR, timing),
+            choices: Choices::default(),
+            priority: 0,
+            preempt: None,
+            patience: Patience {
+                work: Span::secs(10),
+                successor: (timing.tau + timing.delta * 2) * 8,
+                hold: Span::secs(30),
+            },
+            planner: None,
+        }
+    }
+
+    /// A node that comes up in that incarnation, on a machine whose disk holds `disk`.
+    pub fn node<E: Election>(&self, disk: &Durable, incarnation: Incarnation, now: Time) -> Node<E> {
+        let spec = self.protocol.spec();
+        let roster = match spec.peers {
+            Peers::Listed => Roster::new(self.me, self.members.iter().copied(), spec.priority),
+            Peers::Met => Roster::new(self.me, [self.me], spec.priority),
+        };
+        let setup = Setup {
+            protocol: self.protocol,
+            variant: self.variant,
+            roster,
+            incarnation,
+            count: disk.count,
+            t: self.t,
+            timing: self.timing,
+            choices: self.choices,
+        };
+        let node = Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now).with_leadership(
+            self.terms(disk.epoch),
+            self.patience,
+            now,
+        );
+        match self.planner {
+            Some(patience) => node.with_planner(patience),
+            None => node,
+        }
+    }
+
+    fn terms(&self, epoch: u64) -> Terms {
+        let spec = self.protocol.spec();
+        Terms {
+            period: self.timing.tau,
+            settle: Terms::settle(spec, &self.timing),
+            priority: self.priority,
+            preempt: self.preempt,
+            hands_over: spec.hands_over,
+            epoch,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The state of the layer as a search and an assertion see it.
+
+use super::{Leadership, Standing};
+use crate::canonical::Form;
+use crate::time::Time;
+
+impl Leadership {
+    /// What must be true of every state.
+    pub(crate) fn breach(&self) -> Option<&'static str> {
+        let shows_itself = self.shown.filter(|(leader, _)| *leader == self.me).map(|(_, epoch)| epoch);
+        let (leads, stands) = match &self.standing {
+            Standing::Leading { epoch, .. } => (Some(*epoch), true),
+            Standing::Claiming { .. } => (None, true),
+            Standing::Following | Standing::Aside => (None, false),
+        };
+        if leads != shows_itself {
+            return Some("a node announces itself while it leads, with the epoch that it leads with");
+        }
+        if stands && self.named != Some(self.me) {
+            return Some("only a node that its election names claims or leads");
+        }
+        if leads.is_some_and(|epoch| epoch > self.epochs.kept()) {
+            return Some("an epoch is kept before it is told");
+        }
+        match &self.standing {
+            Standing::Claiming { missing, .. }
+                if missing.iter().any(|peer| self.linked.get(*peer).is_none()) =>
+            {
+                Some("only connected members are waited for")
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
+        self.epochs.canonical(form);
+        form.deadline(now, self.earliest);
+        form.other(self.me, self.round);
+        form.option(self.named, Form::node);
+        form.option(self.shown, |form, (leader, epoch)| {
+            form.node(leader);
+            form.period(epoch);
+        });
+        form.deadline(now, self.deadline());
+        match &self.standing {
+            Standing::Following => form.number(0),
+            Standing::Claiming { missing, .. } => {
+                form.number(1);
+                missing.iter().for_each(|id| form.node(*id));
+            }
+            Standing::Leading { epoch, since, outdone, .. } => {
+                form.number(2);
+                form.period(*epoch);
+                form.deadline(now, *since + self.terms.period);
+                form.number(u64::from(*outdone));
+            }
+            Standing::Aside => form.number(3),
+        }
+        self.linked.canonical(form);
+        form.suspicions(self.count);
+        self.sayings.canonical(form);
+    }
+}

@@ -1,0 +1,107 @@
+//! What the election is told, and what it asks for.
+
+use alloc::boxed::Box;
+use core::mem;
+
+use super::{Ending, Node};
+use crate::election::{self, Action, Election};
+use crate::group::Group;
+use crate::io::{Event, Outbox, Output};
+use crate::leadership::Cause;
+use crate::message::{Body, Joining, Letter};
+use crate::time::Time;
+
+impl<E: Election> Node<E> {
+    /// Gives the election an input, and carries out its actions.
+    pub(super) fn take_part(
+        &mut self,
+        now: Time,
+        input: election::Input<E::Msg>,
+        cause: Option<Cause>,
+        out: &mut Outbox<E::Msg>,
+    ) {
+        if self.aside.is_some() {
+            return; // Its election does not run.
+        }
+        let cause = cause.unwrap_or_else(|| self.cause(&input));
+        let mut actions = mem::take(&mut self.actions);
+        self.election.handle(now, input, &mut actions);
+        // The view is shown before the messages go out: an observer sees the cause before the effects.
+        let view = self.election.view();
+        let named = self.shown.normal_leader();
+        if view != self.shown {
+            self.shown = view;
+            out.push(Output::Event(Event::View(view)));
+        }
+        for action in actions.drain() {
+            self.carry_out(now, action, out);
+        }
+        self.actions = actions;
+        // After the election's messages: they make the others name whom this node names.
+        if view.normal_leader() != named {
+            self.lead(|leadership| leadership.name(now, view.normal_leader(), cause));
+        }
+        // What was formed is reorganized when all has been said that formed it.
+        self.regroup(|_| {});
+    }
+
+    fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
+        match action {
+            Action::Send { to, msg } if self.history.is_some() => {
+                self.relink(|history| history.send(now, to, Letter::Election(msg)));
+            }
+            Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
+            Action::Install(members) => out.push(Output::Event(Event::Members(members))),
+            Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
+            Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
+            Action::Join { to, msg } => {
+                let past = self.group.as_ref().map_or_else(Default::default, Group::past);
+                self.post(now, to, Body::Join(Box::new(Joining { msg, past })), out);
+            }
+            Action::Form(formation) => {
+                if let Some(group) = &mut self.group {
+                    group.form(now, formation);
+                }
+            }
+            Action::Disband => {
+                if let Some(group) = &mut self.group {
+                    group.disband();
+                }
+            }
+            Action::Broadcast(msg) => {
+                let seq = self.link.next_broadcast();
+                out.push(Output::Broadcast(self.frame(seq, None, Body::Election(msg))));
+            }
+            Action::Persist { count } => {
+                self.setup.count = count;
+                self.persist(out);
+            }
+            Action::BeginLife => self.ending = Some(Ending::Asked),
+            Action::Start(peer) => {
+                if let Some(rank) = self.setup.roster.rank(peer) {
+                    out.push(Output::Event(Event::Watch(peer)));
+                    self.detector.start(now, rank, &mut self.mail);
+                }
+            }
+            Action::Stop(peer) => {
+                if let Some(rank) = self.setup.roster.rank(peer) {
+                    out.push(Output::Event(Event::Unwatch(peer)));
+                    self.detector.stop(now, rank, &mut self.mail);
+                }
+            }
+            Action::StopAll => {
+                out.push(Output::Event(Event::UnwatchAll));
+                self.detector.stop_all(now, &mut self.mail);
+            }
+            Action::PlayDead => {
+                out.push(Output::Event(Event::PlayDead));
+                self.detector.play_dead();
+            }
+            Action::PlayAlive => {
+                out.push(Output::Event(Event::PlayAlive));
+                self.detector.play_alive(now);
+            }
+        }
+        self.post_mail(now, out);
+    }
+}

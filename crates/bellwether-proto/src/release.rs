@@ -1,0 +1,401 @@
+//! The release of leadership. First the leader's work ends, then the others are told, then this node waits for the next
+//! leader.
+//!
+//! ```text
+//!   Resign, Transfer, Leave, or a member of higher priority
+//!            │ Tenure::AskedBack                 refused: not the leader, nobody to follow it, …
+//!            ▼
+//!   the work ends (Input::Released), or has had its time: it is given up
+//!            │ stand aside, or hand over
+//!            ▼
+//!   the next leader is announced, or has not come in time ──► the command is answered; who leaves has left
+//! ```
+//!
+//! This layer is above leadership and does not decide who leads. It makes sure that a leader that goes voluntarily does so
+//! in this order, and that nobody waits for ever.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::{Drain, Vec};
+
+use crate::canonical::Form;
+use crate::ident::NodeId;
+use crate::leadership::{Announcement, Leadership, Reluctance};
+use crate::tenure::{Command, Hold, Refused, Tenure, Ticket};
+use crate::time::{Span, Time};
+
+/// No more commands than this wait for the next leader. One more is answered at once, as if its time were up.
+pub const WAITING_MAX: usize = 64;
+
+/// How long to wait, and for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For the leader's work to end. After that it is given up, and leadership is released anyway.
+    pub work: Span,
+    /// For the next leader.
+    pub successor: Span,
+    /// How long a member that resigns stays aside, unless the command says otherwise.
+    pub hold: Span,
+}
+
+/// What the layer asks of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// What the program may do has changed.
+    Tenure(Tenure),
+    Answer(Ticket, Result<(), Refused>),
+    /// The work has not ended in time.
+    GiveUp,
+    StandAside(Time),
+    Stand,
+    HandOver(NodeId),
+    /// The node has left.
+    Left,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Release {
+    me: NodeId,
+    algorithm: &'static str,
+    patience: Patience,
+    tenure: Tenure,
+    /// Work was begun, and is not known to have ended.
+    works: bool,
+    /// The leader that was announced last, while it lasts.
+    leader: Option<NodeId>,
+    /// Leadership is being given back: for what, and when the work is given up.
+    pending: Option<(Then, Time)>,
+    waiting: Vec<Waiting>,
+    steps: Vec<Step>,
+}
+
+/// What to do once leadership has been released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    StandAside(Hold, Ticket),
+    /// Without a ticket nobody asked for it: a member with a higher priority is there.
+    HandOver(NodeId, Option<Ticket>),
+    Leave,
+}
+
+impl Then {
+    fn ticket(self) -> Option<Ticket> {
+        match self {
+            Self::StandAside(_, ticket) => Some(ticket),
+            Self::HandOver(_, ticket) => ticket,
+            Self::Leave => None,
+        }
+    }
+}
+
+/// A wait for the next leader, and when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Waiting {
+    what: Awaited,
+    until: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaited {
+    /// Any next leader.
+    Anybody(Ticket),
+    /// That member.
+    Successor(NodeId, Option<Ticket>),
+    /// Any next leader; then this node goes.
+    BeforeLeaving,
+}
+
+impl Release {
+    pub(crate) fn new(me: NodeId, algorithm: &'static str, patience: Patience) -> Self {
+        Self {
+            me,
+            algorithm,
+            patience,
+            tenure: Tenure::None,
+            works: false,
+            leader: None,
+            pending: None,
+            waiting: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// What is to be done, in order.
+    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
+        self.steps.drain(..)
+    }
+
+    pub(crate) fn deadline(&self) -> Time {
+        let pending = self.pending.map_or(Time::NEVER, |(_, until)| until);
+        self.waiting.iter().map(|waiting| waiting.until).min().unwrap_or(Time::NEVER).min(pending)
+    }
+
+    /// The program asks for something.
+    pub(crate) fn command(&mut self, now: Time, ticket: Ticket, command: Command, leadership: &Leadership) {
+        match command {
+            Command::Resign { hold } => self.resign(now, ticket, hold, leadership),
+            Command::Stand if leadership.is_aside() => {
+                self.steps.extend([Step::Stand, Step::Answer(ticket, Ok(()))]);
+            }
+            Command::Stand => self.refuse(ticket, Refused::NotAside { me: self.me }),
+            Command::Transfer { to } => match leadership.may_hand_over(now, to) {
+                Ok(()) => self.release(now, Then::HandOver(to, Some(ticket))),
+                Err(why) => self.refuse(ticket, self.reluctant(to, why)),
+            },
+            Command::Leave => self.leave(now),
+        }
+    }
+
+    /// The work that was done as the leader has ended.
+    pub(crate) fn released(&mut self) {
+        if !matches!(self.tenure, Tenure::Held { .. }) {
+            self.works = false;
+        }
+    }
+
+    /// A member of higher priority is there: give way, unless that is being done.
+    pub(crate) fn yield_to(&mut self, now: Time, to: NodeId) {
+        if self.pending.is_none() && !self.waits_for_successor() {
+            self.begin(now, Then::HandOver(to, None));
+        }
+    }
+
+    /// A leader was announced, or that there is none.
+    pub(crate) fn announced(&mut self, announced: Announcement) {
+        self.leader = announced.leader;
+        let epoch = announced.epoch;
+        self.hold(match announced.leader {
+            // It is being given back: nobody is to begin anything.
+            Some(leader) if leader == self.me && self.pending.is_some() => Tenure::AskedBack { epoch },
+            Some(leader) if leader == self.me => Tenure::Held { epoch },
+            _ => Tenure::None,
+        });
+    }
+
+    /// Checks whether leadership can be released by now, and whether the awaited next leader has come.
+    pub(crate) fn go_on(&mut self, now: Time, leadership: &Leadership) {
+        if let Some((then, _)) = self.pending.take_if(|(_, until)| !self.works || *until <= now) {
+            if self.works {
+                self.steps.push(Step::GiveUp);
+            }
+            self.carry_out(now, then, leadership);
+        }
+        if !self.waiting.is_empty() {
+            self.answer(now, leadership);
+        }
+    }
+
+    fn resign(&mut self, now: Time, ticket: Ticket, hold: Hold, leadership: &Leadership) {
+        let leads = self.leader == Some(self.me);
+        if leads && hold == Hold::Default && !leadership.has_successor() {
+            self.refuse(ticket, Refused::NoSuccessor);
+        } else if leads || leadership.is_aside() {
+            // Standing aside already, it may be told to for another while.
+            self.release(now, Then::StandAside(hold, ticket));
+        } else {
+            self.refuse(ticket, Refused::NotLeader { me: self.me, leader: self.leader });
+        }
+    }
+
+    /// Nothing goes before leaving.
+    fn leave(&mut self, now: Time) {
+        let before = self.pending.take();
+        if let Some(ticket) = before.and_then(|(then, _)| then.ticket()) {
+            self.refuse(ticket, Refused::Leaving);
+        }
+        self.begin(now, Then::Leave);
+    }
+
+    /// One at a time: a second command is refused.
+    fn release(&mut self, now: Time, then: Then) {
+        match (self.pending, then.ticket()) {
+            (None, _) => self.begin(now, then),
+            (Some((Then::Leave, _)), Some(ticket)) => self.refuse(ticket, Refused::Leaving),
+            (Some(_), Some(ticket)) => self.refuse(ticket, Refused::GivenBack),
+            (Some(_), None) => {}
+        }
+    }
+
+    fn begin(&mut self, now: Time, then: Then) {
+        if let Tenure::Held { epoch } = self.tenure {
+            self.hold(Tenure::AskedBack { epoch });
+        }
+        self.pending = Some((then, now + self.patience.work));
+    }
+
+    fn carry_out(&mut self, now: Time, then: Then, leadership: &Leadership) {
+        match then {
+            Then::StandAside(hold, ticket) => {
+                self.wait(Awaited::Anybody(ticket), now + self.patience.successor);
+                self.steps.push(Step::StandAside(match hold {
+                    Hold::Default => now + self.patience.hold,
+                    Hold::For(span) => now + span,
+                    Hold::UntilTold => Time::NEVER,
+                }));
+            }
+            // Much can have happened while the leader's work came to its end.
+            Then::HandOver(to, ticket) => match leadership.may_hand_over(now, to) {
+                Ok(()) => {
+                    self.wait(Awaited::Successor(to, ticket), now + self.patience.successor);
+                    self.steps.push(Step::HandOver(to));
+                }
+                Err(why) => {
+                    self.keep();
+                    ticket.into_iter().for_each(|ticket| self.refuse(ticket, self.reluctant(to, why)));
+                }
+            },
+            Then::Leave => {
+                // Only a leader has anything to hand over.
+                let leads = self.leader == Some(self.me);
+                let until = if leads { now + self.patience.successor } else { now };
+                self.wait(Awaited::BeforeLeaving, until);
+                self.steps.push(Step::StandAside(Time::NEVER));
+            }
+        }
+    }
+
+    fn wait(&mut self, what: Awaited, until: Time) {
+        let until = if self.waiting.len() < WAITING_MAX { until } else { Time::ZERO };
+        self.waiting.push(Waiting { what, until });
+    }
+
+    /// Ends the waits whose leader has come, or whose time is over.
+    fn answer(&mut self, now: Time, leadership: &Leadership) {
+        let next = self.leader.filter(|leader| *leader != self.me);
+        let alone = leadership.is_alone();
+        let over = |waiting: &mut Waiting| waiting.until <= now || waiting.what.has_come(next, alone);
+        let over: Vec<_> = self.waiting.extract_if(.., over).collect();
+        for Waiting { what, .. } in over {
+            match what {
+                Awaited::Anybody(ticket) => self.steps.push(Step::Answer(ticket, Ok(()))),
+                Awaited::Successor(to, ticket) => {
+                    let taken = if next == Some(to) { Ok(()) } else { Err(Refused::NotTaken { to }) };
+                    self.steps.extend(ticket.map(|ticket| Step::Answer(ticket, taken)));
+                    // If nothing came of it at all, this node leads as before.
+                    if self.pending.is_none() {
+                        self.keep();
+                    }
+                }
+                Awaited::BeforeLeaving => self.steps.push(Step::Left),
+            }
+        }
+    }
+
+    fn waits_for_successor(&self) -> bool {
+        self.waiting.iter().any(|waiting| matches!(waiting.what, Awaited::Successor(..)))
+    }
+
+    /// Leadership stays here after all.
+    fn keep(&mut self) {
+        if let Tenure::AskedBack { epoch } = self.tenure {
+            self.hold(Tenure::Held { epoch });
+        }
+    }
+
+    fn hold(&mut self, tenure: Tenure) {
+        if tenure != self.tenure {
+            self.tenure = tenure;
+            self.works |= matches!(tenure, Tenure::Held { .. });
+            self.steps.push(Step::Tenure(tenure));
+        }
+    }
+
+    fn refuse(&mut self, ticket: Ticket, why: Refused) {
+        self.steps.push(Step::Answer(ticket, Err(why)));
+    }
+
+    fn reluctant(&self, to: NodeId, why: Reluctance) -> Refused {
+        match why {
+            Reluctance::NotLeading => Refused::NotLeader { me: self.me, leader: self.leader },
+            Reluctance::Algorithm => Refused::FixedPriorities { algorithm: self.algorithm },
+            Reluctance::LeadsAlready
+            | Reluctance::NotLinked
+            | Reluctance::StandsAside
+            | Reluctance::Silent => Refused::HandOver { to, why },
+        }
+    }
+
+    /// What must be true of every state.
+    pub(crate) fn breach(&self) -> Option<&'static str> {
+        let leads = self.leader == Some(self.me);
+        if leads == (self.tenure == Tenure::None) {
+            return Some("the announced leader has a tenure, and nobody else has");
+        }
+        if self.pending.is_some() && matches!(self.tenure, Tenure::Held { .. }) {
+            return Some("leadership that is being released has been asked back");
+        }
+        if matches!(self.tenure, Tenure::AskedBack { .. })
+            && self.pending.is_none()
+            && self.waiting.is_empty()
+        {
+            return Some("what was asked back is given back, or kept");
+        }
+        (self.waiting.len() > WAITING_MAX + 1).then_some("too many commands wait")
+    }
+
+    pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
+        match self.tenure {
+            Tenure::None => form.number(0),
+            Tenure::Held { epoch } => {
+                form.number(1);
+                form.period(epoch);
+            }
+            Tenure::AskedBack { epoch } => {
+                form.number(2);
+                form.period(epoch);
+            }
+        }
+        form.number(u64::from(self.works));
+        form.option(self.leader, Form::node);
+        form.option(self.pending, |form, (then, until)| {
+            then.canonical(form);
+            form.deadline(now, until);
+        });
+        form.number(self.waiting.len() as u64);
+        for Waiting { what, until } in &self.waiting {
+            what.canonical(form);
+            form.deadline(now, *until);
+        }
+    }
+}
+
+impl Then {
+    fn canonical(self, form: &mut Form) {
+        match self {
+            Self::StandAside(hold, _) => {
+                form.number(0);
+                form.number(match hold {
+                    Hold::Default => 0,
+                    Hold::UntilTold => 1,
+                    Hold::For(span) => 2 + span.as_micros(),
+                });
+            }
+            Self::HandOver(to, ticket) => {
+                form.number(1 + u64::from(ticket.is_some()));
+                form.node(to);
+            }
+            Self::Leave => form.number(3),
+        }
+    }
+}
+
+impl Awaited {
+    fn has_come(self, next: Option<NodeId>, alone: bool) -> bool {
+        match self {
+            Self::Anybody(_) | Self::BeforeLeaving => next.is_some() || alone,
+            Self::Successor(to, _) => next == Some(to),
+        }
+    }
+
+    fn canonical(self, form: &mut Form) {
+        match self {
+            Self::Anybody(_) => form.number(0),
+            Self::Successor(to, ticket) => {
+                form.number(1 + u64::from(ticket.is_some()));
+                form.node(to);
+            }
+            Self::BeforeLeaving => form.number(3),
+        }
+    }
+}

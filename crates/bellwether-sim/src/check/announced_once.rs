@@ -1,0 +1,101 @@
+//! ANNOUNCED-ONCE: what befalls a settled group makes one member announce that it leads, once, or none. Nobody else does in
+//! between, for a moment or with another epoch, until something befalls the group again.
+//!
+//! A group is settled when all who are up announce one leader, which is up, and nothing has befallen the group for as
+//! long as it takes to find somebody silent and to settle on another. Its start is judged too: all that comes up at one
+//! instant is one thing that befalls it. Things of several kinds at one instant are not judged.
+
+use std::mem::{Discriminant, discriminant};
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::Event;
+use bellwether_proto::leadership::Announcement;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{TraceEvent, What};
+
+use super::disturbance::{disturbance, is_settled};
+use super::known::Known;
+use super::{Checker, Facts, Verdict, Violation};
+
+pub(super) struct AnnouncedOnce {
+    calm: Span,
+    /// Whether the group was settled when all that is known had happened.
+    settled: bool,
+    /// When something last befell it.
+    disturbed: Time,
+    /// What befell it, if it was settled then.
+    judging: Option<Aftermath>,
+    judged: bool,
+    violation: Option<Violation>,
+}
+
+struct Aftermath {
+    /// What began it.
+    of: String,
+    kind: Discriminant<What>,
+    /// Who announced itself since.
+    announced: Option<(NodeId, u64)>,
+}
+
+impl AnnouncedOnce {
+    pub(super) fn new(facts: &Facts) -> Self {
+        let start =
+            Aftermath { of: "all came up".to_owned(), kind: discriminant(&What::Recover), announced: None };
+        Self {
+            calm: facts.stretched(facts.calm()),
+            settled: false,
+            disturbed: Time::ZERO,
+            judging: Some(start),
+            judged: false,
+            violation: None,
+        }
+    }
+
+    fn disturb(&mut self, at: Time, kind: Discriminant<What>, of: String) {
+        if at == self.disturbed {
+            // What is of one kind and happens at one instant befalls the group once; a crash and a return are two things.
+            self.judging.take_if(|judging| judging.kind != kind);
+            return;
+        }
+        let was_settled = self.settled && at >= self.disturbed + self.calm;
+        self.judging = was_settled.then_some(Aftermath { of, kind, announced: None });
+        self.disturbed = at;
+    }
+
+    fn announce(&mut self, at: Time, node: NodeId, epoch: u64) {
+        let Some(Aftermath { of, announced, .. }) = &mut self.judging else { return };
+        self.judged = true;
+        if let Some((first, before)) = announced.replace((node, epoch)) {
+            let since = at.since(self.disturbed);
+            let what = format!(
+                "{node} announces that it leads with epoch {epoch}, after {first} did with {before}, {since} after {of}: \
+                 one announcement was due"
+            );
+            self.violation.get_or_insert(Violation { at, what });
+        }
+    }
+}
+
+impl Checker for AnnouncedOnce {
+    fn observe(&mut self, known: &Known, event: &TraceEvent) {
+        let TraceEvent { at, node, what, .. } = *event;
+        if let Some(of) = disturbance(known, event) {
+            self.disturb(at, discriminant(&what), of);
+        } else if let What::Node(Event::Announced(Announcement { leader, epoch, .. })) = what {
+            if leader == Some(node) {
+                self.announce(at, node, epoch);
+            }
+        } else {
+            return;
+        }
+        self.settled = is_settled(known);
+    }
+
+    fn violated(&self) -> bool {
+        self.violation.is_some()
+    }
+
+    fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
+        Verdict::new(self.judged, self.violation)
+    }
+}

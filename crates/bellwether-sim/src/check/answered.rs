@@ -1,0 +1,80 @@
+//! ANSWERED: whatever a program asks of its member is answered within the release timeout, the time for which a successor
+//! is waited for, and a period of the leader. A member that was asked to leave answers by leaving.
+//!
+//! A member that crashes owes nothing any more, and one that is paused cannot answer.
+
+use std::collections::BTreeMap;
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::tenure::{Command, Ticket};
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{Program, TraceEvent, What};
+
+use super::known::Known;
+use super::{Checker, Facts, Verdict, Violation};
+
+pub(super) struct Answered {
+    bound: Span,
+    /// By member and ticket: what it owes an answer to, and since when.
+    owed: BTreeMap<(NodeId, Ticket), (Command, Time)>,
+    judged: bool,
+    violation: Option<Violation>,
+}
+
+impl Answered {
+    pub(super) fn new(facts: &Facts) -> Self {
+        let leading = &facts.leading;
+        let bound = leading.release_timeout + leading.successor_patience + facts.timing.tau;
+        Self { bound: facts.stretched(bound), owed: BTreeMap::new(), judged: false, violation: None }
+    }
+
+    /// What is owed is owed until just before `until`.
+    fn wait(&mut self, until: Time) {
+        let Self { bound, owed, .. } = self;
+        let overdue = owed.iter().filter(|(_, (_, asked))| *asked + *bound < until);
+        if let Some(((node, _), (command, asked))) = overdue.min_by_key(|(_, (_, asked))| *asked) {
+            let (at, command) = (*asked + *bound, command.name());
+            let what =
+                format!("{node} was asked to {command} at {asked}, and has not answered within {bound}");
+            self.violation.get_or_insert(Violation { at, what });
+        }
+    }
+
+    fn excuse(&mut self, node: NodeId) {
+        self.owed.retain(|(other, _), _| *other != node);
+    }
+}
+
+impl Checker for Answered {
+    fn pass(&mut self, _known: &Known, until: Time) {
+        self.wait(until);
+    }
+
+    fn observe(&mut self, _known: &Known, event: &TraceEvent) {
+        let TraceEvent { at, node, what, .. } = *event;
+        match what {
+            What::Program(Program::Asked { ticket, command }) => {
+                self.owed.insert((node, ticket), (command, at));
+            }
+            What::Program(Program::Answered { ticket, .. }) => {
+                self.judged |= self.owed.remove(&(node, ticket)).is_some();
+            }
+            What::Program(Program::Left) => {
+                let mut owed = self.owed.iter().filter(|((asked, _), _)| *asked == node);
+                self.judged |= owed.any(|(_, (command, _))| *command == Command::Leave);
+                self.excuse(node);
+            }
+            What::Crash | What::Pause => self.excuse(node),
+            _ => {}
+        }
+    }
+
+    fn violated(&self) -> bool {
+        self.violation.is_some()
+    }
+
+    fn finish(mut self: Box<Self>, _known: &Known, end: Time) -> Verdict {
+        self.wait(end);
+        Verdict::new(self.judged, self.violation)
+    }
+}

@@ -1,0 +1,35 @@
+//! What befalls a group of members, as far as who leads goes.
+
+use bellwether_proto::io::Event;
+use bellwether_proto::trace::{Program, TraceEvent, What};
+
+use super::known::Known;
+use super::views::Views;
+
+/// A few words for what befalls the group, if this does. That something is asked of a member, or that a leader makes way for
+/// another, is meant to change who leads; that messages are lost or late is a matter of the assumptions.
+pub(super) fn disturbance(known: &Known, event: &TraceEvent) -> Option<String> {
+    let node = event.node;
+    Some(match event.what {
+        What::Crash => format!("{node} crashed"),
+        What::Recover => format!("{node} came up"),
+        What::Pause => format!("{node} was paused"),
+        What::Resume => format!("{node} went on"),
+        What::Cut(peer) => format!("{node} was cut off from {peer}"),
+        What::Mend(peer) => format!("{node} could reach {peer} again"),
+        What::Unlinked(peer) => format!("the connection of {node} with {peer} ended"),
+        What::Slow(peer) => format!("the delay from {node} to {peer} changed"),
+        What::Program(Program::Asked { command, .. }) => format!("{node} was asked to {}", command.name()),
+        What::Program(Program::AskedBack { .. }) => format!("{node} was to give leadership back"),
+        // Whoever began another life for another reason has no say in it.
+        What::Node(Event::Reborn(_)) if known.is_aside(node) => format!("{node} stood again"),
+        _ => return None,
+    })
+}
+
+/// Whether all who are up announce one leader, which is up.
+pub(super) fn is_settled(known: &Known) -> bool {
+    let mut announced = known.up().map(|(node, _)| known.announced(node));
+    let Some(Some(leader)) = announced.next() else { return false };
+    known.is_up(leader) && announced.all(|other| other == Some(leader))
+}

@@ -1,0 +1,67 @@
+//! LED: while nothing befalls the group, everybody who runs announces a leader that runs, within c_L, and goes on to. So
+//! nobody waits for ever to lead, nor to be led: a claim is settled, or given up for another.
+//!
+//! Nobody can lead where fewer stand than must agree. c_L = 2N(2τ + 10δ + τ_FD + the time to settle): each node in turn
+//! may have to be found silent, twice, and passed over; a round of merging takes 2τ + 10δ.
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::TraceEvent;
+
+use super::disturbance::disturbance;
+use super::elected::Standing;
+use super::known::Known;
+use super::views::Views;
+use super::within::Within;
+use super::{Checker, Facts, Verdict};
+
+pub(super) struct Led {
+    bound: Span,
+    quorum: usize,
+    within: Within,
+}
+
+impl Led {
+    pub(super) fn new(facts: &Facts) -> Self {
+        let bound = facts.stretched(c_l(facts));
+        Self { bound, quorum: facts.leading.quorum, within: Within::new("something befell the group", bound) }
+    }
+}
+
+impl Checker for Led {
+    fn pass(&mut self, known: &Known, until: Time) {
+        self.within.pass(known, until, |known| all_led(known, self.quorum));
+    }
+
+    fn observe(&mut self, known: &Known, event: &TraceEvent) {
+        if disturbance(known, event).is_some() {
+            self.within.restart(Some(event.at), self.bound);
+        }
+    }
+
+    fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
+        let Self { quorum, within, .. } = *self;
+        within.finish(known, end, |known| all_led(known, quorum))
+    }
+}
+
+/// The constant, for true clocks.
+pub(super) fn c_l(facts: &Facts) -> Span {
+    let Facts { nodes, timing, detector_latency: tau_fd, leading, .. } = facts;
+    (timing.tau * 2 + timing.delta * 10 + *tau_fd + leading.settle) * (2 * *nodes as u64)
+}
+
+/// Whether everybody who runs announces a leader that runs.
+fn all_led(known: &Known, quorum: usize) -> Standing {
+    let runs = |node: &NodeId| known.is_up(*node) && !known.is_paused(*node);
+    let running = || known.up().map(|(node, _)| node).filter(runs);
+    if running().take(quorum).count() < quorum {
+        return Standing::Open;
+    }
+    let unled = running().find_map(|node| match known.announced(node) {
+        None => Some(format!("{node} announces no leader")),
+        Some(leader) if !runs(&leader) => Some(format!("{node} announces {leader}, which does not run")),
+        Some(_) => None,
+    });
+    unled.map_or(Standing::Holds, Standing::Fails)
+}

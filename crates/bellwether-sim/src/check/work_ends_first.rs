@@ -1,0 +1,131 @@
+//! WORK-ENDS-FIRST: whoever gives leadership back (resigns, hands over, leaves, makes way) does so when its work as the
+//! leader has ended, or when it has had the release timeout to end. Nobody announces before that that it follows on it.
+//!
+//! Leadership that is lost by force is not given back, and nobody waits for the work then. Which of the two it is the cause
+//! of an announcement says. Others may have that from hearsay where messages are lost or late: then only what a member
+//! says of itself is judged.
+
+use std::collections::BTreeMap;
+
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::io::Event;
+use bellwether_proto::leadership::{Announcement, Cause};
+use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::{Program, TraceEvent, What};
+
+use super::known::Known;
+use super::{Checker, Facts, Verdict, Violation};
+
+pub(super) struct WorkEndsFirst {
+    release_timeout: Span,
+    /// How far the worst clock is off, in parts per million.
+    drift_ppm: u64,
+    /// By node: its work as the leader, while that goes on.
+    work: BTreeMap<NodeId, Work>,
+    /// By node: whether it has worked in the leadership that it announced last.
+    worked: BTreeMap<NodeId, bool>,
+    /// Whether every message arrived in time so far.
+    hears_all: bool,
+    judged: bool,
+    violation: Option<Violation>,
+}
+
+#[derive(Clone, Copy)]
+struct Work {
+    asked_back: Option<Time>,
+}
+
+impl WorkEndsFirst {
+    pub(super) fn new(facts: &Facts) -> Self {
+        Self {
+            release_timeout: facts.leading.release_timeout,
+            drift_ppm: u64::from(facts.drift_ppm),
+            work: BTreeMap::new(),
+            worked: BTreeMap::new(),
+            hears_all: true,
+            judged: false,
+            violation: None,
+        }
+    }
+
+    fn told(&mut self, at: Time, node: NodeId, told: Program) {
+        match told {
+            Program::WorkBegins { .. } => {
+                self.work.insert(node, Work { asked_back: None });
+                self.worked.insert(node, true);
+            }
+            Program::AskedBack { .. } => {
+                if let Some(work) = self.work.get_mut(&node) {
+                    work.asked_back.get_or_insert(at);
+                }
+            }
+            Program::WorkEnds => drop(self.work.remove(&node)),
+            Program::Asked { .. } | Program::Answered { .. } | Program::Left => {}
+        }
+    }
+
+    /// The node announces something because `giver` has given leadership back.
+    fn given_back(&mut self, at: Time, node: NodeId, giver: NodeId) {
+        if node != giver && !self.hears_all {
+            return;
+        }
+        self.judged |= self.worked.get(&giver) == Some(&true);
+        let Some(Work { asked_back }) = self.work.get(&giver) else { return };
+        let timeout = self.release_timeout;
+        let what = match asked_back {
+            Some(since) if self.has_had_its_time(at.since(*since)) => return,
+            Some(since) => format!(
+                "{node} announces that {giver} has given leadership back, whose work goes on {} after it was to end: it \
+                 may for {timeout}",
+                at.since(*since)
+            ),
+            None => format!(
+                "{node} announces that {giver} has given leadership back, whose work goes on and was never to end"
+            ),
+        };
+        self.violation.get_or_insert(Violation { at, what });
+    }
+
+    /// A clock that is fast thinks so a little early.
+    fn has_had_its_time(&self, passed: Span) -> bool {
+        let passed = u128::from(passed.as_micros()) * u128::from(1_000_000 + 2 * self.drift_ppm);
+        passed >= u128::from(self.release_timeout.as_micros()) * 1_000_000
+    }
+}
+
+impl Checker for WorkEndsFirst {
+    fn observe(&mut self, _known: &Known, event: &TraceEvent) {
+        let TraceEvent { at, node, what, .. } = *event;
+        match what {
+            What::Program(told) => self.told(at, node, told),
+            What::Node(Event::Announced(Announcement { leader, cause, .. })) => {
+                if let Cause::Resigned(giver) | Cause::HandedOver(giver, _) = cause
+                    && (leader == Some(node) || leader.is_none() && node == giver)
+                {
+                    self.given_back(at, node, giver);
+                }
+            }
+            What::Crash => {
+                self.work.remove(&node);
+                self.worked.remove(&node);
+            }
+            What::Drop(..)
+            | What::Late(_)
+            | What::Recv(..)
+            | What::Pause
+            | What::Cut(_)
+            | What::Unlinked(_) => {
+                self.hears_all = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn violated(&self) -> bool {
+        self.violation.is_some()
+    }
+
+    fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
+        Verdict::new(self.judged, self.violation)
+    }
+}

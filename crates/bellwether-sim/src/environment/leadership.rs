@@ -1,0 +1,61 @@
+//! What the leadership layer promises, whichever algorithm is below it.
+
+use bellwether_proto::election::Spec;
+use bellwether_proto::promise::{Assumption, Promise, Property};
+use bellwether_proto::spec::Mode;
+
+/// Members that are connected with each other all the time: what is said arrives, once, in order and in time, and everybody
+/// who is up runs.
+const CONNECTED: &[Assumption] = &[
+    Assumption::Reliable,
+    Assumption::Fifo,
+    Assumption::NoDuplicates,
+    Assumption::BoundedDelay,
+    Assumption::ClocksAgree,
+    Assumption::NoPauses,
+];
+
+/// The same, and nobody comes back whose memory alone goes back far enough.
+const CONNECTED_WITHOUT_RETURN: &[Assumption] = &[
+    Assumption::Reliable,
+    Assumption::Fifo,
+    Assumption::NoDuplicates,
+    Assumption::BoundedDelay,
+    Assumption::ClocksAgree,
+    Assumption::NoPauses,
+    Assumption::NoRecoveries,
+];
+
+/// Members that are connected with each other, some of which may not run, and are then found silent.
+const CONNECTED_BUT_FOR_PAUSES: &[Assumption] = &[
+    Assumption::Reliable,
+    Assumption::Fifo,
+    Assumption::NoDuplicates,
+    Assumption::BoundedDelay,
+    Assumption::ClocksAgree,
+    Assumption::ReportsUnreachable,
+];
+
+/// What members that announce leadership promise.
+pub(super) fn promises(spec: &Spec) -> Vec<Promise> {
+    let mut promises = vec![Promise { property: Property::Epoch, under: &[] }];
+    if !spec.runs_in_agent() {
+        return promises;
+    }
+    let once = match spec.mode {
+        Mode::Majority => &[],
+        Mode::AnySurvivor => CONNECTED_WITHOUT_RETURN,
+    };
+    promises.extend([
+        Promise { property: Property::EpochGrows, under: CONNECTED },
+        Promise { property: Property::EpochOnce, under: once },
+        Promise { property: Property::WorkEndsFirst, under: &[] },
+        Promise { property: Property::Answered, under: &[] },
+        Promise { property: Property::Led, under: CONNECTED_BUT_FOR_PAUSES },
+    ]);
+    // Groups that merge one after the other each have a leader, which counts for itself.
+    if !spec.merges() {
+        promises.push(Promise { property: Property::AnnouncedOnce, under: CONNECTED });
+    }
+    promises
+}

@@ -1,0 +1,166 @@
+//! From a configuration to a running driver.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bellwether_proto::agent;
+use bellwether_proto::election::{self, Variant};
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::io::{Durable, Outbox};
+use bellwether_proto::release::Patience;
+use bellwether_proto::tenure::Tenure;
+use bellwether_proto::trace;
+use bellwether_proto::wire::Channel;
+use tokio::sync::mpsc;
+
+use super::Member;
+use crate::alarm::Alarm;
+use crate::clock::Clock;
+use crate::config::{Config, Peers};
+use crate::driver::{Driver, Replies};
+use crate::error::{Ended, JoinError};
+use crate::history::History;
+use crate::recorder::Recorder;
+use crate::reorganization::{Manager, Planning};
+use crate::shared::Shared;
+use crate::store::Store;
+use crate::transport::{Settings, Transport};
+
+impl Member {
+    /// Comes up and takes part. Must be called inside a tokio runtime, on which the member then runs.
+    ///
+    /// # Errors
+    /// If the algorithm cannot do with such members, or its state, its address or its certificate cannot be had. Nothing is left
+    /// running.
+    pub async fn join(config: Config) -> Result<Self, JoinError> {
+        Self::begin(config, None)
+    }
+
+    /// As [`Member::join`], with an application that says what groups are to do which this member leads. Only algorithms that
+    /// reorganize groups ask it: `fb-omega` and `invitation`.
+    ///
+    /// # Errors
+    /// As [`Member::join`].
+    pub async fn join_as_manager(config: Config, manager: Manager) -> Result<Self, JoinError> {
+        Self::begin(config, Some(manager))
+    }
+
+    fn begin(config: Config, manager: Option<Manager>) -> Result<Self, JoinError> {
+        check_members(&config)?;
+        let clock = Clock::start();
+        let (store, kept) =
+            Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
+        let kept = kept.unwrap_or_default();
+        let incarnation = next_incarnation(&kept).ok_or(JoinError::LivesUsedUp)?;
+        let recorder =
+            config.trace.as_ref().map(|path| record(path, &config, incarnation, clock)).transpose()?;
+        let (transport, net) =
+            Transport::start(addresses(&config, incarnation)).map_err(JoinError::from_transport)?;
+        let history = History::open(&config.data_dir);
+        let shared = Arc::new(Shared::new(&config, clock.began_at(), transport, incarnation, history));
+        let (commands, inbox) = mpsc::channel(64);
+        let node = settings_of(&config, manager.as_ref()).node(&kept, incarnation, clock.now());
+        // What the disk remembers of groups can be asked for at once.
+        shared.known().groups = node.history().cloned().unwrap_or_default();
+        let driver = Driver {
+            node,
+            planning: Planning::new(manager),
+            serving: None,
+            clock,
+            alarm: Alarm::new(),
+            channel: Channel::of_cluster(&config.cluster),
+            store: Arc::new(store),
+            recorder,
+            shared: Arc::clone(&shared),
+            net,
+            commands: inbox,
+            outbox: Outbox::new(),
+            linked: BTreeSet::new(),
+            replies: Replies::default(),
+            abandoned: false,
+        };
+        tokio::spawn(supervise(driver, Arc::clone(&shared)));
+        Ok(Self { shared, commands, resign_hold: config.resign_hold })
+    }
+}
+
+/// Runs the driver. A member whose driver has failed must not look alive, least of all to those who act as its leader.
+async fn supervise(driver: Driver, shared: Arc<Shared>) {
+    if let Err(panicked) = tokio::spawn(driver.run()).await {
+        shared.tenures.set(Tenure::None);
+        shared.service.send_replace(None);
+        shared.known().leader = None;
+        shared.transport.close().await;
+        shared.ended.send_replace(Some(Ended::Fault(panicked.to_string())));
+    }
+}
+
+fn record(
+    path: &Path,
+    config: &Config,
+    incarnation: Incarnation,
+    clock: Clock,
+) -> Result<Recorder, JoinError> {
+    let failed = |source| JoinError::Trace { path: path.to_owned(), source };
+    let mut recorder = Recorder::open(path, config.id).map_err(failed)?;
+    let nodes: Vec<NodeId> = config.members().into_iter().collect();
+    let setup = trace::Setup {
+        cluster: &config.cluster,
+        protocol: config.protocol,
+        variant: Variant::Repaired,
+        nodes: &nodes,
+        timing: config.timing(),
+        detector: config.protocol.spec().detector.map(|_| agent::DETECTOR),
+    };
+    recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
+    Ok(recorder)
+}
+
+/// Some algorithms must know all members beforehand, and there are bounds to how many.
+fn check_members(config: &Config) -> Result<(), JoinError> {
+    let (protocol, spec) = (config.protocol, config.protocol.spec());
+    match (&config.peers, spec.peers) {
+        (Peers::Named(_), election::Peers::Listed) => Err(JoinError::NeedsList { protocol }),
+        _ => match (spec.nodes_max(), config.members().len()) {
+            (Some(most), found) if found > most => Err(JoinError::TooMany { protocol, found, most }),
+            _ => Ok(()),
+        },
+    }
+}
+
+fn addresses(config: &Config, incarnation: Incarnation) -> Settings {
+    Settings {
+        cluster: config.cluster.clone(),
+        id: config.id,
+        incarnation,
+        protocol: config.protocol,
+        peers: config.peers.clone(),
+        listen: config.listen,
+        identity: config.identity.clone(),
+    }
+}
+
+/// A life is larger than the last one that the disk remembers, and than any before a disk was lost: the clock sees to that.
+fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
+    let seconds = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+    kept.incarnation.next().map(|next| next.max(Incarnation(seconds)))
+}
+
+/// What the agent is told.
+fn settings_of(config: &Config, manager: Option<&Manager>) -> agent::Settings {
+    let everybody = config.members().into_iter().collect();
+    let defaults = agent::Settings::new(config.id, everybody, config.protocol, config.timing());
+    agent::Settings {
+        priority: config.priority,
+        preempt: config.preempt.map(Into::into),
+        patience: Patience {
+            work: config.release_timeout.into(),
+            hold: config.resign_hold.into(),
+            ..defaults.patience
+        },
+        planner: manager.map(|manager| manager.patience.into()),
+        ..defaults
+    }
+}

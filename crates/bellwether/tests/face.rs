@@ -1,0 +1,201 @@
+//! The face of the library: what a program names, and what it is told when something cannot be.
+
+#[path = "../examples/support/loopback.rs"]
+mod loopback;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bellwether::member::{Hold, Observer};
+use bellwether::proto::leadership::Reluctance;
+use bellwether::proto::tenure;
+use bellwether::status::{Counters, Participant, Reach, Standing};
+use bellwether::tls::{Authority, ClusterNameError, TlsError, Validity, check_cluster_name};
+use bellwether::{
+    Change, Config, Ended, Identity, JoinError, Leader, Leadership, Member, Refused, StateError, Status,
+};
+use bellwether::{NodeId, Protocol};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+/// What takes longer does not happen.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn config() -> (TempDir, Config) {
+    let (dir, mut configs) = loopback::configs(1).unwrap();
+    (dir, configs.remove(0))
+}
+
+/// A member that leads, because there is nobody else.
+async fn alone() -> (TempDir, Member, Leadership) {
+    let (dir, config) = config();
+    let member = Member::join(config).await.unwrap();
+    let leadership = timeout(PATIENCE, member.campaign()).await.expect("it leads soon").unwrap();
+    (dir, member, leadership)
+}
+
+async fn refused(config: Config) -> JoinError {
+    Member::join(config).await.expect_err("it cannot join")
+}
+
+#[tokio::test]
+async fn a_member_tells_what_it_knows() {
+    let (_dir, member, leadership) = alone().await;
+    assert!(leadership.is_held());
+    let status: Status = member.status();
+    assert_eq!((status.id, status.protocol, status.standing), (NodeId(1), Protocol::Fjr, Standing::Leading));
+    let reach: Option<Reach> = status.reach;
+    assert_eq!(reach.map(Reach::needed), None, "any survivor leads");
+    let leader: Leader = member.leader().expect("it leads");
+    assert_eq!((leader.id, leader.epoch), (NodeId(1), leadership.epoch()));
+    let mut changes: Observer = member.observe_after(0);
+    let change: Change = changes.next().await.expect("it was seen");
+    assert_eq!((change.leader, change.epoch), (Some(NodeId(1)), leadership.epoch()));
+    assert!(member.history().contains(&change) && member.history().len() <= Member::HISTORY_MAX);
+    let everybody: Vec<Participant> = member.participants();
+    assert!(everybody.iter().any(|participant| participant.is_self));
+    let counted: Counters = member.counters();
+    assert_eq!((counted.led, counted.refused_frames), (1, 0));
+    assert!(member.groups().records().is_empty(), "fjr has none");
+    assert!(member.idle() < PATIENCE && member.local_addr().port() > 0);
+}
+
+#[tokio::test]
+async fn a_request_is_refused_for_a_reason_that_can_be_matched() {
+    let (_dir, member, leadership) = alone().await;
+    let absent = NodeId(9);
+    let why = member.transfer(absent).await.unwrap_err();
+    assert!(matches!(
+        why,
+        Refused::Cannot(tenure::Refused::HandOver { to, why: Reluctance::NotLinked }) if to == absent
+    ));
+    let why = member.stand().await.unwrap_err();
+    assert!(matches!(why, Refused::Cannot(tenure::Refused::NotAside { me: NodeId(1) })), "{why}");
+    drop(leadership);
+    member.resign(Hold::UntilTold).await.unwrap();
+    assert_eq!(member.status().standing, Standing::Aside);
+    let mut changes = member.observe();
+    member.stand().await.unwrap();
+    let back = timeout(PATIENCE, changes.next()).await.expect("it leads again soon");
+    assert_eq!(back.and_then(|change| change.leader), Some(NodeId(1)));
+    member.leave().await;
+    assert!(matches!(member.ended().await, Ended::Left));
+    let why = member.resign(Hold::Default).await.unwrap_err();
+    assert!(matches!(why, Refused::Ended(Ended::Left)), "{why}");
+    assert!(changes.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_disk_that_cannot_be_used_is_told_from_a_state_that_is_not_the_members() {
+    let (dir, config) = config();
+    let member = Member::join(config.clone()).await.unwrap();
+    let error = refused(config.clone()).await;
+    assert!(matches!(error, JoinError::Disk(_)) && error.to_string().contains("in use"), "{error}");
+    assert!(!error.is_bad_input());
+    member.leave().await;
+    drop(member);
+
+    fs::write(config.data_dir.join("state"), "nothing of the kind").unwrap();
+    let error = refused(config.clone()).await;
+    assert!(matches!(error, JoinError::State(_)) && error.is_bad_input(), "{error}");
+
+    let mut elsewhere = config;
+    elsewhere.data_dir = dir.path().join("file");
+    fs::write(&elsewhere.data_dir, "no directory").unwrap();
+    let error = refused(elsewhere).await;
+    let JoinError::Disk(state) = &error else { panic!("{error}") };
+    let state: &StateError = state;
+    assert!(state.source().is_some_and(|source| source.is::<std::io::Error>()), "{error}");
+}
+
+#[tokio::test]
+async fn what_the_system_refuses_is_kept_as_the_source() {
+    let (_dir, config) = config();
+    let taken = TcpListener::bind(config.listen).unwrap();
+    let error = refused(config.clone()).await;
+    assert!(matches!(error, JoinError::Address { address, .. } if address == config.listen), "{error}");
+    assert!(error.source().is_some() && !error.is_bad_input());
+    drop(taken);
+
+    let mut traced = config;
+    traced.trace = Some(PathBuf::from("no/such/directory/trace.jsonl"));
+    let error = refused(traced.clone()).await;
+    assert!(
+        matches!(&error, JoinError::Trace { path, .. } if Some(path) == traced.trace.as_ref()),
+        "{error}"
+    );
+    assert!(error.source().is_some());
+}
+
+#[tokio::test]
+async fn certificates_are_issued_kept_and_checked() {
+    let (dir, mut config) = config();
+    let authority = Authority::create("example", Validity::days(1)).unwrap();
+    let again = Authority::from_pem("example", authority.cert_pem(), &authority.key_pem()).unwrap();
+    assert_eq!(again.cluster(), "example");
+    let Identity { ca, cert, key } = again.issue(NodeId(2), Validity::days(1)).unwrap();
+    let files = [("ca.pem", ca), ("cert.pem", cert), ("key.pem", key)]
+        .map(|(name, text)| (dir.path().join(name), text));
+    files.iter().for_each(|(path, text)| fs::write(path, text).unwrap());
+    let [ca, cert, key] = files.map(|(path, _)| path);
+    config.identity = Identity::load(&ca, &cert, &key).unwrap();
+    let error = refused(config).await;
+    assert!(matches!(error, JoinError::Tls(TlsError::NotOurs { id: NodeId(1), .. })), "{error}");
+    let missing = Identity::load(Path::new("no/such.pem"), &cert, &key).unwrap_err();
+    assert!(matches!(missing, TlsError::Read { .. }), "{missing}");
+    let bad: ClusterNameError = check_cluster_name("Not a name").unwrap_err();
+    let error = Authority::create("Not a name", Validity::days(1)).unwrap_err();
+    assert_eq!(error.to_string(), bad.to_string());
+}
+
+#[test]
+fn what_is_not_said_has_a_default() {
+    let (_dir, config) = config();
+    assert_eq!((config.heartbeat, config.timeout), (Config::HEARTBEAT, Config::TIMEOUT));
+    assert_eq!((config.resign_hold, config.release_timeout), (Config::RESIGN_HOLD, Config::RELEASE_TIMEOUT));
+}
+
+/// Nothing is public that no program here needs.
+#[test]
+fn every_public_item_is_used_by_an_example_or_a_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let used: BTreeSet<String> = ["examples", "tests"]
+        .iter()
+        .flat_map(|dir| texts(&root.join(dir)))
+        .flat_map(|text| words(&text))
+        .collect();
+    let public: BTreeSet<String> =
+        texts(&root.join("src")).iter().flat_map(|text| public_items(text)).collect();
+    assert!(public.contains("Member") && public.contains("campaign") && public.contains("HISTORY_MAX"));
+    let unused: Vec<_> = public.difference(&used).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+/// The names of what a file declares as `pub`, its tests left out.
+fn public_items(text: &str) -> Vec<String> {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let item = |line: &str| {
+        let rest = line.trim_start().strip_prefix("pub ")?.trim_start_matches("async ");
+        let (kind, rest) = rest.split_once(' ')?;
+        let is_item = ["fn", "struct", "enum", "const", "type", "trait"].contains(&kind);
+        is_item.then(|| words(rest).into_iter().next()).flatten()
+    };
+    text.lines().filter_map(item).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// The text of every file below a directory.
+fn texts(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| if path.is_dir() { texts(&path) } else { vec![fs::read_to_string(path).unwrap()] })
+        .collect()
+}
