@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
-use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
+use bellwether_proto::election::{Mode, Primary, Protocol, Timing, Variant};
 use bellwether_proto::group::OpId;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::promise::Property;
@@ -98,6 +98,15 @@ impl Scenario {
     /// The algorithm's t: how many crashes it is to tolerate.
     pub fn t(&self) -> u32 {
         self.parameters.t.unwrap_or(defaults::t(self.nodes, self.agent))
+    }
+
+    /// How many nodes may be down at the end, where an algorithm bears few crashes: t, and never so many that those who are
+    /// left are no majority, if it needs one.
+    pub fn few(&self) -> u32 {
+        match self.protocol.spec().mode {
+            Mode::AnySurvivor => self.t(),
+            Mode::Majority => self.t().min((self.nodes - 1) / 2),
+        }
     }
 
     /// How long a member that gives leadership back waits for the next leader, as agents have it.

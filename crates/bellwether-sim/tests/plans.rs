@@ -199,7 +199,7 @@ fn plans_hold(protocol: Protocol, draw: impl Fn(Protocol, u64) -> Scenario, prom
             !plan.agent || defect::by(protocol, property).is_none()
         };
         let mut broken = report.properties.iter().filter(|property| !property.holds);
-        if let Some(broken) = broken.find(|property| is_new(property.name)) {
+        if let Some(broken) = broken.find(|property| is_new(property.property.name())) {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{seed}.toml", plan.name));
             fs::write(&file, plan.to_toml()).expect("the test folder can be written");
             panic!("{} {:?}\nreplay: cargo run -- sim {}", broken.property, broken.violation, file.display());

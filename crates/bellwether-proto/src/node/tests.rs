@@ -11,6 +11,7 @@ use crate::ident::ElectionId;
 use crate::release::Patience;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
+use crate::view::Status;
 use crate::wire::tests::{PER_ALGORITHM, Random, message_of};
 
 const DELTA: Span = Span::millis(10);

@@ -15,7 +15,7 @@ pub(super) fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
     let mut up = scenario.ids().filter(|id| !down.contains(id));
     let t = scenario.t() as usize;
     match assumption {
-        Assumption::FewCrashes => down.len() <= t,
+        Assumption::FewCrashes => down.len() <= scenario.few() as usize,
         Assumption::StrongestReachesAll => {
             up.next().is_some_and(|strongest| reaches_all(scenario, strongest))
         }

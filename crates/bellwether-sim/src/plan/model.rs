@@ -81,7 +81,7 @@ impl Drawing {
     /// At most t others than the source are down at the end, or any number; those that outrank it, where it must lead.
     fn crashes(&mut self, source: NodeId) {
         let few = self.needs(Assumption::FewCrashes);
-        let most = if few { self.scenario.t() } else { self.scenario.nodes - 1 };
+        let most = if few { self.scenario.few() } else { self.scenario.nodes - 1 };
         let is_kcs = self.scenario.network.model.is_some_and(|model| model.kind == ModelKind::Kcs);
         let source_must_lead = is_kcs && self.needs(Assumption::StrongestReachesAll);
         let mut left = most;
