@@ -68,9 +68,9 @@ mutants:
 	@$(CARGO) mutants --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-mutants --version 27.1.0
 	ulimit -v 8388608; $(CARGO) run --locked -p bellwether-sim --example mutants -- --out docs/reference/mutants.md
 
-# The figures, as ratios in one run.
+# The figures, as ratios in one run. `make test` runs every benchmark for a moment.
 bench:
-	$(CARGO) bench --locked -p bellwether-sim
+	$(CARGO) bench --locked -p bellwether-sim --bench simulator
 	$(CARGO) bench --locked -p bellwether-cli --bench agent
 
 clean:

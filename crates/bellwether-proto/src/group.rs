@@ -503,7 +503,7 @@ impl Group {
         };
         let mut history = self.kept.history.clone();
         pasts.iter().for_each(|past| history.unite(past));
-        history.add(record.clone());
+        history.add(Arc::clone(&record));
         Work { task, record: Some(record), history }
     }
 
@@ -518,7 +518,7 @@ impl Group {
 
     /// The record of the new group, and what its members know of earlier groups; `None` if groups have no number, or are
     /// not remembered.
-    fn record(&self, formation: &Formation) -> Option<(Record, Vec<History>)> {
+    fn record(&self, formation: &Formation) -> Option<(Arc<Record>, Vec<History>)> {
         let group = formation.group.filter(|_| self.memory == Memory::Groups)?;
         let members = self.roll_call(formation);
         if members.len() > history::MEMBERS_MAX {
@@ -534,7 +534,7 @@ impl Group {
             parents = alloc::vec![history::ROOT]; // Too many to keep.
         }
         let record = Record { group, coordinator: self.me, generation, members, parents };
-        Some((record, pasts.into_iter().map(|past| past.history).collect()))
+        Some((Arc::new(record), pasts.into_iter().map(|past| past.history).collect()))
     }
 
     /// Tells observers of the new group, its members and its parents.
@@ -582,7 +582,7 @@ impl Group {
             && formation.group == group
         {
             let formation = formation.clone();
-            let record = group.and_then(|group| history.record(group)).cloned();
+            let record = group.and_then(|group| history.shared(group)).cloned();
             let record = record.filter(|_| self.memory == Memory::Groups);
             let work = Work { task, record, history: history.clone() };
             match self.telling {
@@ -614,7 +614,7 @@ impl Group {
         let head = work.record.as_ref().map(|record| record.group);
         self.install(work.task.clone(), head, |kept| {
             kept.history.unite(&work.history);
-            work.record.iter().for_each(|record| kept.history.add(record.clone()));
+            work.record.iter().for_each(|record| kept.history.add(Arc::clone(record)));
         });
         if let Some(record) = &work.record {
             let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };

@@ -1,5 +1,6 @@
 //! What goes into a node and what comes out of it.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
@@ -88,7 +89,7 @@ pub enum Output<M> {
     Broadcast(Frame<M>),
     /// Ask the application what a group works on, and answer with [`Input::Planned`]. Only a node with an application asks;
     /// see [`Node::with_planner`](crate::node::Node::with_planner).
-    Plan(PlanRequest),
+    Plan(Box<PlanRequest>),
     /// What the program may do as the leader has changed.
     Tenure(Tenure),
     /// The answer to a command.

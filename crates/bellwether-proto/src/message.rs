@@ -42,11 +42,20 @@ pub enum Body<M> {
     /// Between the election algorithms.
     Election(M),
     /// Between the election algorithms, to join a group: the group layers learn where the sender comes from.
-    Join(M, Box<Past>),
-    /// Between the group layers.
-    Group(GroupMsg),
+    Join(Box<Joining<M>>),
+    /// Between the group layers. In a box: they are rare and large, and every frame would have to be as large.
+    Group(Box<GroupMsg>),
     /// Between the leadership layers.
     Leadership(LeadershipMsg),
+}
+
+/// How a node joins a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joining<M> {
+    /// The election's message.
+    pub msg: M,
+    /// Where the sender comes from.
+    pub past: Past,
 }
 
 impl<M: Message> Body<M> {
@@ -56,7 +65,8 @@ impl<M: Message> Body<M> {
             Self::Link(msg) => msg.kind(),
             Self::History(msg) => msg.kind(),
             Self::Detector(msg) => msg.kind(),
-            Self::Election(msg) | Self::Join(msg, _) => msg.kind(),
+            Self::Election(msg) => msg.kind(),
+            Self::Join(joining) => joining.msg.kind(),
             Self::Group(msg) => msg.kind(),
             Self::Leadership(msg) => msg.kind(),
         }
@@ -94,10 +104,10 @@ impl<M: Message> Frame<M> {
                 form.number(2);
                 msg.canonical(form);
             }
-            Body::Join(msg, past) => {
+            Body::Join(joining) => {
                 form.number(4);
-                msg.canonical(form);
-                past.canonical(form);
+                joining.msg.canonical(form);
+                joining.past.canonical(form);
             }
             Body::Group(msg) => {
                 form.number(5);

@@ -21,7 +21,7 @@ use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
 use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
-use crate::message::{Body, Frame, Letter, Message};
+use crate::message::{Body, Frame, Joining, Letter, Message};
 use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
 use crate::view::View;
@@ -362,13 +362,14 @@ impl<E: Election> Node<E> {
                 }
             }
             Body::Election(msg) => self.elect(election::Input::Message { from, msg }),
-            Body::Join(msg, past) => {
+            Body::Join(joining) => {
+                let Joining { msg, past } = *joining;
                 if let Some(group) = &mut self.group {
-                    group.joined(from, (incarnation, seq), *past);
+                    group.joined(from, (incarnation, seq), past);
                 }
                 self.elect(election::Input::Message { from, msg });
             }
-            Body::Group(msg) => self.regroup(|group| group.handle(now, from, msg)),
+            Body::Group(msg) => self.regroup(|group| group.handle(now, from, *msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
         }
     }

@@ -132,16 +132,10 @@ impl DropReason {
 
 impl TraceEvent {
     /// The binary form: the same on every machine, distinct for distinct events.
+    #[inline]
     pub fn binary(&self) -> [u64; 8] {
-        let mut form = [0; 8];
-        form[0] = self.at.as_micros();
-        form[1] = u64::from(self.node.0);
-        form[2] = self.incarnation.0;
-        let rest = &mut form[3..];
-        let (code, parts) = self.what.binary();
-        rest[0] = code;
-        rest[1..].copy_from_slice(&parts);
-        form
+        let (code, [a, b, c, d]) = self.what.binary();
+        [self.at.as_micros(), u64::from(self.node.0), self.incarnation.0, code, a, b, c, d]
     }
 
     /// The event as a line of JSON, without the line's end.
@@ -190,6 +184,7 @@ impl What {
         }
     }
 
+    #[inline]
     fn binary(&self) -> (u64, [u64; 4]) {
         match *self {
             Self::Send(msg) => (1, msg.binary(0)),
@@ -264,6 +259,7 @@ impl What {
 }
 
 impl MsgRef {
+    #[inline]
     fn binary(&self, last: u64) -> [u64; 4] {
         [self.id, u64::from(self.kind.id()), u64::from(self.from.0) << 32 | u64::from(self.to.0), last]
     }
@@ -327,7 +323,8 @@ impl fmt::Display for Json {
         if let What::Node(Event::Link(Turn { life, seen, .. })) = what {
             write!(f, r#","life":{life},"seen":{seen}"#)?;
         }
-        if let What::Node(Event::Members(Members(bits))) = what {
+        if let What::Node(Event::Members(members)) = what {
+            let Members(bits) = *members;
             write!(f, r#","members":"{bits:x}""#)?;
         }
         if let What::Node(Event::Pending(pending)) = what {

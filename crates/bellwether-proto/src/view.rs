@@ -44,8 +44,10 @@ impl fmt::Display for Status {
     }
 }
 
-/// Some of the members of a roster, by rank: those of a view.
+/// Some of the members of a roster, by rank: those of a view. Aligned as everything else is, or whatever may hold members
+/// would be larger for it: events, and so what a node asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[repr(Rust, packed(8))]
 pub struct Members(pub u128);
 
 impl Members {

@@ -16,7 +16,7 @@ use crate::digest::fnv1a;
 use crate::election::{AnyMsg, protocols};
 use crate::ident::{Incarnation, NodeId, WatchNo};
 use crate::link::history::{Carried, HistoryMsg, Standing};
-use crate::message::{Body, Frame, Letter};
+use crate::message::{Body, Frame, Joining, Letter};
 
 /// The version of the format that this code writes and reads.
 pub const VERSION: u8 = 1;
@@ -152,7 +152,10 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Group(msg) => append(bytes, msg),
         Body::History(msg) => append_history(bytes, msg),
         Body::Election(msg) => append_election(bytes, msg),
-        Body::Join(msg, past) => append_election(append(append(bytes, &**past), &election_tag(msg)), msg),
+        Body::Join(joining) => {
+            let Joining { msg, past } = &**joining;
+            append_election(append(append(bytes, past), &election_tag(msg)), msg)
+        }
     }
 }
 
@@ -215,7 +218,7 @@ fn take_join(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
     let (past, rest) = take(bytes, "past")?;
     let (tag, rest) = take(rest, "election's tag")?;
     let (msg, rest) = take_election(tag, rest)?;
-    Ok((Body::Join(msg, past), rest))
+    Ok((Body::Join(Box::new(Joining { msg, past })), rest))
 }
 
 fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {

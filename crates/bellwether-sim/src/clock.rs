@@ -17,6 +17,7 @@ impl Clock {
     }
 
     /// What the clock shows at that instant of the world.
+    #[inline]
     pub(crate) fn reads(self, world: Time) -> Time {
         if self.ppm == 0 {
             return world;
@@ -25,6 +26,7 @@ impl Clock {
     }
 
     /// The first instant of the world at which the clock shows `local` or later.
+    #[inline]
     pub(crate) fn reaches(self, local: Time) -> Time {
         if self.ppm == 0 || local == Time::NEVER {
             return local;

@@ -44,7 +44,7 @@ impl<'a> Journal<'a> {
     }
 
     /// Adds an event. Each event's hash is seeded with the hash of all before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&mut self, event: TraceEvent) {
         let mut bytes = [0; 64];
         for (bytes, part) in bytes.chunks_exact_mut(8).zip(event.binary()) {
@@ -52,13 +52,20 @@ impl<'a> Journal<'a> {
         }
         self.hash = xxh3_64_with_seed(&bytes, self.hash);
         self.accounts.count(&event.what);
-        self.leaders.note(&event);
-        self.note_announced(&event);
-        self.operations.note(&event);
+        if !is_traffic(&event.what) {
+            self.note(&event);
+        }
         self.judge.observe(&event);
         if let Some(listener) = &mut self.listener {
             listener(&event);
         }
+    }
+
+    /// Takes account of what is not a message.
+    fn note(&mut self, event: &TraceEvent) {
+        self.leaders.note(event);
+        self.note_announced(event);
+        self.operations.note(event);
     }
 
     /// The hash of everything recorded so far.
@@ -104,6 +111,12 @@ impl<'a> Journal<'a> {
     }
 }
 
+/// Nearly all events are messages.
+#[inline]
+fn is_traffic(what: &What) -> bool {
+    matches!(what, What::Send(_) | What::Recv(..) | What::Drop(..) | What::Late(_))
+}
+
 impl fmt::Debug for Journal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Journal")
@@ -127,6 +140,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
+    #[inline]
     fn count(&mut self, what: &What) {
         match what {
             What::Send(msg) => {

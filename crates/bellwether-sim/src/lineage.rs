@@ -94,20 +94,26 @@ impl Lineage {
 
     /// The first group found on a way that leads back to itself.
     pub fn cycle(&self) -> Option<GroupId> {
-        // Those whose parents are all done with, again and again: what is left has a cycle before it, or is one.
-        let mut done: BTreeSet<GroupId> = BTreeSet::new();
-        loop {
-            let known = |parent: &GroupId| self.groups.contains_key(parent);
-            let ready = |(group, vertex): &(&GroupId, &Vertex)| {
-                !done.contains(*group)
-                    && vertex.parents.iter().all(|parent| done.contains(parent) || !known(parent))
-            };
-            let next: Vec<GroupId> = self.groups.iter().filter(ready).map(|(group, _)| *group).collect();
-            if next.is_empty() {
-                return self.groups.keys().find(|group| !done.contains(group)).copied();
-            }
-            done.extend(next);
+        // How many parents of each are not done with, and who waits for whom.
+        let mut waits: BTreeMap<GroupId, usize> = BTreeMap::new();
+        let mut children: BTreeMap<GroupId, Vec<GroupId>> = BTreeMap::new();
+        for (group, vertex) in &self.groups {
+            let known = vertex.parents.iter().filter(|parent| self.groups.contains_key(parent));
+            waits.insert(*group, known.clone().count());
+            known.for_each(|parent| children.entry(*parent).or_default().push(*group));
         }
+        // Those that wait for nobody are done with, and then their children: what is left has a cycle before it, or is one.
+        let mut done: Vec<GroupId> =
+            waits.iter().filter(|(_, parents)| **parents == 0).map(|(group, _)| *group).collect();
+        while let Some(parent) = done.pop() {
+            for child in children.remove(&parent).unwrap_or_default() {
+                if let Some(parents) = waits.get_mut(&child) {
+                    *parents -= 1;
+                    done.extend((*parents == 0).then_some(child));
+                }
+            }
+        }
+        waits.into_iter().find(|(_, parents)| *parents > 0).map(|(group, _)| group)
     }
 
     /// How far each group is from the root, by its longest way; 0 for those whose parents are all unknown.

@@ -72,6 +72,7 @@ impl Net {
     }
 
     /// Decides a message's fate. Random bits are drawn in a fixed order: loss, delay, duplication, its delay.
+    #[inline]
     pub(crate) fn route(
         &mut self,
         now: Time,
@@ -211,6 +212,7 @@ impl Net {
 }
 
 impl Link {
+    #[inline]
     fn arrival(&mut self, now: Time, rule: &LinkRule, rng: &mut ChaCha8Rng) -> Time {
         let at = now + rule.latency.draw(rng);
         if !rule.fifo {

@@ -1,24 +1,69 @@
 //! What happens next: deliveries and deadlines in order of time, and at one instant deliveries before deadlines,
 //! each in order of creation.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod heap;
 
 use bellwether_proto::time::Time;
 
-/// The deadlines' bit in an entry's place: it puts them behind every delivery of the same instant.
-const DEADLINE: u64 = 1 << 63;
-/// The rank of news: the frames of a connection arrive before the news of its end.
-const NEWS: u64 = 1 << 62;
-/// That of applications' answers.
-const ANSWER: u64 = 1 << 61;
-const CLASSES: u64 = DEADLINE | NEWS | ANSWER;
+use heap::Heap;
 
 /// Pending deliveries and deadlines.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    heap: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    heap: Heap,
     created: u64,
+}
+
+/// When something is due, what comes first at one instant, and what it is: one number, because a heap compares and moves its
+/// entries all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
+
+/// What is due, in the order in which it happens at one instant: what a connection carried arrives before the news of its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Delivery,
+    Answer,
+    News,
+    Deadline,
+}
+
+// From the lowest bits on: the item, the order of creation, the class, the time.
+const ITEM_BITS: u32 = 32;
+const CREATED_BITS: u32 = 44;
+const CLASS_BITS: u32 = 2;
+const TIME_BITS: u32 = u128::BITS - CLASS_BITS - CREATED_BITS - ITEM_BITS;
+
+/// The last instant that a run can have: some 35 years after it began.
+pub(crate) const HORIZON: Time = Time::from_micros((1 << TIME_BITS) - 1);
+
+impl Entry {
+    #[inline]
+    fn new(at: Time, class: Class, created: u64, item: u32) -> Self {
+        let time_and_class = at.as_micros() << CLASS_BITS | class as u64;
+        let place = u128::from(time_and_class) << CREATED_BITS | u128::from(created);
+        Self(place << ITEM_BITS | u128::from(item))
+    }
+
+    #[inline]
+    fn at(self) -> Time {
+        Time::from_micros((self.0 >> (u128::BITS - TIME_BITS)) as u64)
+    }
+
+    #[inline]
+    fn class(self) -> Class {
+        match (self.0 >> (ITEM_BITS + CREATED_BITS)) as u64 & ((1 << CLASS_BITS) - 1) {
+            0 => Class::Delivery,
+            1 => Class::Answer,
+            2 => Class::News,
+            _ => Class::Deadline,
+        }
+    }
+
+    #[inline]
+    fn item(self) -> usize {
+        (self.0 as u32) as usize
+    }
 }
 
 /// What is due.
@@ -36,58 +81,65 @@ pub(crate) enum Due {
 
 impl Queue {
     pub(crate) fn delivery(&mut self, at: Time, slot: usize) {
-        self.push(at, 0, slot);
+        self.push(at, Class::Delivery, slot);
     }
 
     pub(crate) fn tell(&mut self, at: Time, slot: usize) {
-        self.push(at, NEWS, slot);
+        self.push(at, Class::News, slot);
     }
 
     pub(crate) fn answer(&mut self, at: Time, slot: usize) {
-        self.push(at, ANSWER, slot);
+        self.push(at, Class::Answer, slot);
     }
 
+    /// One after the end of every run is forgotten.
     pub(crate) fn deadline(&mut self, at: Time, host: usize) {
-        self.push(at, DEADLINE, host);
+        if at <= HORIZON {
+            self.push(at, Class::Deadline, host);
+        }
     }
 
     /// When the next thing is due.
+    #[inline]
     pub(crate) fn next_at(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse((at, ..))| *at)
+        self.heap.peek().map(|entry| Entry(entry).at())
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, Due)> {
-        let Reverse((at, place, item)) = self.heap.pop()?;
-        let item = item as usize;
-        let due = match place & CLASSES {
-            0 => Due::Delivery(item),
-            NEWS => Due::News(item),
-            ANSWER => Due::Answer(item),
-            _ => Due::Deadline(item),
+        let entry = Entry(self.heap.pop()?);
+        let item = entry.item();
+        let due = match entry.class() {
+            Class::Delivery => Due::Delivery(item),
+            Class::News => Due::News(item),
+            Class::Answer => Due::Answer(item),
+            Class::Deadline => Due::Deadline(item),
         };
-        Some((at, due))
+        Some((entry.at(), due))
     }
 
     /// The deliveries that are pending, in order, with the slots of their messages.
     pub(crate) fn deliveries(&self) -> Vec<(Time, usize)> {
-        self.pending(0)
+        self.pending(Class::Delivery)
     }
 
     /// As [`Queue::deliveries`], of news.
     pub(crate) fn news(&self) -> Vec<(Time, usize)> {
-        self.pending(NEWS)
+        self.pending(Class::News)
     }
 
-    fn pending(&self, class: u64) -> Vec<(Time, usize)> {
-        let of_class = |Reverse((_, place, _)): &&Reverse<_>| place & CLASSES == class;
-        let mut pending: Vec<_> = self.heap.iter().filter(of_class).collect();
-        pending.sort_unstable_by_key(|Reverse(entry)| *entry);
-        pending.into_iter().map(|Reverse((at, _, slot))| (*at, *slot as usize)).collect()
+    fn pending(&self, class: Class) -> Vec<(Time, usize)> {
+        let mut pending: Vec<Entry> =
+            self.heap.iter().map(Entry).filter(|entry| entry.class() == class).collect();
+        pending.sort_unstable();
+        pending.into_iter().map(|entry| (entry.at(), entry.item())).collect()
     }
 
-    fn push(&mut self, at: Time, class: u64, item: usize) {
+    #[inline]
+    fn push(&mut self, at: Time, class: Class, item: usize) {
+        assert!(at <= HORIZON, "nothing happens after the end of every run");
         let item = u32::try_from(item).expect("fewer than four billion messages are in flight");
-        self.heap.push(Reverse((at, class | self.created, item)));
+        self.heap.push(Entry::new(at, class, self.created, item).0);
         self.created += 1;
     }
 }
@@ -116,5 +168,19 @@ mod tests {
                 (late, Due::Delivery(0)),
             ]
         );
+    }
+
+    #[test]
+    fn what_a_connection_carried_comes_before_answers_and_news() {
+        let at = HORIZON;
+        let mut queue = Queue::default();
+        queue.deadline(at, 1);
+        queue.tell(at, 2);
+        queue.answer(at, 3);
+        queue.delivery(at, u32::MAX as usize);
+        queue.deadline(Time::NEVER, 5);
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        let expected = [Due::Delivery(u32::MAX as usize), Due::Answer(3), Due::News(2), Due::Deadline(1)];
+        assert_eq!(order, expected.map(|due| (at, due)), "a deadline that never comes is not among them");
     }
 }

@@ -7,6 +7,7 @@
 mod application;
 mod connections;
 mod cuts;
+mod footprint;
 mod hooks;
 mod programs;
 
@@ -18,7 +19,7 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::Election;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
-use bellwether_proto::message::{Frame, Kind};
+use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
@@ -189,17 +190,25 @@ impl<'a, E: Election> World<'a, E> {
 
     /// Lets everything up to and including `until` happen.
     pub fn run_until(&mut self, until: Time) {
-        while self.next_at().is_some_and(|at| at <= until) {
-            self.step();
-        }
+        while self.advance(until) {}
         self.now = self.now.max(until);
     }
 
     /// Lets the next thing happen.
     pub fn step(&mut self) {
-        let due = self.queue.next_at().unwrap_or(Time::NEVER);
-        let start_at = if self.started { Time::NEVER } else { Time::ZERO };
-        if self.plan.front().is_some_and(|planned| planned.at <= due.min(start_at)) {
+        self.advance(Time::NEVER);
+    }
+
+    /// Lets the next thing happen, unless that is after `until`. False if nothing did.
+    #[inline]
+    fn advance(&mut self, until: Time) -> bool {
+        let due = if self.started { self.queue.next_at().unwrap_or(Time::NEVER) } else { Time::ZERO };
+        let planned = self.plan.front().map_or(Time::NEVER, |planned| planned.at);
+        let next = planned.min(due);
+        if next > until || next == Time::NEVER {
+            return false;
+        }
+        if planned <= due {
             let Planned { at, fault } = self.plan.pop_front().expect("looked at just now");
             self.now = at;
             self.befall(&fault);
@@ -221,6 +230,7 @@ impl<'a, E: Election> World<'a, E> {
         if self.views_changed && self.net.has_model() {
             self.tell_leader();
         }
+        true
     }
 
     /// Brings a fault about, now.
@@ -425,8 +435,13 @@ impl<'a, E: Election> World<'a, E> {
 
     // What reaches a node, and what it asks for.
 
+    #[inline]
     fn deliver(&mut self, slot: usize) {
         let message = self.in_flight.remove(slot);
+        if self.in_flight.is_empty() {
+            // The order in which slots became free does not matter any more: the next messages are side by side.
+            self.in_flight.clear();
+        }
         if self.hosts[message.to].paused {
             self.hosts[message.to].inbox.push_back(message);
         } else {
@@ -434,12 +449,13 @@ impl<'a, E: Election> World<'a, E> {
         }
     }
 
+    #[inline]
     fn arrive(&mut self, message: InFlight<E::Msg>) {
         let msg = self.msg_ref(&message);
         if self.hosts[message.to].node.is_none() {
             self.record(message.to, What::Drop(msg, DropReason::Down));
         } else {
-            self.record(message.to, What::Recv(msg, message.sent));
+            self.record_traffic(message.to, What::Recv(msg, message.sent));
             self.input(message.to, Input::Frame(message.frame));
         }
     }
@@ -469,6 +485,7 @@ impl<'a, E: Election> World<'a, E> {
         }
     }
 
+    #[inline]
     fn input(&mut self, at: usize, input: Input<E::Msg>) {
         let host = &mut self.hosts[at];
         let local = host.clock.reads(self.now);
@@ -511,14 +528,14 @@ impl<'a, E: Election> World<'a, E> {
                         self.record(at, What::Node(event));
                     }
                     Output::Send { to, frame } => {
-                        if self.springs_trap(at, frame.body.kind()) {
+                        if self.springs_trap(at, &frame) {
                             self.crash(at);
                             break;
                         }
                         self.send(at, index(to), frame);
                     }
                     Output::Broadcast(frame) => {
-                        if self.springs_trap(at, frame.body.kind()) {
+                        if self.springs_trap(at, &frame) {
                             self.crash(at);
                             break;
                         }
@@ -544,12 +561,12 @@ impl<'a, E: Election> World<'a, E> {
         left == Some(None)
     }
 
-    fn springs_trap(&self, at: usize, kind: Kind) -> bool {
-        self.hosts[at].trap.as_ref().is_some_and(|trap| trap == kind.name())
+    fn springs_trap(&self, at: usize, frame: &Frame<E::Msg>) -> bool {
+        self.hosts[at].trap.as_ref().is_some_and(|trap| trap == frame.body.kind().name())
     }
 
+    #[inline(always)]
     fn send(&mut self, from: usize, to: usize, frame: Frame<E::Msg>) {
-        let kind = frame.body.kind();
         self.messages += 1;
         let frame = match &mut self.relay {
             Some(Relay(relay)) => relay(frame),
@@ -557,14 +574,14 @@ impl<'a, E: Election> World<'a, E> {
         };
         let message = InFlight { to, id: self.messages, sent: self.now, frame };
         let msg = self.msg_ref(&message);
-        self.record(from, What::Send(msg));
+        self.record_traffic(from, What::Send(msg));
         if self.adversary.as_ref().is_some_and(|adversary| adversary.suppresses(msg.from)) {
             return self.hold_up(from, msg, message);
         }
         if self.connections.as_ref().is_some_and(|connections| connections.rest(from, to)) {
             return self.record(from, What::Drop(msg, DropReason::Cut));
         }
-        match self.net.route(self.now, from, to, kind, &mut self.rng) {
+        match self.net.route(self.now, from, to, msg.kind, &mut self.rng) {
             Fate::Lost(reason) => self.record(from, What::Drop(msg, reason)),
             Fate::Arrives(first, second) => {
                 if first.max(second.unwrap_or(first)).since(self.now) > self.blueprint.setup.timing.delta {
@@ -575,6 +592,7 @@ impl<'a, E: Election> World<'a, E> {
         }
     }
 
+    #[inline]
     fn launch(&mut self, message: InFlight<E::Msg>, first: Time, second: Option<Time>) {
         if let Some(second) = second {
             let copy = InFlight { frame: message.frame.clone(), ..message };
@@ -622,6 +640,7 @@ impl<'a, E: Election> World<'a, E> {
 
     /// Has the queue wake the node at its deadline, unless it will do so no later anyway: waking early is harmless,
     /// and a deadline that is put off again and again then costs nothing.
+    #[inline]
     fn schedule_wake(&mut self, at: usize) {
         let host = &mut self.hosts[at];
         let Some(deadline) = host.node.as_ref().and_then(Node::deadline) else { return };
@@ -643,6 +662,13 @@ impl<'a, E: Election> World<'a, E> {
     }
 
     fn record(&mut self, at: usize, what: What) {
+        self.record_traffic(at, what);
+    }
+
+    /// As [`World::record`], for the events that nearly all are: where it is known which one it is, most of what becomes of it
+    /// is known as well.
+    #[inline(always)]
+    fn record_traffic(&mut self, at: usize, what: What) {
         let host = &self.hosts[at];
         let incarnation = host.node.as_ref().map_or(host.disk.incarnation, Node::incarnation);
         self.journal.record(TraceEvent { at: self.now, node: host.id, incarnation, what });

@@ -1,6 +1,7 @@
 //! Leaders that do not change without need, and are replaced in time when they fail.
 
 use bellwether_proto::election::{Protocol, Variant};
+use bellwether_proto::promise::{Assumption, Promise};
 use bellwether_proto::time::{Span, Time};
 use bellwether_sim::measure::churn::{self, Churn, Outcome};
 use bellwether_sim::measure::failover;
@@ -66,8 +67,23 @@ fn fjr_fails_over_within_a_timeout_and_two_messages() {
     for nodes in [2, 3, 5, 7] {
         let times =
             failover::measure(Protocol::Fjr, &Figures::new(nodes, Latency::constant(latency), period), 200);
-        let worst = times.iter().copied().max().expect("there were crashes");
+        let times: Option<Vec<Span>> = times.into_iter().collect();
+        let worst =
+            times.and_then(|times| times.into_iter().max()).expect("there was a leader after each crash");
         assert!(worst <= bound, "{nodes} nodes: {worst}, allowed {bound}");
         assert!(worst + Span::millis(2) > bound, "{nodes} nodes: {worst}: the bound is not far off");
+    }
+}
+
+/// Whoever promises something where nodes crash has another leader after each crash. Those that bear none are measured all
+/// the same.
+#[test]
+fn a_leader_that_crashes_is_replaced_by_those_that_bear_it() {
+    let figures = Figures::new(5, Latency::constant(Span::millis(1)), Span::millis(50));
+    for protocol in Protocol::ALL {
+        let outcomes = failover::measure(protocol, &figures, 3);
+        let bears = |promise: &Promise| !promise.under.contains(&Assumption::NoCrashes);
+        let expected = if protocol.spec().repaired.iter().any(bears) { 3 } else { 0 };
+        assert_eq!(outcomes.iter().flatten().count(), expected, "{}: {outcomes:?}", protocol.name());
     }
 }

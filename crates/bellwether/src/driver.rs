@@ -213,7 +213,7 @@ impl Driver {
                 Output::Persist(durable) => self.persist(durable).await?,
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
-                Output::Plan(request) => self.planning.begin(request),
+                Output::Plan(request) => self.planning.begin(*request),
                 Output::Tenure(tenure) => {
                     self.shared.tenures.set(tenure);
                     asked_back = !matches!(tenure, Tenure::Held { .. });

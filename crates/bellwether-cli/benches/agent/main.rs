@@ -1,6 +1,7 @@
 //! What real agents take: five processes on loopback, seen from outside through `/v1/watch`.
 //!
 //! Run: cargo bench -p bellwether-cli --bench agent -- [--trials N] [--quiet SECONDS] [--only NAME]
+//! `cargo test` runs each for a moment, so that none can rot.
 //!
 //! | name | what happens | what is measured |
 //! |---|---|---|
@@ -40,7 +41,7 @@ fn main() {
         }
     }
     if args.wants("idle") {
-        idle::measure(Duration::from_secs(30));
+        idle::measure(args.idle);
     }
     if args.wants("load") {
         idle::under_load(args.quiet);
@@ -99,14 +100,29 @@ fn report(what: &str, mut times: Vec<Duration>, announced: &[usize]) {
 
 struct Args {
     trials: Option<usize>,
+    idle: Duration,
     quiet: Duration,
     only: Option<String>,
 }
 
 impl Args {
     fn read() -> Self {
-        let mut args = Self { trials: None, quiet: Duration::from_secs(60), only: None };
-        let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        // What cargo gives to benchmarks, and not to tests.
+        if words.iter().any(|word| word == "--bench") { Self::full(words) } else { Self::moment(&words) }
+    }
+
+    /// Just enough to see that all of it works. Words choose among the names, as they do among tests.
+    fn moment(words: &[String]) -> Self {
+        let moment = Duration::from_millis(500);
+        let only = words.iter().find(|word| !word.starts_with('-')).cloned();
+        Self { trials: Some(1), idle: moment, quiet: moment, only }
+    }
+
+    fn full(words: Vec<String>) -> Self {
+        let (idle, quiet) = (Duration::from_secs(30), Duration::from_secs(60));
+        let mut args = Self { trials: None, idle, quiet, only: None };
+        let mut words = words.into_iter().filter(|word| word != "--bench");
         while let Some(word) = words.next() {
             let value = words.next().expect("a value for every option");
             match word.as_str() {

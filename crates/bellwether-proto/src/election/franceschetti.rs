@@ -20,6 +20,7 @@ pub(super) mod repaired;
 #[cfg(test)]
 pub(super) mod rig;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,7 @@ pub struct About {
 }
 
 /// The messages of Φ, Ψ and Ω.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Msg {
     /// cand(j): "j has failed (or is back), and I propose to lead."
     Cand(About),
@@ -74,15 +75,20 @@ pub enum Msg {
     Accept(About),
     /// cancel(j): "I was wrong about j."
     Cancel(About),
-    /// Repaired: "This is the view that follows `parent`, and I lead it."
-    View {
-        /// The new view.
-        id: GroupId,
-        /// The one that it follows.
-        parent: GroupId,
-        /// Its members.
-        members: Members,
-    },
+    /// Repaired: "This is the next view, and I lead it." In a box: it is rare and large, and every frame would have to be as
+    /// large.
+    View(Box<NextView>),
+}
+
+/// A view that its leader makes known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextView {
+    /// The new view.
+    pub id: GroupId,
+    /// The one that it follows.
+    pub parent: GroupId,
+    /// Who is in it.
+    pub members: Members,
 }
 
 /// What Φ and Ψ promise as repaired; Ω promises more.
@@ -113,7 +119,7 @@ impl Message for Msg {
             Self::Cand(about) => one(about, CAND_DOWN, CAND_UP),
             Self::Accept(about) => one(about, ACCEPT_DOWN, ACCEPT_UP),
             Self::Cancel(about) => one(about, CANCEL_DOWN, CANCEL_UP),
-            Self::View { .. } => VIEW,
+            Self::View(_) => VIEW,
         }
     }
 
@@ -124,10 +130,10 @@ impl Message for Msg {
                 form.view(about.view);
                 form.node(about.node);
             }
-            Self::View { id, parent, members } => {
-                form.view(*id);
-                form.view(*parent);
-                members_form(*members, form);
+            Self::View(next) => {
+                form.view(next.id);
+                form.view(next.parent);
+                members_form(next.members, form);
             }
         }
     }
@@ -135,7 +141,7 @@ impl Message for Msg {
     fn largest_counter(&self) -> u64 {
         match self {
             Self::Cand(about) | Self::Accept(about) | Self::Cancel(about) => about.view.0.seq,
-            Self::View { id, .. } => id.0.seq,
+            Self::View(next) => next.id.0.seq,
         }
     }
 }

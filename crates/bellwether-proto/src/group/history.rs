@@ -18,10 +18,11 @@
 //! them are known. That it did *not* is known only if no forgotten group can be on such a way; the generations tell that.
 
 use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Past;
 use crate::bounded;
@@ -59,12 +60,16 @@ pub struct Record {
     pub parents: Vec<GroupId>,
 }
 
-/// What is known about earlier groups.
+/// What is known about earlier groups. A copy is cheap: nodes, disks and messages share what does not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
     /// In order of generation, then of number.
-    #[serde(deserialize_with = "bounded::list::<RECORDS_MAX, _, _>")]
-    records: Vec<Record>,
+    #[serde(deserialize_with = "at_most_all")]
+    records: Arc<Vec<Arc<Record>>>,
+}
+
+fn at_most_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Vec<Arc<Record>>>, D::Error> {
+    bounded::list::<RECORDS_MAX, _, _>(deserializer).map(Arc::new)
 }
 
 /// Where a group comes from.
@@ -90,17 +95,22 @@ pub enum Concurrent {
 impl History {
     /// A graph of these.
     #[cfg(test)]
-    pub(crate) fn of(records: impl IntoIterator<Item = Record>) -> Self {
-        Self { records: records.into_iter().collect() }
+    pub(crate) fn of(records: impl IntoIterator<Item = impl Into<Arc<Record>>>) -> Self {
+        Self { records: Arc::new(records.into_iter().map(Into::into).collect()) }
     }
 
     /// All that is known, older generations first.
-    pub fn records(&self) -> &[Record] {
+    pub fn records(&self) -> &[Arc<Record>] {
         &self.records
     }
 
     /// The record of that group, if it is known.
     pub fn record(&self, group: GroupId) -> Option<&Record> {
+        self.shared(group).map(|record| &**record)
+    }
+
+    /// As [`History::record`], to be kept.
+    pub(super) fn shared(&self, group: GroupId) -> Option<&Arc<Record>> {
         self.records.iter().find(|record| record.group == group)
     }
 
@@ -137,27 +147,41 @@ impl History {
 
     /// Takes over what another graph knows. If both know a group, this one's record stays.
     pub(super) fn unite(&mut self, other: &Self) {
-        let news: Vec<Record> =
-            other.records.iter().filter(|record| self.record(record.group).is_none()).cloned().collect();
-        self.records.extend(news);
-        self.records.sort_by_key(Record::age);
+        if Arc::ptr_eq(&self.records, &other.records) {
+            return;
+        }
+        let news: Vec<_> = other.records.iter().filter(|record| !self.has(record)).cloned().collect();
+        if !news.is_empty() {
+            let records = Arc::make_mut(&mut self.records);
+            records.extend(news);
+            records.sort_by_key(|record| record.age());
+        }
+    }
+
+    /// Whether it has one of that number. Nearly always that is the same record, which is found by its age.
+    fn has(&self, record: &Record) -> bool {
+        let found = self.records.binary_search_by_key(&record.age(), |known| known.age());
+        found.is_ok() || self.record(record.group).is_some()
     }
 
     /// Adds the group that all that is known leads up to, and forgets what there is no room for.
-    pub(super) fn add(&mut self, record: Record) {
-        let (newest, parents) = (record.group, record.parents.clone());
+    pub(super) fn add(&mut self, record: impl Into<Arc<Record>>) {
+        let record = record.into();
+        let (newest, latest) = (record.group, Arc::clone(&record));
         if self.record(newest).is_none() {
-            self.records.push(record);
-            self.records.sort_by_key(Record::age);
+            let records = Arc::make_mut(&mut self.records);
+            records.push(record);
+            records.sort_by_key(|record| record.age());
         }
         while !self.fits() {
             let first = |spare: &dyn Fn(&GroupId) -> bool| {
                 self.records.iter().position(|record| record.group != newest && !spare(&record.group))
             };
-            let Some(at) = first(&|group| parents.contains(group)).or_else(|| first(&|_| false)) else {
+            let Some(at) = first(&|group| latest.parents.contains(group)).or_else(|| first(&|_| false))
+            else {
                 return;
             };
-            self.records.remove(at);
+            Arc::make_mut(&mut self.records).remove(at);
         }
     }
 
@@ -170,12 +194,18 @@ impl History {
     /// Whether a graph that somebody sent is one that a node could have.
     pub(super) fn is_sound(&self) -> bool {
         let ordered = self.records.is_sorted_by(|a, b| a.age() < b.age());
-        let numbers: BTreeSet<GroupId> = self.records.iter().map(|record| record.group).collect();
-        let grows = |record: &Record| {
-            let known = record.parents.iter().filter_map(|parent| self.record(*parent));
-            known.clone().all(|parent| parent.generation < record.generation)
+        let mut numbers: Vec<(GroupId, u64)> =
+            self.records.iter().map(|record| (record.group, record.generation)).collect();
+        numbers.sort_unstable();
+        let unique = numbers.is_sorted_by(|(a, _), (b, _)| a < b);
+        let generation = |group: &GroupId| {
+            let at = numbers.binary_search_by_key(group, |(group, _)| *group).ok()?;
+            Some(numbers[at].1)
         };
-        let unique = numbers.len() == self.records.len();
+        let grows = |record: &Record| {
+            let mut known = record.parents.iter().filter_map(generation);
+            known.all(|parent| parent < record.generation)
+        };
         self.fits()
             && ordered
             && unique
@@ -184,7 +214,7 @@ impl History {
 
     pub(super) fn canonical(&self, form: &mut Form) {
         form.number(self.records.len() as u64);
-        for record in &self.records {
+        for record in self.records.iter() {
             form.election(record.group.0);
             form.node(record.coordinator);
             form.number(record.generation);
@@ -195,7 +225,7 @@ impl History {
     }
 
     fn fits(&self) -> bool {
-        let sum = |len: fn(&Record) -> usize| self.records.iter().map(len).sum::<usize>();
+        let sum = |len: fn(&Record) -> usize| self.records.iter().map(|record| len(record)).sum::<usize>();
         self.records.len() <= RECORDS_MAX
             && sum(|record| record.members.len()) <= MEMBERS_MAX
             && sum(|record| record.parents.len()) <= PARENTS_MAX

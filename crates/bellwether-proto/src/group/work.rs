@@ -1,5 +1,7 @@
 //! The task of a group, and its lineage: what Ready carries.
 
+use alloc::sync::Arc;
+
 use super::{GroupMsg, History, Record, Task};
 use crate::canonical::Form;
 use crate::ident::GroupId;
@@ -8,7 +10,7 @@ use crate::ident::GroupId;
 pub(super) struct Work {
     pub(super) task: Task,
     /// Of the group, if it is remembered,
-    pub(super) record: Option<Record>,
+    pub(super) record: Option<Arc<Record>>,
     /// and of those before it.
     pub(super) history: History,
 }

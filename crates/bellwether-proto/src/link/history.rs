@@ -27,6 +27,7 @@ mod message;
 #[cfg(test)]
 mod tests;
 
+use alloc::boxed::Box;
 use alloc::vec::{Drain, Vec};
 use core::mem;
 
@@ -95,7 +96,7 @@ pub(crate) struct Histories<M> {
 /// What the layer asks of its node, in order.
 #[derive(Clone, Debug)]
 pub(crate) enum Step<M> {
-    Send(NodeId, HistoryMsg<M>),
+    Send(NodeId, Box<HistoryMsg<M>>),
     News(News<M>),
 }
 
@@ -316,7 +317,7 @@ impl<M: Clone> Histories<M> {
             Drive::Beats(_) => self.ends[rank].message(now, self.standing, carries),
             Drive::Oracle => self.ends[rank].word(self.standing, carries),
         };
-        self.steps.push(Step::Send(self.roster.at(rank), msg));
+        self.steps.push(Step::Send(self.roster.at(rank), Box::new(msg)));
     }
 
     fn pace(&self) -> Option<Pace> {

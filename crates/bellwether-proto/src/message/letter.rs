@@ -1,5 +1,7 @@
 //! What a consistent link carries.
 
+use alloc::boxed::Box;
+
 use crate::canonical::Form;
 use crate::group::GroupMsg;
 use crate::kind::{Kind, Message};
@@ -11,7 +13,7 @@ pub enum Letter<M> {
     Election(M),
     /// A message of the group layer. It follows the election's: a member has installed the view before it hears the view's
     /// task.
-    Group(GroupMsg),
+    Group(Box<GroupMsg>),
 }
 
 impl<M: Message> Message for Letter<M> {

@@ -8,7 +8,7 @@ use crate::election::{self, Action, Election};
 use crate::group::Group;
 use crate::io::{Event, Outbox, Output};
 use crate::leadership::Cause;
-use crate::message::{Body, Letter};
+use crate::message::{Body, Joining, Letter};
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
@@ -56,7 +56,7 @@ impl<E: Election> Node<E> {
             Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
-                self.post(now, to, Body::Join(msg, Box::new(past)), out);
+                self.post(now, to, Body::Join(Box::new(Joining { msg, past })), out);
             }
             Action::Form(formation) => {
                 if let Some(group) = &mut self.group {

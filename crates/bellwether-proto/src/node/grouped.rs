@@ -1,5 +1,7 @@
 //! The actions of the group layer.
 
+use alloc::boxed::Box;
+
 use super::Node;
 use crate::election::{self, Election};
 use crate::group::Step;
@@ -11,12 +13,12 @@ impl<E: Election> Node<E> {
     pub(super) fn follow_group(&mut self, now: Time, step: Step, out: &mut Outbox<E::Msg>) {
         match step {
             Step::Send(to, msg) if self.history.is_some() => {
-                self.relink(|history| history.send(now, to, Letter::Group(msg)));
+                self.relink(|history| history.send(now, to, Letter::Group(Box::new(msg))));
             }
-            Step::Send(to, msg) => self.post(now, to, Body::Group(msg), out),
+            Step::Send(to, msg) => self.post(now, to, Body::Group(Box::new(msg)), out),
             Step::Persist => self.persist(out),
             Step::Event(event) => out.push(Output::Event(Event::Group(event))),
-            Step::Plan(request) => out.push(Output::Plan(request)),
+            Step::Plan(request) => out.push(Output::Plan(Box::new(request))),
             Step::Reorganized => self.elect(election::Input::Reorganized),
             Step::Failed(peer) => self.elect(election::Input::ReorganizationFailed(peer)),
         }

@@ -48,7 +48,7 @@ impl<E: Election> Node<E> {
                 self.elect(election::Input::Message { from, msg });
             }
             News::Deliver(from, Letter::Group(msg)) => {
-                self.regroup(|group| group.handle(now, from, msg));
+                self.regroup(|group| group.handle(now, from, *msg));
             }
         }
     }

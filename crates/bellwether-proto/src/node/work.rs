@@ -29,8 +29,9 @@ pub(super) enum Work<M> {
     /// An end of a link saw a transition. An observer is told before anything follows from it.
     Turned(Turn),
     /// A message between the ends of a link.
-    Beat(NodeId, HistoryMsg<Letter<M>>),
-    Group(group::Step),
+    Beat(NodeId, Box<HistoryMsg<Letter<M>>>),
+    /// In a box: it is rare and large.
+    Group(Box<group::Step>),
     Lead(leadership::Step),
     Release(release::Step),
 }
@@ -44,8 +45,8 @@ impl<E: Election> Node<E> {
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
                     Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
-                    Work::Beat(to, msg) => self.post(now, to, Body::History(Box::new(msg)), out),
-                    Work::Group(step) => self.follow_group(now, step, out),
+                    Work::Beat(to, msg) => self.post(now, to, Body::History(msg), out),
+                    Work::Group(step) => self.follow_group(now, *step, out),
                     Work::Lead(step) => self.follow_leadership(now, step, out),
                     Work::Release(step) => self.follow_release(now, step, out),
                 }
@@ -88,7 +89,7 @@ impl<E: Election> Node<E> {
     pub(super) fn regroup(&mut self, act: impl FnOnce(&mut group::Group)) {
         if let Some(group) = self.group.as_mut().filter(|_| self.aside.is_none()) {
             act(group);
-            self.queue.extend(group.drain().map(Work::Group));
+            self.queue.extend(group.drain().map(|step| Work::Group(Box::new(step))));
         }
     }
 

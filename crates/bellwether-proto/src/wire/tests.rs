@@ -233,10 +233,11 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
         9 => detector(DetectorMsg::Probe { watcher: id, n }),
         10 => detector(DetectorMsg::ProbeReply { n }),
         11..18 => Body::Leadership(leadership(which - 11, n)),
-        18..26 => Body::Group(group(which - 18, n)),
+        18..26 => Body::Group(Box::new(group(which - 18, n))),
         26 => {
             let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
-            Body::Join(message_of(protocol, n % PER_ALGORITHM, n), Box::new(past(n)))
+            let msg = message_of(protocol, n % PER_ALGORITHM, n);
+            Body::Join(Box::new(Joining { msg, past: past(n) }))
         }
         27 => Body::History(Box::new(on_link(n))),
         which => {
@@ -353,7 +354,7 @@ fn on_link(n: u64) -> HistoryMsg<Letter<AnyMsg>> {
 
 fn letter(protocol: Protocol, n: u64) -> Letter<AnyMsg> {
     match n % 7 {
-        6 => Letter::Group(group(n % 7, n)),
+        6 => Letter::Group(Box::new(group(n % 7, n))),
         which => Letter::Election(message_of(protocol, which, n)),
     }
 }

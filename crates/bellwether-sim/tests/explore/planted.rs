@@ -9,7 +9,7 @@ use bellwether_proto::election::{Input, Protocol, Variant};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
-use bellwether_proto::view::{Members, View};
+use bellwether_proto::view::View;
 use bellwether_sim::explore::{Bounds, Flow, System, explore};
 
 use crate::mutants::bug::{Bug, Mutant};
@@ -62,7 +62,7 @@ pub(crate) struct Deaf;
 
 impl Bug<franceschetti::Msg> for Deaf {
     fn lets_in(_: &Roster, input: &Input<franceschetti::Msg>) -> bool {
-        !matches!(input, Input::Message { msg: franceschetti::Msg::View { .. }, .. })
+        !matches!(input, Input::Message { msg: franceschetti::Msg::View(_), .. })
     }
 }
 
@@ -81,11 +81,9 @@ struct Partial;
 impl Bug<franceschetti::Msg> for Partial {
     fn hears(roster: &Roster, input: Input<franceschetti::Msg>) -> Input<franceschetti::Msg> {
         match input {
-            Input::Message { from, msg: franceschetti::Msg::View { id, parent, members } }
-                if roster.me() == NodeId(3) =>
-            {
-                let members = Members(members.0 & !1);
-                Input::Message { from, msg: franceschetti::Msg::View { id, parent, members } }
+            Input::Message { from, msg: franceschetti::Msg::View(mut next) } if roster.me() == NodeId(3) => {
+                next.members.0 &= !1;
+                Input::Message { from, msg: franceschetti::Msg::View(next) }
             }
             other => other,
         }

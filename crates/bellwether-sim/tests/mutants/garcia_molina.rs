@@ -36,13 +36,13 @@ pub(super) fn a1_notices_a_node_that_does_not_halt() {
 /// Part b): what arrives is not what was handed out.
 #[test]
 fn a1_notices_members_with_another_task_than_their_coordinator() {
-    let alter = |frame: Frame<AnyMsg>| match frame.body {
-        Body::Group(GroupMsg::Ready { group, task, history }) => {
-            let task =
-                Task::new(task.made_by(), Content::new(b"something else".to_vec()).expect("it is short"));
-            Frame { body: Body::Group(GroupMsg::Ready { group, task, history }), ..frame }
+    let alter = |mut frame: Frame<AnyMsg>| {
+        if let Body::Group(msg) = &mut frame.body
+            && let GroupMsg::Ready { task, .. } = &mut **msg
+        {
+            *task = Task::new(task.made_by(), Content::new(b"something else".to_vec()).expect("it is short"));
         }
-        _ => frame,
+        frame
     };
     let scenario = scenario(Protocol::Bully);
     assert!(!leadership::breaks::<AnyElection>(&scenario, Property::A1, |_| {}), "without the bug");

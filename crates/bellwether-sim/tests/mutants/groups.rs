@@ -27,13 +27,14 @@ pub(super) fn a3_notices_a_member_that_names_itself() {
 /// Part b): what arrives is not what was handed out.
 #[test]
 fn a3_notices_members_with_another_task_than_their_coordinator() {
-    let alter = |frame: Frame<AnyMsg>| match frame.body {
-        Body::Group(GroupMsg::Ready { group, task, history }) => {
+    let alter = |mut frame: Frame<AnyMsg>| {
+        if let Body::Group(msg) = &mut frame.body
+            && let GroupMsg::Ready { task, .. } = &mut **msg
+        {
             let content = Content::new(b"something else".to_vec()).expect("it is short");
-            let task = Task::new(task.made_by(), content);
-            Frame { body: Body::Group(GroupMsg::Ready { group, task, history }), ..frame }
+            *task = Task::new(task.made_by(), content);
         }
-        _ => frame,
+        frame
     };
     let scenario = scenario(Protocol::Invitation);
     for property in [Property::A3, Property::GroupOnce] {

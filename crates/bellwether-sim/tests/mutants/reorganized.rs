@@ -39,11 +39,13 @@ pub(super) fn restricted_once_notices_a_disk_that_forgets_votes() {
 /// As if nobody asked whether it holds a majority that may vote.
 #[test]
 fn restricted_once_notices_votes_that_are_all_taken_for_a_yes() {
-    let stuffing = |frame: Frame<Msg>| match frame.body {
-        Body::Group(GroupMsg::PrepareReply { op, ballot, .. }) => {
-            Frame { body: Body::Group(GroupMsg::PrepareReply { op, ballot, yes: true }), ..frame }
+    let stuffing = |mut frame: Frame<Msg>| {
+        if let Body::Group(msg) = &mut frame.body
+            && let GroupMsg::PrepareReply { yes, .. } = &mut **msg
+        {
+            *yes = true;
         }
-        _ => frame,
+        frame
     };
     let scenario = plan::restricted::draw(Protocol::Lfa, Troubles::Losses, STUFFED);
     caught(&scenario, Property::RestrictedOnce, |world| world.set_relay(stuffing));

@@ -11,7 +11,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Members, View};
+use bellwether_proto::view::View;
 use bellwether_sim::check::Judge;
 use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
@@ -48,10 +48,10 @@ fn link_history_notices_an_end_that_misses_the_last_up() {
 pub(super) fn view_agree_notices_a_member_that_some_leave_out() {
     let mut views = 0;
     relaying_is_caught(Property::ViewAgree, move |msg| match msg {
-        Msg::View { id, parent, members } => {
+        Msg::View(mut next) => {
             views += 1;
-            let members = if views % 2 == 0 { members } else { Members(members.0 & !1) };
-            Msg::View { id, parent, members }
+            next.members.0 &= if views % 2 == 0 { !0 } else { !1 };
+            Msg::View(next)
         }
         other => other,
     });
@@ -162,7 +162,7 @@ fn relaying_is_caught(property: Property, mut alter: impl FnMut(Msg) -> Msg + 's
         if let Body::History(msg) = &mut frame.body
             && let Some(Carried { msg: Letter::Election(AnyMsg::FbOmega(msg)), .. }) = &mut msg.carries
         {
-            *msg = alter(*msg);
+            *msg = alter(msg.clone());
         }
         frame
     };

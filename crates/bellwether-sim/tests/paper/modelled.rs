@@ -160,7 +160,8 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
     let mut world = run::world(scenario, Some(Box::new(|event| events.borrow_mut().push(*event))));
     world.set_relay(|frame| {
         said.borrow_mut().push(match &frame.body {
-            Body::Election(msg) | Body::Join(msg, _) => Some(msg.clone()),
+            Body::Election(msg) => Some(msg.clone()),
+            Body::Join(joining) => Some(joining.msg.clone()),
             Body::History(msg) => match &msg.carries {
                 Some(Carried { msg: Letter::Election(msg), .. }) => Some(msg.clone()),
                 _ => None,

@@ -30,7 +30,7 @@ pub(super) async fn members(State(api): State<Api>) -> Json<Value> {
 pub(super) async fn history(State(api): State<Api>) -> Json<Value> {
     answer(schema::History {
         changes: api.member.history().iter().map(Into::into).collect(),
-        groups: api.member.groups().records().iter().map(Into::into).collect(),
+        groups: api.member.groups().records().iter().map(|record| (&**record).into()).collect(),
     })
 }
 

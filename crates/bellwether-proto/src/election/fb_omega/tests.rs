@@ -1,9 +1,10 @@
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::*;
 use crate::canonical::Form;
 use crate::election::franceschetti::rig::Rig;
-use crate::election::franceschetti::{About, Change, Msg, first_view};
+use crate::election::franceschetti::{About, Change, Msg, NextView, first_view};
 use crate::election::{
     Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
 };
@@ -267,7 +268,7 @@ fn views_of_other_members_are_other_messages() {
     let form = |members: &[usize]| {
         let mut form = Form::new();
         let members = Members::of(members.iter().copied());
-        Msg::View { id, parent: id, members }.canonical(&mut form);
+        Msg::View(Box::new(NextView { id, parent: id, members })).canonical(&mut form);
         form.timed()
     };
     assert_ne!(form(&[0, 1]), form(&[0, 2]));
@@ -354,7 +355,7 @@ fn who_sees_an_earlier_view_is_not_left_behind() {
     node.linked(3, view(1, 0));
     node.linked(1, view(1, 0));
     let members = Members::of([0, 1, 2]);
-    let msg = Msg::View { id: view(3, 1), parent: view(1, 0), members };
+    let msg = Msg::View(Box::new(NextView { id: view(3, 1), parent: view(1, 0), members }));
     node.input(Input::Message { from: NodeId(3), msg });
     node.linked(3, view(3, 1));
     node.wait();
@@ -409,9 +410,9 @@ fn a_view_that_does_not_follow_is_not_installed() {
     let mut node = Alone::new(2, 3);
     [1, 3].into_iter().for_each(|peer| node.linked(peer, view(1, 0)));
     let members = Members::of([0, 1, 2]);
-    let msg = Msg::View { id: view(1, 2), parent: view(1, 1), members };
+    let msg = Msg::View(Box::new(NextView { id: view(1, 2), parent: view(1, 1), members }));
     assert_eq!(node.input(Input::Message { from: NodeId(1), msg }), []);
-    let msg = Msg::View { id: view(3, 1), parent: view(1, 0), members };
+    let msg = Msg::View(Box::new(NextView { id: view(3, 1), parent: view(1, 0), members }));
     assert_eq!(node.input(Input::Message { from: NodeId(1), msg }), [], "not of who leads it");
     assert_eq!(node.node.view().group, Some(view(1, 0)));
 }

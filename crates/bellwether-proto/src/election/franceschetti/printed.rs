@@ -150,7 +150,7 @@ impl Printed {
                     self.accepted.remove(&said);
                 }
             }
-            Msg::View { .. } => {} // The paper has none.
+            Msg::View(_) => {} // The paper has none.
         }
     }
 

@@ -14,11 +14,12 @@
 //! In Ω a view does not work until its leader, the fault manager, has done its task (section 1), and every member knows.
 //! That is a reorganization, and the group layer does it. A leader that fails at it is dead.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{About, Change, Level, Msg, Said, first_view, members_form, said_form};
+use super::{About, Change, Level, Msg, NextView, Said, first_view, members_form, said_form};
 use crate::canonical::Form;
 use crate::election::{Action, Actions, Input, Primary, Setup, Standing};
 use crate::group::Formation;
@@ -282,7 +283,8 @@ impl Repaired {
                     self.on_cancel(said, about.view);
                 }
             }
-            Msg::View { id, parent, members } => {
+            Msg::View(next) => {
+                let NextView { id, parent, members } = *next;
                 let follows = if self.dead { id.0.seq > self.view.0.seq } else { parent == self.view };
                 if follows && id.0.node == from && members.contains(self.me()) {
                     self.install(now, id, members, out);
@@ -412,7 +414,7 @@ impl Repaired {
         let parent = self.view;
         let followers: Vec<NodeId> = self.linked().map(|j| self.setup.roster.at(j)).collect();
         self.install(now, id, new, out);
-        out.send_each(&followers, &Msg::View { id, parent, members: new });
+        out.send_each(&followers, &Msg::View(Box::new(NextView { id, parent, members: new })));
         // After the view itself: nobody is to wonder which one this is.
         self.stand(out);
         true

@@ -226,7 +226,7 @@ fn in_words(from: usize, msg: &Msg, to: usize) -> String {
         Msg::Cand(about) => one("cand", about),
         Msg::Accept(about) => one("accept", about),
         Msg::Cancel(about) => one("cancel", about),
-        Msg::View { members, .. } => format!("{from} view{} {to}", list(*members)),
+        Msg::View(next) => format!("{from} view{} {to}", list(next.members)),
     }
 }
 

@@ -86,7 +86,8 @@ fn a_view_that_was_followed_already_has_no_losses_left() {
             .history
             .records()
             .iter()
-            .map(|record| Record { parents: alloc::vec![number(1, 2)], ..record.clone() }),
+            .map(|record| Record { parents: alloc::vec![number(1, 2)], ..Record::clone(record) })
+            .map(Arc::new),
     );
     later.history = History::of(records);
     for (member, past) in [(2, later), (3, earlier)] {

@@ -4,7 +4,7 @@ use super::super::history::{Ancestry, Concurrent, MEMBERS_MAX, PARENTS_MAX, RECO
 use super::*;
 use crate::election::{AnyMsg, lockstep};
 use crate::link::history::{Carried, HistoryMsg, Standing};
-use crate::message::{Body, Frame, Letter};
+use crate::message::{Body, Frame, Joining, Letter};
 use crate::wire::{Channel, FRAME_MAX, encode};
 
 fn record(node: u32, seq: u64, generation: u64, parents: &[GroupId]) -> Record {
@@ -142,7 +142,7 @@ fn a_search_keeps_nothing_of_past_groups() {
 fn a_past_that_nobody_can_have_is_no_past() {
     let sound = diamond();
     let of = |change: fn(&mut Vec<Record>)| {
-        let mut records = sound.records().to_vec();
+        let mut records: Vec<Record> = sound.records().iter().map(|record| Record::clone(record)).collect();
         change(&mut records);
         Past { head: Some(number(3, 1)), away: false, history: History::of(records), doubts: Vec::new() }
     };
@@ -187,12 +187,13 @@ fn the_longest_ready_and_the_longest_join_fit_into_a_frame() {
     let doubts = (0..DOUBTS_MAX as u64).map(|n| (OpId(u64::MAX - n), ballot)).collect();
     let task = Task::new(call, content);
     let ready = GroupMsg::Ready { group: Some(large(0)), task: task.clone(), history: history.clone() };
-    let past = Box::new(Past { head: Some(large(0)), away: true, history: history.clone(), doubts });
-    let member = GroupMsg::Member { group: Some(large(0)), past: past.clone() };
-    let join = Body::Join(AnyMsg::Lockstep(lockstep::Msg::Round(u64::MAX)), past);
+    let past = Past { head: Some(large(0)), away: true, history: history.clone(), doubts };
+    let member = GroupMsg::Member { group: Some(large(0)), past: Box::new(past.clone()) };
+    let msg = AnyMsg::Lockstep(lockstep::Msg::Round(u64::MAX));
+    let join = Body::Join(Box::new(Joining { msg, past }));
     let carried = |msg: &GroupMsg| {
         let max = u64::MAX;
-        let carries = Some(Carried { nth: max, msg: Letter::Group(msg.clone()) });
+        let carries = Some(Carried { nth: max, msg: Letter::Group(Box::new(msg.clone())) });
         let standing = Standing { view: Some(large(0)), dead: true };
         let to = Incarnation(max);
         Body::History(Box::new(HistoryMsg {
@@ -205,7 +206,7 @@ fn the_longest_ready_and_the_longest_join_fit_into_a_frame() {
             carries,
         }))
     };
-    for body in [carried(&ready), carried(&member), Body::Group(ready), join] {
+    for body in [carried(&ready), carried(&member), Body::Group(Box::new(ready)), join] {
         let channel = Channel { cluster: u64::MAX, election: u32::MAX };
         let frame =
             Frame { from: call.node, incarnation: call.incarnation, seq: u64::MAX, rides: None, body };

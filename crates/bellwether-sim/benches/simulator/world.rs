@@ -2,16 +2,8 @@
 //!
 //! All-to-all heartbeats every 100 ms, latency 1 to 10 ms. The world runs the real heartbeat detector with trace
 //! hash, accounts and safety checkers on; the bare loop is a `BinaryHeap` of (time, sequence, from, to).
-//! Run: cargo bench -p bellwether-sim --bench world
 
-#![allow(
-    clippy::print_stdout,
-    clippy::disallowed_types,
-    missing_docs,
-    reason = "a benchmark measures and prints"
-)]
-
-#[path = "../tests/paper/watching.rs"]
+#[path = "../../tests/paper/watching.rs"]
 mod watching;
 
 use std::cmp::Reverse;
@@ -28,28 +20,28 @@ use bellwether_sim::run::facts;
 use bellwether_sim::scenario::{Latency, Scenario};
 use bellwether_sim::world::World;
 
+use super::Effort;
 use watching::WatchesAll;
 
-const ROUNDS: usize = 5;
-const DELIVERIES: u64 = 2_000_000;
-
-fn main() {
-    println!("all-to-all heartbeats, deliveries per second, median of {ROUNDS} alternating rounds");
+pub(crate) fn measure(effort: Effort) {
+    let (rounds, deliveries) = effort.of((5, 2_000_000), (1, 40_000));
+    println!("all-to-all heartbeats, deliveries per second, median of {rounds} alternating rounds");
     println!("{:>5} {:>14} {:>14} {:>18}", "nodes", "bare loop", "world", "world / bare loop");
     for nodes in [5, 50, 200] {
         // Alternate, so that both see the same machine.
-        let (mut bare, mut world): (Vec<f64>, Vec<f64>) =
-            (0..ROUNDS).map(|_| (rate(|| bare_loop(nodes)), rate(|| world_loop(nodes)))).unzip();
+        let (mut bare, mut world): (Vec<f64>, Vec<f64>) = (0..rounds)
+            .map(|_| (rate(|| bare_loop(nodes, deliveries)), rate(|| world_loop(nodes, deliveries))))
+            .unzip();
         let (bare, world) = (median(&mut bare), median(&mut world));
         println!("{nodes:>5} {:>12.2} M {:>12.2} M {:>18.3}", bare / 1e6, world / 1e6, world / bare);
     }
-    growth();
+    growth(deliveries);
 }
 
 /// Cost per event must not grow with the length of the run.
-fn growth() {
+fn growth(deliveries: u64) {
     println!("\nworld, 50 nodes: million deliveries per second in each quarter of one long run");
-    let scenario = scenario(50, 4 * DELIVERIES);
+    let scenario = scenario(50, 4 * deliveries);
     let mut world: World<'_, WatchesAll> = World::new(&scenario, journal(&scenario));
     for quarter in 1..=4 {
         let (before, start) = (world.journal().accounts().delivered, Instant::now());
@@ -72,7 +64,7 @@ fn median(values: &mut [f64]) -> f64 {
 
 // The bare loop.
 
-fn bare_loop(nodes: u32) -> u64 {
+fn bare_loop(nodes: u32, deliveries: u64) -> u64 {
     let mut heap = BinaryHeap::new();
     let (mut seq, mut random, mut delivered) = (0u64, 1u64, 0u64);
     let mut heard = vec![0u64; (nodes * nodes) as usize];
@@ -84,7 +76,7 @@ fn bare_loop(nodes: u32) -> u64 {
         if from != to {
             heard[(to * nodes + from) as usize] = now;
             delivered += 1;
-            if delivered == DELIVERIES {
+            if delivered == deliveries {
                 break;
             }
             continue;
@@ -111,8 +103,8 @@ fn splitmix(state: &mut u64) -> u64 {
 
 // The world.
 
-fn world_loop(nodes: u32) -> u64 {
-    let scenario = scenario(nodes, DELIVERIES);
+fn world_loop(nodes: u32, deliveries: u64) -> u64 {
+    let scenario = scenario(nodes, deliveries);
     let mut world: World<'_, WatchesAll> = World::new(&scenario, journal(&scenario));
     world.run_until(scenario.until);
     world.into_journal().accounts().delivered

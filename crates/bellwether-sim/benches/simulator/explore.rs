@@ -1,16 +1,8 @@
 //! Exhaustive search against stateright: the same states, nothing judged, by both in one run.
 //!
 //! Each search runs in a process of its own, so that the most memory it ever had can be told.
-//! Run: cargo bench -p bellwether-sim --bench explore
 
-#![allow(
-    clippy::print_stdout,
-    clippy::disallowed_types,
-    missing_docs,
-    reason = "a benchmark measures and prints"
-)]
-
-#[path = "../tests/explore/model.rs"]
+#[path = "../../tests/explore/model.rs"]
 mod model;
 
 use std::env;
@@ -25,32 +17,39 @@ use stateright::{Checker, Model};
 
 use model::Judged;
 
-const ROUNDS: usize = 3;
+use super::Effort;
+
+/// Makes this program do one search and nothing else.
+pub(crate) const ALONE: &str = "--alone";
 const THREADS: usize = 2;
 
-fn main() {
-    let args: Vec<String> = env::args().collect();
-    if let [_, flag, protocol, who] = &args[..]
-        && flag == "--only"
-    {
-        let protocol = Protocol::by_name(protocol).expect("the parent names one");
-        return if who == "ours" { ours(protocol) } else { theirs(protocol) };
-    }
-    println!("{THREADS} threads, nothing judged, median of {ROUNDS} alternating rounds");
+pub(crate) fn measure(effort: Effort) {
+    let rounds = effort.of(3, 1);
+    println!("{THREADS} threads, nothing judged, median of {rounds} alternating rounds");
     println!(
         "{:<10} {:>9} {:>13} {:>13} {:>7} {:>12} {:>12} {:>7}",
         "protocol", "states", "ours/s", "stateright/s", "ratio", "ours B", "stateright B", "ratio"
     );
     for protocol in [Protocol::Lfa, Protocol::BullyFd] {
-        compare(protocol);
+        compare(protocol, effort, rounds);
     }
 }
 
-fn compare(protocol: Protocol) {
+/// What a process does that this one started: see [`ALONE`].
+pub(crate) fn alone(protocol: &str, who: &str, effort: &str) {
+    let protocol = Protocol::by_name(protocol).expect("the parent names one");
+    let system = system(protocol, if effort == FULL { Effort::Full } else { Effort::Moment });
+    if who == OURS { ours(&system) } else { theirs(system) }
+}
+
+const OURS: &str = "ours";
+const FULL: &str = "full";
+
+fn compare(protocol: Protocol, effort: Effort, rounds: usize) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        ours.push(measured(protocol, "ours"));
-        theirs.push(measured(protocol, "stateright"));
+    for _ in 0..rounds {
+        ours.push(measured(protocol, OURS, effort));
+        theirs.push(measured(protocol, "stateright", effort));
     }
     let states = ours[0].states;
     assert!(ours.iter().chain(&theirs).all(|one| one.states == states), "both find the same states");
@@ -75,37 +74,40 @@ struct Measured {
     bytes: f64,
 }
 
-fn measured(protocol: Protocol, who: &str) -> Measured {
+fn measured(protocol: Protocol, who: &str, effort: Effort) -> Measured {
     let me = env::current_exe().expect("a benchmark is a file");
-    let output = Command::new(me).args(["--only", protocol.name(), who]).output().expect("it starts again");
+    let effort = effort.of(FULL, "moment");
+    let output =
+        Command::new(me).args([ALONE, protocol.name(), who, effort]).output().expect("it starts again");
     let text = String::from_utf8(output.stdout).expect("it prints numbers");
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [states, seconds, bytes] = numbers[..] else { panic!("{who} said: {text}") };
     Measured { states, seconds, bytes }
 }
 
-fn ours(protocol: Protocol) {
+fn ours(system: &System<AnyElection>) {
     let threads = NonZeroUsize::new(THREADS).expect("more than none");
     let limits = Limits { states_max: u64::MAX, instants_max: INSTANTS_MAX, threads };
-    let system = system(protocol);
     let began = Instant::now();
-    let outcome = explore(&system, &[], limits, |_| Flow::GoOn);
+    let outcome = explore(system, &[], limits, |_| Flow::GoOn);
     println!("{} {} {}", outcome.states, began.elapsed().as_secs_f64(), most_memory());
 }
 
-fn theirs(protocol: Protocol) {
-    let judged = Judged { system: system(protocol), judged: Vec::new() };
+fn theirs(system: System<AnyElection>) {
+    let judged = Judged { system, judged: Vec::new() };
     let began = Instant::now();
     let checker = judged.checker().threads(THREADS).spawn_bfs().join();
     println!("{} {} {}", checker.unique_state_count(), began.elapsed().as_secs_f64(), most_memory());
 }
 
-fn system(protocol: Protocol) -> System<AnyElection> {
-    let bounds = match protocol {
-        Protocol::Lfa => Bounds { expiries: 6, ..Bounds::suited_to(protocol) },
-        _ => Bounds { crashes: 2, recoveries: 2, expiries: 6, ..Bounds::suited_to(protocol) },
+fn system(protocol: Protocol, effort: Effort) -> System<AnyElection> {
+    let suited = Bounds::suited_to(protocol);
+    let bounds = match (effort, protocol) {
+        (Effort::Moment, _) => Bounds { expiries: 1, ..suited },
+        (Effort::Full, Protocol::Lfa) => Bounds { expiries: 6, ..suited },
+        (Effort::Full, _) => Bounds { crashes: 2, recoveries: 2, expiries: 6, ..suited },
     };
-    System::new(protocol, Variant::Repaired, 3, bounds)
+    System::new(protocol, Variant::Repaired, if effort == Effort::Full { 3 } else { 2 }, bounds)
 }
 
 fn most_memory() -> f64 {

@@ -1,13 +1,5 @@
 //! How many plans a search plays in an hour, by algorithm: five nodes, faults and lengths as `bellwether check` draws them,
 //! with trace hash, checkers and the spotting of situations.
-//! Run: cargo bench -p bellwether-sim --bench swarm
-
-#![allow(
-    clippy::print_stdout,
-    clippy::disallowed_types,
-    missing_docs,
-    reason = "a benchmark measures and prints"
-)]
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -16,26 +8,28 @@ use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_sim::plan::Limits;
 use bellwether_sim::swarm::{Search, search};
 
-const THREADS: usize = 2;
-const RUNS: u64 = 1_000;
+use super::Effort;
 
-fn main() {
-    println!("swarm search, 5 nodes, {THREADS} threads, {RUNS} plans each");
+const THREADS: usize = 2;
+
+pub(crate) fn measure(effort: Effort) {
+    let runs = effort.of(1_000, 2);
+    println!("swarm search, 5 nodes, {THREADS} threads, {runs} plans each");
     println!(
         "{:<18} {:>9} {:>14} {:>14} {:>11}",
         "algorithm", "runs/s", "million runs/h", "million ev/s", "events/run"
     );
     for agent in [false, true] {
         for protocol in Protocol::ALL.into_iter().filter(|p| !agent || p.spec().in_agent == InAgent::Yes) {
-            measure(protocol, agent);
+            measure_one(protocol, agent, runs);
         }
     }
 }
 
-fn measure(protocol: Protocol, agent: bool) {
+fn measure_one(protocol: Protocol, agent: bool, runs: u64) {
     let limits = Limits { nodes: vec![5], agent, ..Limits::default() };
     let plans =
-        Search { protocol, variant: Variant::Repaired, limits, first_seed: 1, runs: RUNS, threads: THREADS };
+        Search { protocol, variant: Variant::Repaired, limits, first_seed: 1, runs, threads: THREADS };
     let began = Instant::now();
     let outcome = search(&plans, &(), &AtomicBool::new(false));
     let seconds = began.elapsed().as_secs_f64();

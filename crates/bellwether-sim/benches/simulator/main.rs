@@ -1,0 +1,73 @@
+//! The simulator's figures, each against something in the same run or in simulated time.
+//!
+//! Run: cargo bench -p bellwether-sim -- [NAME...]
+//! `cargo test` runs each for a moment, so that none can rot.
+//!
+//! | name | what is measured |
+//! |---|---|
+//! | world | deliveries per second, against a bare loop that moves the same messages |
+//! | swarm | plans per hour, by algorithm |
+//! | explore | states per second and bytes per state, against stateright |
+//! | churn | an hour of restarts: crashes, changes of leader, time without one |
+//! | failover | the time from the leader's crash to the next leader |
+
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_types,
+    missing_docs,
+    reason = "a benchmark measures and prints"
+)]
+
+mod explore;
+mod stability;
+mod swarm;
+mod world;
+
+use std::env;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effort {
+    /// As much as the figures need.
+    Full,
+    /// Just enough to see that all of it works.
+    Moment,
+}
+
+impl Effort {
+    /// One of two counts.
+    fn of<T>(self, full: T, moment: T) -> T {
+        match self {
+            Self::Full => full,
+            Self::Moment => moment,
+        }
+    }
+}
+
+type Benchmark = (&'static str, fn(Effort));
+
+const BENCHMARKS: [Benchmark; 5] = [
+    ("world", world::measure),
+    ("swarm", swarm::measure),
+    ("explore", explore::measure),
+    ("churn", stability::churn),
+    ("failover", stability::failover),
+];
+
+fn main() {
+    let args: Vec<String> = env::args().skip(1).collect();
+    if let [flag, protocol, who, effort] = &args[..]
+        && flag == explore::ALONE
+    {
+        return explore::alone(protocol, who, effort);
+    }
+    // What cargo gives to benchmarks, and not to tests.
+    let effort = if args.iter().any(|arg| arg == "--bench") { Effort::Full } else { Effort::Moment };
+    let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    for (name, measure) in BENCHMARKS {
+        if names.is_empty() || names.iter().any(|wanted| name.contains(wanted.as_str())) {
+            measure(effort);
+            println!();
+        }
+    }
+}
