@@ -161,16 +161,19 @@ impl Release {
         }
     }
 
-    /// A leader was announced, or that there is none.
-    pub(crate) fn announced(&mut self, announced: Announcement) {
+    /// Another leader was announced, or that there is none. What the program may do changes with it, if it does: whoever works as
+    /// the leader must not wait for what else follows from the announcement, such as a write.
+    #[must_use]
+    pub(crate) fn announced(&mut self, announced: Announcement) -> Option<Tenure> {
         self.leader = announced.leader;
         let epoch = announced.epoch;
-        self.hold(match announced.leader {
+        let tenure = match announced.leader {
             // It is being given back: nobody is to begin anything.
             Some(leader) if leader == self.me && self.pending.is_some() => Tenure::AskedBack { epoch },
             Some(leader) if leader == self.me => Tenure::Held { epoch },
             _ => Tenure::None,
-        });
+        };
+        self.becomes(tenure).then_some(tenure)
     }
 
     /// Checks whether leadership can be released by now, and whether the awaited next leader has come.
@@ -294,11 +297,15 @@ impl Release {
     }
 
     fn hold(&mut self, tenure: Tenure) {
-        if tenure != self.tenure {
-            self.tenure = tenure;
-            self.works |= matches!(tenure, Tenure::Held { .. });
+        if self.becomes(tenure) {
             self.steps.push(Step::Tenure(tenure));
         }
+    }
+
+    /// Whether that is another tenure than before.
+    fn becomes(&mut self, tenure: Tenure) -> bool {
+        self.works |= matches!(tenure, Tenure::Held { .. });
+        core::mem::replace(&mut self.tenure, tenure) != tenure
     }
 
     fn refuse(&mut self, ticket: Ticket, why: Refused) {

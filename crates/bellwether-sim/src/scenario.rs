@@ -31,6 +31,9 @@ pub const NODES_MAX: u32 = 4_000;
 /// waits before it dials again.
 pub const REDIAL: Span = Span::millis(20);
 
+/// The longest run that a scenario may ask for: ten years.
+pub const UNTIL_MAX: Span = Span::secs(10 * 365 * 24 * 60 * 60);
+
 /// One experiment, complete and valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {

@@ -11,7 +11,13 @@ fn questions_are_answered_by_everyone() {
         let status = cluster.get(id, "/v1/status").json();
         assert_eq!((status["node"].as_u64(), status["cluster"].as_str()), (Some(id.into()), Some("test")));
         assert_eq!(status["leader"], leader);
-        assert!(status["guarantee"].as_str().unwrap().starts_with("Every connected group"), "{status}");
+        assert!(
+            status["guarantee"]
+                .as_str()
+                .unwrap()
+                .starts_with("Every set of members that can reach each other"),
+            "{status}"
+        );
         let named = cluster.get(id, "/v1/leader").json();
         assert_eq!((&named["leader"], &named["epoch"]), (&status["leader"], &status["epoch"]));
         assert!(named["since"].as_str().unwrap().ends_with('Z') && named["since_us"].is_u64(), "{named}");

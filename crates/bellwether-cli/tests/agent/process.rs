@@ -13,7 +13,7 @@ fn an_agent_says_what_may_be_relied_on_and_leaves_when_asked() {
     for words in [
         "node      1, life ",
         "cluster   test",
-        "mode      any-survivor. Every connected group",
+        "mode      any-survivor. Every set of members",
         "node 1 leads",
     ] {
         assert!(log.contains(words), "{words}: {log}");

@@ -142,7 +142,7 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
             &["--data", "6"],
             "error: --data: if 6 of 6 shards are needed to rebuild a row, no node may fail; expected 1 to 5",
         ),
-        (&["--nodes", "5", "--data", "9"], "--data: 9 shards of 5 "),
+        (&["--nodes", "5", "--data", "9"], "--data: if 9 of 5 shards are needed "),
         (&["--data", "some"], "'some' for '--data <K>': expected a whole number"),
         (&["--nodes", "1"], "'1' for '--nodes <N>': expected a whole number from 3 to 9"),
         (&["--nodes", "-1"], "'-1' for '--nodes <N>': expected a whole number from 3 to 9"),

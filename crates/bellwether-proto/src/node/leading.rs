@@ -15,7 +15,8 @@ impl<E: Election> Node<E> {
             leadership::Step::Persist => self.persist(out),
             leadership::Step::Announce(announced) => {
                 out.push(Output::Event(Event::Announced(announced)));
-                self.release(|release, _| release.announced(announced));
+                let tenure = self.release.as_mut().and_then(|release| release.announced(announced));
+                tenure.into_iter().for_each(|tenure| out.push(Output::Tenure(tenure)));
             }
             leadership::Step::Yield(to) => self.release(|release, _| release.yield_to(now, to)),
             leadership::Step::HandOver(to) => self.elect(election::Input::HandOver(to)),

@@ -218,8 +218,8 @@ impl Rig {
     }
 
     fn announced(&mut self, leader: Option<NodeId>, epoch: u64) -> Vec<Step> {
-        self.release.announced(Announcement { leader, epoch, cause: Cause::Started });
-        self.go_on()
+        let tenure = self.release.announced(Announcement { leader, epoch, cause: Cause::Started });
+        tenure.map(Step::Tenure).into_iter().chain(self.go_on()).collect()
     }
 
     fn go_on(&mut self) -> Vec<Step> {

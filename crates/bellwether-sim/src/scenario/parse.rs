@@ -20,13 +20,13 @@ mod world;
 use std::path::Path;
 
 use bellwether_proto::election::{Protocol, Variant};
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 use bellwether_toml::{FileError, Spanned, Wrong};
 
-use super::{NODES_MAX, Scenario, defaults};
+use super::{NODES_MAX, Scenario, UNTIL_MAX, defaults};
 use cluster::{Cluster, named, positive, within};
 use raw::RawScenario;
-use values::Whole;
+use values::{Duration, Whole};
 
 /// What a command line may put in place of what a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
     let cluster = Cluster {
         protocol: protocol(&raw.protocol, overrides)?,
         nodes: within("nodes", &raw.nodes, 1..=NODES_MAX)?,
-        until: Time::ZERO + positive("until", &raw.until)?,
+        until: end(&raw.until)?,
         agent: raw.agent.unwrap_or(false),
     };
     if let Some(most) = cluster.protocol.spec().nodes_max().filter(|most| cluster.nodes as usize > *most) {
@@ -91,6 +91,17 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         events,
         expect,
     })
+}
+
+/// When the run ends.
+fn end(given: &Spanned<Duration>) -> Result<Time, Wrong> {
+    let until = positive("until", given)?;
+    if until > UNTIL_MAX {
+        let hours = UNTIL_MAX.as_micros() / Span::secs(60 * 60).as_micros();
+        let message = format!("`until` is {until}, expected at most \"{hours}h\"");
+        return Err(Wrong::at(given.span(), message));
+    }
+    Ok(Time::ZERO + until)
 }
 
 fn protocol(given: &Spanned<String>, overrides: &Overrides) -> Result<Protocol, Wrong> {

@@ -388,3 +388,9 @@ fn a_cluster_that_is_too_large_for_views_is_refused() {
     let said = "`nodes` is 129, expected at most 128 with fb-omega, whose views name their members";
     assert_eq!(error.to_string(), format!("x.toml:2:9: {said}"));
 }
+
+#[test]
+fn a_run_that_is_too_long_is_refused() {
+    let text = LEAST.replace("30s", "1000000h");
+    refuse(&text, 3, "expected at most \"87600h\"");
+}
