@@ -4,7 +4,7 @@
 //! mechanisms: it receives messages and DownSig, and answers with [`Action`]s that the
 //! [`Node`](crate::node::Node) carries out in order.
 //!
-//! To add one: its file, and here its `pub mod` and its line in [`protocols`]; see CONTRIBUTING.
+//! To add one: its file, and here its `pub mod` and its line in the table `protocols!`; see CONTRIBUTING.
 
 pub mod adft;
 mod any;
