@@ -290,7 +290,7 @@ impl Driver {
             Event::Group(GroupEvent::Recorded { group, .. }) => self.on_recorded(group),
             Event::Announced(announced) => self.on_announced(now, announced),
             Event::GivenUp => tracing::warn!(
-                "what acts as the leader has not stopped in time; leadership is given back all the same"
+                "the leader's work has not ended in time; leadership is given back all the same"
             ),
             Event::Refused { from, why } => {
                 self.shared.known().counters.refused_frames += 1;

@@ -503,6 +503,7 @@ impl<E: Election> System<E> {
             }
             _ => None,
         };
+        let breach = breach.or_else(|| host.node.as_ref()?.breach());
         let effects = index_of(deeds.iter().filter(|deed| deed.is_effect()).count());
         let passes = before.is_some_and(|before| before.clock != host.clock);
         Turn { host: self.seal(host), deeds, effects, passes, breach }
