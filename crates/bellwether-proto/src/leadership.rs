@@ -282,6 +282,10 @@ impl Leadership {
     /// Leadership goes to that member: the others are told before the election acts.
     pub(crate) fn hand_over(&mut self, now: Time, to: NodeId) {
         self.declined = Some((to, now + self.terms.settle * DECLINED));
+        // If it led before, that is over: it leads when it says so again.
+        if let Some(Says::Leads { .. }) = self.sayings.of(to) {
+            self.sayings.forget(to);
+        }
         self.tell_all(LeadershipMsg::HandOver { to });
         self.steps.push(Step::HandOver(to));
     }
@@ -516,6 +520,8 @@ impl Leadership {
     fn on_lead(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
         self.sayings.note(from, Says::Leads { round, epoch });
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
+        // It has taken what it was handed.
+        self.declined = self.declined.filter(|(to, _)| *to != from);
         self.epochs.see(epoch, Some(from));
         if matches!(self.standing, Standing::Aside) {
             self.choose(now, from, epoch);

@@ -562,6 +562,8 @@ impl<E: Election> Node<E> {
             // The others do as if it were gone, and so it shows itself: it is not there.
             self.shown = View::DOWN;
             out.push(Output::Event(Event::View(self.shown)));
+            self.detector.stop_all(now, &mut self.mail);
+            self.post_mail(now, out);
             self.lead(|leadership| leadership.stand_aside(now));
         }
     }

@@ -193,9 +193,11 @@ impl Release {
         let leads = self.leader == Some(self.me);
         if leads && hold == Hold::Default && !leadership.has_successor() {
             self.refuse(ticket, Refused::NoSuccessor);
-        } else if leads || leadership.is_aside() {
-            // Standing aside already, it may be told to for another while.
+        } else if leads || leadership.is_aside() && self.pending.is_some() {
             self.release(now, Then::StandAside(hold, ticket));
+        } else if leadership.is_aside() {
+            // It may be told to for another while, and has nothing to end first.
+            self.carry_out(now, Then::StandAside(hold, ticket), leadership);
         } else {
             self.refuse(ticket, Refused::NotLeader { me: self.me, leader: self.leader });
         }
@@ -203,6 +205,9 @@ impl Release {
 
     /// Nothing goes before leaving.
     fn leave(&mut self, now: Time) {
+        if matches!(self.pending, Some((Then::Leave, _))) {
+            return; // The work has no more time to end because one asks again.
+        }
         let before = self.pending.take();
         if let Some(ticket) = before.and_then(|(then, _)| then.ticket()) {
             self.refuse(ticket, Refused::Leaving);
@@ -266,7 +271,8 @@ impl Release {
     /// Ends the waits whose leader has come, or whose time is over.
     fn answer(&mut self, now: Time, leadership: &Leadership) {
         let next = self.leader.filter(|leader| *leader != self.me);
-        let alone = leadership.is_alone();
+        // Whoever is alone waits for nobody, but it has ceased to lead before it says so.
+        let alone = leadership.is_alone() && self.leader != Some(self.me);
         let over = |waiting: &mut Waiting| waiting.until <= now || waiting.what.has_come(next, alone);
         let over: Vec<_> = self.waiting.extract_if(.., over).collect();
         for Waiting { what, .. } in over {

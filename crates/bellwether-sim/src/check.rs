@@ -24,6 +24,7 @@ mod ale1;
 mod ale2;
 mod ale2_prime;
 mod announced_once;
+mod answer_true;
 mod answered;
 mod clique_cover;
 mod coordination;
@@ -47,12 +48,14 @@ mod obligations;
 mod omega;
 mod one_leader_per_view;
 mod one_view_or_dead;
+mod preferred;
 mod restricted_once;
 mod seen;
 mod settled;
 mod single_sender;
 mod sle1;
 mod sle2;
+mod taken_over;
 #[cfg(test)]
 mod tests;
 mod view_agree;
@@ -61,9 +64,11 @@ mod while_stable;
 mod within;
 mod work_ends_first;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use bellwether_proto::election::Timing;
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Priority;
@@ -92,6 +97,23 @@ pub struct Facts {
     pub drift_ppm: u32,
     /// What members were told about leading, if they announce it.
     pub leading: Leading,
+    /// Who is preferred as the leader, as far as that is known.
+    pub preference: Preference,
+}
+
+/// Who is preferred as the leader.
+#[derive(Clone, Debug, Default)]
+pub struct Preference {
+    /// The priority of a node; 0 if it is not listed.
+    pub priority: BTreeMap<NodeId, u32>,
+    /// Who, when it leads, makes way for a node of higher priority, and after how long.
+    pub preempt: BTreeMap<NodeId, Span>,
+}
+
+impl Preference {
+    fn of(&self, node: NodeId) -> u32 {
+        self.priority.get(&node).copied().unwrap_or(0)
+    }
 }
 
 /// What members are told about leading.
@@ -123,7 +145,7 @@ impl Facts {
     }
 
     /// How long it takes to find somebody silent, to settle on another, and to be done with it.
-    fn calm(&self) -> Span {
+    pub(crate) fn calm(&self) -> Span {
         let Timing { delta, tau, .. } = self.timing;
         self.detector_latency.max(tau * 3 + delta * 4) + self.leading.settle + tau * 2
     }
@@ -325,6 +347,9 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::AnnouncedOnce => Box::new(announced_once::AnnouncedOnce::new(facts)),
         Property::WorkEndsFirst => Box::new(work_ends_first::WorkEndsFirst::new(facts)),
         Property::Answered => Box::new(answered::Answered::new(facts)),
+        Property::AnswerTrue => Box::new(answer_true::AnswerTrue::default()),
+        Property::TakenOver => Box::new(taken_over::TakenOver::new(facts)),
+        Property::Preferred => Box::new(preferred::Preferred::new(facts)),
         Property::Led => Box::new(led::Led::new(facts)),
         Property::History => Box::new(history::History::default()),
         Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::new(facts)),

@@ -25,6 +25,7 @@ pub const KNOWN: &[Defect] = &[
     known(Protocol::AsyncBully, Property::EpochGrows, "async-bully-two-lead-one-epoch.toml"),
     known(Protocol::AsyncBully, Property::EpochOnce, "async-bully-two-lead-one-epoch.toml"),
     known(Protocol::AsyncBully, Property::AnnouncedOnce, "async-bully-returns-and-leads.toml"),
+    known(Protocol::Adft, Property::Led, "adft-slow-after-a-pause.toml"),
     known(Protocol::Fjr, Property::EpochGrows, "fjr-two-lead-one-epoch.toml"),
     known(Protocol::Fjr, Property::Led, "fjr-silent-and-preferred.toml"),
     known(Protocol::FbOmega, Property::EpochOnce, "fb-omega-epoch-repeats.toml"),

@@ -151,6 +151,11 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
     }
 }
 
+/// When all that a scenario's events set off is over: leadership is given back, and whoever resigned stands again.
+pub fn over_by(scenario: &Scenario) -> Time {
+    Aftermath::of(scenario).last
+}
+
 /// Promises that hold "from some time on" must begin in the first half of a finite run.
 fn half_time(scenario: &Scenario) -> Time {
     Time::from_micros(scenario.until.as_micros() / 2)

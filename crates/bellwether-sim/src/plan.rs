@@ -9,6 +9,7 @@ pub mod flapping;
 pub mod limits;
 mod menu;
 pub mod model;
+mod programs;
 pub mod restricted;
 
 use std::collections::BTreeSet;
@@ -16,7 +17,6 @@ use std::collections::BTreeSet;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::leadership;
 use bellwether_proto::promise::Assumption;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
@@ -25,13 +25,15 @@ use rand_core::SeedableRng;
 use crate::chance::below;
 use crate::run::slowest_bound;
 use crate::scenario::{Fault, Latency, Planned, Scenario};
-use menu::{MENU, MENU_SYNCHRONOUS, Pick};
+use menu::{MENU, MENU_SILENT, MENU_SYNCHRONOUS, Pick};
 
 pub use limits::{Allowed, FaultClass, Limits, LimitsError};
 
 /// Of a plan's rage: the slowest link that it makes.
 const SLOWEST_PART: u64 = 5;
 const EVENTS_MAX: u64 = 24;
+/// The same where members are connected: what is promised there is promised once a group has settled, between two faults.
+const EVENTS_CONNECTED_MAX: u64 = 4;
 /// Periods of the leader after which adaptive timeouts have surely been learned.
 const PERIODS_TO_LEARN: u64 = 50;
 
@@ -48,27 +50,7 @@ pub fn draw_in_agent(protocol: Protocol, seed: u64) -> Scenario {
 /// The plan of that seed for an algorithm, within limits that [can be kept](Limits::check).
 pub fn draw_within(protocol: Protocol, variant: Variant, limits: &Limits, seed: u64) -> Scenario {
     let scenario = Drawing::new(protocol, variant, limits, seed).finish();
-    if limits.agent { in_agent(scenario, limits) } else { scenario }
-}
-
-/// The same, of nodes that are run as an agent runs them. About half of the messages that a fault waits for are of the
-/// leadership layer, unless it is said which.
-fn in_agent(mut scenario: Scenario, limits: &Limits) -> Scenario {
-    scenario.agent = true;
-    if limits.kinds.is_some() {
-        return scenario;
-    }
-    let mut rng = ChaCha8Rng::seed_from_u64(scenario.seed ^ 0x6167_656e);
-    for planned in &mut scenario.events {
-        if let Fault::DropNext { kind, .. } | Fault::CrashBeforeSend { kind, .. } = &mut planned.fault
-            && below(2, &mut rng) == 0
-        {
-            leadership::KINDS[below(leadership::KINDS.len() as u64, &mut rng) as usize]
-                .name()
-                .clone_into(kind);
-        }
-    }
-    scenario
+    if limits.agent { programs::add(scenario, limits) } else { scenario }
 }
 
 /// What a plan's faults may do.
@@ -76,6 +58,8 @@ fn in_agent(mut scenario: Scenario, limits: &Limits) -> Scenario {
 enum Mood {
     /// Only what a synchronous system allows: crashes and recoveries, every message within δ.
     Synchronous,
+    /// The same, but nodes may stop running for a while.
+    Silent,
     /// Loss, duplication, reordering, delay, pauses, cuts and partitions as well.
     Hostile,
 }
@@ -120,7 +104,7 @@ impl<'a> Drawing<'a> {
             self.spare_some();
         }
         let menu = self.menu();
-        for _ in 0..1 + self.below(EVENTS_MAX) {
+        for _ in 0..1 + self.below(self.events_max()) {
             if menu.is_empty() {
                 break; // What the network does must do.
             }
@@ -131,6 +115,10 @@ impl<'a> Drawing<'a> {
         }
         self.heal();
         self.scenario
+    }
+
+    fn events_max(&self) -> u64 {
+        if self.limits.agent && self.mood != Mood::Hostile { EVENTS_CONNECTED_MAX } else { EVENTS_MAX }
     }
 
     fn network(&mut self) {
@@ -148,12 +136,14 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// An algorithm that promises something only in a synchronous system gets one in most of its plans.
+    /// An algorithm that promises something only in a synchronous system gets one in most of its plans, and agents get one in
+    /// half of theirs.
     fn mood_and_detector(&mut self) {
         use DetectorKind::{Adaptive, Cooperative, Heartbeat, Perfect, Ping, Ring};
         // Where no fault is left that a synchronous system knows, there is no point in one.
         let synchronous = self.allows(FaultClass::Crash);
-        let hostile = !self.needs(Assumption::Reliable) || !synchronous || self.chance(40);
+        let connected = self.limits.agent && synchronous && self.chance(50);
+        let hostile = !connected && (!self.needs(Assumption::Reliable) || !synchronous || self.chance(40));
         let kinds: &[DetectorKind] = match (self.needs(Assumption::AccurateDetector), hostile) {
             (true, true) => &[Perfect],
             (true, false) => &[Perfect, Perfect, Ping, Heartbeat, Ring, Adaptive, Cooperative],
@@ -167,6 +157,18 @@ impl<'a> Drawing<'a> {
         if hostile {
             self.mood = Mood::Hostile;
             self.turn_hostile();
+        } else if connected {
+            self.connect();
+        }
+    }
+
+    /// The leadership layer promises most where members are connected with each other all the time: some of them may not run
+    /// for a while, or nobody comes back.
+    fn connect(&mut self) {
+        match self.below(3) {
+            0 => self.mood = Mood::Silent,
+            1 => drop(self.classes.remove(&FaultClass::Recover)),
+            _ => {}
         }
     }
 
@@ -240,6 +242,7 @@ impl<'a> Drawing<'a> {
     fn menu(&self) -> Vec<Pick> {
         let mood = match self.mood {
             Mood::Synchronous => &MENU[..MENU_SYNCHRONOUS],
+            Mood::Silent => &MENU[..MENU_SILENT],
             Mood::Hostile => &MENU[..],
         };
         mood.iter().copied().filter(|pick| self.offers(*pick)).collect()

@@ -25,7 +25,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::TraceEvent;
 
-use crate::check::{Facts, Finding, Judge, Leading};
+use crate::check::{Facts, Finding, Judge, Leading, Preference};
 use crate::environment::promises;
 use crate::scenario::{NODES_MAX, Scenario};
 use crate::trace_file::{Setup, TraceFile};
@@ -147,7 +147,9 @@ fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Prope
     for promise in promises(setup.protocol, setup.variant, kept.announced()) {
         let missing: Vec<_> =
             promise.under.iter().filter(|assumption| !kept.keeps(**assumption)).map(|a| a.name()).collect();
-        if !truth && !needs_no_truth(promise.property) {
+        if matches!(promise.property, Property::TakenOver | Property::Preferred) {
+            left_out.push((promise.property, "a trace does not tell priorities".to_owned()));
+        } else if !truth && !needs_no_truth(promise.property) {
             left_out.push((promise.property, "it needs the truth about what befell the nodes".to_owned()));
         } else if missing.is_empty() {
             judged.push(promise.property);
@@ -172,6 +174,7 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::EpochOnce
         | Property::WorkEndsFirst
         | Property::Answered
+        | Property::AnswerTrue
         | Property::History => true,
         // Nor would the votes of whoever is missing be counted.
         Property::RestrictedOnce
@@ -186,6 +189,8 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Settled
         | Property::EpochGrows
         | Property::AnnouncedOnce
+        | Property::TakenOver
+        | Property::Preferred
         | Property::Led
         | Property::FdComplete
         | Property::FdAccurate
@@ -235,6 +240,7 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
             successor_patience: defaults.successor_patience(),
             quorum: setup.protocol.spec().mode.needs(nodes),
         },
+        preference: Preference::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 use bellwether_proto::wire::{self, Channel};
 
-use crate::check::{Facts, Judge, Leading};
+use crate::check::{Facts, Judge, Leading, Preference};
 use crate::environment::{judged, largest_drift};
 use crate::journal::{Journal, Listener};
 use crate::report::{FinalNode, Played, Report};
@@ -67,6 +67,10 @@ pub fn facts(scenario: &Scenario) -> Facts {
             release_timeout: scenario.policy.release_timeout,
             successor_patience: scenario.successor_patience(),
             quorum: scenario.protocol.spec().mode.needs(scenario.nodes as usize),
+        },
+        preference: Preference {
+            priority: scenario.policy.priority.clone(),
+            preempt: scenario.policy.preempt.clone(),
         },
     }
 }

@@ -142,6 +142,25 @@ fn leads_somewhere(document: &Path, link: &str) -> bool {
             || fs::read_to_string(&target).is_ok_and(|text| anchors(&text).contains(anchor)))
 }
 
+/// Links are followed by another test, and scenarios are played by another; here each behaviour has one, or a test by its name.
+#[test]
+fn everything_that_an_agent_does_is_shown_by_a_scenario_or_a_test() {
+    let guide = fs::read_to_string(root().join("docs/guides/agent.md")).unwrap();
+    let (_, table) = guide.split_once("## What happens when").expect("the guide has the table");
+    let rows: Vec<_> = table.lines().skip_while(|line| !line.starts_with("|---")).skip(1).collect();
+    let rows: Vec<_> = rows.into_iter().take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 10, "the rows are found");
+    let sources = sources();
+    for row in rows {
+        let shown_by = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
+        let test = shown_by.strip_prefix("test `").and_then(|rest| rest.strip_suffix('`'));
+        let is_test = test.is_some_and(|test| {
+            sources.iter().any(|file| file.is_test() && file.text.contains(&format!("fn {test}()")))
+        });
+        assert!(shown_by.contains("/scenarios/") || is_test, "nothing shows {row}");
+    }
+}
+
 #[test]
 fn the_map_of_the_code_names_files_that_exist() {
     let crates = [("P/", "-proto"), ("S/", "-sim"), ("B/", ""), ("C/", "-cli"), ("R/", "-rain")];

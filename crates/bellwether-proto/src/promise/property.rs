@@ -168,6 +168,26 @@ properties! {
             timeout, its patience for a successor, and τ. It leaves instead of answering if it was asked \
             to. A node that crashes or is paused owes nothing any more",
     }
+    AnswerTrue = "ANSWER-TRUE", "Bellwether" {
+        promise: "what a node answers has been done",
+        judged: "a node that answers that it has resigned has announced, since it was asked or before, that it \
+            does not lead. If it answers that it has handed over, the named node has announced itself since \
+            then",
+    }
+    TakenOver = "TAKEN-OVER", "Bellwether" {
+        promise: "leadership that is handed to a node of a settled group is taken over",
+        judged: "no node answers that the other did not take over, if the group was settled when it was asked \
+            (see ANNOUNCED-ONCE), nothing else has befallen the group since, and no third node has a higher \
+            priority than the named one: leadership goes on to that",
+    }
+    Preferred = "PREFERRED", "Bellwether" {
+        promise: "of the nodes that could lead, one with the highest priority is chosen; a leader that is to \
+            make way does",
+        judged: "when a node announces itself that was not the last to do so, no node with a higher priority \
+            has been there for as long as a group takes to settle, unless a program chose the leader. And from \
+            c_L, the delay, and the time to release leadership after the last thing that befell the group, no \
+            leader that is to make way for a node with a higher priority leads while one is there",
+    }
     Led = "LED", "Bellwether" {
         promise: "while nothing befalls the group, in bounded time, every node that runs announces a leader \
             that runs",

@@ -40,6 +40,27 @@ fn who_leaves_after_it_lost_leadership_waits_for_its_work_and_for_nobody() {
     assert_eq!(rig.released(), [Step::StandAside(Time::NEVER), Step::Left]);
 }
 
+/// Nobody is waited for, but what is answered is true.
+#[test]
+fn whoever_is_alone_answers_when_it_has_ceased_to_lead() {
+    let mut rig = Rig::leading();
+    rig.leadership.unlink(rig.now, OTHER);
+    rig.ask(Command::Resign { hold: Hold::UntilTold });
+    assert_eq!(rig.released(), [Step::StandAside(Time::NEVER)], "no answer yet");
+    let answered = rig.announced(None, 1);
+    assert_eq!(answered, [Step::Tenure(Tenure::None), Step::Answer(TICKET, Ok(()))]);
+}
+
+#[test]
+fn asking_twice_to_leave_gives_the_work_no_more_time() {
+    let mut rig = Rig::leading();
+    rig.ask(Command::Leave);
+    let due = rig.release.deadline();
+    rig.now = rig.now + PATIENCE.work / 2;
+    rig.ask(Command::Leave);
+    assert_eq!(rig.release.deadline(), due);
+}
+
 #[test]
 fn a_leader_that_leaves_waits_for_the_next_but_not_for_ever() {
     for comes in [true, false] {

@@ -11,7 +11,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{TraceEvent, What};
+use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::disturbance::{disturbance, is_settled};
 use super::known::Known;
@@ -30,6 +30,8 @@ pub(super) struct AnnouncedOnce {
 }
 
 struct Aftermath {
+    /// At whom.
+    node: NodeId,
     /// What began it.
     of: String,
     kind: Discriminant<What>,
@@ -37,10 +39,21 @@ struct Aftermath {
     announced: Option<(NodeId, u64)>,
 }
 
+impl Aftermath {
+    /// Whether the node was asked for something, or leadership was asked back from it: that it goes aside is no other thing.
+    fn asked(&self, node: NodeId) -> bool {
+        self.node == node && self.kind == discriminant(&What::Program(Program::Left))
+    }
+}
+
 impl AnnouncedOnce {
     pub(super) fn new(facts: &Facts) -> Self {
-        let start =
-            Aftermath { of: "all came up".to_owned(), kind: discriminant(&What::Recover), announced: None };
+        let start = Aftermath {
+            node: NodeId(0),
+            of: "all came up".to_owned(),
+            kind: discriminant(&What::Recover),
+            announced: None,
+        };
         Self {
             calm: facts.stretched(facts.calm()),
             settled: false,
@@ -51,14 +64,15 @@ impl AnnouncedOnce {
         }
     }
 
-    fn disturb(&mut self, at: Time, kind: Discriminant<What>, of: String) {
+    fn disturb(&mut self, event: &TraceEvent, of: String) {
+        let (at, node, kind) = (event.at, event.node, discriminant(&event.what));
         if at == self.disturbed {
             // What is of one kind and happens at one instant befalls the group once; a crash and a return are two things.
             self.judging.take_if(|judging| judging.kind != kind);
             return;
         }
         let was_settled = self.settled && at >= self.disturbed + self.calm;
-        self.judging = was_settled.then_some(Aftermath { of, kind, announced: None });
+        self.judging = was_settled.then_some(Aftermath { node, of, kind, announced: None });
         self.disturbed = at;
     }
 
@@ -80,7 +94,9 @@ impl Checker for AnnouncedOnce {
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         let TraceEvent { at, node, what, .. } = *event;
         if let Some(of) = disturbance(known, event) {
-            self.disturb(at, discriminant(&what), of);
+            self.disturb(event, of);
+        } else if known.passage().is_some() && !self.judging.as_ref().is_some_and(|since| since.asked(node)) {
+            self.disturb(event, format!("{node} went aside"));
         } else if let What::Node(Event::Announced(Announcement { leader, epoch, .. })) = what {
             if leader == Some(node) {
                 self.announce(at, node, epoch);

@@ -17,7 +17,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_proto::view::{Members, Status};
 
 use super::elected::Standing;
-use super::known::Known;
+use super::known::{Known, Passage};
 use super::views::Views;
 use super::within::Within;
 use super::{Checker, Facts, Verdict, Violation};
@@ -128,7 +128,7 @@ impl Checker for FakeClean {
                     self.violation.get_or_insert(Violation { at: event.at, what });
                 }
             }
-            What::Crash => drop(self.nodes.remove(&event.node)),
+            _ if known.passage() == Some(Passage::Gone) => drop(self.nodes.remove(&event.node)),
             _ => {}
         }
         self.within.while_stable(known, event);

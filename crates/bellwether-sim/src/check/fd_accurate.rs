@@ -13,7 +13,7 @@ use bellwether_proto::io::Event;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
-use super::known::{Known, index};
+use super::known::{Known, Passage, index};
 use super::views::Views;
 use super::{Checker, Facts, Verdict, Violation};
 
@@ -149,10 +149,14 @@ impl FdAccurate {
 impl Checker for FdAccurate {
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         self.step.0 += 1;
+        match known.passage() {
+            Some(Passage::Gone) => self.armed[index(event.node)].clear(),
+            Some(Passage::Back) => self.came_up[index(event.node)] = Some(self.step),
+            None => {}
+        }
         match event.what {
             What::Node(reported) => self.report(known, event.node, reported),
-            What::Crash => self.armed[index(event.node)].clear(),
-            What::Recover => self.came_up[index(event.node)] = Some(self.step),
+            What::Crash | What::Recover => {}
             What::Mend(peer) => self.trouble(Pair::of(event.node, peer), event.at),
             What::Drop(msg, _) | What::Late(msg) => {
                 self.trouble(Pair::of(msg.from, msg.to), event.at);

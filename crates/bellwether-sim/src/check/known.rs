@@ -24,7 +24,17 @@ pub(super) struct Known {
     cut_one_way: usize,
     paused: usize,
     stable_since: Option<Time>,
+    passage: Option<Passage>,
     version: u64,
+}
+
+/// Who is there changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passage {
+    /// The node crashed, or stands aside.
+    Gone,
+    /// It came up, or stands again.
+    Back,
 }
 
 impl Known {
@@ -38,6 +48,7 @@ impl Known {
             cut_one_way: 0,
             paused: 0,
             stable_since: Some(Time::ZERO),
+            passage: None,
             version: 0,
         }
     }
@@ -57,6 +68,12 @@ impl Known {
     /// `None` while it is not: a node is paused or a link is cut one way.
     pub(super) fn stable_since(&self) -> Option<Time> {
         self.stable_since
+    }
+
+    /// Whether the node of the last event went or came with it. To the others it is the same whether somebody crashes or
+    /// stands aside.
+    pub(super) fn passage(&self) -> Option<Passage> {
+        self.passage
     }
 
     pub(super) fn is_paused(&self, id: NodeId) -> bool {
@@ -95,6 +112,7 @@ impl Known {
     pub(super) fn apply(&mut self, event: &TraceEvent) {
         debug_assert!(event.at >= self.now, "a trace is in order of time");
         self.now = event.at;
+        self.passage = None;
         let stays_stable = match event.what {
             What::Crash => self.crash(event.node),
             What::Recover => self.recover(event.node),
@@ -123,12 +141,14 @@ impl Known {
         (node.announced, node.task, node.aside) = (None, None, false);
         (node.installed, node.remembers) = (None, false);
         node.playing_dead.set(false, now);
+        self.passage = Some(Passage::Gone);
         self.version += 1;
         Stays::Disturbed
     }
 
     fn recover(&mut self, id: NodeId) -> Stays {
         self.node_mut(id).up = true;
+        self.passage = Some(Passage::Back);
         self.version += 1;
         Stays::Disturbed
     }
@@ -176,7 +196,8 @@ impl Known {
                 let was_aside = mem::replace(&mut node.aside, aside);
                 self.version += 1;
                 if was_aside != aside {
-                    return Stays::Disturbed; // As if it had failed, or come back.
+                    self.passage = Some(if aside { Passage::Gone } else { Passage::Back });
+                    return Stays::Disturbed;
                 }
             }
             Event::PlayDead => self.node_mut(id).playing_dead.set(true, now),

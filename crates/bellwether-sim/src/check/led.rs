@@ -34,7 +34,7 @@ impl Checker for Led {
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
-        if disturbance(known, event).is_some() {
+        if known.passage().is_some() || disturbance(known, event).is_some() {
             self.within.restart(Some(event.at), self.bound);
         }
     }

@@ -99,7 +99,7 @@ impl Checker for LinkHistory {
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         match event.what {
             What::Node(Event::Link(turn)) => self.turned(event, turn),
-            What::Crash | What::Recover => self.latest.retain(|(node, _), _| *node != event.node),
+            _ if known.passage().is_some() => self.latest.retain(|(node, _), _| *node != event.node),
             _ => {}
         }
         self.within.while_stable(known, event);

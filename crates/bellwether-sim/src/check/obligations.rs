@@ -11,7 +11,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::Facts;
-use super::known::{Known, index};
+use super::known::{Known, Passage, index};
 use super::views::Views;
 
 pub(super) struct Obligations {
@@ -90,17 +90,21 @@ impl Obligations {
 
     pub(super) fn observe(&mut self, known: &Known, event: &TraceEvent) {
         let TraceEvent { at, node, what, .. } = *event;
-        match what {
-            What::Node(reported) => self.report(known, node, reported),
-            What::Crash => {
+        match known.passage() {
+            Some(Passage::Gone) => {
                 self.disarm_all(node);
                 self.company_changed(known, at);
-                self.subject_crashed(known, node);
+                self.subject_gone(known, node);
             }
-            What::Recover => {
-                self.subject_recovered(node);
+            Some(Passage::Back) => {
+                self.subject_back(node);
                 self.company_changed(known, at);
             }
+            None => {}
+        }
+        match what {
+            What::Node(reported) => self.report(known, node, reported),
+            What::Crash | What::Recover => {}
             What::Pause | What::Resume => {
                 self.reconsider(known, node, at);
                 self.company_changed(known, at);
@@ -162,14 +166,14 @@ impl Obligations {
         }
     }
 
-    fn subject_crashed(&mut self, known: &Known, subject: NodeId) {
+    fn subject_gone(&mut self, known: &Known, subject: NodeId) {
         for watcher in self.watchers(subject) {
             self.oblige(known, Parties { watcher, subject });
         }
     }
 
     /// "The FD is not required to report that a node is down if the node eventually recovers."
-    fn subject_recovered(&mut self, subject: NodeId) {
+    fn subject_back(&mut self, subject: NodeId) {
         for watcher in self.watchers(subject) {
             self.close(Parties { watcher, subject });
         }

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod announced_once;
+mod answer_true;
 mod answered;
 mod detectors;
 mod elections;
@@ -17,9 +18,11 @@ mod judge;
 mod led;
 mod link_history;
 mod omega;
+mod preferred;
 mod reference;
 mod settled;
 mod single_sender;
+mod taken_over;
 mod work_ends_first;
 
 use bellwether_proto::election::Timing;
@@ -34,7 +37,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 use bellwether_proto::view::{Status, View};
 
-use super::{Facts, Judge, Leading, Violation};
+use super::{Facts, Judge, Leading, Preference, Violation};
 
 /// A trace under construction.
 #[derive(Clone)]
@@ -72,6 +75,7 @@ impl Trace {
                 successor_patience: Span::millis(96),
                 quorum: 1,
             },
+            preference: Preference::default(),
         };
         Self { facts, now: Time::ZERO, events: Vec::new() }
     }

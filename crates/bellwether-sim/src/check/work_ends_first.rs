@@ -24,6 +24,8 @@ pub(super) struct WorkEndsFirst {
     work: BTreeMap<NodeId, Work>,
     /// By node: whether it has worked in the leadership that it announced last.
     worked: BTreeMap<NodeId, bool>,
+    /// By node: the epoch of the last leadership that it announced to have given back.
+    gave_back: BTreeMap<NodeId, u64>,
     /// Whether every message arrived in time so far.
     hears_all: bool,
     judged: bool,
@@ -32,7 +34,10 @@ pub(super) struct WorkEndsFirst {
 
 #[derive(Clone, Copy)]
 struct Work {
-    asked_back: Option<Time>,
+    /// The epoch in which it began.
+    epoch: u64,
+    /// Since when.
+    to_end: Option<Time>,
 }
 
 impl WorkEndsFirst {
@@ -42,6 +47,7 @@ impl WorkEndsFirst {
             drift_ppm: u64::from(facts.drift_ppm),
             work: BTreeMap::new(),
             worked: BTreeMap::new(),
+            gave_back: BTreeMap::new(),
             hears_all: true,
             judged: false,
             violation: None,
@@ -50,13 +56,13 @@ impl WorkEndsFirst {
 
     fn told(&mut self, at: Time, node: NodeId, told: Program) {
         match told {
-            Program::WorkBegins { .. } => {
-                self.work.insert(node, Work { asked_back: None });
+            Program::WorkBegins { epoch } => {
+                self.work.insert(node, Work { epoch, to_end: None });
                 self.worked.insert(node, true);
             }
             Program::AskedBack { .. } => {
                 if let Some(work) = self.work.get_mut(&node) {
-                    work.asked_back.get_or_insert(at);
+                    work.to_end.get_or_insert(at);
                 }
             }
             Program::WorkEnds => drop(self.work.remove(&node)),
@@ -70,9 +76,13 @@ impl WorkEndsFirst {
             return;
         }
         self.judged |= self.worked.get(&giver) == Some(&true);
-        let Some(Work { asked_back }) = self.work.get(&giver) else { return };
+        let Some(Work { epoch, to_end }) = self.work.get(&giver) else { return };
+        // Others may speak of that when the giver leads again already.
+        if self.gave_back.get(&giver).is_some_and(|given_back| given_back < epoch) {
+            return;
+        }
         let timeout = self.release_timeout;
-        let what = match asked_back {
+        let what = match to_end {
             Some(since) if self.has_had_its_time(at.since(*since)) => return,
             Some(since) => format!(
                 "{node} announces that {giver} has given leadership back, whose work goes on {} after it was to end: it \
@@ -86,9 +96,9 @@ impl WorkEndsFirst {
         self.violation.get_or_insert(Violation { at, what });
     }
 
-    /// A clock that is fast thinks so a little early.
+    /// A clock that is fast thinks so a little early, and no clock has less than microseconds.
     fn has_had_its_time(&self, passed: Span) -> bool {
-        let passed = u128::from(passed.as_micros()) * u128::from(1_000_000 + 2 * self.drift_ppm);
+        let passed = u128::from(passed.as_micros() + 1) * u128::from(1_000_000 + 2 * self.drift_ppm);
         passed >= u128::from(self.release_timeout.as_micros()) * 1_000_000
     }
 }
@@ -98,11 +108,20 @@ impl Checker for WorkEndsFirst {
         let TraceEvent { at, node, what, .. } = *event;
         match what {
             What::Program(told) => self.told(at, node, told),
-            What::Node(Event::Announced(Announcement { leader, cause, .. })) => {
+            What::Node(Event::Announced(Announcement { leader, cause, epoch })) => {
                 if let Cause::Resigned(giver) | Cause::HandedOver(giver, _) = cause
                     && (leader == Some(node) || leader.is_none() && node == giver)
                 {
+                    if node == giver && leader.is_none() {
+                        self.gave_back.insert(node, epoch);
+                    }
                     self.given_back(at, node, giver);
+                }
+                if leader != Some(node)
+                    && let Some(work) = self.work.get_mut(&node)
+                {
+                    // If leadership was lost by force, whatever is asked from now on finds work that is to end.
+                    work.to_end.get_or_insert(at);
                 }
             }
             What::Crash => {

@@ -1,6 +1,6 @@
 //! The state of the world after a scenario's events, for promises that hold from some time on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
@@ -10,12 +10,15 @@ use crate::scenario::{Fault, Planned, REDIAL, Scenario};
 /// The faults that last to the end.
 #[derive(Debug, Default)]
 pub(super) struct Aftermath {
-    /// When the last event happens.
-    last: Time,
+    /// When all that the last event sets off is over.
+    pub(super) last: Time,
     /// The nodes that are down at the end.
     pub(super) down: BTreeSet<NodeId>,
     /// Whether anybody came back.
     pub(super) recoveries: bool,
+    /// Who may stand aside at the end: only the leader does as it is asked, and who that is nobody knows beforehand.
+    /// By node: when it does so at the latest.
+    aside: BTreeMap<NodeId, Time>,
     paused: BTreeSet<NodeId>,
     /// Who still waits to crash at a message that it may never send.
     trapped: BTreeSet<NodeId>,
@@ -33,6 +36,7 @@ impl Aftermath {
         for planned in events {
             aftermath.last = aftermath.last.max(ends(scenario, planned));
             aftermath.befall(&planned.fault);
+            aftermath.ask(scenario, planned);
         }
         aftermath.last = aftermath.last.max(makes_way(scenario, aftermath.last));
         aftermath
@@ -42,6 +46,26 @@ impl Aftermath {
     pub(super) fn is_quiet_from(&self, time: Time) -> bool {
         let over = self.paused.is_empty() && self.trapped.is_empty() && !self.broken_links;
         self.last <= time && over && self.loss == 0.0
+    }
+
+    /// How many may be gone at the end: they are down, or stand aside.
+    pub(super) fn gone(&self) -> usize {
+        self.down.len() + self.aside.keys().filter(|node| !self.down.contains(node)).count()
+    }
+
+    fn ask(&mut self, scenario: &Scenario, Planned { at, fault }: &Planned) {
+        let lasts = |hold: Span| *at + hold >= scenario.until;
+        let asked = match fault {
+            Fault::Resign(nodes) if lasts(scenario.policy.resign_hold) => nodes.as_slice(),
+            Fault::ResignFor { node, hold } if hold.is_none_or(lasts) => std::slice::from_ref(node),
+            Fault::Stand(nodes) => {
+                return self.aside.retain(|node, aside_by| !(nodes.contains(node) && *aside_by <= *at));
+            }
+            Fault::Crash(nodes) => return self.aside.retain(|node, _| !nodes.contains(node)),
+            _ => return,
+        };
+        let aside_by = *at + scenario.policy.release_timeout;
+        self.aside.extend(asked.iter().map(|node| (*node, aside_by)));
     }
 
     fn befall(&mut self, fault: &Fault) {

@@ -51,11 +51,16 @@ pub(super) fn promises(spec: &Spec) -> Vec<Promise> {
         Promise { property: Property::EpochOnce, under: once },
         Promise { property: Property::WorkEndsFirst, under: &[] },
         Promise { property: Property::Answered, under: &[] },
+        Promise { property: Property::AnswerTrue, under: &[] },
         Promise { property: Property::Led, under: CONNECTED_BUT_FOR_PAUSES },
     ]);
     // Groups that merge one after the other each have a leader, which counts for itself.
     if !spec.merges() {
         promises.push(Promise { property: Property::AnnouncedOnce, under: CONNECTED });
+    }
+    if spec.hands_over {
+        promises.push(Promise { property: Property::TakenOver, under: CONNECTED });
+        promises.push(Promise { property: Property::Preferred, under: CONNECTED });
     }
     promises
 }

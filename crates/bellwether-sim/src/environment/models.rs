@@ -11,11 +11,13 @@ use crate::scenario::{Model, ModelKind, Scenario};
 
 /// Whether the world keeps one of the assumptions about what some node's links do from some time on.
 pub(super) fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
-    let down = Aftermath::of(scenario).down;
+    let aftermath = Aftermath::of(scenario);
+    let gone = aftermath.gone();
+    let down = aftermath.down;
     let mut up = scenario.ids().filter(|id| !down.contains(id));
     let t = scenario.t() as usize;
     match assumption {
-        Assumption::FewCrashes => down.len() <= scenario.few() as usize,
+        Assumption::FewCrashes => gone <= scenario.few() as usize,
         Assumption::StrongestReachesAll => {
             up.next().is_some_and(|strongest| reaches_all(scenario, strongest))
         }

@@ -40,3 +40,5 @@ pub(super) const MENU: [Pick; 14] = {
 };
 /// That many of them happen in a synchronous system.
 pub(super) const MENU_SYNCHRONOUS: usize = 5;
+/// That many, if nodes may stop running as well.
+pub(super) const MENU_SILENT: usize = 8;

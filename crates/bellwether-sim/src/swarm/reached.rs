@@ -66,13 +66,25 @@ pub enum Situation {
     OldLifeRefused,
     /// Another leader than before was announced to an application.
     AnnouncedAnother,
+    /// A leader resigned.
+    Resigned,
+    /// A leader handed over to another.
+    HandedOver,
+    /// A leader was to make way although nobody had asked it to do anything.
+    MadeWay,
+    /// A leader's work did not end in time.
+    WorkGivenUp,
+    /// A node left.
+    Left,
+    /// A connection ended with a goodbye.
+    Unlinked,
     /// A message of that kind was received.
     Received(&'static str),
 }
 
 impl Situation {
     /// All but the kinds of message received, which depend on the algorithm.
-    pub const COMMON: [Self; 23] = [
+    pub const COMMON: [Self; 29] = [
         Self::ConcurrentElections,
         Self::OrganiserCrashed,
         Self::OrganiserBack,
@@ -96,6 +108,12 @@ impl Situation {
         Self::Late,
         Self::OldLifeRefused,
         Self::AnnouncedAnother,
+        Self::Resigned,
+        Self::HandedOver,
+        Self::MadeWay,
+        Self::WorkGivenUp,
+        Self::Left,
+        Self::Unlinked,
     ];
 
     /// A few words for it; of a kind of message, the kind.
@@ -124,6 +142,12 @@ impl Situation {
             Self::Late => "message late",
             Self::OldLifeRefused => "old life refused",
             Self::AnnouncedAnother => "another leader announced",
+            Self::Resigned => "leader resigned",
+            Self::HandedOver => "leader handed over",
+            Self::MadeWay => "leader made way",
+            Self::WorkGivenUp => "work given up",
+            Self::Left => "node left",
+            Self::Unlinked => "connection ended with a goodbye",
             Self::Received(kind) => kind,
         }
     }
@@ -199,7 +223,10 @@ impl Mix {
             Situation::OldLifeRefused => {
                 restarts && has(Delay) && any_order && self.variant == Variant::Repaired
             }
-            Situation::AnnouncedAnother => self.agent,
+            Situation::AnnouncedAnother | Situation::Resigned | Situation::WorkGivenUp => self.agent,
+            Situation::HandedOver | Situation::MadeWay => self.agent && self.spec.hands_over,
+            Situation::Left => self.agent && restarts,
+            Situation::Unlinked => self.agent && has(Partition),
             Situation::Received(_) => true,
         }
     }
@@ -214,6 +241,7 @@ impl Mix {
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
             Property::EpochGrows | Property::EpochOnce | Property::AnnouncedOnce => false,
             Property::WorkEndsFirst | Property::Answered | Property::Led => false,
+            Property::AnswerTrue | Property::TakenOver | Property::Preferred => false,
             Property::History | Property::RestrictedOnce => false,
             Property::FdComplete | Property::FdAccurate | Property::FdLatency => false,
             Property::LinkHistory | Property::ViewAgree | Property::OneLeaderPerView => false,
@@ -247,7 +275,7 @@ impl Mix {
 /// The situations that occurred in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
-    common: u32,
+    common: u64,
     /// By place in the algorithm's list of kinds.
     kinds: u32,
     protocol: Protocol,

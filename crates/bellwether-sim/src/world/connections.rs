@@ -4,14 +4,14 @@
 //! nobody is told. When a process ends, the other end of its connections is told, as fast as a message would be; if a cut is
 //! in the way, when that is mended. One that ends with a goodbye is dialled again after a while; until then nothing passes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Input;
 use bellwether_proto::leadership::KINDS;
-use bellwether_proto::time::Span;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::What;
 use slab::Slab;
 
@@ -29,6 +29,8 @@ pub(super) struct Connections {
     unsaid: Vec<(usize, News)>,
     /// News on its way.
     on_its_way: Slab<(usize, News)>,
+    /// By who is told, and of whom: when the last news arrives.
+    told: BTreeMap<(usize, usize), Time>,
 }
 
 /// What a node is told that is no message, and what else happens after a while.
@@ -183,13 +185,19 @@ impl<E: Election> World<'_, E> {
         self.record_severed(other, one, was_severed[1]);
     }
 
-    /// Sends news on its way. The kernel repeats what the network loses.
+    /// Sends news on its way. The kernel repeats what the network loses. News of one peer keep their order, whatever the
+    /// messages do: an agent does not take the end of an earlier connection for that of a later one.
     fn tell(&mut self, to: usize, news: News) {
         let from = news.peer().map_or(to, index);
-        let arrives = match self.net.carry(self.now, from, to, KINDS[0], &mut self.rng) {
+        let mut arrives = match self.net.carry(self.now, from, to, KINDS[0], &mut self.rng) {
             Fate::Arrives(first, _) => first,
             Fate::Lost(_) => self.now,
         };
+        if let Some(connections) = &mut self.connections {
+            let told = connections.told.entry((to, from)).or_default();
+            arrives = arrives.max(*told);
+            *told = arrives;
+        }
         self.later(to, arrives.since(self.now), news);
     }
 

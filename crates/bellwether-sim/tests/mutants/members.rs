@@ -78,6 +78,51 @@ pub(super) fn answered_notices_a_member_that_keeps_silent() {
 }
 
 #[test]
+pub(super) fn answer_true_notices_a_member_that_says_yes_to_everything() {
+    let scenario = members(Protocol::Fjr, &[(5, Fault::Transfer { from: NodeId(1), to: NodeId(2) })]);
+    let judged = |trace: &[TraceEvent]| {
+        let mut judge = Judge::new(facts(&scenario), &[Property::AnswerTrue]);
+        trace.iter().for_each(|event| judge.observe(event));
+        broken(&judge.finish(scenario.until), Property::AnswerTrue)
+    };
+    let mut trace = trace(&scenario);
+    assert!(!judged(&trace), "it has handed over");
+    let answered = |event: &TraceEvent| matches!(event.what, What::Program(Program::Answered { .. }));
+    let asked = |event: &TraceEvent| matches!(event.what, What::Program(Program::Asked { .. }));
+    let answer = trace.remove(trace.iter().position(answered).expect("it answers"));
+    let asked = trace.iter().position(asked).expect("it was asked");
+    trace.insert(asked + 1, TraceEvent { at: trace[asked].at, ..answer });
+    assert!(judged(&trace), "not noticed");
+}
+
+#[test]
+pub(super) fn taken_over_notices_a_hand_over_that_nobody_hears_of() {
+    let scenario = members(Protocol::Fjr, &[(5, Fault::Transfer { from: NodeId(1), to: NodeId(2) })]);
+    is_caught(&scenario, Property::TakenOver, |world| {
+        world.set_relay(altering(|msg| match msg {
+            LeadershipMsg::HandOver { .. } => LeadershipMsg::HandOver { to: NodeId(3) },
+            other => other,
+        }));
+    });
+}
+
+#[test]
+pub(super) fn preferred_notices_members_that_hide_their_priority() {
+    let faults =
+        [(5, Fault::Crash(ids([1]))), (6, Fault::Recover(ids([1]))), (15, Fault::Crash(ids([3])))];
+    let mut scenario = members(Protocol::Fjr, &faults);
+    scenario.policy.priority = [(NodeId(2), 5), (NodeId(3), 10)].into();
+    is_caught(&scenario, Property::Preferred, |world| {
+        world.set_relay(altering(|msg| match msg {
+            LeadershipMsg::Follow { round, epoch, of, count, .. } => {
+                LeadershipMsg::Follow { round, epoch, of, priority: 0, count }
+            }
+            other => other,
+        }));
+    });
+}
+
+#[test]
 pub(super) fn led_notices_members_that_are_never_told_who_leads() {
     let scenario = members(Protocol::Fjr, &[]);
     is_caught(&scenario, Property::Led, |world| {

@@ -2,9 +2,10 @@
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Event, Refusal};
+use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::{Kind, Layer};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 use bellwether_proto::view::{Status, View};
 
 use super::{Reached, Situation};
@@ -47,6 +48,8 @@ struct Seen {
     /// When it wrote to disk, if it has sent nothing since.
     persisted: Option<Time>,
     announced: Option<NodeId>,
+    /// How many answers it owes its program.
+    owes: u32,
 }
 
 /// What is known of one direction between two nodes.
@@ -82,6 +85,7 @@ impl Spotter {
             plays_dead: false,
             persisted: None,
             announced: None,
+            owes: 0,
         };
         let line = Line { cut: false, watched: None, newest: 0, recent: [0; REMEMBERED], asked: (0, 0) };
         Self {
@@ -111,7 +115,8 @@ impl Spotter {
             What::Recv(msg, _) => self.received(&msg),
             What::Drop(_, DropReason::Lost | DropReason::Dropped) => self.reached.add(Situation::Lost),
             What::Drop(_, DropReason::Cut | DropReason::Down) | What::Deadline | What::Slow(_) => {}
-            What::Unlinked(_) | What::Program(_) => {}
+            What::Unlinked(_) => self.reached.add(Situation::Unlinked),
+            What::Program(told) => self.program(node, told),
             What::Late(_) => self.reached.add(Situation::Late),
             What::Persist(_) => self.nodes[index(node)].persisted = Some(at),
             What::Node(ref told) => self.told(at, node, told),
@@ -155,7 +160,7 @@ impl Spotter {
     fn told(&mut self, at: Time, node: NodeId, event: &Event) {
         match *event {
             Event::View(view) => self.shows(node, view),
-            Event::Announced(announced) => self.announced(node, announced.leader),
+            Event::Announced(announced) => self.announced(node, announced),
             Event::Watch(peer) => self.line(peer, node).watched = Some(at),
             Event::Unwatch(peer) => self.line(peer, node).watched = None,
             Event::UnwatchAll => self.forget_watches(node),
@@ -166,7 +171,8 @@ impl Spotter {
                 self.reached.add(Situation::OldLifeRefused);
             }
             Event::Link(_) | Event::Members(_) | Event::Pending(_) => {}
-            Event::Refused { .. } | Event::Reborn(_) | Event::GivenUp | Event::Group(_) => {}
+            Event::GivenUp => self.reached.add(Situation::WorkGivenUp),
+            Event::Refused { .. } | Event::Reborn(_) | Event::Group(_) => {}
         }
     }
 
@@ -210,7 +216,23 @@ impl Spotter {
         }
     }
 
-    fn announced(&mut self, id: NodeId, leader: Option<NodeId>) {
+    fn program(&mut self, id: NodeId, told: Program) {
+        let node = &mut self.nodes[index(id)];
+        match told {
+            Program::Asked { .. } => node.owes += 1,
+            Program::Answered { .. } => node.owes = node.owes.saturating_sub(1),
+            Program::AskedBack { .. } if node.owes == 0 => self.reached.add(Situation::MadeWay),
+            Program::Left => self.reached.add(Situation::Left),
+            Program::AskedBack { .. } | Program::WorkBegins { .. } | Program::WorkEnds => {}
+        }
+    }
+
+    fn announced(&mut self, id: NodeId, Announcement { leader, cause, .. }: Announcement) {
+        match cause {
+            Cause::Resigned(who) if who == id => self.reached.add(Situation::Resigned),
+            Cause::HandedOver(_, to) if leader == Some(to) => self.reached.add(Situation::HandedOver),
+            _ => {}
+        }
         let node = &mut self.nodes[index(id)];
         if node.announced.is_some() && leader.is_some() && node.announced != leader {
             self.reached.add(Situation::AnnouncedAnother);
@@ -241,6 +263,7 @@ impl Spotter {
         node.plays_dead = false;
         node.persisted = None;
         node.announced = None;
+        node.owes = 0;
         for (situation, occurred) in [
             (Situation::LeaderCrashed, leads),
             (Situation::OrganiserCrashed, status == Status::Election),

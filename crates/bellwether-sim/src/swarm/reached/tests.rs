@@ -7,8 +7,9 @@ use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Kind;
+use bellwether_proto::tenure::{Command, Ticket};
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
 use bellwether_proto::view::{Status, View};
 
 use super::*;
@@ -52,6 +53,23 @@ fn received(id: u64, from: u32, to: u32) -> What {
 fn tells(situation: Situation, has: &[(u64, u32, What)], has_not: &[(u64, u32, What)]) {
     assert!(reached(has).contains(&situation), "{situation}");
     assert!(!reached(has_not).contains(&situation), "{situation}");
+}
+
+#[test]
+fn programs() {
+    let announces = |leader: Option<u32>, cause| {
+        What::Node(Event::Announced(Announcement { leader: leader.map(NodeId), epoch: 1, cause }))
+    };
+    let resigned = Cause::Resigned(NodeId(1));
+    tells(Situation::Resigned, &[(0, 1, announces(None, resigned))], &[(0, 2, announces(None, resigned))]);
+    let handed = Cause::HandedOver(NodeId(1), NodeId(2));
+    tells(Situation::HandedOver, &[(0, 2, announces(Some(2), handed))], &[(0, 1, announces(None, handed))]);
+    let asked = What::Program(Program::Asked { ticket: Ticket(1), command: Command::Leave });
+    let back = What::Program(Program::AskedBack { epoch: 1 });
+    tells(Situation::MadeWay, &[(0, 1, back)], &[(0, 1, asked), (0, 1, back)]);
+    tells(Situation::WorkGivenUp, &[(0, 1, What::Node(Event::GivenUp))], &[(0, 1, back)]);
+    tells(Situation::Left, &[(0, 1, What::Program(Program::Left))], &[(0, 1, asked)]);
+    tells(Situation::Unlinked, &[(0, 1, What::Unlinked(NodeId(2)))], &[(0, 1, What::Cut(NodeId(2)))]);
 }
 
 #[test]
