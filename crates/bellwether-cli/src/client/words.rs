@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::duration::rough;
-use crate::schema::{Cause, Change, Group, Leader};
+use crate::schema::{Change, Group, Leader};
 
 /// `node 3 leads, epoch 7`
 pub(crate) fn leads(leader: &Leader) -> String {
@@ -16,27 +16,10 @@ pub(crate) fn leads(leader: &Leader) -> String {
 
 /// `node 3 leads, epoch 7 (node 1 is gone)`
 pub(crate) fn change(change: &Change) -> String {
-    let why = cause(&change.cause, change.leader);
+    let why = &change.cause.text;
     match change.leader {
         Some(id) => format!("node {id} leads, epoch {} ({why})", change.epoch),
         None => format!("nobody leads, epoch {} is over ({why})", change.epoch),
-    }
-}
-
-/// Why that leader leads, or why nobody does, in a few words; in the agent's own, if the cause is of a kind that is not known
-/// here.
-pub(crate) fn cause(cause: &Cause, leader: Option<u32>) -> String {
-    match (cause.kind.as_str(), cause.node, cause.to) {
-        ("started", ..) => "came up".to_owned(),
-        ("gone", Some(node), _) => format!("node {node} is gone"),
-        ("silent", Some(node), _) => format!("node {node} was silent"),
-        ("resigned", Some(node), _) => format!("node {node} resigned"),
-        ("handed_over", Some(from), Some(to)) => format!("node {from} handed over to {to}"),
-        ("outranked", Some(node), _) if leader == Some(node) => "elected again".to_owned(),
-        ("outranked", ..) if leader.is_none() => "a new election".to_owned(),
-        ("outranked", Some(node), _) => format!("preferred to node {node}"),
-        ("merged", ..) => "two groups met".to_owned(),
-        _ => cause.text.clone(),
     }
 }
 

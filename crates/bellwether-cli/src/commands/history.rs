@@ -78,6 +78,6 @@ fn cells(change: &Change, end: Option<u64>) -> Vec<String> {
         change.leader.map_or_else(|| "-".to_owned(), |id| id.to_string()),
         change.epoch.to_string(),
         rough(lasted),
-        words::cause(&change.cause, change.leader),
+        change.cause.text.clone(),
     ]
 }

@@ -50,7 +50,7 @@ fn leadership_is_transferred_to_whom_one_likes() {
         assert!(higher > epoch, "{epoch}, {higher}");
         let change = last_change(&cluster, to);
         let (kind, from) = (&change["cause"]["kind"], &change["cause"]["node"]);
-        assert_eq!((kind, from, &change["cause"]["to"]), (&"handed_over".into(), &leader.into(), &to.into()));
+        assert_eq!((kind, from, &change["cause"]["to"]), (&"handed-over".into(), &leader.into(), &to.into()));
         (leader, epoch) = (next, higher);
     }
 }

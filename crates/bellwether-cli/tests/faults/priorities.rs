@@ -41,5 +41,5 @@ fn a_leader_gives_way_to_the_preferred_node_once_that_has_been_there_for_a_while
     let history = cluster.get(2, "/v1/history").json();
     let change = history["changes"].as_array().and_then(|changes| changes.last()).expect("a change");
     let (kind, from) = (&change["cause"]["kind"], &change["cause"]["node"]);
-    assert_eq!((kind, from), (&"handed_over".into(), &first.into()));
+    assert_eq!((kind, from), (&"handed-over".into(), &first.into()));
 }

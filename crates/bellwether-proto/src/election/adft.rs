@@ -134,10 +134,12 @@ impl Election for Adft {
             Input::Recovery => self.recover(now),
             Input::Message { from, msg } => {
                 let Some(j) = self.setup.roster.rank(from) else { return };
+                let led = self.count.leading();
                 match msg {
                     Msg::Alive(count) => self.on_alive(now, j, &count, out),
                     Msg::Suspect(k) => self.on_suspect(j, k),
                 }
+                self.count.explain(led, &self.setup.roster, out);
             }
             Input::NewLife(peer) => self.with_rank(peer, |this, k| this.timeout[k].new_life()),
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {

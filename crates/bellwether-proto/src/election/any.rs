@@ -148,6 +148,9 @@ fn forward<E: Election>(
     };
     let mut inner = Actions::new();
     election.handle(now, input, &mut inner);
+    if let Some(why) = inner.why.take() {
+        out.because(why);
+    }
     for action in inner.drain() {
         out.push(match action {
             Action::Send { to, msg } => Action::Send { to, msg: wrap(msg) },
@@ -159,7 +162,7 @@ fn forward<E: Election>(
             Action::Stand(standing) => Action::Stand(standing),
             Action::Install(members) => Action::Install(members),
             Action::Remember(pending) => Action::Remember(pending),
-            Action::BeginLife => Action::BeginLife,
+            Action::BeginLife(why) => Action::BeginLife(why),
             Action::Start(node) => Action::Start(node),
             Action::Stop(node) => Action::Stop(node),
             Action::StopAll => Action::StopAll,

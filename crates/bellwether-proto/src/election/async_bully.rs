@@ -24,6 +24,7 @@
 use super::stoller::{KINDS_FIG_3, Membership, Msg, Organiser, Stage};
 use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
 use crate::promise::Assumption::{ClocksAgree, Fifo, ReportsUnreachable};
@@ -200,6 +201,7 @@ impl AsyncBully {
     /// On ⟨NotNorm, t⟩ from j
     fn on_not_norm(&mut self, now: Time, t: ElectionId, n: u64, out: &mut Actions<Msg>) {
         if self.organiser.leads() && t == self.organiser.elid && !self.is_belated(n) {
+            out.because(Cause::Merged);
             self.start_stage2(now, out);
         }
     }

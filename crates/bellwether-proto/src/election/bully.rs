@@ -50,6 +50,7 @@ use super::{
     Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
 };
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::kind::{Kind, Message};
@@ -347,6 +348,12 @@ impl Bully {
 
     /// IMMEDIATE PROCEDURE Halt(i, j)
     fn halt(&mut self, election: ElectionId, out: &mut Actions<Msg>) {
+        match self.s {
+            // A coordinator begins another election only to take in those that are not with it.
+            S::Normal { c } if c == election.node => out.because(Cause::Merged),
+            S::Normal { c } if self.setup.roster.stronger(c, election.node) => out.because(Cause::Silent(c)),
+            _ => {}
+        }
         self.s = S::Election;
         self.h = Some(election);
         self.stop(out);
@@ -382,6 +389,9 @@ impl Bully {
     }
 
     fn halt_the_weaker(&mut self, now: Time, out: &mut Actions<Msg>) {
+        if self.s == (S::Normal { c: self.me() }) {
+            out.because(Cause::Merged); // Somebody is not with it.
+        }
         self.stop(out);
         self.elections += 1;
         self.s = S::Election;

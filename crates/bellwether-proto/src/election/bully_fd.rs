@@ -24,6 +24,7 @@ use alloc::vec::Vec;
 use super::stoller::{KINDS_FIG_1, Msg, Organiser, Stage};
 use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
 use crate::promise::Assumption::{
@@ -167,6 +168,7 @@ impl BullyFd {
     /// On ⟨NotNorm, t⟩ from j
     fn on_not_norm(&mut self, now: Time, t: ElectionId, out: &mut Actions<Msg>) {
         if self.organiser.leads() && t == self.organiser.elid {
+            out.because(Cause::Merged);
             self.start_stage1(now, out);
         }
     }

@@ -33,6 +33,7 @@ use super::{
     Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
 };
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
 use crate::link::ACQUAINTANCES_MAX;
@@ -190,7 +191,7 @@ impl Election for Fjr {
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
         if self.has_overslept(now) {
-            return out.push(Action::BeginLife);
+            return out.push(Action::BeginLife(Cause::Silent(self.me())));
         }
         match input {
             Input::Recovery => self.stage = Stage::at_start(&self.setup, now),
@@ -366,8 +367,12 @@ impl Fjr {
     /// When (tag, k, sl, silent, np_sn) is received with k ≠ i.
     fn on_message(&mut self, now: Time, k: NodeId, msg: Msg, out: &mut Actions<Msg>) {
         let timing = self.setup.timing;
+        let contends = self.contenders.contains(&k);
         let Some(member) = self.member(now, k) else { return };
         member.heard = now;
+        if contends && member.count < msg.count() {
+            out.because(Cause::Silent(k)); // To others: they have told it so.
+        }
         member.count = member.count.max(msg.count()); // (411)
         match msg {
             Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {
@@ -392,6 +397,7 @@ impl Fjr {
             Msg::Suspicion { silent, .. } if silent == self.me() => {
                 self.count = self.count.saturating_add(1); // (417)
                 self.keep_count(out);
+                out.because(Cause::Silent(self.me()));
             }
             // C55: a heartbeat or a stop that is older than a stop that came before it; a suspicion of another.
             Msg::Heartbeat { .. } | Msg::StopLeader { .. } | Msg::Suspicion { .. } => {}

@@ -35,6 +35,7 @@ use super::calls::{CallNo, Calls};
 use super::inviting::{Inviter, REPAIRED, Stage};
 use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
@@ -297,7 +298,7 @@ impl Invitation {
             }
             Msg::AreYouThereReply { call, yes } => match self.calls.answered(j, call) {
                 Some(_) if yes => self.silence_due = now + self.silence(),
-                Some(_) => self.recovery(out),
+                Some(_) => self.recover_dropped(out),
                 None => {}
             },
             Msg::Invitation { group } => self.on_invitation(now, j, group, out),
@@ -352,6 +353,7 @@ impl Invitation {
 
     /// Merge(i, CoordinatorSet), up to "wait a reasonable time for accept messages to come in"
     fn merge(&mut self, now: Time, with: Vec<NodeId>, out: &mut Actions<Msg>) {
+        out.because(Cause::Merged);
         self.stop();
         out.push(Action::Disband);
         let invited = self.inviter.merge(now, with);
@@ -374,6 +376,7 @@ impl Invitation {
     /// Invitation(i, j, gn)
     fn on_invitation(&mut self, now: Time, sender: NodeId, group: GroupId, out: &mut Actions<Msg>) {
         let Some(members) = self.inviter.join(sender, group) else { return };
+        out.because(Cause::Merged);
         self.stop();
         self.silence_due = now + self.silence();
         out.push(Action::Disband);
@@ -427,8 +430,14 @@ impl Invitation {
         if group == g && known {
             self.silence_due = now + self.silence();
         } else if self.inviter.repaired() && group >= g {
-            self.recovery(out);
+            self.recover_dropped(out);
         }
+    }
+
+    /// The coordinator does not count this node among its members.
+    fn recover_dropped(&mut self, out: &mut Actions<Msg>) {
+        out.because(Cause::Dropped(self.inviter.c));
+        self.recovery(out);
     }
 
     fn gone(&mut self, now: Time, peer: NodeId, out: &mut Actions<Msg>) {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::raynal;
 use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{BoundedDelay, NoDrift, NoPauses, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
@@ -101,7 +102,9 @@ impl Election for Lockstep {
                 }
             }
             Input::Deadline if self.deadline() <= now => {
-                self.leader = Some(self.strongest);
+                if let Some(led) = self.leader.replace(self.strongest).filter(|led| *led > self.strongest) {
+                    out.because(Cause::Outranked(self.setup.roster.at(led)));
+                }
                 self.begin(now, out);
             }
             Input::Deadline

@@ -183,6 +183,7 @@ impl Election for Mmrt {
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        let led = self.count.leading();
         match input {
             Input::Recovery => self.recover(now, out),
             Input::Message { from, msg } => {
@@ -203,6 +204,7 @@ impl Election for Mmrt {
             | Input::HandOver(_)
             | Input::DownSig(_) => {}
         }
+        self.count.explain(led, &self.setup.roster, out);
     }
 
     fn deadline(&self) -> Time {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{Action, Actions, Setup, Variant};
 use crate::bounded;
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::ident::{Incarnation, NodeId};
 use crate::link::ACQUAINTANCES_MAX;
 use crate::roster::Roster;
@@ -216,6 +217,27 @@ impl Counts {
     pub(super) fn least(&self) -> usize {
         let ranks = 0..self.0.len();
         ranks.min_by_key(|rank| (self.get(*rank), *rank)).expect("a node is a member of its own roster")
+    }
+
+    /// Says why that node, which had that count, is not the least suspected any more; nothing if it is.
+    pub(super) fn explain<M>(&self, (led, had): (usize, Count), roster: &Roster, out: &mut Actions<M>) {
+        if self.least() == led {
+            return;
+        }
+        let (has, led) = (self.0[led], roster.at(led));
+        out.because(if has.life != had.life && had.life != Incarnation::default() {
+            Cause::Gone(led)
+        } else if has.count > had.count {
+            Cause::Silent(led)
+        } else {
+            Cause::Outranked(led)
+        });
+    }
+
+    /// The least suspected, and its count.
+    pub(super) fn leading(&self) -> (usize, Count) {
+        let least = self.least();
+        (least, self.0[least])
     }
 
     /// The count of the least suspected.

@@ -44,6 +44,7 @@ use super::{
     Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant,
 };
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
 use crate::kind::{Kind, Message};
@@ -324,7 +325,10 @@ impl SoutoBully {
         match self.phase {
             Phase::Halting { .. } if self.repaired() => self.serve(now, j, its, out),
             Phase::Normal { c } if c == self.me() && self.repaired() => self.serve(now, j, its, out),
-            Phase::Normal { .. } => self.start_election(now, out),
+            Phase::Normal { .. } => {
+                out.because(Cause::Merged); // Who asks is with nobody.
+                self.start_election(now, out);
+            }
             Phase::Down
             | Phase::Probing { .. }
             | Phase::BackedOff { .. }

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::inviting::{ACCEPT_WAIT, Inviter, REPAIRED, Stage};
 use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
 use crate::promise::Assumption::{ClocksAgree, Fifo, NoDuplicates};
@@ -219,7 +220,7 @@ impl SoutoInvitation {
                 let answer = if member { Answer::Member } else { Answer::Stranger };
                 out.send(j, Msg::AreUThereReply(group, answer));
             }
-            Msg::AreUThereReply(group, answer) => self.on_there(now, j, group, answer),
+            Msg::AreUThereReply(group, answer) => self.on_there(now, j, group, answer, out),
             Msg::AreULeader(group) => {
                 if self.inviter.coordinates() {
                     out.send(j, Msg::AreULeaderReply(group));
@@ -264,6 +265,7 @@ impl SoutoInvitation {
     }
 
     fn merge(&mut self, now: Time, with: Vec<NodeId>, out: &mut Actions<Msg>) {
+        out.because(Cause::Merged);
         self.stop();
         let invited = self.inviter.merge(now, with);
         out.send_each(&invited, &Msg::Invitation(self.inviter.g));
@@ -282,6 +284,7 @@ impl SoutoInvitation {
 
     fn on_invitation(&mut self, now: Time, sender: NodeId, group: GroupId, out: &mut Actions<Msg>) {
         let Some(members) = self.inviter.join(sender, group) else { return };
+        out.because(Cause::Merged);
         self.stop();
         out.send_each(&members, &Msg::Invitation(group));
         out.send(group.0.node, Msg::Accept(group));
@@ -303,13 +306,16 @@ impl SoutoInvitation {
         out.send(j, Msg::Ack(group));
     }
 
-    fn on_there(&mut self, now: Time, j: NodeId, group: GroupId, answer: Answer) {
+    fn on_there(&mut self, now: Time, j: NodeId, group: GroupId, answer: Answer, out: &mut Actions<Msg>) {
         let Inviter { c, g, stage, .. } = self.inviter;
         if (j, group) != (c, g) || stage != Stage::Normal || j == self.inviter.me() {
             return;
         }
         match answer {
-            Answer::Stranger if self.inviter.repaired() => self.recover(now), // R1
+            Answer::Stranger if self.inviter.repaired() => {
+                out.because(Cause::Dropped(c));
+                self.recover(now); // R1
+            }
             Answer::Stranger | Answer::Member => self.leader_due = Time::NEVER,
         }
     }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Action, Actions, Setup, Variant};
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::kind::{Kind, Message};
 use crate::time::{Span, Time};
@@ -216,10 +217,24 @@ impl Organiser {
 
     /// `elid := t; status := Wait; send ⟨Ack, t⟩ to j`, the end of Halting(t, j).
     pub(super) fn wait_for(&mut self, t: ElectionId, j: NodeId, out: &mut Actions<Msg>) {
+        if self.stage == Stage::Norm {
+            out.because(self.why_obey(j));
+        }
         self.elid = t;
         self.stage = Stage::Wait;
         self.norm_due = Time::NEVER;
         out.send(j, Msg::Ack(t));
+    }
+
+    /// Why the leader is given up for an election of `j`.
+    fn why_obey(&self, j: NodeId) -> Cause {
+        if j == self.ldr {
+            Cause::Merged // A leader begins another election only to take in those that are not with it.
+        } else if self.setup.roster.stronger(j, self.ldr) {
+            Cause::Outranked(self.ldr)
+        } else {
+            Cause::Silent(self.ldr) // To `j`, or it would not have begun one.
+        }
     }
 
     /// On ⟨Ack, t⟩ from j

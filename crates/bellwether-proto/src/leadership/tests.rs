@@ -212,6 +212,12 @@ impl Cluster {
         let since = self.announced.iter().filter(|(at, ..)| *at > since);
         since.filter(|(_, id, a)| a.leader == Some(*id)).map(|(_, id, a)| (*id, a.epoch, a.cause)).collect()
     }
+
+    /// The cause of the first change that this node announced since then.
+    fn shown_why(&self, id: NodeId, since: Time) -> Cause {
+        let first = self.announced.iter().find(|(at, who, _)| *at > since && *who == id);
+        first.expect("it has announced something").2.cause
+    }
 }
 
 fn terms(protocol: Protocol, priority: u32, preempt: Option<Span>) -> Terms {
@@ -306,6 +312,83 @@ fn a_crash_is_settled_within_a_few_messages() {
         assert_eq!(epoch, 2);
         assert_eq!(cluster.began_since(killed_at), [(next, 2, Cause::Gone(leader))]);
     }
+}
+
+#[test]
+fn whatever_the_algorithm_a_cause_is_what_happened() {
+    for protocol in IN_AGENT {
+        let settled = || {
+            let mut cluster = Cluster::new(protocol, &[0; 4], None, 3);
+            cluster.run(Span::secs(3));
+            assert_eq!(cluster.began_since(Time::ZERO)[0].2, Cause::Started, "{protocol:?}");
+            let (leader, _) = cluster.agreed().expect("a leader");
+            (cluster, leader)
+        };
+        let (mut cluster, leader) = settled();
+        let killed_at = cluster.now;
+        cluster.kill(leader);
+        cluster.run(Span::secs(3));
+        assert_eq!(cluster.began_since(killed_at)[0].2, Cause::Gone(leader), "{protocol:?}");
+
+        let (mut cluster, leader) = settled();
+        let stopped_at = cluster.now;
+        cluster.stopped.insert(leader);
+        cluster.run(Span::secs(3));
+        assert_eq!(cluster.began_since(stopped_at)[0].2, Cause::Silent(leader), "{protocol:?}");
+    }
+}
+
+/// Where priorities are fixed, whoever is stronger leads again when it is back.
+#[test]
+fn a_stronger_member_that_comes_back_outranks_the_leader() {
+    let ids = [1, 2, 3].map(NodeId);
+    for protocol in [Protocol::Lfa, Protocol::AsyncBully] {
+        let mut cluster = Cluster::new(protocol, &[0; 3], None, 4);
+        cluster.run(Span::secs(3));
+        cluster.kill(NodeId(1));
+        cluster.run(Span::secs(3));
+        assert_eq!(cluster.agreed(), Some((NodeId(2), 2)), "{protocol:?}");
+        let came_at = cluster.now;
+        let terms = terms(protocol, 0, None);
+        cluster.start(NodeId(1), node_in((Incarnation(2), 0), cluster.now, protocol, NodeId(1), &ids, terms));
+        cluster.link(&ids);
+        cluster.run(Span::secs(3));
+        let leader = cluster.agreed().expect("a leader").0;
+        assert_eq!((leader, cluster.shown_why(NodeId(3), came_at)), (NodeId(1), Cause::Outranked(NodeId(2))));
+    }
+}
+
+/// Its connections are there again before anybody has missed it.
+#[test]
+fn a_leader_that_restarts_unnoticed_is_gone() {
+    let ids = [1, 2, 3].map(NodeId);
+    for protocol in [Protocol::Fjr, Protocol::AsyncBully, Protocol::Invitation] {
+        let mut cluster = Cluster::new(protocol, &[0; 3], None, 4);
+        cluster.run(Span::secs(3));
+        let (leader, _) = cluster.agreed().expect("a leader");
+        let other = if leader == NodeId(3) { NodeId(2) } else { NodeId(3) };
+        let (back_at, terms) = (cluster.now, terms(protocol, 0, None));
+        cluster.start(leader, node_in((Incarnation(2), 0), back_at, protocol, leader, &ids, terms));
+        cluster.link(&ids);
+        cluster.run(Span::secs(3));
+        assert_eq!(cluster.shown_why(other, back_at), Cause::Gone(leader), "{protocol:?}");
+    }
+}
+
+/// It finds its leader silent, and elects. The leader takes it in again by another election.
+#[test]
+fn a_follower_that_slept_meets_the_others_again() {
+    let mut cluster = Cluster::new(Protocol::AsyncBully, &[0; 4], None, 5);
+    cluster.run(Span::secs(3));
+    cluster.stopped.insert(NodeId(4));
+    cluster.run(Span::secs(2));
+    cluster.resume(NodeId(4));
+    let went_on = cluster.now;
+    cluster.run(Span::secs(5));
+    let (leader, _) = cluster.agreed().expect("a leader");
+    assert_eq!((leader, cluster.began_since(went_on)[0].2), (NodeId(1), Cause::Merged));
+    let of_3 = cluster.announced.iter().rfind(|(_, id, _)| *id == NodeId(3));
+    assert_eq!(of_3.map(|(.., announced)| announced.cause), Some(Cause::Merged));
 }
 
 #[test]

@@ -210,11 +210,6 @@ impl<M: Clone> Histories<M> {
         }
     }
 
-    /// Whether the link to that peer is up at this end.
-    pub(crate) fn is_up(&self, peer: NodeId) -> bool {
-        self.roster.rank(peer).is_some_and(|rank| self.ends[rank].is_up())
-    }
-
     /// Something for a peer. Over a link that is down nothing is sent.
     pub(crate) fn send(&mut self, now: Time, to: NodeId, msg: M) {
         let Some(rank) = self.roster.rank(to).filter(|rank| self.ends[*rank].is_up()) else { return };

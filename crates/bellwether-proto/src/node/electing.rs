@@ -4,10 +4,10 @@ use alloc::boxed::Box;
 use core::mem;
 
 use super::{Ending, Node};
+use crate::cause::Cause;
 use crate::election::{self, Action, Election};
 use crate::group::Group;
 use crate::io::{Event, Outbox, Output};
-use crate::leadership::Cause;
 use crate::message::{Body, Joining, Letter};
 use crate::time::Time;
 
@@ -17,18 +17,17 @@ impl<E: Election> Node<E> {
         &mut self,
         now: Time,
         input: election::Input<E::Msg>,
-        cause: Option<Cause>,
+        known: Option<Cause>,
         out: &mut Outbox<E::Msg>,
     ) {
         if self.aside.is_some() {
             return; // Its election does not run.
         }
-        let cause = cause.unwrap_or_else(|| self.cause(&input));
+        let named = self.shown.normal_leader();
         let mut actions = mem::take(&mut self.actions);
-        self.election.handle(now, input, &mut actions);
+        let cause = election::decide(&mut self.election, now, input, (named, known), &mut actions);
         // The view is shown before the messages go out: an observer sees the cause before the effects.
         let view = self.election.view();
-        let named = self.shown.normal_leader();
         if view != self.shown {
             self.shown = view;
             out.push(Output::Event(Event::View(view)));
@@ -76,7 +75,7 @@ impl<E: Election> Node<E> {
                 self.setup.count = count;
                 self.persist(out);
             }
-            Action::BeginLife => self.ending = Some(Ending::Asked),
+            Action::BeginLife(why) => self.ending = Some(Ending::Asked(why)),
             Action::Start(peer) => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     out.push(Output::Event(Event::Watch(peer)));

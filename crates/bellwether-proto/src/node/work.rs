@@ -9,11 +9,12 @@
 use alloc::boxed::Box;
 
 use super::Node;
+use crate::cause::Cause;
 use crate::election::{self, Election};
 use crate::group;
 use crate::ident::NodeId;
 use crate::io::{Event, Outbox, Output, Turn};
-use crate::leadership::{self, Cause, Leadership};
+use crate::leadership::{self, Leadership};
 use crate::link::history;
 use crate::link::history::HistoryMsg;
 use crate::message::{Body, Letter};
@@ -23,8 +24,7 @@ use crate::time::Time;
 /// An action of a layer.
 #[derive(Clone, Debug)]
 pub(super) enum Work<M> {
-    /// An input for the election, and the cause of the change if it then names another leader and the cause
-    /// is known.
+    /// An input for the election, and why it came, if the input itself does not say.
     Elect(election::Input<M>, Option<Cause>),
     /// An end of a link saw a transition. An observer is told before anything follows from it.
     Turned(Turn),

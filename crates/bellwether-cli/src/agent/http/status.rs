@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
-use bellwether::status::{Cause, Change, Leader, Link, Participant, Reach, Standing, Status};
+use bellwether::status::{Change, Leader, Link, Participant, Reach, Standing, Status};
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -113,24 +113,8 @@ impl From<&Change> for schema::Change {
             at_us: rfc3339::micros(change.at),
             leader: change.leader.map(|id| id.0),
             epoch: change.epoch,
-            cause: change.cause.into(),
+            cause: schema::Cause::new(change.cause, change.leader),
         }
-    }
-}
-
-impl From<Cause> for schema::Cause {
-    fn from(cause: Cause) -> Self {
-        let (kind, node, to) = match cause {
-            Cause::Started => ("started", None, None),
-            Cause::Gone(node) => ("gone", Some(node), None),
-            Cause::Silent(node) => ("silent", Some(node), None),
-            Cause::Resigned(node) => ("resigned", Some(node), None),
-            Cause::HandedOver(from, to) => ("handed_over", Some(from), Some(to)),
-            Cause::Outranked(node) => ("outranked", Some(node), None),
-            Cause::Merged => ("merged", None, None),
-        };
-        let id = |node: Option<NodeId>| node.map(|id| id.0);
-        Self { kind: kind.to_owned(), node: id(node), to: id(to), text: cause.to_string() }
     }
 }
 

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use bellwether_proto::cause;
+use bellwether_proto::ident::NodeId;
+
 use crate::client::words;
 use crate::duration::rough;
 use crate::fleet::Process;
@@ -143,7 +146,7 @@ impl Model {
     /// A node has seen a change.
     pub(super) fn change(&mut self, id: u32, change: &Change, now: Instant) {
         let leader = change.leader.map(|id| Leader { id, epoch: change.epoch });
-        let resigned = change.cause.kind == "resigned" && change.cause.node == Some(id);
+        let resigned = change.cause.known() == Some(cause::Cause::Resigned(NodeId(id)));
         let standing = match leader {
             Some(leader) if leader.id == id => Standing::Leader,
             _ if resigned => Standing::Aside,
@@ -206,7 +209,7 @@ impl Model {
     /// Why that leader leads: in its own words if it saw the one before go, or in those of most that did.
     fn why(&self, leader: Leader) -> Option<String> {
         let witnesses = self.witnesses(leader);
-        let told = |says: &Says| says.cause.as_ref().map(|cause| words::cause(cause, Some(leader.id)));
+        let told = |says: &Says| says.cause.as_ref().map(|cause| cause.text.clone());
         if let Some(says) = witnesses.get(&leader.id) {
             return told(says);
         }
@@ -238,7 +241,7 @@ impl Node {
     /// What it says about that leader, if it knows the cause of the change and was awake.
     fn saw_come(&self, leader: Leader) -> Option<&Says> {
         let says = self.says.as_ref().filter(|says| says.leader == Some(leader))?;
-        let knows = says.cause.as_ref().is_some_and(|cause| cause.kind != "started");
+        let knows = says.cause.as_ref().is_some_and(|cause| cause.known() != Some(cause::Cause::Started));
         let awake = self.woke.is_none_or(|woke| says.since < woke || says.since - woke > DROWSY);
         (knows && awake).then_some(says)
     }

@@ -1,5 +1,6 @@
 use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
 use super::*;
+use crate::cause::Cause;
 use crate::election::{Action, Count};
 use crate::ident::Incarnation;
 
@@ -78,7 +79,7 @@ fn only_a_mistake_teaches_patience() {
     rig.message(2, alive([0; 3]));
     rig.advance(PATIENCE * 20);
     assert_eq!(rig.election.timeout[1].timeout(), PATIENCE, "as long as it may have crashed");
-    let mut crashed = Rig { election: rig.election.clone(), now: rig.now, did: Vec::new() };
+    let mut crashed = rig.clone();
     crashed.input(Input::NewLife(id(2)));
     crashed.message(2, alive([0; 3]));
     assert_eq!(crashed.election.timer[1], rig.now + PATIENCE);
@@ -195,4 +196,31 @@ fn each_invariant_can_be_broken_and_is_then_named() {
         Some("n - t suspicions are counted, and forgotten")
     );
     assert_eq!(broken(&|adft| adft.timeout[0] = Patience::new(STEP)), Some("timeouts do not shrink"));
+}
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let leader_1 = || {
+        let mut rig = Rig::<Adft>::new(2, 3, Variant::Repaired, 0);
+        rig.message(1, in_life(1, [0, 1, 0]));
+        assert_eq!(rig.leader(), Some(1));
+        rig
+    };
+    let mut rig = leader_1();
+    rig.message(3, Msg::Suspect(id(1)));
+    rig.input(Input::Gone(id(1)));
+    assert_eq!(rig.why, Some(Cause::Gone(id(1))), "with that there are enough suspicions");
+    let mut rig = leader_1();
+    rig.input(Input::Gone(id(1)));
+    rig.message(3, Msg::Suspect(id(1)));
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))), "to 3");
+    let mut rig = leader_1();
+    rig.message(3, in_life(1, [5, 1, 1]));
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))), "to others, who told 3");
+    let mut rig = leader_1();
+    rig.message(1, in_life(2, [5, 1, 1]));
+    assert_eq!(rig.why, Some(Cause::Gone(id(1))), "its count is of another incarnation");
+    let counts = [(2, 5), (2, 1), (3, 0)].map(|(life, count)| Count { life: Incarnation(life), count });
+    rig.message(3, Msg::Alive(Counts::of(counts)));
+    assert_eq!((rig.leader(), rig.why), (Some(3), Some(Cause::Outranked(id(2)))));
 }

@@ -314,7 +314,8 @@ fn r8_leaves_every_answer_a_round_trip() {
         timing,
         choices: Choices::default(),
     };
-    let mut one = rig::Rig { election: AsyncBully::new(setup, TAU), now: Time::ZERO, did: Vec::new() };
+    let mut one =
+        rig::Rig { election: AsyncBully::new(setup, TAU), now: Time::ZERO, did: Vec::new(), why: None };
     one.input(Input::Recovery);
     one.down(2);
     let numbers = [(); 5].map(|()| {
@@ -454,4 +455,20 @@ fn nobody_speaks_for_another_organiser() {
             assert_eq!(two.election.view(), before, "{forged:?}");
         }
     }
+}
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let mut rig = Rig::following(Repaired);
+    rig.down(1);
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    let mut rig = Rig::leading(Repaired);
+    rig.message(1, Halt(t(1, 1)));
+    assert_eq!(rig.why, Some(Cause::Outranked(id(2))));
+    let mut rig = Rig::following(Repaired);
+    rig.message(1, Halt(t(1, 2)));
+    assert_eq!(rig.why, Some(Cause::Merged), "it takes somebody in");
+    let mut rig = Rig::leading(Repaired);
+    rig.message(3, NotNorm(t(2, 1), 0));
+    assert_eq!(rig.why, Some(Cause::Merged));
 }

@@ -216,3 +216,32 @@ fn what_nobody_says_has_no_effect() {
         assert_eq!((rig.sent(), status(&rig)), (vec![], before), "{lie:?}");
     }
 }
+
+#[test]
+fn it_says_why_it_gives_its_coordinator_up() {
+    let mut rig = follower(Variant::Repaired);
+    rig.advance(TAU + T * 6);
+    assert_eq!(rig.why, Some(Cause::Silent(id(3))));
+    let mut rig = follower(Variant::Repaired);
+    rig.message(2, Msg::Halt(call(2, 1), e(2, 1)));
+    assert_eq!(rig.why, Some(Cause::Silent(id(3))), "to 2");
+    let mut rig = follower(Variant::Repaired);
+    rig.message(3, Msg::Halt(call(3, 3), e(3, 2)));
+    assert_eq!(rig.why, Some(Cause::Merged), "it takes somebody in");
+
+    let alone = || {
+        let mut rig = repaired(2, 3);
+        rig.advance(T * 2);
+        rig.input(Input::Reorganized);
+        assert_eq!(rig.leader(), Some(2));
+        rig
+    };
+    let mut rig = alone();
+    rig.message(3, Msg::Halt(call(3, 1), e(3, 1)));
+    assert_eq!(rig.why, Some(Cause::Outranked(id(2))));
+    let mut rig = alone();
+    rig.advance(TAU);
+    rig.message(1, Msg::AreYouNormalReply(call(2, 3), Answer::No));
+    rig.advance(T);
+    assert_eq!((rig.leader(), rig.why), (None, Some(Cause::Merged)));
+}

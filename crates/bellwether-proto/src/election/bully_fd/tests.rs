@@ -265,3 +265,24 @@ fn nobody_speaks_for_another_organiser() {
         assert_eq!(two.election.view(), before, "{forged:?}");
     }
 }
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let mut rig = Rig::following();
+    rig.down(1);
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    let mut rig = Rig::leading();
+    rig.message(1, Halt(t(1, 1)));
+    assert_eq!(rig.why, Some(Cause::Outranked(id(2))));
+    let mut rig = Rig::following();
+    rig.message(1, Halt(t(1, 2)));
+    assert_eq!(rig.why, Some(Cause::Merged), "it takes somebody in");
+    let mut rig = Rig::leading();
+    rig.message(3, NotNorm(t(2, 1), 0));
+    assert_eq!(rig.why, Some(Cause::Merged));
+    let mut rig = Rig::up(3, 3);
+    rig.message(1, Halt(t(1, 1)));
+    rig.message(1, Ldr(t(1, 1)));
+    rig.message(2, Halt(t(2, 1)));
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))), "to 2");
+}

@@ -3,8 +3,10 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::election::franceschetti::rig::Rig;
 use crate::election::franceschetti::{About, Change, Msg, NextView, first_view};
+use crate::election::raynal::rig::decide;
 use crate::election::{
     Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
 };
@@ -294,6 +296,7 @@ fn who_misses_its_leader_follows_nobody() {
 struct Alone {
     node: FbOmega,
     now: Time,
+    why: Option<Cause>,
 }
 
 impl Alone {
@@ -308,14 +311,14 @@ impl Alone {
             timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },
             choices: Choices::default(),
         };
-        let mut alone = Self { node: FbOmega::new(setup, Span::ZERO), now: Time::ZERO };
+        let mut alone = Self { node: FbOmega::new(setup, Span::ZERO), now: Time::ZERO, why: None };
         alone.input(Input::Recovery);
         alone
     }
 
     fn input(&mut self, input: Input<Msg>) -> Vec<Action<Msg>> {
         let mut actions = Actions::new();
-        self.node.handle(self.now, input, &mut actions);
+        self.why = decide(&mut self.node, self.now, input, &mut actions).or(self.why);
         actions.drain().collect()
     }
 
@@ -428,4 +431,42 @@ fn news_are_not_awaited_for_ever() {
     node.now = node.now + Span::millis(50);
     node.linked(1, view(1, 2));
     assert_eq!(node.node.deadline(), first);
+}
+
+#[test]
+fn it_says_why_a_view_ended() {
+    let mut rig = five(Variant::Repaired);
+    isolate(&mut rig, 5);
+    assert_eq!(
+        rig.whys(&[1, 2, 3, 4]),
+        [Some(Cause::Silent(NodeId(5))); 4],
+        "it does not lead, but is missed"
+    );
+    assert_eq!(rig.whys(&[5]), [Some(Cause::Silent(NodeId(1)))], "its leader");
+    rig.tell_of(&[2, 3, 4], || Input::Gone(NodeId(1)));
+    isolate(&mut rig, 1);
+    assert_eq!(rig.whys(&[2, 3, 4]), [Some(Cause::Gone(NodeId(1))); 3]);
+    let links = links_of(&rig, &[1, 5]);
+    rig.mend(&links);
+    rig.deliver();
+    assert_eq!(rig.whys(&[2, 3, 4]), [Some(Cause::Merged); 3], "1 and 5 are admitted");
+    rig.tell_of(&[1, 3, 4, 5], || Input::Resigned { who: NodeId(2), next: None });
+    isolate(&mut rig, 2);
+    assert_eq!(rig.whys(&[1, 3, 4, 5]), [Some(Cause::Resigned(NodeId(2))); 4]);
+    let links = rig.of(2);
+    rig.mend(&links);
+    rig.deliver();
+    isolate(&mut rig, 2);
+    assert_eq!(rig.whys(&[1, 3, 4, 5]), [Some(Cause::Silent(NodeId(2))); 4], "what it said before is over");
+}
+
+#[test]
+fn who_was_left_behind_says_so() {
+    let mut node = Alone::new(2, 3);
+    node.linked(1, view(1, 0));
+    node.linked(3, view(1, 0));
+    node.input(Input::Reorganized);
+    assert_eq!(node.status(), Status::Normal);
+    node.linked(1, view(3, 1));
+    assert_eq!(node.why, Some(Cause::Dropped(NodeId(3))));
 }

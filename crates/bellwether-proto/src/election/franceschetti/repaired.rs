@@ -21,6 +21,7 @@ use alloc::vec::Vec;
 
 use super::{About, Change, Level, Msg, NextView, Said, first_view, members_form, said_form};
 use crate::canonical::Form;
+use crate::cause::Cause;
 use crate::election::{Action, Actions, Input, Primary, Setup, Standing};
 use crate::group::Formation;
 use crate::ident::{ElectionId, GroupId, NodeId};
@@ -41,6 +42,8 @@ pub(in crate::election) struct Repaired {
     dead: bool,
     service: Service,
     links: Vec<Link>,
+    /// Why the links of these went down, or are about to, if it is for more than silence.
+    losses: BTreeMap<usize, Cause>,
     /// Until when a link that has not come up yet may still do so.
     starts: Time,
     /// cand sent, and accept received for it.
@@ -115,6 +118,7 @@ impl Repaired {
             dead: setup.count > 0,
             service: Service::Out,
             links: vec![Link::Unknown; setup.roster.size()],
+            losses: BTreeMap::new(),
             starts: Time::NEVER,
             candidacies: BTreeSet::new(),
             accepted: BTreeSet::new(),
@@ -126,6 +130,7 @@ impl Repaired {
     }
 
     pub(super) fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
+        let worked = (self.service == Service::In).then_some((self.view, self.conn));
         match input {
             Input::Recovery => self.on_recovery(now, out),
             Input::Link { peer, up } => {
@@ -134,14 +139,21 @@ impl Repaired {
             }
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
             Input::Deadline => self.on_deadline(now),
-            // Links tell of all of these.
-            Input::NewLife(_) | Input::DownSig(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            // Links tell of all of these. These only say why.
+            Input::NewLife(peer) | Input::Gone(peer) => self.lose(peer, Cause::Gone(peer)),
+            Input::Resigned { who, .. } => self.lose(who, Cause::Resigned(who)),
+            Input::DownSig(_) => {}
             Input::HandOver(_) => {} // Weights are fixed.
             Input::Reorganized => self.service = Service::In,
             Input::ReorganizationFailed(_) => self.give_up(out),
         }
         self.settle(now, out);
         self.tell_memory(out);
+        if let Some((view, members)) = worked
+            && self.view().normal_leader() != Some(view.0.node)
+        {
+            out.because(self.why_ended(view, members));
+        }
     }
 
     pub(super) fn deadline(&self) -> Time {
@@ -183,6 +195,7 @@ impl Repaired {
             form.option(link.standing(), |form, standing| standing.canonical(form));
             form.number(u64::from(matches!(link, Link::Up { news: News::Another, .. })));
             form.deadline(now, self.awaits(j));
+            form.option(self.losses.get(&j), |form, why| why.canonical(form));
         }
         said_form(&self.candidacies, form);
         said_form(&self.accepted, form);
@@ -236,6 +249,9 @@ impl Repaired {
                     }
                     _ => self.news(now, peer),
                 };
+                if !self.links[j].is_up() {
+                    self.losses.remove(&j);
+                }
                 self.links[j] = Link::Up { peer, news };
                 self.forget_outdated();
             }
@@ -243,6 +259,12 @@ impl Repaired {
                 self.links[j] = Link::Down;
                 self.forget(|(_, _, peer)| *peer == j);
             }
+        }
+    }
+
+    fn lose(&mut self, peer: NodeId, why: Cause) {
+        if let Some(j) = self.setup.roster.rank(peer) {
+            self.losses.insert(j, why);
         }
     }
 
@@ -476,6 +498,26 @@ impl Repaired {
         self.candidacies.clear();
         self.accepted.clear();
         self.accepts.clear();
+    }
+
+    /// Why a view of these members ended, or does not work here any more. A view changes when all have agreed to that: what made
+    /// them do so is some time ago.
+    fn why_ended(&self, view: GroupId, members: Members) -> Cause {
+        let leader = self.setup.roster.rank(view.0.node);
+        let others = || leader.into_iter().chain(members.ranks()).filter(|j| *j != self.me());
+        if let Some(j) = others().find(|j| !self.links[*j].is_up()) {
+            return self.losses.get(&j).copied().unwrap_or(Cause::Silent(self.setup.roster.at(j)));
+        }
+        if !self.dead && self.view != view {
+            return Cause::Merged;
+        }
+        let left =
+            others().find_map(|j| Some((j, self.links[j].standing().filter(|_| !self.shares_view(j))?)));
+        match left {
+            Some((_, Standing { view: Some(later), dead: false })) => Cause::Dropped(later.0.node),
+            Some((j, _)) => Cause::Silent(self.setup.roster.at(j)), // Dead, which is to be cut off.
+            None => Cause::Merged,
+        }
     }
 
     // What is so.

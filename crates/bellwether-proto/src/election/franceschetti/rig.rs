@@ -6,6 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{About, Change, Msg};
+use crate::cause::Cause;
+use crate::election::raynal::rig::decide;
 use crate::election::{
     Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
 };
@@ -26,6 +28,8 @@ pub(in crate::election) struct Rig<E> {
     /// As in `1 cand_down(3) 2`, in the order of sending.
     pub(in crate::election) said: Vec<String>,
     pub(in crate::election) remembers: Vec<bool>,
+    /// Why each gave its last leader up.
+    pub(in crate::election) why: Vec<Option<Cause>>,
     setup: Setup,
 }
 
@@ -63,6 +67,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
             mail: VecDeque::new(),
             said: Vec::new(),
             remembers: alloc::vec![false; size],
+            why: alloc::vec![None; size],
             setup,
         };
         for at in 0..size {
@@ -89,7 +94,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
 
     fn input(&mut self, at: usize, input: Input<Msg>) {
         let mut actions = Actions::new();
-        self.nodes[at].handle(self.now, input, &mut actions);
+        self.why[at] = decide(&mut self.nodes[at], self.now, input, &mut actions).or(self.why[at]);
         let (mut stands, mut reorganized) = (false, false);
         for action in actions.drain() {
             match action {
@@ -124,6 +129,16 @@ impl<E: Election<Msg = Msg>> Rig<E> {
                 }
             }
         }
+    }
+
+    /// These are told why the node's links are about to go down.
+    pub(in crate::election) fn tell_of(&mut self, told: &[u32], input: impl Fn() -> Input<Msg>) {
+        told.iter().for_each(|node| self.input(*node as usize - 1, input()));
+    }
+
+    /// Why these gave their last leaders up.
+    pub(in crate::election) fn whys(&self, nodes: &[u32]) -> Vec<Option<Cause>> {
+        nodes.iter().map(|node| self.why[*node as usize - 1]).collect()
     }
 
     fn tell(&mut self, to: usize, about: usize) {

@@ -374,3 +374,32 @@ fn a_group_is_complete_when_all_have_come() {
         assert_eq!(formed(&rig), early.then_some((1, vec![2, 3])), "{variant:?}");
     }
 }
+
+#[test]
+fn it_says_why_it_gives_its_coordinator_up() {
+    let why = |input: Input<Msg>| {
+        let mut rig = member(2, 3, Variant::Repaired);
+        rig.input(input);
+        rig.why
+    };
+    let said = |msg: Msg| Input::Message { from: id(1), msg };
+    assert_eq!(why(Input::Gone(id(1))), Some(Cause::Gone(id(1))));
+    assert_eq!(why(Input::NewLife(id(1))), Some(Cause::Gone(id(1))));
+    assert_eq!(why(Input::Resigned { who: id(1), next: None }), Some(Cause::Resigned(id(1))));
+    assert_eq!(why(said(Msg::Invitation { group: group(3, 5) })), Some(Cause::Merged));
+    let call = CallNo::new(id(1), Incarnation(2), 1);
+    let went_on = Msg::AreYouCoordinator { call, group: group(1, 8), member: false };
+    assert_eq!(why(said(went_on)), Some(Cause::Dropped(id(1))));
+
+    let mut rig = member(2, 2, Variant::Repaired);
+    rig.advance(SILENCE + T);
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    let mut rig = member(2, 2, Variant::Repaired);
+    rig.advance(SILENCE);
+    let [(1, Msg::AreYouThere { call, .. })] = rig.sent()[..] else { panic!("{:?}", rig.did) };
+    rig.message(1, Msg::AreYouThereReply { call, yes: false });
+    assert_eq!(rig.why, Some(Cause::Dropped(id(1))));
+    let mut rig = alone(1, 2, Variant::Repaired);
+    answer(&mut rig, &[2]);
+    assert_eq!(rig.why, Some(Cause::Merged), "it invites");
+}

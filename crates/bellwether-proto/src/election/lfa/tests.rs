@@ -1,5 +1,6 @@
 use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
 use super::*;
+use crate::cause::Cause;
 use crate::election::Variant;
 
 /// E-RA2: p1 has nobody to wait for. If its timer were armed, it would take 2 for its leader.
@@ -104,4 +105,17 @@ fn each_invariant_can_be_broken_and_is_then_named() {
     assert_eq!(broken(&|lfa| lfa.leader = 2), Some("leader_i <= i"));
     assert_eq!(broken(&|lfa| lfa.leader = 0), Some("the timer is armed if and only if another leads"));
     assert_eq!(broken(&|lfa| lfa.timeout[0] = Patience::new(STEP)), Some("timeouts do not shrink"));
+}
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let mut rig = Rig::<Lfa>::repaired(2, 2);
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    rig.message(1, Msg::Alive);
+    assert_eq!(rig.why, Some(Cause::Outranked(id(2))), "the stronger is back");
+    rig.input(Input::Gone(id(1)));
+    assert_eq!(rig.why, Some(Cause::Gone(id(1))));
+    rig.message(1, Msg::Alive);
+    rig.input(Input::Resigned { who: id(1), next: None });
+    assert_eq!(rig.why, Some(Cause::Resigned(id(1))));
 }

@@ -1,6 +1,6 @@
 use alloc::vec;
 
-use super::super::raynal::rig::{Rig, TAU};
+use super::super::raynal::rig::{Rig, TAU, id};
 use super::*;
 
 #[test]
@@ -62,4 +62,15 @@ fn each_invariant_can_be_broken_and_is_then_named() {
     assert_eq!(broken(&|_| {}), None);
     assert_eq!(broken(&|it| it.leader = Some(1)), Some("nobody follows one that is weaker than itself"));
     assert_eq!(broken(&|it| it.round = 0), Some("rounds do not run backwards"));
+}
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let mut rig = Rig::<Lockstep>::printed(2, 2);
+    rig.advance(TAU);
+    rig.message(1, Msg::Round(1));
+    rig.advance(TAU);
+    assert_eq!((rig.leader(), rig.why), (Some(1), Some(Cause::Outranked(id(2)))));
+    rig.advance(TAU);
+    assert_eq!((rig.leader(), rig.why), (Some(2), Some(Cause::Silent(id(1)))));
 }

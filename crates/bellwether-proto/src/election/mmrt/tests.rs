@@ -1,5 +1,6 @@
 use super::super::raynal::rig::{Rig, TAU, id};
 use super::*;
+use crate::cause::Cause;
 use crate::election::{Action, Count};
 
 const LIFE: Incarnation = Incarnation(2);
@@ -157,4 +158,15 @@ fn the_canonical_form_tells_how_long_it_listens_and_whether_its_query_is_open() 
     forms.sort();
     forms.dedup();
     assert_eq!(forms.len(), all);
+}
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let mut rig = Rig::<Mmrt>::printed(2, 3);
+    rig.message(3, response(0, 1, &[2, 3]));
+    rig.advance(TAU);
+    rig.message(3, response(0, 2, &[2, 3]));
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    rig.message(3, query([9, 9, 0]));
+    assert_eq!((rig.leader(), rig.why), (Some(3), Some(Cause::Silent(id(2)))), "to others");
 }

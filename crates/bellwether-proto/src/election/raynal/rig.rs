@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::election::{Action, Actions, Choices, Election, Input, Protocol, Setup, Timing, Variant};
+use crate::cause::Cause;
+use crate::election::{self, Action, Actions, Choices, Election, Input, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
@@ -19,6 +20,8 @@ pub(in crate::election) struct Rig<E: Election> {
     pub(in crate::election) now: Time,
     /// What the last input led to.
     pub(in crate::election) did: Vec<Action<E::Msg>>,
+    /// Why it gave the last leader up.
+    pub(in crate::election) why: Option<Cause>,
 }
 
 impl<E: Election> Rig<E> {
@@ -44,7 +47,8 @@ impl<E: Election> Rig<E> {
             timing: Timing { delta: DELTA, tau: TAU, step: STEP },
             choices: Choices::default(),
         };
-        let mut rig = Self { election: E::new(setup, Span::ZERO), now: Time::ZERO, did: Vec::new() };
+        let mut rig =
+            Self { election: E::new(setup, Span::ZERO), now: Time::ZERO, did: Vec::new(), why: None };
         rig.input(Input::Recovery);
         rig
     }
@@ -68,7 +72,8 @@ impl<E: Election> Rig<E> {
     pub(in crate::election) fn input(&mut self, input: Input<E::Msg>) {
         let before = self.election.clone();
         let mut out = Actions::new();
-        self.election.handle(self.now, input, &mut out);
+        let why = decide(&mut self.election, self.now, input, &mut out);
+        self.why = why.or(self.why);
         assert_eq!(self.election.breach(&before), None);
         self.did = out.drain().collect();
     }
@@ -116,6 +121,18 @@ impl<E: Election> Rig<E> {
         });
         kept.collect()
     }
+}
+
+/// Gives it an input. Answers why it gave its leader up, if it did.
+pub(in crate::election) fn decide<E: Election>(
+    election: &mut E,
+    now: Time,
+    input: Input<E::Msg>,
+    out: &mut Actions<E::Msg>,
+) -> Option<Cause> {
+    let named = election.view().normal_leader();
+    let why = election::decide(election, now, input, (named, None), out);
+    (named.is_some() && named != election.view().normal_leader()).then_some(why)
 }
 
 pub(in crate::election) fn id(id: u32) -> NodeId {

@@ -197,3 +197,18 @@ fn what_nobody_says_has_no_effect() {
         assert_eq!((rig.sent(), status(&rig)), (vec![], before), "{lie:?}");
     }
 }
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let mut rig = follower(3, Variant::Repaired);
+    rig.input(Input::DownSig(id(1)));
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    let mut rig = follower(3, Variant::Repaired);
+    rig.message(4, Msg::AreUThere(e(4, 1)));
+    assert_eq!(rig.why, Some(Cause::Merged), "4 is with nobody");
+    let mut rig = settled(2, 2, Variant::Repaired);
+    rig.advance(T * 3);
+    assert_eq!(rig.leader(), Some(2));
+    rig.message(1, halt(1, 1));
+    assert_eq!(rig.why, Some(Cause::Outranked(id(2))));
+}

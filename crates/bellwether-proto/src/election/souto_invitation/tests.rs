@@ -104,3 +104,19 @@ fn who_does_not_acknowledge_is_no_member() {
         assert_eq!(rig.sent(), [(j, Msg::AreUThereReply(group(1, 2), answer))]);
     }
 }
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let mut rig = member(Variant::Repaired);
+    assert_eq!(rig.why, Some(Cause::Merged), "it was invited");
+    rig.input(Input::Gone(id(1)));
+    assert_eq!(rig.why, Some(Cause::Gone(id(1))));
+    let mut rig = member(Variant::Repaired);
+    rig.advance(TAU + DELTA * 2);
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    let mut rig = member(Variant::Repaired);
+    rig.advance(TAU);
+    rig.message(1, Msg::AreUThereReply(group(1, 7), Answer::Stranger));
+    assert_eq!(rig.why, Some(Cause::Dropped(id(1))));
+    assert_eq!(leader(&[2, 3]).why, Some(Cause::Merged), "it invited");
+}

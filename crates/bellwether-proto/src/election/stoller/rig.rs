@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 
 use super::Msg;
+use crate::cause::Cause;
+use crate::election::raynal::rig::decide;
 use crate::election::{Action, Actions, Choices, Election, Input, Protocol, Setup, Timing, Variant};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::roster::{Priority, Roster};
@@ -17,6 +19,8 @@ pub(in crate::election) struct Rig<E> {
     pub(in crate::election) now: Time,
     /// What the last input led to.
     pub(in crate::election) did: Vec<Action<Msg>>,
+    /// Why it gave the last leader up.
+    pub(in crate::election) why: Option<Cause>,
 }
 
 impl<E: Election<Msg = Msg>> Rig<E> {
@@ -31,7 +35,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
             timing: Timing { delta: DELTA, tau: TAU, step: Span::millis(10) },
             choices: Choices::default(),
         };
-        Self { election: E::new(setup, DELTA * 2), now: Time::ZERO, did: Vec::new() }
+        Self { election: E::new(setup, DELTA * 2), now: Time::ZERO, did: Vec::new(), why: None }
     }
 
     pub(in crate::election) fn up(me: u32, size: u32) -> Self {
@@ -55,7 +59,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
 
     pub(in crate::election) fn input(&mut self, input: Input<Msg>) {
         let mut out = Actions::new();
-        self.election.handle(self.now, input, &mut out);
+        self.why = decide(&mut self.election, self.now, input, &mut out).or(self.why);
         self.did = out.drain().collect();
     }
 

@@ -36,7 +36,8 @@ fn model_of(protocol: Protocol, nodes: u32) -> (Model, Instant) {
 }
 
 fn change(leader: Option<u32>, epoch: u64, kind: &str, node: Option<u32>) -> Change {
-    let cause = Cause { kind: kind.to_owned(), node, to: None, text: String::new() };
+    let cause = cause::Cause::by_name(kind, node.map(NodeId), leader.map(NodeId)).expect("a cause");
+    let cause = Cause::new(cause, leader.map(NodeId));
     Change { no: 1, at: String::new(), at_us: 0, leader, epoch, cause }
 }
 
@@ -122,7 +123,7 @@ fn who_slept_is_not_asked_why() {
         model.change(id, &change(Some(2), 3, "merged", None), start + 3_080 * MS);
     }
     model.change(1, &change(Some(2), 3, "silent", Some(2)), start + 3_090 * MS);
-    assert_eq!(told(&model)[2..], ["node 2 leads, epoch 3; 90 ms without a leader (two groups met)"]);
+    assert_eq!(told(&model)[2..], ["node 2 leads, epoch 3; 90 ms without a leader (groups met)"]);
 }
 
 /// `async-bully`: the strongest is stopped, goes on, and leads again. Its own word counts only later.
@@ -145,7 +146,7 @@ fn a_leader_that_slept_is_not_asked_why_until_it_is_awake() {
     for id in 1..=3 {
         model.change(id, &change(Some(1), 4, "merged", None), start + 9_000 * MS);
     }
-    assert!(told(&model)[3].ends_with(" without a leader (two groups met)"), "{:?}", told(&model));
+    assert!(told(&model)[3].ends_with(" without a leader (groups met)"), "{:?}", told(&model));
 }
 
 /// A node that was stopped and missed nothing is not behind; but to it all others were silent.
@@ -182,7 +183,7 @@ fn who_came_later_knows_no_cause() {
 fn the_board_fits_every_terminal() {
     let (mut model, start) = model(9);
     for id in 1..=9 {
-        model.change(id, &change(Some(9), 123_456, "handed_over", Some(8)), start);
+        model.change(id, &change(Some(9), 123_456, "handed-over", Some(8)), start);
     }
     model.process(3, Process::Down("signal 31".to_owned()), start);
     model.process(4, Process::Stopped(4_194_304), start);

@@ -123,7 +123,7 @@ fn a_leader_that_overslept_begins_another_life() {
     assert_eq!(rig.sent(), [(0, heartbeat(1, 1))], "late, but nobody has given it up");
     rig.now = rig.election.beat_due + GIVEN_UP + Span::micros(1);
     rig.input(Input::Deadline);
-    assert_eq!(rig.did, [Action::BeginLife], "and says nothing in this one");
+    assert_eq!(rig.did, [Action::BeginLife(Cause::Silent(id(1)))], "and says nothing in this one");
 }
 
 /// Whatever it wakes up for, be it what was waiting to be read.
@@ -140,7 +140,7 @@ fn it_finds_that_it_overslept_at_the_first_thing_that_happens() {
         let mut rig = Rig::<Fjr>::repaired(1, 1);
         rig.now = rig.now + TAU * 50;
         rig.input(input);
-        assert_eq!(rig.did, [Action::BeginLife]);
+        assert_eq!(rig.did, [Action::BeginLife(Cause::Silent(id(1)))]);
     }
 }
 
@@ -150,7 +150,11 @@ fn neither_followers_nor_the_printed_variant_oversleep() {
     rig.message(1, heartbeat(0, 1));
     rig.now = rig.now + TAU * 50;
     rig.input(Input::Deadline);
-    assert!(!rig.did.contains(&Action::BeginLife), "it was not waited for: {:?}", rig.did);
+    assert!(
+        !rig.did.contains(&Action::BeginLife(Cause::Silent(id(1)))),
+        "it was not waited for: {:?}",
+        rig.did
+    );
     let mut rig = Rig::<Fjr>::printed(1, 1);
     rig.now = rig.now + TAU * 50;
     rig.input(Input::Deadline);
@@ -189,4 +193,35 @@ fn a_timer_that_was_seen_late_is_no_mistake_of_the_other() {
     rig.input(Input::Deadline);
     rig.message(1, heartbeat(0, 1));
     assert_eq!(rig.election.members[&id(1)].timer, rig.now + PATIENCE);
+}
+
+#[test]
+fn it_says_why_it_gives_its_leader_up() {
+    let why = |input: Input<Msg>| {
+        let mut rig = Rig::<Fjr>::repaired(3, 3);
+        rig.message(1, heartbeat(0, 1));
+        rig.message(2, heartbeat(0, 1));
+        rig.input(input);
+        assert_ne!(rig.leader(), Some(1));
+        rig.why
+    };
+    let said = |from: u32, msg: Msg| Input::Message { from: id(from), msg };
+    assert_eq!(why(Input::Gone(id(1))), Some(Cause::Gone(id(1))));
+    assert_eq!(why(Input::NewLife(id(1))), Some(Cause::Gone(id(1))));
+    assert_eq!(why(Input::Resigned { who: id(1), next: None }), Some(Cause::Resigned(id(1))));
+    assert_eq!(why(Input::HandOver(id(3))), Some(Cause::HandedOver(id(1), id(3))));
+    assert_eq!(why(said(1, stop(0, 1))), Some(Cause::Outranked(id(1))));
+    assert_eq!(why(said(1, heartbeat(4, 1))), Some(Cause::Silent(id(1))), "to others, who told it");
+
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    rig.advance(PATIENCE);
+    assert_eq!(rig.why, Some(Cause::Silent(id(1))));
+    rig.message(2, heartbeat(0, 1));
+    assert_eq!((rig.leader(), rig.why), (Some(2), Some(Cause::Outranked(id(3)))), "whoever is met");
+
+    let mut rig = Rig::<Fjr>::repaired(1, 3);
+    rig.message(2, heartbeat(1, 1));
+    rig.message(3, suspicion(1));
+    assert_eq!((rig.leader(), rig.why), (Some(2), Some(Cause::Silent(id(1)))), "itself, to 3");
 }
