@@ -5,7 +5,8 @@
 //! only through which are equal and which is larger: whoever takes the next number takes one that is larger than all there
 //! are. Numbers that begin anew with every life of a node are compared with numbers of the same life only, and a later life
 //! comes after all earlier ones, so that this is true of them, too. Suspicions and periods are not like that: one grows by
-//! itself until it has caught up with another, and begins at nought. Of those the differences count.
+//! itself until it has caught up with another, and begins at nought. Of those the differences count. Of epochs, too; but who has
+//! seen none is written down like all others, so that nought means nothing.
 //!
 //! The form therefore keeps deadlines and counters apart from the plain content, and reduces them when it is finished.
 //! Write a whole world into one form: a counter's order is only meaningful against every place where that counter occurs.
@@ -59,6 +60,8 @@ enum Counter {
     /// One counter for all: counts of different nodes are compared with each other.
     Suspicions,
     Period,
+    /// One counter for all: every node compares what it has seen with what others have.
+    Epoch,
     Other(NodeId),
 }
 
@@ -180,6 +183,11 @@ impl Form {
         self.counters.push((Counter::Period, (0, n)));
     }
 
+    /// The number of a leadership.
+    pub fn epoch(&mut self, epoch: u64) {
+        self.counters.push((Counter::Epoch, (0, epoch)));
+    }
+
     /// A number from `node`'s remaining counter (probes, token rounds).
     pub fn other(&mut self, node: NodeId, value: u64) {
         self.counters.push((Counter::Other(node), (0, value)));
@@ -245,8 +253,18 @@ pub struct Placed {
     counter: (u64, u32),
     value: Value,
     place: u32,
-    /// Whether differences count, and not order alone.
-    measured: bool,
+    scale: Scale,
+}
+
+/// What counts of the values of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scale {
+    /// Their order.
+    Order,
+    /// Their differences.
+    Differences,
+    /// Their differences, also from nought.
+    FromNought,
 }
 
 impl Counter {
@@ -267,6 +285,15 @@ impl Counter {
             Self::Seen(one, other) => (of(10, one), other.0),
             Self::Beat { from, to } => (of(11, from), to.0),
             Self::Carried { from, to } => (of(12, from), to.0),
+            Self::Epoch => (of(13, NodeId(0)), 0),
+        }
+    }
+
+    fn scale(self) -> Scale {
+        match self {
+            Self::Suspicions | Self::Period => Scale::FromNought,
+            Self::Epoch => Scale::Differences,
+            _ => Scale::Order,
         }
     }
 }
@@ -278,7 +305,7 @@ fn write_ranks(counters: &[(Counter, Value)], sorted: &mut Vec<Placed>, words: &
         counter: counter.code(),
         value: *value,
         place,
-        measured: matches!(counter, Counter::Suspicions | Counter::Period),
+        scale: counter.scale(),
     }));
     sorted.sort_unstable();
     let first = words.len();
@@ -288,12 +315,15 @@ fn write_ranks(counters: &[(Counter, Value)], sorted: &mut Vec<Placed>, words: &
     for placed in &*sorted {
         let (_, value) = placed.value;
         rank = match before.filter(|before| before.counter == placed.counter) {
-            None if placed.measured => value.min(DIFFERENCE_MAX),
-            // Nought is no number of the counter: nothing has been counted or heard of yet.
-            None => u64::from(placed.value != (0, 0)),
+            None => match placed.scale {
+                // Nought is no number of the counter: nothing has been counted or heard of yet.
+                Scale::Order => u64::from(placed.value != (0, 0)),
+                Scale::Differences => 0,
+                Scale::FromNought => value.min(DIFFERENCE_MAX),
+            },
             Some(before) if before.value == placed.value => rank,
-            Some(before) if placed.measured => rank + (value - before.value.1).min(DIFFERENCE_MAX),
-            Some(_) => rank + 1,
+            Some(_) if placed.scale == Scale::Order => rank + 1,
+            Some(before) => rank + (value - before.value.1).min(DIFFERENCE_MAX),
         };
         words[first + placed.place as usize] = rank;
         before = Some(placed);
@@ -349,6 +379,18 @@ mod tests {
         assert_ne!(form([1, 1], [1, 3]), form([1, 1], [1, 2]));
         assert_eq!(form([900, 1], [80, 81]), form([500, 1], [90, 91]), "far ahead is far ahead");
         assert_ne!(form([900, 1], [80, 81]), form([900, 1], [80, 82]));
+    }
+
+    /// A node that has seen no epoch has an entry of its own.
+    #[test]
+    fn of_epochs_differences_count_wherever_they_begin() {
+        let form = |epochs: &[u64]| {
+            let mut form = Form::new();
+            epochs.iter().for_each(|epoch| form.epoch(*epoch));
+            form.timed()
+        };
+        assert_eq!(form(&[1, 2, 1]), form(&[5, 6, 5]));
+        assert_ne!(form(&[1, 2]), form(&[1, 3]));
     }
 
     #[test]

@@ -21,6 +21,7 @@
 
 mod cause;
 mod epochs;
+mod form;
 mod message;
 mod peers;
 mod reluctance;
@@ -31,7 +32,6 @@ mod tests;
 use alloc::collections::BTreeSet;
 use alloc::vec::{Drain, Vec};
 
-use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::spec::{Channels, Spec};
 use crate::time::{Span, Time, Timing};
@@ -675,34 +675,5 @@ impl Leadership {
             }
             _ => None,
         }
-    }
-
-    pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
-        self.epochs.canonical(form);
-        form.deadline(now, self.earliest);
-        form.other(self.me, self.round);
-        form.option(self.named, Form::node);
-        form.option(self.shown, |form, (leader, epoch)| {
-            form.node(leader);
-            form.period(epoch);
-        });
-        form.deadline(now, self.deadline());
-        match &self.standing {
-            Standing::Following => form.number(0),
-            Standing::Claiming { missing, .. } => {
-                form.number(1);
-                missing.iter().for_each(|id| form.node(*id));
-            }
-            Standing::Leading { epoch, since, outdone, .. } => {
-                form.number(2);
-                form.period(*epoch);
-                form.deadline(now, *since + self.terms.period);
-                form.number(u64::from(*outdone));
-            }
-            Standing::Aside => form.number(3),
-        }
-        self.linked.canonical(form);
-        form.suspicions(self.count);
-        self.sayings.canonical(form);
     }
 }

@@ -22,6 +22,11 @@ impl<E: Election> Node<E> {
         if other.history.as_ref().is_some_and(Histories::is_told) { self.over_told_links() } else { self }
     }
 
+    /// The latest life of that peer that has been heard of; the lowest of all, if none has.
+    pub fn life_of(&self, peer: NodeId) -> Incarnation {
+        self.link.incarnation(peer)
+    }
+
     /// The life of a peer to which the link is up at this end.
     pub fn linked_with(&self, peer: NodeId) -> Option<Incarnation> {
         self.history.as_ref()?.linked(peer)
