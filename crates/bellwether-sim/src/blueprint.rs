@@ -59,7 +59,7 @@ impl Blueprint {
     }
 
     /// What the owner of that agent has chosen.
-    fn settings(&self, id: NodeId) -> Settings {
+    pub(crate) fn settings(&self, id: NodeId) -> Settings {
         let Setup { protocol, variant, timing, t, .. } = self.setup;
         Settings {
             variant,

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use bellwether_proto::election::Election;
 use bellwether_proto::io::{Durable, Event, Input, Outbox};
+use bellwether_proto::leadership::Announcement;
+use bellwether_proto::tenure::{Refused, Tenure};
 
+use super::broken::Breach;
+use super::record::Led;
 use super::state::{Content, Host};
 
 /// A node that wakes this often without an effect will never let time pass.
@@ -22,8 +26,12 @@ pub(super) struct Turn<E: Election> {
     pub(super) effects: u8,
     /// Whether time passed at the node.
     pub(super) passes: bool,
-    /// The invariant of the algorithm that was broken.
-    pub(super) breach: Option<&'static str>,
+    /// What the node broke by itself.
+    pub(super) breach: Option<Breach>,
+    /// Whether it befalls the group: the node stands again, or is to give leadership back.
+    pub(super) disturbs: bool,
+    /// Whether the node has left.
+    pub(super) leaves: bool,
 }
 
 /// Something that a node asks for.
@@ -32,12 +40,15 @@ pub(super) enum Deed<M> {
     Persist(Durable),
     Send { to: u8, content: Arc<Content<M>> },
     Event(Event),
+    Tenure(Tenure),
+    Answer(Result<(), Refused>),
+    Left,
 }
 
 impl<M> Deed<M> {
     /// Whether the outside can tell that it was done.
     pub(super) fn is_effect(&self) -> bool {
-        !matches!(self, Self::Event(_))
+        matches!(self, Self::Persist(_) | Self::Send { .. })
     }
 }
 
@@ -50,6 +61,23 @@ impl<E: Election> Turn<E> {
             effects <= cut
         });
         &self.deeds[..done.count()]
+    }
+
+    /// What the node remembers having announced when a crash came after so many effects, if it remembered that before. Its own
+    /// leadership is on its disk before it is announced; one that it follows is announced first.
+    pub(super) fn remembered(&self, cut: u8, before: Option<Led>) -> Option<Led> {
+        let (mut kept, mut told) = (before, before);
+        for deed in self.done_before(cut) {
+            match deed {
+                Deed::Event(Event::Announced(Announcement { leader: Some(leader), epoch, .. })) => {
+                    told = Some((*epoch, *leader));
+                    kept = if *leader == self.host.id { told } else { kept };
+                }
+                Deed::Persist(_) => kept = told,
+                _ => {}
+            }
+        }
+        kept
     }
 }
 
