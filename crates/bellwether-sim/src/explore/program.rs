@@ -55,7 +55,9 @@ impl Program {
         self.work = match (tenure, self.work) {
             (Tenure::Held { .. }, _) => Work::Going,
             (_, Work::None) => Work::None,
-            (Tenure::AskedBack { .. }, _) => Work::AskedBack { until: now + self.patience },
+            (Tenure::AskedBack { .. }, Work::Going) => Work::AskedBack { until: now + self.patience },
+            // It was told to stop before, and has begun nothing since: that it is told again gives it no more time.
+            (Tenure::AskedBack { .. }, told) => told,
             (Tenure::None, _) => Work::Lost,
         };
     }
