@@ -346,11 +346,11 @@ impl Release {
             Tenure::None => form.number(0),
             Tenure::Held { epoch } => {
                 form.number(1);
-                form.period(epoch);
+                form.epoch(epoch);
             }
             Tenure::AskedBack { epoch } => {
                 form.number(2);
-                form.period(epoch);
+                form.epoch(epoch);
             }
         }
         form.number(u64::from(self.works));

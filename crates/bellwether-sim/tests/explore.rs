@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::election::{AnyElection, Primary, Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
-    Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, Step, System, explore,
-    promised, story,
+    Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, Step, System, UNBOUNDED,
+    explore, promised, story,
 };
 
 const ONE_FAULT_EACH: Bounds = Bounds {
@@ -25,6 +25,8 @@ const ONE_FAULT_EACH: Bounds = Bounds {
     lies: 0,
     expiries: 3,
     waits: 0,
+    commands: 0,
+    early: UNBOUNDED,
     in_flight: 2,
 };
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::canonical::Form;
 use crate::ident::NodeId;
 
 /// Why the settled leader changed.
@@ -66,6 +67,19 @@ impl Cause {
             Self::HandedOver(from, to) => (Some(from), Some(to)),
         };
         one.into_iter().chain(other)
+    }
+
+    pub(crate) fn canonical(self, form: &mut Form) {
+        form.number(match self {
+            Self::Started => 0,
+            Self::Gone(_) => 1,
+            Self::Silent(_) => 2,
+            Self::Resigned(_) => 3,
+            Self::HandedOver(..) => 4,
+            Self::Outranked(_) => 5,
+            Self::Merged => 6,
+        });
+        self.about().into_iter().chain(self.successor()).for_each(|node| form.node(node));
     }
 
     /// The cause of that name.

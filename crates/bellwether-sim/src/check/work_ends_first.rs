@@ -32,7 +32,8 @@ pub(super) struct WorkEndsFirst {
 
 #[derive(Clone, Copy)]
 struct Work {
-    asked_back: Option<Time>,
+    /// Since when it is to end: leadership was asked back, or lost.
+    to_end: Option<Time>,
 }
 
 impl WorkEndsFirst {
@@ -51,16 +52,21 @@ impl WorkEndsFirst {
     fn told(&mut self, at: Time, node: NodeId, told: Program) {
         match told {
             Program::WorkBegins { .. } => {
-                self.work.insert(node, Work { asked_back: None });
+                self.work.insert(node, Work { to_end: None });
                 self.worked.insert(node, true);
             }
             Program::AskedBack { .. } => {
-                if let Some(work) = self.work.get_mut(&node) {
-                    work.asked_back.get_or_insert(at);
-                }
+                self.is_to_end(at, node);
             }
             Program::WorkEnds => drop(self.work.remove(&node)),
             Program::Asked { .. } | Program::Answered { .. } | Program::Left => {}
+        }
+    }
+
+    /// The node's work is to end. That it is told again gives it no more time.
+    fn is_to_end(&mut self, at: Time, node: NodeId) {
+        if let Some(work) = self.work.get_mut(&node) {
+            work.to_end.get_or_insert(at);
         }
     }
 
@@ -70,19 +76,12 @@ impl WorkEndsFirst {
             return;
         }
         self.judged |= self.worked.get(&giver) == Some(&true);
-        let Some(Work { asked_back }) = self.work.get(&giver) else { return };
-        let timeout = self.release_timeout;
-        let what = match asked_back {
-            Some(since) if self.has_had_its_time(at.since(*since)) => return,
-            Some(since) => format!(
-                "{node} announces that {giver} has given leadership back, whose work goes on {} after it was to end: it \
-                 may for {timeout}",
-                at.since(*since)
-            ),
-            None => format!(
-                "{node} announces that {giver} has given leadership back, whose work goes on and was never to end"
-            ),
-        };
+        let Some(Work { to_end }) = self.work.get(&giver) else { return };
+        let passed = to_end.map(|since| at.since(since));
+        if passed.is_some_and(|passed| self.has_had_its_time(passed)) {
+            return;
+        }
+        let what = goes_on(node, giver, passed, self.release_timeout);
         self.violation.get_or_insert(Violation { at, what });
     }
 
@@ -98,11 +97,12 @@ impl Checker for WorkEndsFirst {
         let TraceEvent { at, node, what, .. } = *event;
         match what {
             What::Program(told) => self.told(at, node, told),
-            What::Node(Event::Announced(Announcement { leader, cause, .. })) => {
-                if let Cause::Resigned(giver) | Cause::HandedOver(giver, _) = cause
-                    && (leader == Some(node) || leader.is_none() && node == giver)
-                {
+            What::Node(Event::Announced(announced)) => {
+                if let Some(giver) = giver(node, &announced) {
                     self.given_back(at, node, giver);
+                }
+                if announced.leader != Some(node) {
+                    self.is_to_end(at, node);
                 }
             }
             What::Crash => {
@@ -128,4 +128,21 @@ impl Checker for WorkEndsFirst {
     fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
         Verdict::new(self.judged, self.violation)
     }
+}
+
+/// Who has given leadership back, if that is why the node announces that it leads, or that it does not any more.
+pub(crate) fn giver(node: NodeId, announced: &Announcement) -> Option<NodeId> {
+    let (Cause::Resigned(giver) | Cause::HandedOver(giver, _)) = announced.cause else { return None };
+    let leader = announced.leader;
+    (leader == Some(node) || leader.is_none() && node == giver).then_some(giver)
+}
+
+/// A node announces that leadership was given back, although the work of the giver goes on. It was to end so long ago, if at
+/// all.
+pub(crate) fn goes_on(node: NodeId, giver: NodeId, passed: Option<Span>, timeout: Span) -> String {
+    let work = match passed {
+        Some(passed) => format!("goes on {passed} after it was to end: it may for {timeout}"),
+        None => "goes on and was never to end".to_owned(),
+    };
+    format!("{node} announces that {giver} has given leadership back, whose work {work}")
 }

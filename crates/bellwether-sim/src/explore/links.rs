@@ -99,6 +99,6 @@ impl<E: Election> System<E> {
         let mut after = host.opened();
         let outbox = turn_link(&mut after, subject, up);
         let turn = Arc::new(self.turn(Some(host), after, outbox));
-        Some(Reaction { base, turn: Some(turn), letter: None })
+        Some(Reaction::of(base, turn))
     }
 }

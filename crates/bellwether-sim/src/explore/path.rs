@@ -3,14 +3,16 @@
 use bellwether_proto::election::Election;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::Message;
 use bellwether_proto::node::Node;
+use bellwether_proto::tenure::Tenure;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
 use bellwether_proto::view::{Status, View};
 
 use super::oracle::Oracle;
-use super::state::{Letter, State};
+use super::state::{Cargo, Letter, State};
 use super::step::Step;
 use super::system::System;
 use super::turn::Deed;
@@ -59,7 +61,9 @@ impl Teller {
             self.record(state, host.index(), What::Node(Event::View(host.view())));
         }
         for letter in &state.letters {
-            self.send(state, usize::from(letter.from), message(letter));
+            if let Some(msg) = message(letter) {
+                self.send(state, usize::from(letter.from), msg);
+            }
         }
     }
 
@@ -68,8 +72,12 @@ impl Teller {
         let heading = if system.oracle == Oracle::Links { step.of_links() } else { step.to_string() };
         match &reaction.letter {
             None => self.line.push(heading),
+            Some(Letter { from, to, content, .. }) if let Cargo::News(news) = &content.cargo => {
+                let [peer, to] = [*from, *to].map(|at| state.hosts[usize::from(at)].id);
+                self.line.push(news.in_words(peer, to));
+            }
             Some(letter) => {
-                let kind = message(letter).kind;
+                let kind = message(letter).map_or("", |msg| msg.kind.name());
                 let heading = heading.replacen("arrives", &format!("{kind} arrives"), 1);
                 self.line.push(heading.replacen("is lost", &format!("{kind} is lost"), 1));
                 self.arrival(state, step, letter);
@@ -79,7 +87,9 @@ impl Teller {
             Step::Expire { node, .. }
             | Step::Wait { node }
             | Step::Crash { node }
-            | Step::Recover { node, .. } => usize::from(node),
+            | Step::Recover { node, .. }
+            | Step::Ask { node, .. }
+            | Step::Finish { node, .. } => usize::from(node),
             Step::Deliver { to, .. }
             | Step::Repeat { to, .. }
             | Step::Lose { to, .. }
@@ -105,7 +115,8 @@ impl Teller {
     }
 
     fn arrival<E: Election>(&mut self, state: &State<E>, step: Step, letter: &Letter<E::Msg>) {
-        let (msg, sent) = (message(letter), self.sent_at.get(letter.id as usize).copied());
+        let Some(msg) = message(letter) else { return };
+        let sent = self.sent_at.get(letter.id as usize).copied();
         let (from, to) = (usize::from(letter.from), usize::from(letter.to));
         match step {
             Step::Lose { .. } => self.record(state, from, What::Drop(msg, DropReason::Lost)),
@@ -124,9 +135,14 @@ impl Teller {
                 self.record(state, at, What::Node(*event));
                 self.line.extend(in_words(state.hosts[at].id, *event));
             }
+            Deed::Tenure(tenure) => self.line.extend(of_tenure(state.hosts[at].id, *tenure)),
+            Deed::Answer(_, Ok(())) => self.line.push("it is answered".to_owned()),
+            Deed::Answer(_, Err(why)) => self.line.push(format!("it is refused ({why})")),
+            Deed::Left => self.line.push(format!("{} has left", state.hosts[at].id)),
             Deed::Send { to, content } => {
                 let (from, to) = (state.hosts[at].id, state.hosts[usize::from(*to)].id);
-                let msg = MsgRef { id: u64::from(*id), kind: content.frame.body.kind(), from, to };
+                let Cargo::Frame(frame) = &content.cargo else { return };
+                let msg = MsgRef { id: u64::from(*id), kind: frame.body.kind(), from, to };
                 *id += 1;
                 self.line.push(format!("{} to {to}", msg.kind));
                 self.send(state, at, msg);
@@ -157,13 +173,24 @@ impl Teller {
     }
 }
 
-fn message<M: Message>(letter: &Letter<M>) -> MsgRef {
+/// `None` if it is news of a connection.
+fn message<M: Message>(letter: &Letter<M>) -> Option<MsgRef> {
     let id = |index: u8| NodeId(u32::from(index) + 1);
-    MsgRef {
-        id: u64::from(letter.id),
-        kind: letter.content.frame.body.kind(),
-        from: id(letter.from),
-        to: id(letter.to),
+    match &letter.content.cargo {
+        Cargo::Frame(frame) => Some(MsgRef {
+            id: u64::from(letter.id),
+            kind: frame.body.kind(),
+            from: id(letter.from),
+            to: id(letter.to),
+        }),
+        Cargo::News(_) => None,
+    }
+}
+
+fn of_tenure(node: NodeId, tenure: Tenure) -> Option<String> {
+    match tenure {
+        Tenure::AskedBack { .. } => Some(format!("{node}'s work is to end")),
+        Tenure::None | Tenure::Held { .. } => None,
     }
 }
 
@@ -185,6 +212,11 @@ fn in_words(node: NodeId, event: Event) -> Option<String> {
             Some(format!("{node}'s link to {} is {how}", turn.peer))
         }
         Event::Down(peer) => Some(format!("{node} takes {peer} for dead")),
+        Event::Announced(Announcement { leader: Some(leader), epoch, .. }) => {
+            Some(format!("{node} announces {leader} with epoch {epoch}"))
+        }
+        Event::Announced(_) => Some(format!("{node} announces that nobody leads")),
+        Event::GivenUp => Some(format!("{node} does not wait for its work any longer")),
         Event::Reborn(_) => Some(format!("{node} begins another life")),
         Event::Refused { from, why } => Some(format!("{node} refuses what {from} said ({})", why.name())),
         _ => None,

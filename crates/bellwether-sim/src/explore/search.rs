@@ -12,6 +12,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
 
 use super::bounds::Reached;
+use super::broken::{Breach, Broken};
 use super::calm::{self, Goals, INSTANTS_MAX, Known};
 use super::log::Log;
 use super::state::{Scratch, State};
@@ -92,25 +93,6 @@ pub struct Outcome {
     pub bytes: u64,
 }
 
-/// What was broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
-    /// A property that was promised.
-    Property(Property),
-    /// An invariant of the algorithm.
-    Invariant(&'static str),
-}
-
-impl Broken {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Property(property) => property.name(),
-            Self::Invariant(_) => "INVARIANT",
-        }
-    }
-}
-
 /// How to get to where something is broken.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
@@ -141,12 +123,10 @@ where
 
 /// What is wrong with one state by itself: which of these properties it breaks, or cannot but break if left alone. Slow;
 /// for those who have a state and no search.
-pub fn flaws<E: Election>(
-    system: &System<E>,
-    judged: &[Property],
-    state: &State<E>,
-) -> Vec<(Property, String)> {
-    let breaches = judged.iter().filter_map(|property| Some((*property, check::breach(*property, state)?)));
+pub fn flaws<E: Election>(system: &System<E>, judged: &[Property], state: &State<E>) -> Vec<Breach> {
+    let breaches = judged.iter().filter_map(|property| {
+        Some(Breach { broken: Broken::Property(*property), what: check::breach(*property, state)? })
+    });
     let goals = Goals::new(system, judged, INSTANTS_MAX);
     breaches.chain(calm::missed(system, state, &goals).found).collect()
 }
@@ -295,12 +275,10 @@ where
     /// Whether all is well in a state. One that is not is not looked beyond.
     fn judge(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) -> bool {
         let found_before = part.found.len();
-        let mut find = |property, what| {
-            part.found.push(Found { state: number, step: None, broken: Broken::Property(property), what });
-        };
+        let mut find = |broken, what| part.found.push(Found { state: number, step: None, broken, what });
         for property in &self.judged {
             if let Some(what) = check::breach(*property, state) {
-                find(*property, what);
+                find(Broken::Property(*property), what);
             }
         }
         if !self.goals.is_empty() {
@@ -310,7 +288,7 @@ where
                 calm::InTime::Yes(took) => part.slowest = part.slowest.max(took),
                 calm::InTime::No => {
                     let missed = calm::missed(self.system, state, &self.goals);
-                    missed.found.into_iter().for_each(|(property, what)| find(property, what));
+                    missed.found.into_iter().for_each(|Breach { broken, what }| find(broken, what));
                     part.undecided += u64::from(missed.undecided);
                 }
                 calm::InTime::Unknown => part.undecided += 1,
@@ -323,8 +301,7 @@ where
         let Part { fresh, found, transitions, reached, .. } = part;
         let cut = self.system.successors(state, |Successor { step, state, breach }| {
             *transitions += 1;
-            if let Some(what) = breach {
-                let (broken, what) = (Broken::Invariant(what), format!("{what} does not hold"));
+            if let Some(Breach { broken, what }) = breach.filter(|breach| self.judges(breach.broken)) {
                 found.push(Found { state: number, step: Some(step), broken, what });
             }
             let print = state.fingerprint(scratch);
@@ -333,6 +310,14 @@ where
             }
         });
         reached.add(cut);
+    }
+
+    /// Whether that is to be judged: invariants are in any case.
+    fn judges(&self, broken: Broken) -> bool {
+        match broken {
+            Broken::Property(property) => self.judged.contains(&property),
+            Broken::Invariant(_) => true,
+        }
     }
 
     fn take_in(&mut self, part: Part<E>) {

@@ -112,6 +112,8 @@ fn bounds(protocol: Protocol, typed: &BoundsArgs) -> Bounds {
         lies: typed.lies.unwrap_or(suited.lies),
         expiries: typed.expiries.unwrap_or(suited.expiries),
         waits: typed.waits.unwrap_or(suited.waits),
+        commands: suited.commands,
+        early: suited.early,
         in_flight: typed.in_flight.unwrap_or(suited.in_flight),
     }
 }
