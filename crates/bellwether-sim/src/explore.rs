@@ -24,6 +24,7 @@ mod agents;
 mod bounds;
 mod broken;
 mod calm;
+mod channels;
 mod connections;
 mod interned;
 mod links;

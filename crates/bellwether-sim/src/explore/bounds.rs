@@ -72,10 +72,10 @@ impl Bounds {
         }
     }
 
-    /// For agents: one thing that befalls them, and all the time that there is.
+    /// For agents: a crash and a command, and all the time that there is.
     pub fn suited_to_agents(_protocol: Protocol) -> Self {
         Self {
-            crashes: 0,
+            crashes: 1,
             recoveries: 0,
             losses: 0,
             duplicates: 0,
@@ -83,7 +83,7 @@ impl Bounds {
             expiries: UNBOUNDED,
             waits: 0,
             commands: 1,
-            early: 2,
+            early: 0,
             in_flight: 16,
         }
     }

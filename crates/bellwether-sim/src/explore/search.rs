@@ -20,6 +20,7 @@ use super::step::Step;
 use super::system::{Successor, System};
 use super::table::Table;
 use crate::check;
+use crate::defect::{self, Defect};
 
 /// States of a batch: enough that threads have something to do, few enough that what is kept between is small.
 const BATCH: usize = 1 << 13;
@@ -102,6 +103,8 @@ pub struct Counterexample {
     pub what: String,
     /// From the first state on.
     pub steps: Vec<Step>,
+    /// The defect that is known to break it, if there is one. The search went on beyond it.
+    pub known: Option<&'static Defect>,
 }
 
 /// Looks at every state of a system, and judges these properties.
@@ -229,7 +232,8 @@ where
         drop(frontier);
         self.system.forget_unused();
         self.frontier = std::mem::take(&mut self.next);
-        if !self.findings.is_empty() && self.extent == Extent::All {
+        let is_new = |found: &Found| self.known_defect(found.broken).is_none();
+        if self.findings.iter().any(is_new) && self.extent == Extent::All {
             self.extent = Extent::UpToViolation;
         } else if !self.frontier.is_empty() {
             self.outcome.depth += 1;
@@ -272,7 +276,7 @@ where
         part
     }
 
-    /// Whether all is well in a state. One that is not is not looked beyond.
+    /// Whether all is well in a state, but for known defects. One that is not is not looked beyond.
     fn judge(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) -> bool {
         let found_before = part.found.len();
         let mut find = |broken, what| part.found.push(Found { state: number, step: None, broken, what });
@@ -294,7 +298,7 @@ where
                 calm::InTime::Unknown => part.undecided += 1,
             }
         }
-        part.found.len() == found_before
+        part.found[found_before..].iter().all(|found| self.known_defect(found.broken).is_some())
     }
 
     fn expand(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) {
@@ -317,6 +321,16 @@ where
         match broken {
             Broken::Property(property) => self.judged.contains(&property),
             Broken::Invariant(_) => true,
+        }
+    }
+
+    /// The known defect that breaks it, if there is one. Only agents have any.
+    fn known_defect(&self, broken: Broken) -> Option<&'static Defect> {
+        match broken {
+            Broken::Property(property) if self.system.agents.is_some() => {
+                defect::by(self.system.scenario.protocol, property)
+            }
+            Broken::Property(_) | Broken::Invariant(_) => None,
         }
     }
 
@@ -347,17 +361,15 @@ where
     }
 
     fn finish(self) -> Outcome {
-        let Self { mut outcome, extent, seen, log, known, findings, .. } = self;
-        outcome.extent = extent;
-        outcome.bytes = (seen.bytes() + log.bytes() + known.bytes()) as u64;
-        outcome.violations = findings
-            .into_iter()
-            .map(|Found { state, step, broken, what }| Counterexample {
-                broken,
-                what,
-                steps: log.path(state).into_iter().chain(step).collect(),
-            })
-            .collect();
+        let counterexample = |Found { state, step, broken, what }: &Found| Counterexample {
+            broken: *broken,
+            what: what.clone(),
+            steps: self.log.path(*state).into_iter().chain(*step).collect(),
+            known: self.known_defect(*broken),
+        };
+        let violations = self.findings.iter().map(counterexample).collect();
+        let bytes = (self.seen.bytes() + self.log.bytes() + self.known.bytes()) as u64;
+        let mut outcome = Outcome { extent: self.extent, bytes, violations, ..self.outcome };
         outcome.violations.sort_by_key(|counterexample| counterexample.steps.len());
         outcome
     }

@@ -15,6 +15,7 @@ use bellwether_proto::trace::What;
 use super::agents::Agents;
 use super::bounds::{Bounds, Reached, UNBOUNDED};
 use super::broken::Breach;
+use super::channels::Full;
 use super::connections::News;
 use super::interned::{Interned, print_of};
 use super::oracle::{self, Oracle};
@@ -97,10 +98,6 @@ pub(super) enum Hindrance {
     /// No deadline may expire any more.
     NoTimeLeft,
 }
-
-/// A channel would hold more than it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Full;
 
 impl<E: Election> System<E> {
     /// That algorithm on so many nodes, with default timing and a detector of the class that it assumes.
@@ -266,23 +263,6 @@ impl<E: Election> System<E> {
                 take(Step::Pass { halfway: true }, reached);
             }
         }
-    }
-
-    /// Which messages of a channel can arrive next. Of several that are alike one is enough.
-    fn arrivals(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
-        match self.in_order {
-            true if channel.len() > 1 && self.is_being_linked(state, channel.start) => vec![0, 1],
-            true => vec![0],
-            false => self.different(state, channel),
-        }
-    }
-
-    /// The messages of a channel, but of several in a row that are alike only the first.
-    fn different(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
-        let letters = &state.letters[channel];
-        let fresh =
-            |nth: &usize| *nth == 0 || letters[*nth].content.exact() != letters[*nth - 1].content.exact();
-        (0..letters.len()).filter(fresh).map(index_of).collect()
     }
 
     /// What the node concerned makes of a step.
@@ -610,60 +590,6 @@ impl<E: Election> System<E> {
     pub(super) fn forget_unused(&self) {
         self.turns.forget_beyond(TURNS_MAX);
         self.hosts.forget_unused();
-    }
-
-    // Channels.
-
-    fn send(
-        &self,
-        state: &mut State<E>,
-        from: usize,
-        to: u8,
-        content: &Arc<Content<E::Msg>>,
-    ) -> Result<(), Full> {
-        let id = state.sent;
-        state.sent += 1;
-        if self.is_gone_for_good(state, usize::from(to)) {
-            return Ok(());
-        }
-        let from = index_of(from);
-        let channel = state.channel(from, to);
-        if channel.len() >= usize::from(state.left.in_flight) {
-            return Err(Full);
-        }
-        let place = match self.in_order {
-            true => channel.end,
-            false => {
-                let before = |letter: &Letter<E::Msg>| letter.content.exact() <= content.exact();
-                channel.start + state.letters[channel].partition_point(before)
-            }
-        };
-        let left = self.takes();
-        state.letters.insert(place, Letter { from, to, id, left, content: Arc::clone(content) });
-        Ok(())
-    }
-
-    /// How long what is sent now may take.
-    pub(super) fn takes(&self) -> Span {
-        match self.pace {
-            Pace::EachItsOwn => Span::ZERO,
-            Pace::Common => self.scenario.timing.delta,
-        }
-    }
-
-    /// Whether nobody will ever receive what is sent there. Agents send nothing to whom they are not connected with.
-    fn is_gone_for_good(&self, state: &State<E>, at: usize) -> bool {
-        let for_ever = self.reductions.dead_letters && state.left.recoveries == 0;
-        (for_ever || self.agents.is_some()) && !state.is_up_at(at)
-    }
-
-    /// Removes what nobody will ever receive, `about_to_start` being about to.
-    fn bury(&self, state: &mut State<E>, about_to_start: impl Fn(usize) -> bool) {
-        if self.reductions.dead_letters && state.left.recoveries == 0 {
-            let State { hosts, letters, .. } = state;
-            let receives = |to: usize| hosts[to].node.is_some() || about_to_start(to);
-            letters.retain(|letter| receives(usize::from(letter.to)));
-        }
     }
 }
 
