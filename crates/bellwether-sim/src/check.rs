@@ -75,7 +75,7 @@ use known::Known;
 pub(crate) use announced_once::again;
 pub(crate) use disturbance::befalls;
 pub(crate) use elected::Standing;
-pub(crate) use epoch::{invention, step_back};
+pub(crate) use epoch::step_back;
 pub(crate) use epoch_grows::{notice, used};
 pub(crate) use epoch_once::repeated;
 pub(crate) use seen::Leadership;

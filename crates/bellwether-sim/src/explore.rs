@@ -53,4 +53,4 @@ pub use promised::{can_search, judgeable, judgeable_of_agents, promised, promise
 pub use search::{Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};
 pub use state::{Scratch, State};
 pub use step::Step;
-pub use system::{NODES_MAX, Reductions, Successor, System};
+pub use system::{Fault, NODES_MAX, Reductions, Successor, System};

@@ -56,7 +56,8 @@ impl Checker for Epoch {
     fn finish(mut self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
         let invented = self.repeated.iter().filter(|(leadership, _)| !self.announced.contains(leadership));
         if let Some(((leader, epoch), (at, node))) = invented.min_by_key(|(_, (at, _))| *at) {
-            let what = invention(*node, (*epoch, *leader));
+            let what =
+                format!("{node} announces that {leader} leads with epoch {epoch}, which {leader} has not");
             self.violation.get_or_insert(Violation { at: *at, what });
         }
         Verdict::new(self.judged, self.violation)
@@ -74,9 +75,4 @@ pub(crate) fn step_back(
         return Some(format!("{node} announces that it leads with epoch {epoch}, and had seen {seen}"));
     }
     (epoch < seen).then(|| format!("{node} goes back from epoch {seen} to {epoch} of {leader}"))
-}
-
-/// A node announces a leadership that its leader has not announced.
-pub(crate) fn invention(node: NodeId, (epoch, leader): Leadership) -> String {
-    format!("{node} announces that {leader} leads with epoch {epoch}, which {leader} has not")
 }

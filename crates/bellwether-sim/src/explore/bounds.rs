@@ -72,10 +72,12 @@ impl Bounds {
         }
     }
 
-    /// For agents: a crash and a command, and all the time that there is.
-    pub fn suited_to_agents(_protocol: Protocol) -> Self {
+    /// For agents: a crash, a command and an early message, and all the time that there is. With views a command alone makes
+    /// enough states.
+    pub fn suited_to_agents(protocol: Protocol) -> Self {
+        let more = u8::from(!protocol.spec().views);
         Self {
-            crashes: 1,
+            crashes: more,
             recoveries: 0,
             losses: 0,
             duplicates: 0,
@@ -83,7 +85,7 @@ impl Bounds {
             expiries: UNBOUNDED,
             waits: 0,
             commands: 1,
-            early: 0,
+            early: more,
             in_flight: 16,
         }
     }

@@ -75,7 +75,7 @@ impl Goals {
             Standing::Holds | Standing::Open => None,
         };
         let settled = |property: &Property| match property {
-            Property::Answered => calm.waits(),
+            Property::Answered => calm.unanswered(),
             _ => check::settled(*property, calm, self.quorum).and_then(reason),
         };
         self.properties.iter().find_map(settled)
@@ -324,9 +324,11 @@ impl<'a, E: Election> Calm<'a, E> {
         calm
     }
 
-    /// What programs still wait for, if anything.
-    fn waits(&self) -> Option<String> {
-        self.hosts.iter().find_map(|host| host.program?.waits_for(host.id))
+    /// Whose program waits for an answer, if any does.
+    fn unanswered(&self) -> Option<String> {
+        let waits = |host: &&Host<E>| host.program.is_some_and(|program| program.unanswered > 0);
+        let host = self.hosts.iter().find(waits)?;
+        Some(format!("{} has not answered what it was asked for", host.id))
     }
 
     /// Whether a leader asks who is there.
@@ -406,7 +408,8 @@ impl<'a, E: Election> Calm<'a, E> {
 
     fn carry_out(&mut self, at: usize, mut outbox: Outbox<E::Msg>) {
         let (mut flipped, mut left) = (false, false);
-        for output in outbox.drain() {
+        let (system, id) = (self.system, self.hosts[at].id);
+        for output in system.asked_for(id, &mut outbox) {
             match output {
                 Output::Persist(durable) => self.hosts[at].disk = durable,
                 Output::Send { to, frame } => self.send(at, index(to), frame),
@@ -466,8 +469,11 @@ impl<'a, E: Election> Calm<'a, E> {
         }
         for at in 0..self.hosts.len() {
             for about in (0..self.hosts.len()).filter(|about| *about != at) {
+                let on_its_way = self.letters.iter().any(|letter| (letter.from, letter.to) == (about, at));
                 let Ok([host, subject]) = self.hosts.get_disjoint_mut([at, about]) else { continue };
-                if let LinkMay::Follow { up } = links::link(host, subject) {
+                if let LinkMay::Follow { up } = links::link(host, subject)
+                    && !self.system.will_hear(on_its_way)
+                {
                     let outbox = links::turn_link(host, subject, up);
                     self.carry_out(at, outbox);
                 }

@@ -3,26 +3,30 @@
 use bellwether_proto::election::Election;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::leadership::Announcement;
+use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Message;
 use bellwether_proto::node::Node;
-use bellwether_proto::tenure::Tenure;
+use bellwether_proto::tenure::{Tenure, Ticket};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
 use bellwether_proto::view::{Status, View};
 
 use super::oracle::Oracle;
-use super::state::{Cargo, Letter, State};
+use super::state::{Cargo, Host, Letter, State};
 use super::step::Step;
 use super::system::System;
 use super::turn::Deed;
+
+/// How long a settled group has been left alone when a path begins: longer than any checker asks.
+const SETTLED_FOR: Span = Span::secs(10);
 
 /// What happened on a path.
 #[derive(Clone, Debug)]
 pub struct Story {
     /// A line for each step.
     pub lines: Vec<String>,
-    /// The same as events. Time is made up: a step takes a millisecond.
+    /// The same as events. Time is made up: a step takes a millisecond. Agents have a common time, and a settled group has been
+    /// so for a while when the path begins.
     pub trace: Vec<TraceEvent>,
 }
 
@@ -36,8 +40,8 @@ pub fn story<E: Election>(system: &System<E>, steps: &[Step]) -> Story {
     teller.beginning(&state);
     let mut lines = Vec::new();
     for step in steps {
-        teller.at = teller.at + Span::millis(1);
         let next = system.after(&state, *step).expect("a path is made of possible steps");
+        teller.at = teller.at + if state.record.is_some() { passed(&state, &next) } else { Span::millis(1) };
         teller.step(system, &state, *step, &next);
         lines.push(teller.take_line());
         state = next;
@@ -60,10 +64,30 @@ impl Teller {
             self.record(state, host.index(), What::Persist(Written::from(&host.disk)));
             self.record(state, host.index(), What::Node(Event::View(host.view())));
         }
+        self.settled(state);
         for letter in &state.letters {
             if let Some(msg) = message(letter) {
                 self.send(state, usize::from(letter.from), msg);
             }
+        }
+    }
+
+    /// What the members of a settled group have announced, the leader first, and that it works. Nothing has befallen the group for
+    /// as long as anybody asks.
+    fn settled<E: Election>(&mut self, state: &State<E>) {
+        let announced = |host: &Host<E>| host.seen.filter(|(_, leader)| host.announced() == Some(*leader));
+        let mut hosts: Vec<_> = state.hosts.iter().collect();
+        hosts.sort_by_key(|host| announced(host).is_none_or(|(_, leader)| leader != host.id));
+        for host in hosts {
+            let Some((epoch, leader)) = announced(host) else { continue };
+            let told = Announcement { leader: Some(leader), epoch, cause: Cause::Started };
+            self.record(state, host.index(), What::Node(Event::Announced(told)));
+            if leader == host.id {
+                self.record(state, host.index(), What::Program(Program::WorkBegins { epoch }));
+            }
+        }
+        if state.hosts.iter().any(|host| announced(host).is_some()) {
+            self.at = Time::ZERO + SETTLED_FOR;
         }
     }
 
@@ -100,6 +124,11 @@ impl Teller {
         match step {
             Step::Recover { .. } => self.record(next, at, What::Recover),
             Step::Expire { .. } => self.record(state, at, What::Deadline),
+            Step::Ask { what, .. } => {
+                let (ticket, command) = (Ticket::default(), what.command());
+                self.record(state, at, What::Program(Program::Asked { ticket, command }));
+            }
+            Step::Finish { .. } => self.record(state, at, What::Program(Program::WorkEnds)),
             _ => {}
         }
         if let Some(turn) = &reaction.turn {
@@ -109,7 +138,7 @@ impl Teller {
                 self.deed(state, at, deed, &mut id);
             }
         }
-        if matches!(step, Step::Crash { .. }) || step.cut() > 0 {
+        if state.is_up_at(at) && !next.is_up_at(at) || step.cut() > 0 {
             self.record(next, at, What::Crash);
         }
     }
@@ -129,12 +158,12 @@ impl Teller {
     }
 
     fn deed<E: Election>(&mut self, state: &State<E>, at: usize, deed: &Deed<E::Msg>, id: &mut u32) {
+        if let Some(what) = deed.what() {
+            self.record(state, at, what);
+        }
         match deed {
-            Deed::Persist(durable) => self.record(state, at, What::Persist(Written::from(durable))),
-            Deed::Event(event) => {
-                self.record(state, at, What::Node(*event));
-                self.line.extend(in_words(state.hosts[at].id, *event));
-            }
+            Deed::Persist(_) => {}
+            Deed::Event(event) => self.line.extend(in_words(state.hosts[at].id, *event)),
             Deed::Tenure(tenure) => self.line.extend(of_tenure(state.hosts[at].id, *tenure)),
             Deed::Answer(_, Ok(())) => self.line.push("it is answered".to_owned()),
             Deed::Answer(_, Err(why)) => self.line.push(format!("it is refused ({why})")),
@@ -171,6 +200,16 @@ impl Teller {
         let rest: Vec<String> = parts.collect();
         if rest.is_empty() { heading } else { format!("{heading}: {}", rest.join(", ")) }
     }
+}
+
+/// How long a step took, where time is the same for all.
+fn passed<E: Election>(state: &State<E>, next: &State<E>) -> Span {
+    let clocks = state
+        .hosts
+        .iter()
+        .zip(&next.hosts)
+        .filter(|(before, after)| before.node.is_some() && after.node.is_some());
+    clocks.map(|(before, after)| after.clock.since(before.clock)).max().unwrap_or(Span::ZERO)
 }
 
 /// `None` if it is news of a connection.

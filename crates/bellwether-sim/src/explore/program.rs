@@ -11,8 +11,6 @@ use crate::check;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
     pub(super) work: Work,
-    /// Whether leadership is to be given back.
-    is_asked_back: bool,
     /// How many of its commands have not been answered.
     pub(super) unanswered: u8,
     /// Who leads, as it was told last.
@@ -49,13 +47,12 @@ pub enum Ask {
 
 impl Program {
     pub(super) fn new(met: Time, release_timeout: Span) -> Self {
-        Self { work: Work::None, is_asked_back: false, unanswered: 0, leader: None, met, release_timeout }
+        Self { work: Work::None, unanswered: 0, leader: None, met, release_timeout }
     }
 
     /// What it may do has changed. It begins to work as soon as it may, and stops in its own time. That it is told again to
     /// stop gives it no more time.
     pub(super) fn told(&mut self, now: Time, tenure: Tenure) {
-        self.is_asked_back = matches!(tenure, Tenure::AskedBack { .. });
         self.work = match (tenure, self.work) {
             (Tenure::Held { .. }, _) => Work::Going,
             (_, Work::Going) => Work::Ending { since: now },
@@ -78,14 +75,6 @@ impl Program {
         matches!(self.work, Work::Ending { .. })
     }
 
-    /// Why nobody can say yet that all is answered.
-    pub(super) fn waits_for(&self, node: NodeId) -> Option<String> {
-        if self.unanswered > 0 {
-            return Some(format!("{node} has not answered what it was asked for"));
-        }
-        self.is_asked_back.then(|| format!("{node} neither gives leadership back nor keeps it"))
-    }
-
     /// Whether its node has been there for long enough to be asked.
     pub(super) fn is_met(&self, now: Time) -> bool {
         self.met <= now
@@ -99,7 +88,6 @@ impl Program {
         };
         form.number(work);
         form.deadline(now, until);
-        form.number(u64::from(self.is_asked_back));
         form.number(u64::from(self.unanswered));
         form.option(self.leader, Form::node);
         form.deadline(now, self.met);

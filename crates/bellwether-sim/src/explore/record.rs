@@ -56,32 +56,31 @@ impl Record {
         };
     }
 
-    /// A node announces something, in a group of these.
+    /// A node announces something, in a group of these, and this is broken by it.
     pub(super) fn announce<E: Election>(
         &mut self,
         hosts: &[Arc<Host<E>>],
         node: NodeId,
         announced: Announcement,
-    ) -> Option<Breach> {
-        let Announcement { leader: Some(leader), epoch, .. } = announced else { return None };
-        let led = (epoch, leader);
-        if leader != node {
-            let is_known = self.led.contains(&led);
-            return (!is_known).then(|| Breach::of(Property::Epoch, check::invention(node, led)));
+    ) -> Vec<Breach> {
+        let Announcement { leader, epoch, .. } = announced;
+        if leader != Some(node) {
+            return Vec::new();
         }
         let first = self.led.iter().find(|(other, of)| *other == epoch && *of != node);
-        let repeated =
-            first.map(|(_, first)| Breach::of(Property::EpochOnce, check::repeated(node, epoch, *first)));
-        if let Err(place) = self.led.binary_search(&led) {
-            self.led.insert(place, led);
+        let repeated = first.map(|(_, first)| check::repeated(node, epoch, *first));
+        let giver = check::giver(node, &announced);
+        let giver = giver.and_then(|giver| hosts.iter().find(|host| host.id == giver));
+        let breaches = [
+            repeated.map(|what| Breach::of(Property::EpochOnce, what)),
+            used_by_another(hosts, node, epoch),
+            giver.and_then(|giver| giver.breach_by_giving_back(node)),
+            self.aftermath.announce(node, epoch),
+        ];
+        if let Err(place) = self.led.binary_search(&(epoch, node)) {
+            self.led.insert(place, (epoch, node));
         }
-        let grows = || used_by_another(hosts, node, epoch);
-        let work = || {
-            let giver = check::giver(node, &announced)?;
-            hosts.iter().find(|host| host.id == giver)?.breach_by_giving_back(node)
-        };
-        let once = self.aftermath.announce(node, epoch);
-        repeated.or_else(grows).or_else(work).or(once)
+        breaches.into_iter().flatten().collect()
     }
 
     /// Forgets what nobody can announce again without going back.

@@ -303,11 +303,15 @@ where
 
     fn expand(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) {
         let Part { fresh, found, transitions, reached, .. } = part;
-        let cut = self.system.successors(state, |Successor { step, state, breach }| {
+        let cut = self.system.successors(state, |Successor { step, state, breaches }| {
             *transitions += 1;
-            if let Some(Breach { broken, what }) = breach.filter(|breach| self.judges(breach.broken)) {
-                found.push(Found { state: number, step: Some(step), broken, what });
-            }
+            let judged = breaches.into_iter().filter(|breach| self.judges(breach.broken));
+            found.extend(judged.map(|Breach { broken, what }| Found {
+                state: number,
+                step: Some(step),
+                broken,
+                what,
+            }));
             let print = state.fingerprint(scratch);
             if !self.seen.contains(print) {
                 fresh.push(Fresh { print, parent: number, step, state });

@@ -140,8 +140,9 @@ impl<E: Election> State<E> {
     }
 
     /// The node of that index announces something, and this is broken by it.
-    pub(super) fn announce(&mut self, at: usize, announced: Announcement) -> Option<Breach> {
-        let record = Arc::make_mut(self.record.as_mut()?);
+    pub(super) fn announce(&mut self, at: usize, announced: Announcement) -> Vec<Breach> {
+        let Some(record) = &mut self.record else { return Vec::new() };
+        let record = Arc::make_mut(record);
         record.announce(&self.hosts, self.hosts[at].id, announced)
     }
 

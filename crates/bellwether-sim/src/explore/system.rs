@@ -48,9 +48,14 @@ pub struct System<E: Election> {
     /// Whether anybody looks at the numbers of frames.
     numbered: bool,
     pub(super) reductions: Reductions,
+    /// What becomes of what a node asks for: a planted fault.
+    fault: Option<Fault<E>>,
     hosts: Interned<Host<E>>,
     pub(super) turns: Interned<Turn<E>>,
 }
+
+/// What becomes of something that a node asks for; `None` if it is not done.
+pub type Fault<E> = fn(NodeId, Output<<E as Election>::Msg>) -> Option<Output<<E as Election>::Msg>>;
 
 /// What is left out because it makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +129,7 @@ impl<E: Election> System<E> {
             in_order,
             numbered: spec.channels == Channels::InOrder && variant == Variant::Repaired,
             reductions: Reductions::ALL,
+            fault: None,
             hosts: Interned::new(),
             turns: Interned::new(),
         }
@@ -142,6 +148,30 @@ impl<E: Election> System<E> {
         self.scenario.parameters.primary = Some(primary);
         self.blueprint = Blueprint::of(&self.scenario);
         self
+    }
+
+    /// The same system, with a planted fault: what this makes of what nodes ask for is done instead.
+    #[must_use]
+    pub fn with_fault(mut self, fault: Fault<E>) -> Self {
+        self.fault = Some(fault);
+        self
+    }
+
+    /// What a node asks for, as it is done.
+    pub(super) fn asked_for(
+        &self,
+        node: NodeId,
+        outbox: &mut Outbox<E::Msg>,
+    ) -> impl Iterator<Item = Output<E::Msg>> {
+        outbox.drain().filter_map(move |output| match self.fault {
+            Some(fault) => fault(node, output),
+            None => Some(output),
+        })
+    }
+
+    /// The scenario whose world is searched, but for what may befall it.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// How many nodes there are.
@@ -187,13 +217,15 @@ impl<E: Election> System<E> {
             if state.left.crashes > 0 {
                 for cut in 1..effects {
                     match self.cut_short(&reaction, cut) {
-                        Ok((state, breach)) => emit(Successor { step: step.cut_after(cut), state, breach }),
+                        Ok((state, breaches)) => {
+                            emit(Successor { step: step.cut_after(cut), state, breaches })
+                        }
                         Err(Full) => reached.in_flight += 1,
                     }
                 }
             }
             match self.complete(reaction) {
-                Ok((state, breach)) => emit(Successor { step, state, breach }),
+                Ok((state, breaches)) => emit(Successor { step, state, breaches }),
                 Err(Full) => reached.in_flight += 1,
             }
         });
@@ -435,8 +467,8 @@ impl<E: Election> System<E> {
         mut outbox: Outbox<E::Msg>,
     ) -> Turn<E> {
         let mut deeds = Vec::new();
-        let mut breach = None;
-        for output in outbox.drain() {
+        let mut breaches = Vec::new();
+        for output in self.asked_for(host.id, &mut outbox) {
             match output {
                 Output::Persist(durable) => {
                     host.disk = durable.clone();
@@ -450,7 +482,7 @@ impl<E: Election> System<E> {
                 // No application takes part.
                 Output::Plan(_) => {}
                 Output::Event(event) => {
-                    breach = breach.or_else(|| host.breach_by(event));
+                    breaches.extend(host.breach_by(event));
                     host.note(event);
                     deeds.push(Deed::Event(event));
                 }
@@ -473,14 +505,14 @@ impl<E: Election> System<E> {
             _ => None,
         };
         let of_layers = || host.node.as_ref().and_then(Node::breach);
-        let breach = breach.or(of_election.or_else(of_layers).map(Breach::of_invariant));
+        breaches.extend(of_election.or_else(of_layers).map(Breach::of_invariant));
         let stood_aside = lives.0.is_some_and(Node::is_aside);
         let befalls = |what: What| check::befalls(host.id, what, stood_aside).is_some();
         let disturbs = deeds.iter().any(|deed| deed.what().is_some_and(befalls));
         let leaves = deeds.iter().any(|deed| matches!(deed, Deed::Left));
         let effects = index_of(deeds.iter().filter(|deed| deed.is_effect()).count());
         let passes = before.is_some_and(|before| before.clock != host.clock);
-        Turn { host: self.seal(host), deeds, effects, passes, breach, disturbs, leaves }
+        Turn { host: self.seal(host), deeds, effects, passes, breaches, disturbs, leaves }
     }
 
     fn letter(&self, to: NodeId, mut frame: Frame<E::Msg>) -> Deed<E::Msg> {
@@ -491,9 +523,9 @@ impl<E: Election> System<E> {
     }
 
     /// The step as a whole, and what is broken by it.
-    pub(super) fn complete(&self, reaction: Reaction<E>) -> Result<(State<E>, Option<Breach>), Full> {
+    pub(super) fn complete(&self, reaction: Reaction<E>) -> Result<(State<E>, Vec<Breach>), Full> {
         let Reaction { base: mut state, turn, occasion, .. } = reaction;
-        let Some(turn) = turn else { return Ok((state, None)) };
+        let Some(turn) = turn else { return Ok((state, Vec::new())) };
         let at = turn.host.index();
         if occasion != Occasion::Ordinary || turn.disturbs {
             state.disturb();
@@ -502,28 +534,25 @@ impl<E: Election> System<E> {
             state.hosts[at] = Arc::clone(&turn.host);
             self.connect(&mut state, at);
         }
-        let breach = self.carry_out(&mut state, at, &turn.deeds)?;
+        let mut breaches = self.carry_out(&mut state, at, &turn.deeds)?;
         state.hosts[at] = Arc::clone(&turn.host);
         if turn.leaves {
             self.leave(&mut state, at);
         }
         self.forget_announced(&mut state);
-        Ok((state, turn.breach.clone().or(breach)))
+        breaches.extend(turn.breaches.iter().cloned());
+        Ok((state, breaches))
     }
 
     /// The step up to and including its `cut`-th effect, where the node crashes.
-    pub(super) fn cut_short(
-        &self,
-        reaction: &Reaction<E>,
-        cut: u8,
-    ) -> Result<(State<E>, Option<Breach>), Full> {
+    pub(super) fn cut_short(&self, reaction: &Reaction<E>, cut: u8) -> Result<(State<E>, Vec<Breach>), Full> {
         let Reaction { base, turn: Some(turn), occasion, .. } = reaction else { return Err(Full) };
         let mut state = base.clone();
         let at = turn.host.index();
         let done = turn.done_before(cut);
         // Nobody is connected with a process that ends as soon as it has begun.
         let unheard = *occasion == Occasion::Boot && self.agents.is_some();
-        let breach = if unheard { None } else { self.carry_out(&mut state, at, done)? };
+        let breaches = if unheard { Vec::new() } else { self.carry_out(&mut state, at, done)? };
         let written = done.iter().rev().find_map(|deed| match deed {
             Deed::Persist(durable) => Some(durable.clone()),
             _ => None,
@@ -537,7 +566,7 @@ impl<E: Election> System<E> {
             self.crash(&mut state, at, disk, seen);
         }
         self.forget_announced(&mut state);
-        Ok((state, breach))
+        Ok((state, breaches))
     }
 
     /// Sends what is to be sent, and judges what is announced.
@@ -546,19 +575,18 @@ impl<E: Election> System<E> {
         state: &mut State<E>,
         at: usize,
         deeds: &[Deed<E::Msg>],
-    ) -> Result<Option<Breach>, Full> {
-        let mut breach = None;
+    ) -> Result<Vec<Breach>, Full> {
+        let mut breaches = Vec::new();
         for deed in deeds {
             match deed {
                 Deed::Send { to, content } => self.send(state, at, *to, content)?,
                 Deed::Event(Event::Announced(announced)) => {
-                    let found = state.announce(at, *announced);
-                    breach = breach.or(found);
+                    breaches.extend(state.announce(at, *announced));
                 }
                 _ => {}
             }
         }
-        Ok(breach)
+        Ok(breaches)
     }
 
     /// A node crashes that remembers having announced that.
@@ -601,7 +629,7 @@ pub struct Successor<E: Election> {
     /// To what.
     pub state: State<E>,
     /// What is broken by it.
-    pub breach: Option<Breach>,
+    pub breaches: Vec<Breach>,
 }
 
 #[derive(Clone, Copy)]

@@ -28,7 +28,7 @@ pub(super) struct Turn<E: Election> {
     /// Whether time passed at the node.
     pub(super) passes: bool,
     /// What the node broke by itself.
-    pub(super) breach: Option<Breach>,
+    pub(super) breaches: Vec<Breach>,
     /// Whether it befalls the group: the node stands again, or is to give leadership back.
     pub(super) disturbs: bool,
     /// Whether the node has left.
@@ -54,7 +54,8 @@ impl<M> Deed<M> {
             Self::Send { .. } => return None,
             Self::Event(event) => What::Node(*event),
             Self::Tenure(Tenure::AskedBack { epoch }) => What::Program(Program::AskedBack { epoch: *epoch }),
-            Self::Tenure(Tenure::None | Tenure::Held { .. }) => return None,
+            Self::Tenure(Tenure::Held { epoch }) => What::Program(Program::WorkBegins { epoch: *epoch }),
+            Self::Tenure(Tenure::None) => return None,
             Self::Answer(ticket, outcome) => {
                 let refused = outcome.err().map(|refused| refused.name());
                 What::Program(Program::Answered { ticket: *ticket, refused })
