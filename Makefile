@@ -46,7 +46,7 @@ soak:
 	$(MAKE) exhaustive
 
 # Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one; with links that fail instead, if it
-# is told of them.
+# is told of them. Of agents: a crash and a command, a return, two commands.
 exhaustive:
 	$(CARGO) build --locked --release -p bellwether-cli
 	target/release/bellwether check bully-fd --exhaustive --expiries 8
@@ -62,6 +62,11 @@ exhaustive:
 	target/release/bellwether check fb-omega --exhaustive --expiries 1
 	target/release/bellwether check fb-omega --exhaustive --lies 0 --expiries 4
 	target/release/bellwether check fb-omega --exhaustive --nodes 2 --recoveries 1 --lies 0 --expiries 2
+	target/release/bellwether check fjr --agent --exhaustive
+	target/release/bellwether check fjr --agent --exhaustive --recoveries 1 --commands 0 --early 0
+	target/release/bellwether check fjr --agent --exhaustive --crashes 0 --commands 2 --early 0
+	target/release/bellwether check fb-omega --agent --exhaustive
+	target/release/bellwether check fb-omega --agent --exhaustive --crashes 1
 
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.
 mutants:

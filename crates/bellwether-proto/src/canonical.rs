@@ -5,7 +5,8 @@
 //! which are equal and which is larger, because the next number is always larger than all before. Some numbers begin anew
 //! with every incarnation of a node. They are compared only with numbers of the same incarnation, and a later incarnation
 //! comes after all earlier ones, so the same is true of them. Suspicions and periods are different: each begins at 0 and
-//! grows by itself until it has caught up with another. There the differences count.
+//! grows by itself until it has caught up with another. There the differences count. They count of epochs, too; but a node
+//! that has seen no epoch is written down like all others, so 0 has no meaning of its own.
 //!
 //! The form therefore keeps deadlines and counters apart from the plain content, and reduces them when it is finished.
 //! Write a whole world into one form: a counter's order is only meaningful against every place where that counter occurs.
@@ -60,6 +61,8 @@ enum Counter {
     /// One counter for all: counts of different nodes are compared with each other.
     Suspicions,
     Period,
+    /// One counter for all: every node compares what it has seen with what others have.
+    Epoch,
     Other(NodeId),
 }
 
@@ -181,6 +184,11 @@ impl Form {
         self.counters.push((Counter::Period, (0, n)));
     }
 
+    /// The number of a leadership.
+    pub fn epoch(&mut self, epoch: u64) {
+        self.counters.push((Counter::Epoch, (0, epoch)));
+    }
+
     /// A number from `node`'s remaining counter (probes, token rounds).
     pub fn other(&mut self, node: NodeId, value: u64) {
         self.counters.push((Counter::Other(node), (0, value)));
@@ -246,8 +254,18 @@ pub struct Placed {
     counter: (u64, u32),
     value: Value,
     place: u32,
-    /// Whether differences count, and not order alone.
-    measured: bool,
+    scale: Scale,
+}
+
+/// What counts of the values of a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scale {
+    /// Their order.
+    Order,
+    /// Their differences.
+    Differences,
+    /// Their differences, also from nought.
+    FromNought,
 }
 
 impl Counter {
@@ -268,6 +286,15 @@ impl Counter {
             Self::Seen(one, other) => (of(10, one), other.0),
             Self::Beat { from, to } => (of(11, from), to.0),
             Self::Carried { from, to } => (of(12, from), to.0),
+            Self::Epoch => (of(13, NodeId(0)), 0),
+        }
+    }
+
+    fn scale(self) -> Scale {
+        match self {
+            Self::Suspicions | Self::Period => Scale::FromNought,
+            Self::Epoch => Scale::Differences,
+            _ => Scale::Order,
         }
     }
 }
@@ -279,7 +306,7 @@ fn write_ranks(counters: &[(Counter, Value)], sorted: &mut Vec<Placed>, words: &
         counter: counter.code(),
         value: *value,
         place,
-        measured: matches!(counter, Counter::Suspicions | Counter::Period),
+        scale: counter.scale(),
     }));
     sorted.sort_unstable();
     let first = words.len();
@@ -289,12 +316,15 @@ fn write_ranks(counters: &[(Counter, Value)], sorted: &mut Vec<Placed>, words: &
     for placed in &*sorted {
         let (_, value) = placed.value;
         rank = match before.filter(|before| before.counter == placed.counter) {
-            None if placed.measured => value.min(DIFFERENCE_MAX),
-            // Nought is no number of the counter: nothing has been counted or heard of yet.
-            None => u64::from(placed.value != (0, 0)),
+            None => match placed.scale {
+                // Nought is no number of the counter: nothing has been counted or heard of yet.
+                Scale::Order => u64::from(placed.value != (0, 0)),
+                Scale::Differences => 0,
+                Scale::FromNought => value.min(DIFFERENCE_MAX),
+            },
             Some(before) if before.value == placed.value => rank,
-            Some(before) if placed.measured => rank + (value - before.value.1).min(DIFFERENCE_MAX),
-            Some(_) => rank + 1,
+            Some(_) if placed.scale == Scale::Order => rank + 1,
+            Some(before) => rank + (value - before.value.1).min(DIFFERENCE_MAX),
         };
         words[first + placed.place as usize] = rank;
         before = Some(placed);
@@ -350,6 +380,18 @@ mod tests {
         assert_ne!(form([1, 1], [1, 3]), form([1, 1], [1, 2]));
         assert_eq!(form([900, 1], [80, 81]), form([500, 1], [90, 91]), "far ahead is far ahead");
         assert_ne!(form([900, 1], [80, 81]), form([900, 1], [80, 82]));
+    }
+
+    /// A node that has seen no epoch has an entry of its own.
+    #[test]
+    fn of_epochs_differences_count_wherever_they_begin() {
+        let form = |epochs: &[u64]| {
+            let mut form = Form::new();
+            epochs.iter().for_each(|epoch| form.epoch(*epoch));
+            form.timed()
+        };
+        assert_eq!(form(&[1, 2, 1]), form(&[5, 6, 5]));
+        assert_ne!(form(&[1, 2]), form(&[1, 3]));
     }
 
     #[test]

@@ -178,14 +178,17 @@ impl Release {
 
     /// Checks whether leadership can be released by now, and whether the awaited next leader has come.
     pub(crate) fn go_on(&mut self, now: Time, leadership: &Leadership) {
+        let is_given_back = self.pending.is_some();
         if let Some((then, _)) = self.pending.take_if(|(_, until)| !self.works || *until <= now) {
             if self.works {
                 self.steps.push(Step::GiveUp);
             }
             self.carry_out(now, then, leadership);
         }
-        if !self.waiting.is_empty() {
-            self.answer(now, leadership);
+        let hand_over_ends = !self.waiting.is_empty() && self.answer(now, leadership);
+        // If nothing came of it at all, this node leads as before, unless it gives leadership back for another reason.
+        if hand_over_ends && !is_given_back {
+            self.keep();
         }
     }
 
@@ -268,27 +271,24 @@ impl Release {
         self.waiting.push(Waiting { what, until });
     }
 
-    /// Ends the waits whose leader has come, or whose time is over.
-    fn answer(&mut self, now: Time, leadership: &Leadership) {
+    /// Ends the waits whose leader has come, or whose time is over. Whether one for a hand-over is among them.
+    fn answer(&mut self, now: Time, leadership: &Leadership) -> bool {
         let next = self.leader.filter(|leader| *leader != self.me);
         // Whoever is alone waits for nobody, but it has ceased to lead before it says so.
         let alone = leadership.is_alone() && self.leader != Some(self.me);
         let over = |waiting: &mut Waiting| waiting.until <= now || waiting.what.has_come(next, alone);
         let over: Vec<_> = self.waiting.extract_if(.., over).collect();
-        for Waiting { what, .. } in over {
-            match what {
+        for Waiting { what, .. } in &over {
+            match *what {
                 Awaited::Anybody(ticket) => self.steps.push(Step::Answer(ticket, Ok(()))),
                 Awaited::Successor(to, ticket) => {
                     let taken = if next == Some(to) { Ok(()) } else { Err(Refused::NotTaken { to }) };
                     self.steps.extend(ticket.map(|ticket| Step::Answer(ticket, taken)));
-                    // If nothing came of it at all, this node leads as before.
-                    if self.pending.is_none() {
-                        self.keep();
-                    }
                 }
                 Awaited::BeforeLeaving => self.steps.push(Step::Left),
             }
         }
+        over.iter().any(|waiting| matches!(waiting.what, Awaited::Successor(..)))
     }
 
     fn waits_for_successor(&self) -> bool {
@@ -352,11 +352,11 @@ impl Release {
             Tenure::None => form.number(0),
             Tenure::Held { epoch } => {
                 form.number(1);
-                form.period(epoch);
+                form.epoch(epoch);
             }
             Tenure::AskedBack { epoch } => {
                 form.number(2);
-                form.period(epoch);
+                form.epoch(epoch);
             }
         }
         form.number(u64::from(self.works));

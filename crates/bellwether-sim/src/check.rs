@@ -77,8 +77,15 @@ use bellwether_proto::trace::{DropReason, TraceEvent, What};
 
 use known::Known;
 
+pub(crate) use announced_once::again;
+pub(crate) use disturbance::befalls;
 pub(crate) use elected::Standing;
+pub(crate) use epoch::step_back;
+pub(crate) use epoch_grows::{notice, used};
+pub(crate) use epoch_once::repeated;
+pub(crate) use seen::Leadership;
 pub(crate) use views::{Views, bound, breach, settled};
+pub(crate) use work_ends_first::{giver, goes_on};
 
 /// What the judge must know of a run beforehand; the trace tells the rest.
 #[derive(Clone, Debug)]

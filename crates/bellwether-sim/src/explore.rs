@@ -20,14 +20,20 @@
 //! Safety is judged in every state, the algorithm's invariants at every step, and liveness by what becomes of every state if
 //! nothing befalls it any more (`calm.rs`).
 
+mod agents;
 mod bounds;
+mod broken;
 mod calm;
+mod channels;
+mod connections;
 mod interned;
 mod links;
 mod log;
 mod oracle;
 mod path;
+mod program;
 mod promised;
+mod record;
 mod search;
 mod state;
 mod step;
@@ -36,12 +42,15 @@ mod table;
 mod together;
 mod turn;
 
-pub use bounds::{Bounds, Reached};
+pub use agents::{Origin, can_search_agents};
+pub use bounds::{Bounds, Reached, UNBOUNDED};
+pub use broken::{Breach, Broken};
 pub use calm::INSTANTS_MAX;
 pub use oracle::{may_lie, may_lose};
 pub use path::{Story, story};
-pub use promised::{can_search, judgeable, promised};
-pub use search::{Broken, Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};
+pub use program::Ask;
+pub use promised::{can_search, judgeable, judgeable_of_agents, promised, promised_by_agents};
+pub use search::{Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};
 pub use state::{Scratch, State};
 pub use step::Step;
-pub use system::{NODES_MAX, Reductions, Successor, System};
+pub use system::{Fault, NODES_MAX, Reductions, Successor, System};

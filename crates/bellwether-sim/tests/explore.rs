@@ -1,5 +1,6 @@
 //! Exhaustive search: what it covers, what it finds, and that an independent checker agrees.
 
+mod agents;
 mod model;
 mod planted;
 #[path = "explore/stateright.rs"]
@@ -13,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::election::{AnyElection, Primary, Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
-    Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, Step, System, explore,
-    promised, story,
+    Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, Step, System, UNBOUNDED,
+    explore, promised, story,
 };
 
 const ONE_FAULT_EACH: Bounds = Bounds {
@@ -25,6 +26,8 @@ const ONE_FAULT_EACH: Bounds = Bounds {
     lies: 0,
     expiries: 3,
     waits: 0,
+    commands: 0,
+    early: UNBOUNDED,
     in_flight: 2,
 };
 
@@ -194,24 +197,29 @@ fn what_counts_as_one_state_has_one_future() {
         (Protocol::FbOmega, 3, Bounds { crashes: 0, recoveries: 0, losses: 0, lies: 1, in_flight: 8, ..two }),
     ];
     for (protocol, nodes, bounds) in searches {
-        let system: System<AnyElection> = System::new(protocol, Variant::Repaired, nodes, bounds);
-        let (mut futures, mut scratch) = (BTreeMap::<u64, BTreeSet<u64>>::new(), Scratch::default());
-        let mut todo = vec![system.initial()];
-        while let Some(state) = todo.pop() {
-            let print = state.fingerprint(&mut scratch);
-            let mut successors = Vec::new();
-            system.successors(&state, |successor| successors.push(successor.state));
-            let next = successors.iter().map(|state| state.fingerprint(&mut scratch)).collect();
-            match futures.entry(print) {
-                Entry::Occupied(known) => assert_eq!(*known.get(), next, "{}: {state:?}", protocol.name()),
-                Entry::Vacant(new) => {
-                    new.insert(next);
-                    todo.append(&mut successors);
-                }
+        let states = states_with_one_future(&System::new(protocol, Variant::Repaired, nodes, bounds));
+        assert!(states > 100, "{}: {states} states", protocol.name());
+    }
+}
+
+/// How many states there are.
+fn states_with_one_future(system: &System<AnyElection>) -> usize {
+    let (mut futures, mut scratch) = (BTreeMap::<u64, BTreeSet<u64>>::new(), Scratch::default());
+    let mut todo = vec![system.initial()];
+    while let Some(state) = todo.pop() {
+        let print = state.fingerprint(&mut scratch);
+        let mut successors = Vec::new();
+        system.successors(&state, |successor| successors.push(successor.state));
+        let next = successors.iter().map(|state| state.fingerprint(&mut scratch)).collect();
+        match futures.entry(print) {
+            Entry::Occupied(known) => assert_eq!(*known.get(), next, "{state:?}"),
+            Entry::Vacant(new) => {
+                new.insert(next);
+                todo.append(&mut successors);
             }
         }
-        assert!(futures.len() > 100, "{}: {} states", protocol.name(), futures.len());
     }
+    futures.len()
 }
 
 /// Messages to the dead: with and without them the verdict is the same. If nobody dies, so are the states; otherwise there

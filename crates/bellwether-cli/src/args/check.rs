@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
-use bellwether_sim::explore::judgeable;
+use bellwether_sim::explore::{judgeable, judgeable_of_agents};
 use bellwether_sim::plan::FaultClass;
 use bellwether_sim::scenario::NODES_MAX;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -62,7 +62,7 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     pub(crate) agent: bool,
     /// Look at every state within bounds, instead of random plans
-    #[arg(long, conflicts_with_all = ["runs", "seed", "faults", "agent"])]
+    #[arg(long, conflicts_with_all = ["runs", "seed", "faults"])]
     pub(crate) exhaustive: bool,
     /// Write the scenario, the trace and a picture of each violation to this directory
     #[arg(long, value_name = "DIR")]
@@ -101,6 +101,18 @@ pub(crate) struct BoundsArgs {
     /// How often a node's clock runs on to just before its next deadline
     #[arg(long, value_name = "N")]
     pub(crate) waits: Option<u8>,
+    /// With --agent: how often programs ask for something (resign, stand, leave, transfer)
+    #[arg(long, value_name = "N")]
+    pub(crate) commands: Option<u8>,
+    /// With --agent: how many messages arrive before they must
+    #[arg(long, value_name = "N")]
+    pub(crate) early: Option<u8>,
+    /// With --agent: the node that the others give way to, if the algorithm can hand over; 0 for none
+    #[arg(long, value_name = "ID")]
+    pub(crate) preferred: Option<u32>,
+    /// With --agent: begin with nodes that have just started, instead of a settled group
+    #[arg(long)]
+    pub(crate) from_start: bool,
     /// How many messages may be under way from one node to another
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) in_flight: Option<u8>,
@@ -128,7 +140,19 @@ impl BoundsArgs {
         ];
         let count = counts.into_iter().find(|(count, _)| count.is_some()).map(|(_, name)| name);
         let others = [(self.states_max.is_some(), "--states-max"), (self.judge.is_some(), "--judge")];
-        count.or_else(|| others.into_iter().find(|(typed, _)| *typed).map(|(_, name)| name))
+        let other = others.into_iter().find(|(typed, _)| *typed).map(|(_, name)| name);
+        count.or(other).or_else(|| self.typed_for_agents())
+    }
+
+    /// The first of them that was typed and is for agents.
+    pub(crate) fn typed_for_agents(&self) -> Option<&'static str> {
+        let all = [
+            (self.commands.is_some(), "--commands"),
+            (self.early.is_some(), "--early"),
+            (self.preferred.is_some(), "--preferred"),
+            (self.from_start, "--from-start"),
+        ];
+        all.into_iter().find(|(typed, _)| *typed).map(|(_, name)| name)
     }
 }
 
@@ -167,7 +191,8 @@ impl Sizes {
 }
 
 fn searchable() -> impl TypedValueParser<Value = Property> {
-    let names = Property::ALL.into_iter().filter(|property| judgeable(*property)).map(Property::name);
+    let judgeable = |property: &Property| judgeable(*property) || judgeable_of_agents(*property);
+    let names = Property::ALL.into_iter().filter(judgeable).map(Property::name);
     PossibleValuesParser::new(names)
         .map(|name| Property::by_name(&name).expect("only names of properties are let through"))
 }

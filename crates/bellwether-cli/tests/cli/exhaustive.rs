@@ -80,10 +80,26 @@ fn views_are_searched_within_the_narrowest_bounds() {
 fn steps_fit_every_terminal_and_tell_a_group_from_its_leader() {
     let outcome = exhaustive(&["invitation", "--variant", "printed", "--nodes", "3", "--judge", "A4"]);
     assert_eq!((outcome.code, outcome.err.as_str()), (1, ""));
-    assert!(outcome.out.lines().all(|line| line.chars().count() <= 80), "{}", outcome.out);
+    // The command that finds it again is to be copied, and so in one line.
+    let mut lines = outcome.out.lines().filter(|line| !line.starts_with("  again "));
+    assert!(lines.all(|line| line.chars().count() <= 80), "{}", outcome.out);
     let said = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("A4 is broken after 8 steps: with nothing happening"), "{said}");
     assert!(said.contains(": 2 reorganizes its group, 2 leads, "), "{said}");
+}
+
+#[test]
+fn agents_are_searched_with_their_commands() {
+    let text = exhaustive(&["fb-omega", "--agent", "--nodes", "2"]).done();
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.starts_with("fb-omega agent: all "), "{said}");
+    assert!(said.contains("states with 2 nodes, 1 command, any number of expiries, 0 early"), "{said}");
+    assert!(said.contains("EPOCH-ONCE, WORK-ENDS-FIRST, ANSWERED, LED"), "{said}");
+    let text = exhaustive(&["fjr", "--agent", "--nodes", "2", "--early", "0", "--json"]).done();
+    let value: Value = serde_json::from_str(&text).expect("an object");
+    assert_eq!((&value["agent"], &value["preferred"]), (&json!(true), &json!(2)));
+    assert_eq!((&value["complete"], &value["bounds"]["expiries"]), (&json!(true), &Value::Null));
+    assert_eq!((&value["violations"], &value["known"]), (&json!([]), &json!([])));
 }
 
 #[test]
@@ -99,7 +115,18 @@ fn what_makes_no_sense_is_refused_before_any_work() {
         (&["lfa", "--nodes", "0"], "expected 1 to 15"),
         (&["gamma", "--crashes", "1"], "promises nothing within these bounds"),
         (&["lockstep", "--judge", "OMEGA"], "lockstep needs clocks that agree"),
-        (&["lfa", "--judge", "EPOCH"], "EPOCH"),
+        (&["lfa", "--judge", "EPOCH"], "EPOCH, but that is judged with --agent"),
+        (&["fjr", "--agent", "--judge", "OMEGA"], "OMEGA, but that is judged without --agent"),
+        (
+            &["async-bully", "--agent"],
+            "agents of async-bully cannot be searched state by state, only those of",
+        ),
+        (&["bully", "--agent"], "agents of bully cannot be searched"),
+        (&["fjr", "--commands", "1"], "--commands is a bound of --agent, which is missing"),
+        (&["fjr", "--agent", "--losses", "1"], "agents are connected"),
+        (&["fjr", "--agent", "--variant", "printed"], "agents run the repaired variant"),
+        (&["fjr", "--agent", "--preferred", "4"], "expected a node from 1 to 3, or 0"),
+        (&["fb-omega", "--agent", "--preferred", "1"], "fb-omega cannot hand over to a node of its choice"),
         (&["lfa", "--seed", "3"], "--seed"),
         (&["lfa", "--in-flight", "0"], "--in-flight"),
     ] {

@@ -75,8 +75,8 @@ impl Epochs {
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {
-        form.period(self.largest);
+        form.epoch(self.largest);
         form.option(self.of, Form::node);
-        form.period(self.kept);
+        form.epoch(self.kept);
     }
 }

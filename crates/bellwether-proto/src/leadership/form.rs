@@ -1,8 +1,8 @@
 //! The state of the layer as a search and an assertion see it.
 
-use super::{Leadership, Standing};
+use super::{Leadership, POLL_PERIODS, Standing};
 use crate::canonical::Form;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 impl Leadership {
     /// What must be true of every state.
@@ -39,25 +39,40 @@ impl Leadership {
         form.option(self.named, Form::node);
         form.option(self.shown, |form, (leader, epoch)| {
             form.node(leader);
-            form.period(epoch);
+            form.epoch(epoch);
         });
         form.deadline(now, self.deadline());
         match &self.standing {
             Standing::Following => form.number(0),
             Standing::Claiming { missing, .. } => {
                 form.number(1);
+                form.number(missing.len() as u64);
                 missing.iter().for_each(|id| form.node(*id));
             }
             Standing::Leading { epoch, since, outdone, .. } => {
                 form.number(2);
-                form.period(*epoch);
+                form.epoch(*epoch);
                 form.deadline(now, *since + self.terms.period);
                 form.number(u64::from(*outdone));
             }
             Standing::Aside => form.number(3),
         }
-        self.linked.canonical(form);
+        // Why the leader of before went is of no interest once there is another.
+        let cause = self.shown.is_none().then_some(self.cause);
+        for cause in [cause, self.farewell] {
+            form.option(cause, |form, cause| cause.canonical(form));
+        }
+        form.option(self.declined.filter(|(_, until)| now < *until), |form, (who, until)| {
+            form.node(who);
+            form.deadline(now, until);
+        });
+        self.linked.canonical(now, self.forgets(), self.terms.preempt, form);
         form.suspicions(self.count);
         self.sayings.canonical(form);
+    }
+
+    /// Whoever has been silent for longer than this might as well have been silent for ever.
+    fn forgets(&self) -> Span {
+        if self.is_aside() { self.terms.period * (POLL_PERIODS * 2) } else { self.patience() }
     }
 }

@@ -81,11 +81,11 @@ impl LeadershipMsg {
             Self::Claim { round } => form.other(from, round),
             Self::Lead { round, epoch } => {
                 form.other(from, round);
-                form.period(epoch);
+                form.epoch(epoch);
             }
             Self::Follow { round, epoch, of, priority, count } => {
                 form.other(to, round);
-                form.period(epoch);
+                form.epoch(epoch);
                 form.option(of, Form::node);
                 form.number(u64::from(priority));
                 form.suspicions(count);
@@ -94,7 +94,7 @@ impl LeadershipMsg {
             Self::Aside { next } => form.option(next, Form::node),
             Self::HandOver { to } => form.node(to),
             Self::Seen { epoch, of } => {
-                form.period(epoch);
+                form.epoch(epoch);
                 form.option(of, Form::node);
             }
         }

@@ -106,12 +106,16 @@ impl Peers {
         first.map(|(id, _)| *id)
     }
 
-    pub(super) fn canonical(&self, form: &mut Form) {
+    /// How long ago a peer was heard counts up to `forgets`, and how long ago it was linked up to `preempt`.
+    pub(super) fn canonical(&self, now: Time, forgets: Span, preempt: Option<Span>, form: &mut Form) {
         form.number(self.0.len() as u64);
         for (id, peer) in &self.0 {
             form.node(*id);
             form.number(u64::from(peer.priority) << 1 | u64::from(peer.aside));
             form.suspicions(peer.count);
+            // Who has been silent for just as long is not forgotten yet.
+            form.deadline(now, peer.heard + forgets + Span::micros(1));
+            form.deadline(now, preempt.map_or(now, |delay| peer.since + delay));
         }
     }
 }

@@ -60,6 +60,7 @@ impl Sayings {
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {
+        form.number(self.0.len() as u64);
         for (id, says) in &self.0 {
             form.node(*id);
             match *says {
@@ -69,7 +70,7 @@ impl Sayings {
                 }
                 Says::Leads { round, epoch } => {
                     form.other(*id, round);
-                    form.period(epoch);
+                    form.epoch(epoch);
                 }
             }
         }

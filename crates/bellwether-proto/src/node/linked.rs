@@ -21,6 +21,11 @@ impl<E: Election> Node<E> {
         if other.history.as_ref().is_some_and(Histories::is_told) { self.over_told_links() } else { self }
     }
 
+    /// The latest incarnation of that peer that has been heard of; the lowest of all, if none has.
+    pub fn incarnation_of(&self, peer: NodeId) -> Incarnation {
+        self.link.incarnation(peer)
+    }
+
     /// The peer's incarnation, if the link to it is up at this end.
     pub fn linked_with(&self, peer: NodeId) -> Option<Incarnation> {
         self.history.as_ref()?.linked(peer)

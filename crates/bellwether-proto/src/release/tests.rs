@@ -106,6 +106,25 @@ fn a_hand_over_of_which_nothing_comes_lets_work_begin_again() {
     assert_eq!(rig.go_on(), [answer, Step::Tenure(Tenure::Held { epoch: 1 })]);
 }
 
+/// A hand-over that came to nothing leaves leadership here, but not if it is given back at that very moment.
+#[test]
+fn no_work_begins_in_leadership_that_is_given_back_when_a_hand_over_is_over() {
+    let mut rig = Rig::leading();
+    rig.ask(Command::Transfer { to: OTHER });
+    rig.released();
+    let over = rig.now + PATIENCE.successor;
+    rig.announced(None, 1);
+    assert_eq!(rig.announced(Some(ME), 2), [Step::Tenure(Tenure::Held { epoch: 2 })]);
+    rig.now = over - Span::millis(1);
+    assert_eq!(
+        rig.ask_as(Ticket(8), Command::Resign { hold: Hold::Default }),
+        [Step::Tenure(Tenure::AskedBack { epoch: 2 })]
+    );
+    rig.now = over;
+    let answer = Step::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }));
+    assert_eq!(rig.released(), [Step::StandAside(rig.now + PATIENCE.hold), answer], "and nothing is held");
+}
+
 #[test]
 fn leadership_stays_if_the_successor_has_gone_while_work_came_to_its_end() {
     let mut rig = Rig::leading();

@@ -82,8 +82,8 @@ impl AnnouncedOnce {
         if let Some((first, before)) = announced.replace((node, epoch)) {
             let since = at.since(self.disturbed);
             let what = format!(
-                "{node} announces that it leads with epoch {epoch}, after {first} did with {before}, {since} after {of}: \
-                 one announcement was due"
+                "{}, {since} after {of}: one announcement was due",
+                again((node, epoch), (first, before))
             );
             self.violation.get_or_insert(Violation { at, what });
         }
@@ -114,4 +114,9 @@ impl Checker for AnnouncedOnce {
     fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
         Verdict::new(self.judged, self.violation)
     }
+}
+
+/// A node announces itself, after one did.
+pub(crate) fn again((node, epoch): (NodeId, u64), (first, before): (NodeId, u64)) -> String {
+    format!("{node} announces that it leads with epoch {epoch}, after {first} did with {before}")
 }

@@ -23,9 +23,7 @@ pub(super) struct Answered {
 
 impl Answered {
     pub(super) fn new(facts: &Facts) -> Self {
-        let leading = &facts.leading;
-        let bound = leading.release_timeout + leading.successor_patience + facts.timing.tau;
-        Self { bound: facts.stretched(bound), owed: BTreeMap::new(), judged: false, violation: None }
+        Self { bound: facts.stretched(bound(facts)), owed: BTreeMap::new(), judged: false, violation: None }
     }
 
     /// What is owed is owed until just before `until`.
@@ -77,4 +75,9 @@ impl Checker for Answered {
         self.wait(end);
         Verdict::new(self.judged, self.violation)
     }
+}
+
+/// How long an answer may take, for true clocks.
+pub(super) fn bound(facts: &Facts) -> Span {
+    facts.leading.release_timeout + facts.leading.successor_patience + facts.timing.tau
 }

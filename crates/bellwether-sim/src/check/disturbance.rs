@@ -1,16 +1,21 @@
 //! What befalls a group of members, as far as who leads goes.
 
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::known::Known;
 use super::views::Views;
 
-/// A few words for what befalls the group, if this does. That something is asked of a member, or that a leader makes way for
-/// another, is meant to change who leads; that messages are lost or late is a matter of the assumptions.
+/// A few words for what befalls the group, if this does.
 pub(super) fn disturbance(known: &Known, event: &TraceEvent) -> Option<String> {
-    let node = event.node;
-    Some(match event.what {
+    befalls(event.node, event.what, known.is_aside(event.node))
+}
+
+/// The same of what happens at a node that stands aside, or does not. That something is asked of a member, or that a leader
+/// makes way for another, is meant to change who leads; that messages are lost or late is a matter of the assumptions.
+pub(crate) fn befalls(node: NodeId, what: What, is_aside: bool) -> Option<String> {
+    Some(match what {
         What::Crash => format!("{node} crashed"),
         What::Recover => format!("{node} came up"),
         What::Pause => format!("{node} was paused"),
@@ -22,7 +27,7 @@ pub(super) fn disturbance(known: &Known, event: &TraceEvent) -> Option<String> {
         What::Program(Program::Asked { command, .. }) => format!("{node} was asked to {}", command.name()),
         What::Program(Program::AskedBack { .. }) => format!("{node} was to give leadership back"),
         // Whoever began another life for another reason has no say in it.
-        What::Node(Event::Reborn(_)) if known.is_aside(node) => format!("{node} stood again"),
+        What::Node(Event::Reborn(_)) if is_aside => format!("{node} stood again"),
         _ => return None,
     })
 }

@@ -10,7 +10,7 @@ use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::Known;
-use super::seen::Seen;
+use super::seen::{Leadership, Seen};
 use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]
@@ -28,23 +28,13 @@ impl Epoch {
     fn judge(&mut self, at: Time, node: NodeId, leader: NodeId, epoch: u64) {
         self.judged = true;
         let before = self.seen.announce(at, node, (epoch, leader));
-        let what = match before {
-            Some((seen, _)) if leader == node && epoch <= seen => {
-                format!("{node} announces that it leads with epoch {epoch}, and had seen {seen}")
-            }
-            Some((seen, _)) if epoch < seen => {
-                format!("{node} goes back from epoch {seen} to {epoch} of {leader}")
-            }
-            _ if leader == node => {
-                self.announced.insert((leader, epoch));
-                return;
-            }
-            _ => {
-                self.repeated.entry((leader, epoch)).or_insert((at, node));
-                return;
-            }
-        };
-        self.violation.get_or_insert(Violation { at, what });
+        if let Some(what) = step_back(node, before, (epoch, leader)) {
+            self.violation.get_or_insert(Violation { at, what });
+        } else if leader == node {
+            self.announced.insert((leader, epoch));
+        } else {
+            self.repeated.entry((leader, epoch)).or_insert((at, node));
+        }
     }
 }
 
@@ -72,4 +62,17 @@ impl Checker for Epoch {
         }
         Verdict::new(self.judged, self.violation)
     }
+}
+
+/// What is wrong if a node announces that, and announced `before` last.
+pub(crate) fn step_back(
+    node: NodeId,
+    before: Option<Leadership>,
+    (epoch, leader): Leadership,
+) -> Option<String> {
+    let (seen, _) = before?;
+    if leader == node && epoch <= seen {
+        return Some(format!("{node} announces that it leads with epoch {epoch}, and had seen {seen}"));
+    }
+    (epoch < seen).then(|| format!("{node} goes back from epoch {seen} to {epoch} of {leader}"))
 }

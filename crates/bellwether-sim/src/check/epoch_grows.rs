@@ -13,7 +13,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::Known;
-use super::seen::Seen;
+use super::seen::{Leadership, Seen};
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct EpochGrows {
@@ -28,7 +28,7 @@ pub(super) struct EpochGrows {
 
 impl EpochGrows {
     pub(super) fn new(facts: &Facts) -> Self {
-        let notice = facts.stretched(facts.leading.settle + facts.timing.delta * 2);
+        let notice = notice(facts);
         Self { notice, seen: Seen::default(), up: BTreeMap::new(), judged: false, violation: None }
     }
 
@@ -37,13 +37,7 @@ impl EpochGrows {
         let asked = self.up.iter().filter(|(other, since)| **other != node && **since + self.notice <= at);
         let mut asked = asked.map(|(other, _)| *other).peekable();
         self.judged |= asked.peek().is_some();
-        // Clocks of several machines differ: a follower may seem to have announced it first.
-        let is_used = |(seen, of): &(u64, NodeId)| *seen > epoch || *seen == epoch && *of != node;
-        let used = asked.find_map(|other| Some((other, self.seen.by(other).filter(is_used)?)));
-        if let Some((other, (seen, of))) = used {
-            let what = format!(
-                "{node} announces that it leads with epoch {epoch}, and {other} had seen {seen} of {of}"
-            );
+        if let Some(what) = asked.find_map(|other| used(node, epoch, other, self.seen.by(other))) {
             self.violation.get_or_insert(Violation { at, what });
         }
     }
@@ -75,4 +69,17 @@ impl Checker for EpochGrows {
     fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
         Verdict::new(self.judged, self.violation)
     }
+}
+
+/// How long a node must have been up to have been asked.
+pub(crate) fn notice(facts: &Facts) -> Span {
+    facts.stretched(facts.leading.settle + facts.timing.delta * 2)
+}
+
+/// What is wrong if a node announces that it leads with that epoch, and another that could be asked announced `seen` last.
+pub(crate) fn used(node: NodeId, epoch: u64, other: NodeId, seen: Option<Leadership>) -> Option<String> {
+    // Clocks of several machines differ: a follower may seem to have announced it first.
+    let is_used = |(seen, of): &Leadership| *seen > epoch || *seen == epoch && *of != node;
+    let (seen, of) = seen.filter(is_used)?;
+    Some(format!("{node} announces that it leads with epoch {epoch}, and {other} had seen {seen} of {of}"))
 }

@@ -32,7 +32,7 @@ impl Checker for EpochOnce {
         }
         let (first, then) = *self.leaders.entry(epoch).or_insert((node, at));
         if first != node {
-            let what = format!("{node} announces that it leads with epoch {epoch}, as {first} did at {then}");
+            let what = format!("{} at {then}", repeated(node, epoch, first));
             self.violation.get_or_insert(Violation { at, what });
         }
     }
@@ -44,4 +44,9 @@ impl Checker for EpochOnce {
     fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
         Verdict::new(!self.leaders.is_empty(), self.violation)
     }
+}
+
+/// A node announces that it leads with an epoch that another had.
+pub(crate) fn repeated(node: NodeId, epoch: u64, first: NodeId) -> String {
+    format!("{node} announces that it leads with epoch {epoch}, as {first} did")
 }

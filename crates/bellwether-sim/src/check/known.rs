@@ -85,11 +85,6 @@ impl Known {
         self.node(id).is_some_and(|node| node.aside)
     }
 
-    /// The settled leader that a node announced last, in this life.
-    pub(super) fn announced(&self, id: NodeId) -> Option<NodeId> {
-        self.node(id).and_then(|node| node.announced)
-    }
-
     /// Whether the node was paused at any time from `from` on.
     pub(super) fn paused_since(&self, id: NodeId, from: Time) -> bool {
         self.node(id).is_some_and(|node| node.paused.was_so_since(from))
@@ -266,6 +261,14 @@ impl Views for Known {
 
     fn remembers(&self, id: NodeId) -> bool {
         self.node(id).is_some_and(|node| node.remembers)
+    }
+
+    fn announced(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id).and_then(|node| node.announced)
+    }
+
+    fn runs(&self, id: NodeId) -> bool {
+        self.is_up(id) && !self.is_paused(id)
     }
 
     fn connected(&self, a: NodeId, b: NodeId) -> bool {

@@ -52,13 +52,13 @@ pub(super) fn c_l(facts: &Facts) -> Span {
 }
 
 /// Whether everybody who runs announces a leader that runs.
-fn all_led(known: &Known, quorum: usize) -> Standing {
-    let runs = |node: &NodeId| known.is_up(*node) && !known.is_paused(*node);
-    let running = || known.up().map(|(node, _)| node).filter(runs);
+pub(super) fn all_led(views: &impl Views, quorum: usize) -> Standing {
+    let runs = |node: &NodeId| views.runs(*node);
+    let running = || views.up().map(|(node, _)| node).filter(runs);
     if running().take(quorum).count() < quorum {
         return Standing::Open;
     }
-    let unled = running().find_map(|node| match known.announced(node) {
+    let unled = running().find_map(|node| match views.announced(node) {
         None => Some(format!("{node} announces no leader")),
         Some(leader) if !runs(&leader) => Some(format!("{node} announces {leader}, which does not run")),
         Some(_) => None,

@@ -148,11 +148,16 @@ fn in_words(broken: &Break) -> String {
 
 /// Whether in this one state all nodes that are up name one leader, which is up.
 pub(super) fn standing(views: &impl Views) -> Standing {
-    let mut up = views.up();
-    let Some((first, view)) = up.next() else { return Standing::Open };
-    let name = answer(&view);
-    if let Some((other, view)) = up.find(|(_, view)| answer(view) != name) {
-        return Standing::Fails(format!("{first} {} and {other} {}", follows(name), follows(answer(&view))));
+    agreement(views, |node| answer(&views.view(node)))
+}
+
+/// The same of what the nodes answer.
+pub(super) fn agreement(views: &impl Views, answer: impl Fn(NodeId) -> Name) -> Standing {
+    let mut up = views.up().map(|(node, _)| node);
+    let Some(first) = up.next() else { return Standing::Open };
+    let name = answer(first);
+    if let Some(other) = up.find(|other| answer(*other) != name) {
+        return Standing::Fails(format!("{first} {} and {other} {}", follows(name), follows(answer(other))));
     }
     match name {
         Some(leader) if views.is_up(leader) => Standing::Holds,

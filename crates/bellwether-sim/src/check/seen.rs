@@ -9,7 +9,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 
 /// A leadership that was announced: its epoch, and who leads.
-pub(super) type Leadership = (u64, NodeId);
+pub(crate) type Leadership = (u64, NodeId);
 
 /// By node: the last leadership that it has announced.
 #[derive(Default)]

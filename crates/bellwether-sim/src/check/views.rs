@@ -9,8 +9,8 @@ use bellwether_proto::view::{Members, View};
 
 use super::elected::{Standing, leader_elected, leaders_elected, one_leader_elected};
 use super::{
-    Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, fake_clean, omega, one_leader_per_view, one_view_or_dead,
-    sle1, sle2, view_agree, while_stable,
+    Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, answered, fake_clean, led, omega, one_leader_per_view,
+    one_view_or_dead, sle1, sle2, view_agree, while_stable,
 };
 
 /// What nodes show at one moment.
@@ -33,6 +33,14 @@ pub(crate) trait Views {
     /// Whether the node remembers anything that was said about a change of views.
     fn remembers(&self, id: NodeId) -> bool;
 
+    /// The leader that the node announced last, in this life.
+    fn announced(&self, id: NodeId) -> Option<NodeId>;
+
+    /// Whether the node is up and not paused.
+    fn runs(&self, id: NodeId) -> bool {
+        self.is_up(id)
+    }
+
     /// Whether messages pass in both directions.
     fn connected(&self, a: NodeId, b: NodeId) -> bool;
 }
@@ -51,8 +59,9 @@ pub(crate) fn breach(property: Property, views: &impl Views) -> Option<String> {
     }
 }
 
-/// Whether a state is one that the system must come to and then stay in; `None` for properties of another kind.
-pub(crate) fn settled(property: Property, views: &impl Views) -> Option<Standing> {
+/// Whether a state is one that the system must come to and then stay in, if so many must agree on an announced leader; `None`
+/// for properties of another kind.
+pub(crate) fn settled(property: Property, views: &impl Views, quorum: usize) -> Option<Standing> {
     match property {
         Property::A2 => Some(one_leader_elected(views)),
         Property::A4 => Some(a4::cliques_are_groups(views)),
@@ -62,6 +71,8 @@ pub(crate) fn settled(property: Property, views: &impl Views) -> Option<Standing
         Property::Ale2 => Some(ale2::elected_in_few_groups(views)),
         Property::Omega => Some(omega::standing(views)),
         Property::FakeClean => Some(fake_clean::standing(views)),
+        Property::Settled => Some(super::settled::standing(views, quorum)),
+        Property::Led => Some(led::all_led(views, quorum)),
         _ => None,
     }
 }
@@ -73,6 +84,8 @@ pub(crate) fn bound(property: Property, facts: &Facts) -> Option<Span> {
         Property::A4 | Property::A4Prime => Some(while_stable::c_g(facts)),
         Property::Sle2 => Some(sle2::c_s(facts) * 2),
         Property::Ale2Prime | Property::Ale2 => Some(while_stable::c_a(facts)),
+        Property::Led => Some(led::c_l(facts)),
+        Property::Answered => Some(answered::bound(facts)),
         _ => None,
     }
 }
@@ -110,6 +123,10 @@ mod tests {
 
         fn remembers(&self, id: NodeId) -> bool {
             id == NodeId(2)
+        }
+
+        fn announced(&self, _: NodeId) -> Option<NodeId> {
+            None
         }
 
         fn connected(&self, _: NodeId, _: NodeId) -> bool {
@@ -151,7 +168,7 @@ mod tests {
     #[test]
     fn memories_count_once_all_are_in_one_view() {
         let both = Members::of([0, 1]);
-        let standing = |shown| settled(Property::FakeClean, &Shown(shown));
+        let standing = |shown| settled(Property::FakeClean, &Shown(shown), 1);
         let one_view = standing(vec![(in_view(1), 1, both), (in_view(1), 1, both)]);
         assert!(matches!(one_view, Some(Standing::Fails(_))), "2 remembers");
         let two_views = standing(vec![(in_view(1), 1, both), (in_view(2), 2, both)]);

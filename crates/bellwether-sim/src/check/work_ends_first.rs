@@ -36,7 +36,7 @@ pub(super) struct WorkEndsFirst {
 struct Work {
     /// The epoch in which it began.
     epoch: u64,
-    /// Since when.
+    /// Since when it is to end: leadership was asked back, or lost.
     to_end: Option<Time>,
 }
 
@@ -61,12 +61,17 @@ impl WorkEndsFirst {
                 self.worked.insert(node, true);
             }
             Program::AskedBack { .. } => {
-                if let Some(work) = self.work.get_mut(&node) {
-                    work.to_end.get_or_insert(at);
-                }
+                self.is_to_end(at, node);
             }
             Program::WorkEnds => drop(self.work.remove(&node)),
             Program::Asked { .. } | Program::Answered { .. } | Program::Left => {}
+        }
+    }
+
+    /// The node's work is to end. That it is told again gives it no more time.
+    fn is_to_end(&mut self, at: Time, node: NodeId) {
+        if let Some(work) = self.work.get_mut(&node) {
+            work.to_end.get_or_insert(at);
         }
     }
 
@@ -81,18 +86,11 @@ impl WorkEndsFirst {
         if self.gave_back.get(&giver).is_some_and(|given_back| given_back < epoch) {
             return;
         }
-        let timeout = self.release_timeout;
-        let what = match to_end {
-            Some(since) if self.has_had_its_time(at.since(*since)) => return,
-            Some(since) => format!(
-                "{node} announces that {giver} has given leadership back, whose work goes on {} after it was to end: it \
-                 may for {timeout}",
-                at.since(*since)
-            ),
-            None => format!(
-                "{node} announces that {giver} has given leadership back, whose work goes on and was never to end"
-            ),
-        };
+        let passed = to_end.map(|since| at.since(since));
+        if passed.is_some_and(|passed| self.has_had_its_time(passed)) {
+            return;
+        }
+        let what = goes_on(node, giver, passed, self.release_timeout);
         self.violation.get_or_insert(Violation { at, what });
     }
 
@@ -108,20 +106,15 @@ impl Checker for WorkEndsFirst {
         let TraceEvent { at, node, what, .. } = *event;
         match what {
             What::Program(told) => self.told(at, node, told),
-            What::Node(Event::Announced(Announcement { leader, cause, epoch })) => {
-                if let Cause::Resigned(giver) | Cause::HandedOver(giver, _) = cause
-                    && (leader == Some(node) || leader.is_none() && node == giver)
-                {
-                    if node == giver && leader.is_none() {
-                        self.gave_back.insert(node, epoch);
+            What::Node(Event::Announced(announced)) => {
+                if let Some(giver) = giver(node, &announced) {
+                    if node == giver && announced.leader.is_none() {
+                        self.gave_back.insert(node, announced.epoch);
                     }
                     self.given_back(at, node, giver);
                 }
-                if leader != Some(node)
-                    && let Some(work) = self.work.get_mut(&node)
-                {
-                    // If leadership was lost by force, whatever is asked from now on finds work that is to end.
-                    work.to_end.get_or_insert(at);
+                if announced.leader != Some(node) {
+                    self.is_to_end(at, node);
                 }
             }
             What::Crash => {
@@ -147,4 +140,21 @@ impl Checker for WorkEndsFirst {
     fn finish(self: Box<Self>, _known: &Known, _end: Time) -> Verdict {
         Verdict::new(self.judged, self.violation)
     }
+}
+
+/// Who has given leadership back, if that is why the node announces that it leads, or that it does not any more.
+pub(crate) fn giver(node: NodeId, announced: &Announcement) -> Option<NodeId> {
+    let (Cause::Resigned(giver) | Cause::HandedOver(giver, _)) = announced.cause else { return None };
+    let leader = announced.leader;
+    (leader == Some(node) || leader.is_none() && node == giver).then_some(giver)
+}
+
+/// A node announces that leadership was given back, although the work of the giver goes on. It was to end so long ago, if at
+/// all.
+pub(crate) fn goes_on(node: NodeId, giver: NodeId, passed: Option<Span>, timeout: Span) -> String {
+    let work = match passed {
+        Some(passed) => format!("goes on {passed} after it was to end: it may for {timeout}"),
+        None => "goes on and was never to end".to_owned(),
+    };
+    format!("{node} announces that {giver} has given leadership back, whose work {work}")
 }

@@ -8,6 +8,10 @@ use bellwether_proto::promise::{Assumption, Property};
 use super::oracle::Oracle;
 use super::together::Pace;
 
+/// As a number of expiries, or of early messages: no bound. For expiries only where time is the same for all nodes, so that
+/// states come back.
+pub const UNBOUNDED: u8 = u8::MAX;
+
 /// What may befall a cluster in all, and how full its channels may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -21,12 +25,16 @@ pub struct Bounds {
     pub duplicates: u8,
     /// How often a failure detector that may lie does, or one end of a link with a history goes down for no reason.
     pub lies: u8,
-    /// How often deadlines expire, at all nodes together.
+    /// How often deadlines expire, at all nodes together; [`UNBOUNDED`] for any number of times.
     pub expiries: u8,
     /// How often a node's clock runs on, to just before its next deadline, with nothing happening. Without it whatever
     /// arrives between two deadlines of a node arrives right after the first. Where time passes for all alike: how often it
     /// stops halfway to the next instant at which something is due.
     pub waits: u8,
+    /// How often programs ask for something, where nodes run as agents.
+    pub commands: u8,
+    /// How many messages take less than δ, where time passes for all alike; [`UNBOUNDED`] for any number of them.
+    pub early: u8,
     /// How many messages are on their way from one node to another.
     pub in_flight: u8,
 }
@@ -58,34 +66,74 @@ impl Bounds {
             lies: u8::from(oracle == Oracle::Links),
             expiries,
             waits: 0,
+            commands: 0,
+            early: UNBOUNDED,
             in_flight,
         }
     }
 
-    /// What is still allowed, as one word: part of a state, since it limits what can follow.
-    pub(super) fn word(self) -> u64 {
-        let Self { crashes, recoveries, losses, duplicates, lies, expiries, waits, in_flight } = self;
-        u64::from_le_bytes([crashes, recoveries, losses, duplicates, lies, expiries, waits, in_flight])
+    /// For agents: a crash, a command and an early message, and all the time that there is. With views a command alone makes
+    /// enough states.
+    pub fn suited_to_agents(protocol: Protocol) -> Self {
+        let more = u8::from(!protocol.spec().views);
+        Self {
+            crashes: more,
+            recoveries: 0,
+            losses: 0,
+            duplicates: 0,
+            lies: 0,
+            expiries: UNBOUNDED,
+            waits: 0,
+            commands: 1,
+            early: more,
+            in_flight: 16,
+        }
+    }
+
+    /// What is still allowed, in two words: part of a state, since it limits what can follow.
+    pub(super) fn words(self) -> [u64; 2] {
+        let Self {
+            crashes,
+            recoveries,
+            losses,
+            duplicates,
+            lies,
+            expiries,
+            waits,
+            commands,
+            early,
+            in_flight,
+        } = self;
+        let faults = [crashes, recoveries, losses, duplicates, lies, expiries, waits, commands];
+        [u64::from_le_bytes(faults), u64::from(u16::from_le_bytes([early, in_flight]))]
     }
 }
 
 /// As in "1 crash, 1 recovery, 4 deadlines, 2 messages in flight per channel"; what is not allowed at all is left out.
 impl fmt::Display for Bounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { crashes, recoveries, losses, duplicates, lies, expiries, waits, in_flight } = *self;
+        let Self { crashes, recoveries, losses, duplicates, lies, expiries, waits, commands, .. } = *self;
         let counted = [
             (crashes, "crash", "crashes"),
             (recoveries, "recovery", "recoveries"),
             (losses, "loss", "losses"),
             (duplicates, "duplicate", "duplicates"),
             (lies, "lie", "lies"),
+            (commands, "command", "commands"),
             (expiries, "expiry", "expiries"),
             (waits, "wait", "waits"),
         ];
         for (count, one, many) in counted.into_iter().filter(|(count, ..)| *count > 0) {
-            write!(f, "{count} {}, ", if count == 1 { one } else { many })?;
+            match count {
+                1 => write!(f, "1 {one}, ")?,
+                UNBOUNDED => write!(f, "any number of {many}, ")?,
+                _ => write!(f, "{count} {many}, ")?,
+            }
         }
-        write!(f, "{in_flight} in flight per channel")
+        if self.early != UNBOUNDED {
+            write!(f, "{} early, ", self.early)?;
+        }
+        write!(f, "{} in flight per channel", self.in_flight)
     }
 }
 

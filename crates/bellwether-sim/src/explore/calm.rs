@@ -9,20 +9,27 @@
 //!
 //! Futures of different states soon run together, so what is known of one is known of the others: `Known`.
 
+use std::sync::Arc;
+
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
 use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Input, Outbox, Output};
-use bellwether_proto::message::{Frame, Layer};
+use bellwether_proto::leadership::LeadershipMsg;
+use bellwether_proto::message::{Body, Frame, Layer};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::view::{Members, View};
 
+use super::bounds::Bounds;
+use super::broken::Breach;
+use super::connections::News;
 use super::links::{self, LinkMay};
 use super::oracle::{self, Oracle};
-use super::state::{Host, Scratch, State, up};
-use super::system::System;
+use super::record::Record;
+use super::state::{Cargo, Content, Host, Letter, Scratch, State, up};
+use super::system::{System, index_of};
 use super::table::Table;
 use super::together::Pace;
 use crate::check::{self, Standing, Views};
@@ -36,7 +43,9 @@ pub const INSTANTS_MAX: usize = 50_000;
 #[derive(Debug)]
 pub(super) struct Goals {
     properties: Vec<Property>,
-    /// Of those, who may send what in the end is not seen in a state.
+    /// How many must be able to speak with each other for one of them to be announced.
+    quorum: usize,
+    /// Of the properties, who may send what in the end is not seen in a state.
     single_sender: bool,
     bound: Span,
     instants_max: usize,
@@ -48,6 +57,7 @@ impl Goals {
         let bounds = judged.iter().filter_map(|property| check::bound(*property, &facts));
         Self {
             properties: judged.iter().copied().filter(|property| is_goal(*property)).collect(),
+            quorum: facts.leading.quorum,
             single_sender: judged.contains(&Property::SingleSender),
             bound: bounds.min().unwrap_or(Span::micros(u64::from(LATEST))),
             instants_max,
@@ -58,10 +68,17 @@ impl Goals {
         self.properties.is_empty() && !self.single_sender
     }
 
-    fn met_by(&self, views: &impl Views) -> bool {
-        let fails =
-            |property: &Property| matches!(check::settled(*property, views), Some(Standing::Fails(_)));
-        !self.properties.iter().any(fails)
+    /// What is not as it must be in the end, if anything.
+    fn missed_by<E: Election>(&self, calm: &Calm<'_, E>) -> Option<String> {
+        let reason = |standing| match standing {
+            Standing::Fails(why) => Some(why),
+            Standing::Holds | Standing::Open => None,
+        };
+        let settled = |property: &Property| match property {
+            Property::Answered => calm.unanswered(),
+            _ => check::settled(*property, calm, self.quorum).and_then(reason),
+        };
+        self.properties.iter().find_map(settled)
     }
 }
 
@@ -69,7 +86,11 @@ impl Goals {
 pub(super) fn is_goal(property: Property) -> bool {
     use Property::{A2, A4, A4Prime, Ale2, Ale2Prime, FakeClean, Omega, Sle2};
     matches!(property, A2 | A4 | A4Prime | Sle2 | Ale2Prime | Ale2 | Omega | FakeClean)
+        || GOALS_OF_AGENTS.contains(&property)
 }
+
+/// What must become of agents that are left alone.
+pub(super) const GOALS_OF_AGENTS: [Property; 3] = [Property::Settled, Property::Led, Property::Answered];
 
 /// In how many microseconds a future will have settled for good.
 pub(super) type Settles = u32;
@@ -148,7 +169,7 @@ pub(super) fn standing(settles: Settles, goals: &Goals) -> InTime {
 /// Goals that a future misses.
 pub(super) struct Missed {
     /// Which, and how.
-    pub(super) found: Vec<(Property, String)>,
+    pub(super) found: Vec<Breach>,
     /// Whether there may be more, because it was not followed to its end.
     pub(super) undecided: bool,
 }
@@ -164,8 +185,8 @@ pub(super) fn missed<E: Election>(system: &System<E>, state: &State<E>, goals: &
         match standing(settles, &alone) {
             InTime::Yes(_) => {}
             InTime::No => {
-                let words = in_words(system, state, property, settles, alone.bound);
-                missed.found.push((property, words));
+                let what = in_words(system, state, &alone, settles);
+                missed.found.push(Breach::of(property, what));
             }
             InTime::Unknown => missed.undecided = true,
         }
@@ -173,27 +194,19 @@ pub(super) fn missed<E: Election>(system: &System<E>, state: &State<E>, goals: &
     missed
 }
 
-fn in_words<E: Election>(
-    system: &System<E>,
-    state: &State<E>,
-    property: Property,
-    settles: Settles,
-    bound: Span,
-) -> String {
+fn in_words<E: Election>(system: &System<E>, state: &State<E>, goals: &Goals, settles: Settles) -> String {
     if settles != NEVER {
-        let took = Span::micros(u64::from(settles));
+        let (took, bound) = (Span::micros(u64::from(settles)), goals.bound);
         return format!("with nothing happening any more it takes {took} to settle, and not {bound} at most");
     }
-    if property == Property::SingleSender {
+    if goals.single_sender {
         return "with nothing happening any more several nodes go on sending for ever".to_owned();
     }
     // Somewhere on the way round it is not so: say what is wrong there.
     let mut calm = Calm::from(system, state);
     let mut wrong = String::new();
     for _ in 0..INSTANTS_IN_WORDS {
-        if let Some(Standing::Fails(why)) = check::settled(property, &calm) {
-            wrong = why;
-        }
+        wrong = goals.missed_by(&calm).unwrap_or(wrong);
         if !calm.pass() {
             break;
         }
@@ -250,6 +263,24 @@ fn remaining(settled_at: Option<Time>, at: Time) -> Settles {
         .map_or(NEVER, |settled| u32::try_from(settled.since(at).as_micros()).unwrap_or(LATEST).min(LATEST))
 }
 
+/// The same cluster once it has settled and does the same over and over, at the moment at which its leader asks who is there.
+///
+/// # Panics
+/// If there is none: it is for agents that start, of which nothing else is asked.
+pub(super) fn at_rest<E: Election>(system: &System<E>, state: &State<E>) -> State<E> {
+    let goals = Goals::new(system, &GOALS_OF_AGENTS, INSTANTS_MAX);
+    let mut calm = Calm::from(system, state);
+    let (mut known, mut scratch) = (Table::<()>::new(), Scratch::default());
+    for _ in 0..INSTANTS_MAX {
+        let moment = calm.moment(&goals, &mut scratch);
+        if moment.met && calm.asks() && !known.insert(moment.print, ()) {
+            return calm.into_state(state.left);
+        }
+        assert!(calm.pass(), "a leader asks again and again");
+    }
+    panic!("agents that start and are left alone do not settle")
+}
+
 /// A cluster that is left alone.
 struct Calm<'a, E: Election> {
     system: &'a System<E>,
@@ -265,7 +296,7 @@ struct Due<M> {
     at: Time,
     from: usize,
     to: usize,
-    frame: Frame<M>,
+    cargo: Cargo<M>,
 }
 
 impl<'a, E: Election> Calm<'a, E> {
@@ -276,7 +307,7 @@ impl<'a, E: Election> Calm<'a, E> {
             at: Time::ZERO + takes(letter.left),
             from: usize::from(letter.from),
             to: usize::from(letter.to),
-            frame: letter.content.frame.clone(),
+            cargo: letter.content.cargo.clone(),
         });
         let mut letters: Vec<_> = letters.collect();
         letters.sort_by_key(|letter| letter.at);
@@ -293,6 +324,44 @@ impl<'a, E: Election> Calm<'a, E> {
         calm
     }
 
+    /// Whose program waits for an answer, if any does.
+    fn unanswered(&self) -> Option<String> {
+        let waits = |host: &&Host<E>| host.program.is_some_and(|program| program.unanswered > 0);
+        let host = self.hosts.iter().find(waits)?;
+        Some(format!("{} has not answered what it was asked for", host.id))
+    }
+
+    /// Whether a leader asks who is there.
+    fn asks(&self) -> bool {
+        let lead = |cargo: &Cargo<E::Msg>| match cargo {
+            Cargo::Frame(frame) => matches!(frame.body, Body::Leadership(LeadershipMsg::Lead { .. })),
+            Cargo::News(_) => false,
+        };
+        self.letters.iter().any(|letter| lead(&letter.cargo))
+    }
+
+    /// The state of a settled group, whose messages have just been sent.
+    fn into_state(self, left: Bounds) -> State<E> {
+        let Self { system, hosts, letters, .. } = self;
+        let led = hosts.iter().filter_map(|host| host.seen).collect();
+        let letter = |(due, id): (Due<E::Msg>, u32)| Letter {
+            from: index_of(due.from),
+            to: index_of(due.to),
+            id,
+            left: system.takes(),
+            content: Content::new(due.cargo, hosts[due.from].id, hosts[due.to].id),
+        };
+        let mut letters: Vec<_> = letters.into_iter().zip(0..).map(letter).collect();
+        letters.sort_by_key(|letter| (letter.from, letter.to));
+        State {
+            sent: letters.len() as u32,
+            letters,
+            left,
+            record: Some(Arc::new(Record::of_settled(led))),
+            hosts: hosts.into_iter().map(|host| system.seal(host)).collect(),
+        }
+    }
+
     /// Lets everything of the next instant happen: arrivals, then deadlines. False if nothing ever will.
     fn pass(&mut self) -> bool {
         let Some(at) = self.next_at() else { return false };
@@ -303,8 +372,12 @@ impl<'a, E: Election> Calm<'a, E> {
         self.senders = 0;
         let due = self.letters.partition_point(|letter| letter.at <= at);
         let arrived: Vec<_> = self.letters.drain(..due).collect();
-        for letter in arrived {
-            self.input(letter.to, Input::Frame(letter.frame));
+        for Due { from, to, cargo, .. } in arrived {
+            let peer = self.hosts[from].id;
+            if let Some(node) = &self.hosts[to].node {
+                let input = cargo.input(peer, node);
+                self.input(to, input);
+            }
         }
         for host in 0..self.hosts.len() {
             if self.deadline(host).is_some_and(|deadline| deadline <= at) {
@@ -328,16 +401,15 @@ impl<'a, E: Election> Calm<'a, E> {
     }
 
     fn input(&mut self, at: usize, input: Input<E::Msg>) {
-        let host = &mut self.hosts[at];
-        let Some(node) = &mut host.node else { return };
-        let mut outbox = Outbox::new();
-        node.handle(host.clock, input, &mut outbox);
-        self.carry_out(at, outbox);
+        if let Some(outbox) = self.hosts[at].input(input) {
+            self.carry_out(at, outbox);
+        }
     }
 
     fn carry_out(&mut self, at: usize, mut outbox: Outbox<E::Msg>) {
-        let mut flipped = false;
-        for output in outbox.drain() {
+        let (mut flipped, mut left) = (false, false);
+        let (system, id) = (self.system, self.hosts[at].id);
+        for output in system.asked_for(id, &mut outbox) {
             match output {
                 Output::Persist(durable) => self.hosts[at].disk = durable,
                 Output::Send { to, frame } => self.send(at, index(to), frame),
@@ -345,7 +417,10 @@ impl<'a, E: Election> Calm<'a, E> {
                     .filter(|to| *to != at)
                     .for_each(|to| self.send(at, to, frame.clone())),
                 // No application takes part.
-                Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
+                Output::Plan(_) => {}
+                Output::Tenure(tenure) => self.hosts[at].told(tenure),
+                Output::Answer { .. } => self.hosts[at].answered(),
+                Output::Left => left = true,
                 Output::Event(event) => {
                     let plays_dead = self.hosts[at].plays_dead;
                     self.hosts[at].note(event);
@@ -356,18 +431,35 @@ impl<'a, E: Election> Calm<'a, E> {
         if flipped {
             self.tell_the_truth();
         }
+        if left {
+            self.leave(at);
+        }
+    }
+
+    /// A node has left, which those who are there are told after all that it sent.
+    fn leave(&mut self, at: usize) {
+        let host = &self.hosts[at];
+        self.hosts[at] = Host { seen: host.seen, ..Host::down(host.id, host.disk.clone()) };
+        self.letters.retain(|letter| letter.to != at);
+        for to in (0..self.hosts.len()).filter(|to| *to != at) {
+            self.post(at, to, Cargo::News(News::Unlinked));
+        }
     }
 
     fn send(&mut self, from: usize, to: usize, frame: Frame<E::Msg>) {
         if frame.body.kind().layer() == Layer::Protocol {
             self.senders |= 1 << from;
         }
+        self.post(from, to, Cargo::Frame(frame));
+    }
+
+    fn post(&mut self, from: usize, to: usize, cargo: Cargo<E::Msg>) {
         if self.hosts[to].node.is_none() {
             return; // It will still be down.
         }
         let at = self.at + self.latency;
         let place = self.letters.partition_point(|other| (other.at, other.from, other.to) <= (at, from, to));
-        self.letters.insert(place, Due { at, from, to, frame });
+        self.letters.insert(place, Due { at, from, to, cargo });
     }
 
     /// Links go up and down as they should, and never fail.
@@ -377,8 +469,11 @@ impl<'a, E: Election> Calm<'a, E> {
         }
         for at in 0..self.hosts.len() {
             for about in (0..self.hosts.len()).filter(|about| *about != at) {
+                let on_its_way = self.letters.iter().any(|letter| (letter.from, letter.to) == (about, at));
                 let Ok([host, subject]) = self.hosts.get_disjoint_mut([at, about]) else { continue };
-                if let LinkMay::Follow { up } = links::link(host, subject) {
+                if let LinkMay::Follow { up } = links::link(host, subject)
+                    && !self.system.will_hear(on_its_way)
+                {
                     let outbox = links::turn_link(host, subject, up);
                     self.carry_out(at, outbox);
                 }
@@ -409,14 +504,15 @@ impl<'a, E: Election> Calm<'a, E> {
         }
         self.write_letters(&mut scratch.form);
         let senders = if goals.single_sender { self.senders } else { 0 };
-        Moment { print: scratch.digest(), at: self.at, met: goals.met_by(self), senders }
+        let met = goals.missed_by(self).is_none();
+        Moment { print: scratch.digest(), at: self.at, met, senders }
     }
 
     fn write_letters(&self, form: &mut Form) {
         form.number(self.letters.len() as u64);
         for letter in &self.letters {
             form.deadline(self.at, letter.at);
-            letter.frame.canonical(self.hosts[letter.to].id, form);
+            letter.cargo.canonical(self.hosts[letter.from].id, self.hosts[letter.to].id, form);
         }
     }
 }
@@ -427,7 +523,7 @@ impl<E: Election> Views for Calm<'_, E> {
     }
 
     fn is_up(&self, id: NodeId) -> bool {
-        self.hosts.get(index(id)).is_some_and(|host| host.node.is_some())
+        self.hosts.get(index(id)).is_some_and(Host::is_there)
     }
 
     fn view(&self, id: NodeId) -> View {
@@ -444,6 +540,10 @@ impl<E: Election> Views for Calm<'_, E> {
 
     fn remembers(&self, id: NodeId) -> bool {
         self.hosts.get(index(id)).is_some_and(|host| host.remembers)
+    }
+
+    fn announced(&self, id: NodeId) -> Option<NodeId> {
+        self.hosts.get(index(id)).and_then(Host::announced)
     }
 
     fn connected(&self, _: NodeId, _: NodeId) -> bool {

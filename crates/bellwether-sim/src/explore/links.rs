@@ -4,6 +4,10 @@
 //! another life, that costs nothing. Up an end goes at any time, if the peer is there and both have seen the same. Messages arrive
 //! in any order; the link restores that of what it carries. None is lost, which is as good as late, unless the link goes down.
 //!
+//! Agents hear of each other in time. What a peer has sent, and that it is gone, arrives before the silence that would tell as
+//! much; and an end goes up when the peer has answered, after all that it sent before. So an end of theirs does neither while
+//! anything of that peer is on its way to it.
+//!
 //! This allows for a little more than there is: a node may lose patience with a peer while what it waits for is on its way over
 //! a link that stays up, though the link would have gone down by then.
 
@@ -81,11 +85,17 @@ impl<E: Election> System<E> {
             let may = link(&state.hosts[to], &state.hosts[about]);
             let (to, about) = (index_of(to), index_of(about));
             match may {
+                LinkMay::Follow { .. } if self.will_hear(!state.channel(about, to).is_empty()) => {}
                 LinkMay::Follow { .. } => take(Step::Tell { to, about, cut: 0 }),
                 LinkMay::Fail if lies > 0 => take(Step::Lie { to, about, cut: 0 }),
                 LinkMay::Fail | LinkMay::Wait => {}
             }
         }
+    }
+
+    /// Whether a node need not find out by silence how things are with a peer of which something is on its way to it, or is not.
+    pub(super) fn will_hear(&self, on_its_way: bool) -> bool {
+        self.agents.is_some() && on_its_way
     }
 
     /// One end of a link sees what is so, or fails.
@@ -99,6 +109,6 @@ impl<E: Election> System<E> {
         let mut after = host.opened();
         let outbox = turn_link(&mut after, subject, up);
         let turn = Arc::new(self.turn(Some(host), after, outbox));
-        Some(Reaction { base, turn: Some(turn), letter: None })
+        Some(Reaction::of(base, turn))
     }
 }

@@ -7,6 +7,8 @@
 //! To the weaker, a node that plays dead to them is as good as dead.
 //! What drives links with a history is an oracle as well: `links.rs`.
 
+use std::sync::Arc;
+
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Election, Protocol, Spec};
 use bellwether_proto::ident::Incarnation;
@@ -14,7 +16,11 @@ use bellwether_proto::io::{Input, Outbox};
 use bellwether_proto::node::Node;
 use bellwether_proto::roster::Roster;
 
-use super::state::Host;
+use super::state::{Host, State};
+use super::step::Step;
+use super::system::{Reaction, System, index_of};
+use super::together::{self, Pace};
+use super::turn::report;
 
 /// What tells the detectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,4 +79,99 @@ pub(super) fn tell<E: Election>(host: &mut Host<E>, about: &Host<E>, alive: Opti
     }
     node.handle(host.clock, Input::Oracle { peer, alive }, &mut outbox);
     debug_assert!(outbox.is_empty(), "what an oracle says takes effect at a deadline");
+}
+
+impl<E: Election> System<E> {
+    pub(super) fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Step)) {
+        if self.oracle == Oracle::Links {
+            return self.for_each_link(state, to, state.left.lies, take);
+        }
+        let host = &state.hosts[to];
+        // To see to what it finds out makes a node see to all that is due: so that goes first.
+        if self.pace == Pace::Common && together::is_due(host) {
+            return;
+        }
+        for (about, told) in host.told.iter().enumerate().filter(|(about, _)| *about != to) {
+            let truth = truth(&self.blueprint.setup.roster, host, &state.hosts[about]);
+            let (to, about) = (index_of(to), index_of(about));
+            if *told != truth {
+                take(Step::Tell { to, about, cut: 0 });
+            } else if truth.is_some() && state.left.lies > 0 {
+                take(Step::Lie { to, about, cut: 0 });
+            }
+        }
+    }
+
+    /// A detector finds out how things are with a peer, and reports it if that is news of a death.
+    pub(super) fn tell(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
+        if self.oracle == Oracle::Links {
+            return self.turn_link(base, to, about);
+        }
+        let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
+        let truth = truth(&self.blueprint.setup.roster, host, subject);
+        if *host.told.get(usize::from(about))? == truth {
+            return None;
+        }
+        let mut after = host.opened();
+        tell(&mut after, subject, truth);
+        let outbox = report(&mut after);
+        let turn = Arc::new(self.turn(Some(host), after, outbox));
+        Some(Reaction::of(base, turn))
+    }
+
+    /// A detector reports a peer for no reason, once.
+    pub(super) fn lie(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
+        if self.oracle == Oracle::Links {
+            return self.turn_link(base, to, about);
+        }
+        let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
+        let truth = truth(&self.blueprint.setup.roster, host, subject);
+        if truth.is_none() || *host.told.get(usize::from(about))? != truth {
+            return None;
+        }
+        let mut after = host.opened();
+        tell(&mut after, subject, None);
+        // What is known of a new life is reported even when the peer is up again. So the lie is taken back before a
+        // watch that begins anew can repeat it; a detector that reports no new lives must have told it by then.
+        let outbox = match self.blueprint.detector.reports_new_lives {
+            true => {
+                tell(&mut after, subject, truth);
+                report(&mut after)
+            }
+            false => {
+                let outbox = report(&mut after);
+                tell(&mut after, subject, truth);
+                outbox
+            }
+        };
+        let turn = Arc::new(self.turn(Some(host), after, outbox));
+        Some(Reaction::of(base, turn))
+    }
+
+    /// Tells all others that a node is up, or down.
+    pub(super) fn announce(&self, state: &mut State<E>, about: &Host<E>) {
+        let alive = about.node.as_ref().map(Node::incarnation);
+        for at in (0..state.hosts.len()).filter(|at| *at != about.index()) {
+            if state.is_up_at(at) {
+                let mut host = state.hosts[at].opened();
+                tell(&mut host, about, alive);
+                state.hosts[at] = self.seal(host);
+            }
+        }
+    }
+
+    /// All detectors know the truth.
+    pub(super) fn settle_told(&self, state: &mut State<E>) {
+        for at in 0..state.hosts.len() {
+            if state.hosts[at].told.is_empty() {
+                continue;
+            }
+            let mut host = state.hosts[at].opened();
+            for (_, peer) in state.hosts.iter().enumerate().filter(|(other, _)| *other != at) {
+                let truth = truth(&self.blueprint.setup.roster, &host, peer);
+                tell(&mut host, peer, truth);
+            }
+            state.hosts[at] = self.seal(host);
+        }
+    }
 }

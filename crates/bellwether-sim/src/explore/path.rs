@@ -3,24 +3,30 @@
 use bellwether_proto::election::Election;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Message;
 use bellwether_proto::node::Node;
+use bellwether_proto::tenure::{Tenure, Ticket};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What, Written};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
 use bellwether_proto::view::{Status, View};
 
 use super::oracle::Oracle;
-use super::state::{Letter, State};
+use super::state::{Cargo, Host, Letter, State};
 use super::step::Step;
 use super::system::System;
 use super::turn::Deed;
+
+/// How long a settled group has been left alone when a path begins: longer than any checker asks.
+const SETTLED_FOR: Span = Span::secs(10);
 
 /// What happened on a path.
 #[derive(Clone, Debug)]
 pub struct Story {
     /// A line for each step.
     pub lines: Vec<String>,
-    /// The same as events. Time is made up: a step takes a millisecond.
+    /// The same as events. Time is made up: a step takes a millisecond. Agents have a common time, and a settled group has been
+    /// so for a while when the path begins.
     pub trace: Vec<TraceEvent>,
 }
 
@@ -34,8 +40,8 @@ pub fn story<E: Election>(system: &System<E>, steps: &[Step]) -> Story {
     teller.beginning(&state);
     let mut lines = Vec::new();
     for step in steps {
-        teller.at = teller.at + Span::millis(1);
         let next = system.after(&state, *step).expect("a path is made of possible steps");
+        teller.at = teller.at + if state.record.is_some() { passed(&state, &next) } else { Span::millis(1) };
         teller.step(system, &state, *step, &next);
         lines.push(teller.take_line());
         state = next;
@@ -58,8 +64,30 @@ impl Teller {
             self.record(state, host.index(), What::Persist(Written::from(&host.disk)));
             self.record(state, host.index(), What::Node(Event::View(host.view())));
         }
+        self.settled(state);
         for letter in &state.letters {
-            self.send(state, usize::from(letter.from), message(letter));
+            if let Some(msg) = message(letter) {
+                self.send(state, usize::from(letter.from), msg);
+            }
+        }
+    }
+
+    /// What the members of a settled group have announced, the leader first, and that it works. Nothing has befallen the group for
+    /// as long as anybody asks.
+    fn settled<E: Election>(&mut self, state: &State<E>) {
+        let announced = |host: &Host<E>| host.seen.filter(|(_, leader)| host.announced() == Some(*leader));
+        let mut hosts: Vec<_> = state.hosts.iter().collect();
+        hosts.sort_by_key(|host| announced(host).is_none_or(|(_, leader)| leader != host.id));
+        for host in hosts {
+            let Some((epoch, leader)) = announced(host) else { continue };
+            let told = Announcement { leader: Some(leader), epoch, cause: Cause::Started };
+            self.record(state, host.index(), What::Node(Event::Announced(told)));
+            if leader == host.id {
+                self.record(state, host.index(), What::Program(Program::WorkBegins { epoch }));
+            }
+        }
+        if state.hosts.iter().any(|host| announced(host).is_some()) {
+            self.at = Time::ZERO + SETTLED_FOR;
         }
     }
 
@@ -68,8 +96,12 @@ impl Teller {
         let heading = if system.oracle == Oracle::Links { step.of_links() } else { step.to_string() };
         match &reaction.letter {
             None => self.line.push(heading),
+            Some(Letter { from, to, content, .. }) if let Cargo::News(news) = &content.cargo => {
+                let [peer, to] = [*from, *to].map(|at| state.hosts[usize::from(at)].id);
+                self.line.push(news.in_words(peer, to));
+            }
             Some(letter) => {
-                let kind = message(letter).kind;
+                let kind = message(letter).map_or("", |msg| msg.kind.name());
                 let heading = heading.replacen("arrives", &format!("{kind} arrives"), 1);
                 self.line.push(heading.replacen("is lost", &format!("{kind} is lost"), 1));
                 self.arrival(state, step, letter);
@@ -79,7 +111,9 @@ impl Teller {
             Step::Expire { node, .. }
             | Step::Wait { node }
             | Step::Crash { node }
-            | Step::Recover { node, .. } => usize::from(node),
+            | Step::Recover { node, .. }
+            | Step::Ask { node, .. }
+            | Step::Finish { node, .. } => usize::from(node),
             Step::Deliver { to, .. }
             | Step::Repeat { to, .. }
             | Step::Lose { to, .. }
@@ -90,6 +124,11 @@ impl Teller {
         match step {
             Step::Recover { .. } => self.record(next, at, What::Recover),
             Step::Expire { .. } => self.record(state, at, What::Deadline),
+            Step::Ask { what, .. } => {
+                let (ticket, command) = (Ticket::default(), what.command());
+                self.record(state, at, What::Program(Program::Asked { ticket, command }));
+            }
+            Step::Finish { .. } => self.record(state, at, What::Program(Program::WorkEnds)),
             _ => {}
         }
         if let Some(turn) = &reaction.turn {
@@ -99,13 +138,14 @@ impl Teller {
                 self.deed(state, at, deed, &mut id);
             }
         }
-        if matches!(step, Step::Crash { .. }) || step.cut() > 0 {
+        if state.is_up_at(at) && !next.is_up_at(at) || step.cut() > 0 {
             self.record(next, at, What::Crash);
         }
     }
 
     fn arrival<E: Election>(&mut self, state: &State<E>, step: Step, letter: &Letter<E::Msg>) {
-        let (msg, sent) = (message(letter), self.sent_at.get(letter.id as usize).copied());
+        let Some(msg) = message(letter) else { return };
+        let sent = self.sent_at.get(letter.id as usize).copied();
         let (from, to) = (usize::from(letter.from), usize::from(letter.to));
         match step {
             Step::Lose { .. } => self.record(state, from, What::Drop(msg, DropReason::Lost)),
@@ -118,15 +158,20 @@ impl Teller {
     }
 
     fn deed<E: Election>(&mut self, state: &State<E>, at: usize, deed: &Deed<E::Msg>, id: &mut u32) {
+        if let Some(what) = deed.what() {
+            self.record(state, at, what);
+        }
         match deed {
-            Deed::Persist(durable) => self.record(state, at, What::Persist(Written::from(durable))),
-            Deed::Event(event) => {
-                self.record(state, at, What::Node(*event));
-                self.line.extend(in_words(state.hosts[at].id, *event));
-            }
+            Deed::Persist(_) => {}
+            Deed::Event(event) => self.line.extend(in_words(state.hosts[at].id, *event)),
+            Deed::Tenure(tenure) => self.line.extend(of_tenure(state.hosts[at].id, *tenure)),
+            Deed::Answer(_, Ok(())) => self.line.push("it is answered".to_owned()),
+            Deed::Answer(_, Err(why)) => self.line.push(format!("it is refused ({why})")),
+            Deed::Left => self.line.push(format!("{} has left", state.hosts[at].id)),
             Deed::Send { to, content } => {
                 let (from, to) = (state.hosts[at].id, state.hosts[usize::from(*to)].id);
-                let msg = MsgRef { id: u64::from(*id), kind: content.frame.body.kind(), from, to };
+                let Cargo::Frame(frame) = &content.cargo else { return };
+                let msg = MsgRef { id: u64::from(*id), kind: frame.body.kind(), from, to };
                 *id += 1;
                 self.line.push(format!("{} to {to}", msg.kind));
                 self.send(state, at, msg);
@@ -157,13 +202,34 @@ impl Teller {
     }
 }
 
-fn message<M: Message>(letter: &Letter<M>) -> MsgRef {
+/// How long a step took, where time is the same for all.
+fn passed<E: Election>(state: &State<E>, next: &State<E>) -> Span {
+    let clocks = state
+        .hosts
+        .iter()
+        .zip(&next.hosts)
+        .filter(|(before, after)| before.node.is_some() && after.node.is_some());
+    clocks.map(|(before, after)| after.clock.since(before.clock)).max().unwrap_or(Span::ZERO)
+}
+
+/// `None` if it is news of a connection.
+fn message<M: Message>(letter: &Letter<M>) -> Option<MsgRef> {
     let id = |index: u8| NodeId(u32::from(index) + 1);
-    MsgRef {
-        id: u64::from(letter.id),
-        kind: letter.content.frame.body.kind(),
-        from: id(letter.from),
-        to: id(letter.to),
+    match &letter.content.cargo {
+        Cargo::Frame(frame) => Some(MsgRef {
+            id: u64::from(letter.id),
+            kind: frame.body.kind(),
+            from: id(letter.from),
+            to: id(letter.to),
+        }),
+        Cargo::News(_) => None,
+    }
+}
+
+fn of_tenure(node: NodeId, tenure: Tenure) -> Option<String> {
+    match tenure {
+        Tenure::AskedBack { .. } => Some(format!("{node}'s work is to end")),
+        Tenure::None | Tenure::Held { .. } => None,
     }
 }
 
@@ -185,6 +251,11 @@ fn in_words(node: NodeId, event: Event) -> Option<String> {
             Some(format!("{node}'s link to {} is {how}", turn.peer))
         }
         Event::Down(peer) => Some(format!("{node} takes {peer} for dead")),
+        Event::Announced(Announcement { leader: Some(leader), epoch, .. }) => {
+            Some(format!("{node} announces {leader} with epoch {epoch}"))
+        }
+        Event::Announced(_) => Some(format!("{node} announces that nobody leads")),
+        Event::GivenUp => Some(format!("{node} does not wait for its work any longer")),
         Event::Reborn(_) => Some(format!("{node} begins another life")),
         Event::Refused { from, why } => Some(format!("{node} refuses what {from} said ({})", why.name())),
         _ => None,

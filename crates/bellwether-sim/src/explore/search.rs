@@ -12,6 +12,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
 
 use super::bounds::Reached;
+use super::broken::{Breach, Broken};
 use super::calm::{self, Goals, INSTANTS_MAX, Known};
 use super::log::Log;
 use super::state::{Scratch, State};
@@ -19,6 +20,7 @@ use super::step::Step;
 use super::system::{Successor, System};
 use super::table::Table;
 use crate::check;
+use crate::defect::{self, Defect};
 
 /// States of a batch: enough that threads have something to do, few enough that what is kept between is small.
 const BATCH: usize = 1 << 13;
@@ -92,25 +94,6 @@ pub struct Outcome {
     pub bytes: u64,
 }
 
-/// What was broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
-    /// A property that was promised.
-    Property(Property),
-    /// An invariant of the algorithm.
-    Invariant(&'static str),
-}
-
-impl Broken {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Property(property) => property.name(),
-            Self::Invariant(_) => "INVARIANT",
-        }
-    }
-}
-
 /// How to get to where something is broken.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
@@ -120,6 +103,8 @@ pub struct Counterexample {
     pub what: String,
     /// From the first state on.
     pub steps: Vec<Step>,
+    /// The defect that is known to break it, if there is one. The search went on beyond it.
+    pub known: Option<&'static Defect>,
 }
 
 /// Looks at every state of a system, and judges these properties.
@@ -141,12 +126,10 @@ where
 
 /// What is wrong with one state by itself: which of these properties it breaks, or cannot but break if left alone. Slow;
 /// for those who have a state and no search.
-pub fn flaws<E: Election>(
-    system: &System<E>,
-    judged: &[Property],
-    state: &State<E>,
-) -> Vec<(Property, String)> {
-    let breaches = judged.iter().filter_map(|property| Some((*property, check::breach(*property, state)?)));
+pub fn flaws<E: Election>(system: &System<E>, judged: &[Property], state: &State<E>) -> Vec<Breach> {
+    let breaches = judged.iter().filter_map(|property| {
+        Some(Breach { broken: Broken::Property(*property), what: check::breach(*property, state)? })
+    });
     let goals = Goals::new(system, judged, INSTANTS_MAX);
     breaches.chain(calm::missed(system, state, &goals).found).collect()
 }
@@ -249,7 +232,8 @@ where
         drop(frontier);
         self.system.forget_unused();
         self.frontier = std::mem::take(&mut self.next);
-        if !self.findings.is_empty() && self.extent == Extent::All {
+        let is_new = |found: &Found| self.known_defect(found.broken).is_none();
+        if self.findings.iter().any(is_new) && self.extent == Extent::All {
             self.extent = Extent::UpToViolation;
         } else if !self.frontier.is_empty() {
             self.outcome.depth += 1;
@@ -292,15 +276,13 @@ where
         part
     }
 
-    /// Whether all is well in a state. One that is not is not looked beyond.
+    /// Whether all is well in a state, but for known defects. One that is not is not looked beyond.
     fn judge(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) -> bool {
         let found_before = part.found.len();
-        let mut find = |property, what| {
-            part.found.push(Found { state: number, step: None, broken: Broken::Property(property), what });
-        };
+        let mut find = |broken, what| part.found.push(Found { state: number, step: None, broken, what });
         for property in &self.judged {
             if let Some(what) = check::breach(*property, state) {
-                find(*property, what);
+                find(Broken::Property(*property), what);
             }
         }
         if !self.goals.is_empty() {
@@ -310,29 +292,50 @@ where
                 calm::InTime::Yes(took) => part.slowest = part.slowest.max(took),
                 calm::InTime::No => {
                     let missed = calm::missed(self.system, state, &self.goals);
-                    missed.found.into_iter().for_each(|(property, what)| find(property, what));
+                    missed.found.into_iter().for_each(|Breach { broken, what }| find(broken, what));
                     part.undecided += u64::from(missed.undecided);
                 }
                 calm::InTime::Unknown => part.undecided += 1,
             }
         }
-        part.found.len() == found_before
+        part.found[found_before..].iter().all(|found| self.known_defect(found.broken).is_some())
     }
 
     fn expand(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) {
         let Part { fresh, found, transitions, reached, .. } = part;
-        let cut = self.system.successors(state, |Successor { step, state, breach }| {
+        let cut = self.system.successors(state, |Successor { step, state, breaches }| {
             *transitions += 1;
-            if let Some(what) = breach {
-                let (broken, what) = (Broken::Invariant(what), format!("{what} does not hold"));
-                found.push(Found { state: number, step: Some(step), broken, what });
-            }
+            let judged = breaches.into_iter().filter(|breach| self.judges(breach.broken));
+            found.extend(judged.map(|Breach { broken, what }| Found {
+                state: number,
+                step: Some(step),
+                broken,
+                what,
+            }));
             let print = state.fingerprint(scratch);
             if !self.seen.contains(print) {
                 fresh.push(Fresh { print, parent: number, step, state });
             }
         });
         reached.add(cut);
+    }
+
+    /// Whether that is to be judged: invariants are in any case.
+    fn judges(&self, broken: Broken) -> bool {
+        match broken {
+            Broken::Property(property) => self.judged.contains(&property),
+            Broken::Invariant(_) => true,
+        }
+    }
+
+    /// The known defect that breaks it, if there is one. Only agents have any.
+    fn known_defect(&self, broken: Broken) -> Option<&'static Defect> {
+        match broken {
+            Broken::Property(property) if self.system.agents.is_some() => {
+                defect::by(self.system.scenario.protocol, property)
+            }
+            Broken::Property(_) | Broken::Invariant(_) => None,
+        }
     }
 
     fn take_in(&mut self, part: Part<E>) {
@@ -362,17 +365,15 @@ where
     }
 
     fn finish(self) -> Outcome {
-        let Self { mut outcome, extent, seen, log, known, findings, .. } = self;
-        outcome.extent = extent;
-        outcome.bytes = (seen.bytes() + log.bytes() + known.bytes()) as u64;
-        outcome.violations = findings
-            .into_iter()
-            .map(|Found { state, step, broken, what }| Counterexample {
-                broken,
-                what,
-                steps: log.path(state).into_iter().chain(step).collect(),
-            })
-            .collect();
+        let counterexample = |Found { state, step, broken, what }: &Found| Counterexample {
+            broken: *broken,
+            what: what.clone(),
+            steps: self.log.path(*state).into_iter().chain(*step).collect(),
+            known: self.known_defect(*broken),
+        };
+        let violations = self.findings.iter().map(counterexample).collect();
+        let bytes = (self.seen.bytes() + self.log.bytes() + self.known.bytes()) as u64;
+        let mut outcome = Outcome { extent: self.extent, bytes, violations, ..self.outcome };
         outcome.violations.sort_by_key(|counterexample| counterexample.steps.len());
         outcome
     }

@@ -7,16 +7,23 @@ use bellwether_proto::canonical::{Form, Placed};
 use bellwether_proto::election::Election;
 use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{GroupId, Incarnation, NodeId};
-use bellwether_proto::io::{Durable, Event};
+use bellwether_proto::io::{Durable, Event, Input, Outbox};
+use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::{Frame, Message};
 use bellwether_proto::node::Node;
+use bellwether_proto::promise::Property;
+use bellwether_proto::tenure::Tenure;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::view::{Members, View};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bounds::Bounds;
+use super::broken::Breach;
+use super::connections::News;
 use super::interned::print_of;
-use crate::check::Views;
+use super::program::Program;
+use super::record::Record;
+use crate::check::{self, Leadership, Views};
 use crate::scenario::index;
 
 /// Machines, what is on its way between them, and what may still befall them.
@@ -26,6 +33,8 @@ pub struct State<E: Election> {
     /// By sender, then by receiver, then as they arrive: in the order of sending if the channels keep it, else by content.
     pub(super) letters: Vec<Letter<E::Msg>>,
     pub(super) left: Bounds,
+    /// What has been announced, where leadership is.
+    pub(super) record: Option<Arc<Record>>,
     /// How many messages were sent on the way here. For traces; no part of what makes a state.
     pub(super) sent: u32,
 }
@@ -47,6 +56,10 @@ pub(super) struct Host<E: Election> {
     pub(super) installed: Option<(GroupId, Members)>,
     /// Whether it remembers anything that was said about a change of views.
     pub(super) remembers: bool,
+    /// The leadership that it announced last, in whichever life.
+    pub(super) seen: Option<Leadership>,
+    /// The program that it serves, while it is up, if it runs as an agent.
+    pub(super) program: Option<Program>,
     /// All of that, written down, and a fingerprint of what it exactly is.
     pub(super) form: Form,
     pub(super) print: u128,
@@ -66,12 +79,19 @@ pub(super) struct Letter<M> {
 
 #[derive(Debug)]
 pub(super) struct Content<M> {
-    pub(super) frame: Frame<M>,
+    pub(super) cargo: Cargo<M>,
     form: Form,
     /// What tells it from others in a channel that keeps no order. Counters count as they are: to reduce them to their
     /// order leaves the order of contents as it is.
     exact: Vec<u64>,
     pub(super) print: u128,
+}
+
+/// What is on its way.
+#[derive(Clone, Debug)]
+pub(super) enum Cargo<M> {
+    Frame(Frame<M>),
+    News(News),
 }
 
 /// Memory that is used again for one state after the other.
@@ -87,7 +107,8 @@ impl<E: Election> State<E> {
     /// A number that two states share if and only if they behave alike for ever, as far as 64 bits can tell.
     pub fn fingerprint(&self, scratch: &mut Scratch) -> u64 {
         scratch.form.clear();
-        scratch.form.number(self.left.word());
+        self.left.words().into_iter().for_each(|word| scratch.form.number(word));
+        scratch.form.option(self.record.as_deref(), |form, record| record.canonical(form));
         for host in &self.hosts {
             scratch.form.append(&host.form);
         }
@@ -111,6 +132,20 @@ impl<E: Election> State<E> {
         start..end
     }
 
+    /// Something befalls the group.
+    pub(super) fn disturb(&mut self) {
+        if let Some(record) = &mut self.record {
+            Arc::make_mut(record).disturb();
+        }
+    }
+
+    /// The node of that index announces something, and this is broken by it.
+    pub(super) fn announce(&mut self, at: usize, announced: Announcement) -> Vec<Breach> {
+        let Some(record) = &mut self.record else { return Vec::new() };
+        let record = Arc::make_mut(record);
+        record.announce(&self.hosts, self.hosts[at].id, announced)
+    }
+
     pub(super) fn is_up_at(&self, at: usize) -> bool {
         self.hosts[at].node.is_some()
     }
@@ -129,8 +164,14 @@ impl Scratch {
 
 impl<E: Election> Clone for State<E> {
     fn clone(&self) -> Self {
-        let Self { hosts, letters, left, sent } = self;
-        Self { hosts: hosts.clone(), letters: letters.clone(), left: *left, sent: *sent }
+        let Self { hosts, letters, left, record, sent } = self;
+        Self {
+            hosts: hosts.clone(),
+            letters: letters.clone(),
+            left: *left,
+            record: record.clone(),
+            sent: *sent,
+        }
     }
 }
 
@@ -159,6 +200,8 @@ impl<E: Election> Host<E> {
             told: Vec::new(),
             installed: None,
             remembers: false,
+            seen: None,
+            program: None,
             form: Form::new(),
             print: 0,
         }
@@ -166,9 +209,16 @@ impl<E: Election> Host<E> {
 
     /// The same machine, about to change: what was written down is void.
     pub(super) fn opened(&self) -> Self {
-        let Self { id, clock, plays_dead, installed, remembers, .. } = *self;
+        let Self { id, clock, plays_dead, installed, remembers, seen, program, .. } = *self;
         let (disk, node, told, form) = (self.disk.clone(), self.node.clone(), self.told.clone(), Form::new());
-        Self { id, disk, clock, node, plays_dead, told, installed, remembers, form, print: 0 }
+        Self { id, disk, clock, node, plays_dead, told, installed, remembers, seen, program, form, print: 0 }
+    }
+
+    /// Gives its node an input, if it is up.
+    pub(super) fn input(&mut self, input: Input<E::Msg>) -> Option<Outbox<E::Msg>> {
+        let mut outbox = Outbox::new();
+        self.node.as_mut()?.handle(self.clock, input, &mut outbox);
+        Some(outbox)
     }
 
     /// Takes note of what can be seen of its node by nothing else.
@@ -180,14 +230,53 @@ impl<E: Election> Host<E> {
                 self.installed = self.view().group.map(|group| (group, members));
             }
             Event::Pending(pending) => self.remembers = pending,
+            Event::Announced(Announcement { leader, epoch, .. }) => {
+                self.seen = leader.map(|leader| (epoch, leader)).or(self.seen);
+                if let Some(program) = &mut self.program {
+                    program.leader = leader;
+                }
+            }
             _ => {}
         }
+    }
+
+    /// What its program may do has changed.
+    pub(super) fn told(&mut self, tenure: Tenure) {
+        if let Some(program) = &mut self.program {
+            program.told(self.clock, tenure);
+        }
+    }
+
+    /// Its program is answered.
+    pub(super) fn answered(&mut self) {
+        if let Some(program) = &mut self.program {
+            program.unanswered = program.unanswered.saturating_sub(1);
+        }
+    }
+
+    /// What it breaks if this happens, as far as it knows by itself.
+    pub(super) fn breach_by(&self, event: Event) -> Option<Breach> {
+        let Event::Announced(announced) = event else { return None };
+        let Announcement { leader, epoch, .. } = announced;
+        let back = leader.and_then(|leader| check::step_back(self.id, self.seen, (epoch, leader)));
+        if let Some(what) = back {
+            return Some(Breach::of(Property::Epoch, what));
+        }
+        let gives_back = leader.is_none() && check::giver(self.id, &announced) == Some(self.id);
+        gives_back.then(|| self.breach_by_giving_back(self.id)).flatten()
+    }
+
+    /// What is broken if that node announces that this one has given leadership back.
+    pub(super) fn breach_by_giving_back(&self, told_by: NodeId) -> Option<Breach> {
+        let what = self.program?.work_goes_on(self.clock, told_by, self.id)?;
+        Some(Breach::of(Property::WorkEndsFirst, what))
     }
 
     /// Writes the machine down as it is when its clock shows `now`.
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {
         form.incarnation(self.id, self.disk.incarnation);
         form.suspicions(self.disk.count);
+        form.epoch(self.disk.epoch);
         form.option(self.disk.group.as_deref(), |form, kept| kept.canonical(form));
         form.option(self.node.as_ref(), |form, node| node.canonical(now, form));
         form.number(u64::from(self.plays_dead));
@@ -197,6 +286,11 @@ impl<E: Election> Host<E> {
             form.number(members.count() as u64);
             members.ranks().for_each(|rank| form.number(rank as u64));
         });
+        form.option(self.seen, |form, (epoch, leader)| {
+            form.epoch(epoch);
+            form.node(leader);
+        });
+        form.option(self.program, |form, program| program.canonical(now, form));
         for (told, id) in self.told.iter().zip((1..).map(NodeId)) {
             form.option(*told, |form, life| form.incarnation(id, life));
         }
@@ -210,6 +304,16 @@ impl<E: Election> Host<E> {
         self.node.as_ref().and_then(Node::task)
     }
 
+    /// Whether a node is up on it that does not stand aside: one that does counts as down.
+    pub(super) fn is_there(&self) -> bool {
+        self.node.as_ref().is_some_and(|node| !node.is_aside())
+    }
+
+    /// The leader that was announced last, in this life.
+    pub(super) fn announced(&self) -> Option<NodeId> {
+        self.program.and_then(|program| program.leader)
+    }
+
     /// Where it is in every table.
     pub(super) fn index(&self) -> usize {
         index(self.id)
@@ -217,17 +321,43 @@ impl<E: Election> Host<E> {
 }
 
 impl<M: Message> Content<M> {
-    pub(super) fn new(frame: Frame<M>, to: NodeId) -> Arc<Self> {
+    pub(super) fn frame(frame: Frame<M>, to: NodeId) -> Arc<Self> {
+        let from = frame.from;
+        Self::new(Cargo::Frame(frame), from, to)
+    }
+
+    pub(super) fn news(news: News, of: NodeId, to: NodeId) -> Arc<Self> {
+        Self::new(Cargo::News(news), of, to)
+    }
+
+    pub(super) fn new(cargo: Cargo<M>, from: NodeId, to: NodeId) -> Arc<Self> {
         let mut form = Form::new();
-        frame.canonical(to, &mut form);
+        cargo.canonical(from, to, &mut form);
         let mut exact = Vec::new();
         form.write_exact(&mut exact);
         let print = print_of(&exact);
-        Arc::new(Self { frame, form, exact, print })
+        Arc::new(Self { cargo, form, exact, print })
     }
 
     pub(super) fn exact(&self) -> &[u64] {
         &self.exact
+    }
+}
+
+impl<M: Message> Cargo<M> {
+    pub(super) fn canonical(&self, from: NodeId, to: NodeId, form: &mut Form) {
+        match self {
+            Self::Frame(frame) => frame.canonical(to, form),
+            Self::News(news) => news.canonical(from, to, form),
+        }
+    }
+
+    /// What it is to the node that gets it.
+    pub(super) fn input<E: Election<Msg = M>>(&self, from: NodeId, node: &Node<E>) -> Input<M> {
+        match self {
+            Self::Frame(frame) => Input::Frame(frame.clone()),
+            Self::News(news) => news.input(from, node),
+        }
     }
 }
 
@@ -244,7 +374,7 @@ impl<E: Election> Views for State<E> {
     }
 
     fn is_up(&self, id: NodeId) -> bool {
-        self.hosts.get(index(id)).is_some_and(|host| host.node.is_some())
+        self.hosts.get(index(id)).is_some_and(|host| host.is_there())
     }
 
     fn view(&self, id: NodeId) -> View {
@@ -263,6 +393,10 @@ impl<E: Election> Views for State<E> {
         self.hosts.get(index(id)).is_some_and(|host| host.remembers)
     }
 
+    fn announced(&self, id: NodeId) -> Option<NodeId> {
+        self.hosts.get(index(id)).and_then(|host| host.announced())
+    }
+
     /// A search loses messages, it does not cut links.
     fn connected(&self, _: NodeId, _: NodeId) -> bool {
         true
@@ -273,5 +407,5 @@ impl<E: Election> Views for State<E> {
 pub(super) fn up<'a, E: Election + 'a>(
     hosts: impl Iterator<Item = &'a Host<E>>,
 ) -> impl Iterator<Item = (NodeId, View)> {
-    hosts.filter_map(|host| host.node.as_ref().map(|node| (host.id, node.view())))
+    hosts.filter(|host| host.is_there()).map(|host| (host.id, host.view()))
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use bellwether_proto::ident::NodeId;
 
+use super::program::Ask;
+
 /// One step of a search. Nodes are given by index, an id less one. `nth` counts the messages of a channel.
 ///
 /// `cut`, if not 0: the node crashes in the middle of the step, after it has written or sent that many things.
@@ -30,6 +32,10 @@ pub enum Step {
     Tell { to: u8, about: u8, cut: u8 },
     /// The failure detector of `to` reports `about` wrongly.
     Lie { to: u8, about: u8, cut: u8 },
+    /// The program of an agent asks for something.
+    Ask { node: u8, what: Ask, cut: u8 },
+    /// The work of a leader ends.
+    Finish { node: u8, cut: u8 },
 }
 
 impl Step {
@@ -42,6 +48,8 @@ impl Step {
             Self::Recover { node, .. } => Self::Recover { node, cut: deeds },
             Self::Tell { to, about, .. } => Self::Tell { to, about, cut: deeds },
             Self::Lie { to, about, .. } => Self::Lie { to, about, cut: deeds },
+            Self::Ask { node, what, .. } => Self::Ask { node, what, cut: deeds },
+            Self::Finish { node, .. } => Self::Finish { node, cut: deeds },
             whole => whole,
         }
     }
@@ -53,7 +61,9 @@ impl Step {
             | Self::Expire { cut, .. }
             | Self::Recover { cut, .. }
             | Self::Tell { cut, .. }
-            | Self::Lie { cut, .. } => cut,
+            | Self::Lie { cut, .. }
+            | Self::Ask { cut, .. }
+            | Self::Finish { cut, .. } => cut,
             Self::Lose { .. } | Self::Wait { .. } | Self::Pass { .. } | Self::Crash { .. } => 0,
         }
     }
@@ -92,6 +102,8 @@ impl Step {
             Self::Tell { to, about, cut } => (7, to, about, 0, cut),
             Self::Lie { to, about, cut } => (8, to, about, 0, cut),
             Self::Pass { halfway } => (9, u8::from(halfway), 0, 0, 0),
+            Self::Ask { node, what, cut } => (10, node, 0, what.code(), cut),
+            Self::Finish { node, cut } => (11, node, 0, 0, cut),
         };
         kind << 28 | u32::from(a) << 24 | u32::from(b) << 20 | u32::from(nth) << 10 | u32::from(cut)
     }
@@ -109,6 +121,8 @@ impl Step {
             6 => Self::Recover { node: a, cut },
             7 => Self::Tell { to: a, about: b, cut },
             8 => Self::Lie { to: a, about: b, cut },
+            10 => Self::Ask { node: a, what: Ask::by_code(nth), cut },
+            11 => Self::Finish { node: a, cut },
             _ => Self::Pass { halfway: a == 1 },
         }
     }
@@ -134,6 +148,13 @@ impl fmt::Display for Step {
                 write!(f, "{}'s detector finds out how {} is", id(to), id(about))
             }
             Self::Lie { to, about, .. } => write!(f, "{}'s detector reports {} wrongly", id(to), id(about)),
+            Self::Ask { node, what: Ask::Resign, .. } => write!(f, "{} is asked to resign", id(node)),
+            Self::Ask { node, what: Ask::Stand, .. } => write!(f, "{} is asked to stand again", id(node)),
+            Self::Ask { node, what: Ask::Leave, .. } => write!(f, "{} is asked to leave", id(node)),
+            Self::Ask { node, what: Ask::Transfer(to), .. } => {
+                write!(f, "{} is asked to hand over to {}", id(node), id(to))
+            }
+            Self::Finish { node, .. } => write!(f, "{}'s work ends", id(node)),
         }?;
         f.write_str(&self.cut_in_words())
     }
@@ -158,6 +179,11 @@ mod tests {
             Step::Recover { node, cut },
             Step::Tell { to, about, cut },
             Step::Lie { to, about, cut },
+            Step::Ask { node, what: Ask::Resign, cut },
+            Step::Ask { node, what: Ask::Stand, cut },
+            Step::Ask { node, what: Ask::Leave, cut },
+            Step::Ask { node, what: Ask::Transfer(to), cut },
+            Step::Finish { node, cut },
         ];
         for step in steps {
             assert_eq!(Step::unpack(step.pack()), step);

@@ -5,20 +5,26 @@ use std::sync::Arc;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Channels, Election, Primary, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::io::{Durable, Input, Outbox, Output};
+use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
 use bellwether_proto::promise::{Assumption, Promise};
 use bellwether_proto::time::{Span, Time};
+use bellwether_proto::trace::What;
 
-use super::bounds::{Bounds, Reached};
+use super::agents::Agents;
+use super::bounds::{Bounds, Reached, UNBOUNDED};
+use super::broken::Breach;
+use super::channels::Full;
+use super::connections::News;
 use super::interned::{Interned, print_of};
 use super::oracle::{self, Oracle};
 use super::state::{Content, Host, Letter, State};
 use super::step::Step;
-use super::together::{self, Pace};
-use super::turn::{Deed, Turn, report, wake};
+use super::together::Pace;
+use super::turn::{Deed, Turn, wake};
 use crate::blueprint::Blueprint;
+use crate::check::{self, Leadership};
 use crate::scenario::{Scenario, index};
 
 /// More nodes do not fit into a packed step, let alone into a search.
@@ -35,14 +41,21 @@ pub struct System<E: Election> {
     pub(super) bounds: Bounds,
     pub(super) oracle: Oracle,
     pub(super) pace: Pace,
+    /// What is to be known of agents, if nodes run as such.
+    pub(super) agents: Option<Agents>,
     /// Whether messages of one channel arrive in the order of sending.
-    in_order: bool,
+    pub(super) in_order: bool,
     /// Whether anybody looks at the numbers of frames.
     numbered: bool,
     pub(super) reductions: Reductions,
+    /// What becomes of what a node asks for: a planted fault.
+    fault: Option<Fault<E>>,
     hosts: Interned<Host<E>>,
     pub(super) turns: Interned<Turn<E>>,
 }
+
+/// What becomes of something that a node asks for; `None` if it is not done.
+pub type Fault<E> = fn(NodeId, Output<<E as Election>::Msg>) -> Option<Output<<E as Election>::Msg>>;
 
 /// What is left out because it makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +81,18 @@ pub(super) struct Reaction<E: Election> {
     pub(super) turn: Option<Arc<Turn<E>>>,
     /// The message that arrived or was lost.
     pub(super) letter: Option<Letter<E::Msg>>,
+    pub(super) occasion: Occasion,
+}
+
+/// Why a node takes a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// Something arrived or became due, or its work has ended.
+    Ordinary,
+    /// Its program asked for something.
+    Asked,
+    /// It comes up.
+    Boot,
 }
 
 /// Why a step is not taken.
@@ -78,10 +103,6 @@ pub(super) enum Hindrance {
     /// No deadline may expire any more.
     NoTimeLeft,
 }
-
-/// A channel would hold more than it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Full;
 
 impl<E: Election> System<E> {
     /// That algorithm on so many nodes, with default timing and a detector of the class that it assumes.
@@ -104,9 +125,11 @@ impl<E: Election> System<E> {
             bounds,
             oracle: Oracle::for_algorithm(spec),
             pace: Pace::for_algorithm(spec),
+            agents: None,
             in_order,
             numbered: spec.channels == Channels::InOrder && variant == Variant::Repaired,
             reductions: Reductions::ALL,
+            fault: None,
             hosts: Interned::new(),
             turns: Interned::new(),
         }
@@ -127,6 +150,30 @@ impl<E: Election> System<E> {
         self
     }
 
+    /// The same system, with a planted fault: what this makes of what nodes ask for is done instead.
+    #[must_use]
+    pub fn with_fault(mut self, fault: Fault<E>) -> Self {
+        self.fault = Some(fault);
+        self
+    }
+
+    /// What a node asks for, as it is done.
+    pub(super) fn asked_for(
+        &self,
+        node: NodeId,
+        outbox: &mut Outbox<E::Msg>,
+    ) -> impl Iterator<Item = Output<E::Msg>> {
+        outbox.drain().filter_map(move |output| match self.fault {
+            Some(fault) => fault(node, output),
+            None => Some(output),
+        })
+    }
+
+    /// The scenario whose world is searched, but for what may befall it.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// How many nodes there are.
     pub fn nodes(&self) -> u32 {
         self.scenario.nodes
@@ -138,13 +185,16 @@ impl<E: Election> System<E> {
     }
 
     /// All nodes have started, and none has heard from another; but where links have a history, all are up, and all that
-    /// came of that has arrived.
+    /// came of that has arrived. Agents begin where their [`Origin`](super::Origin) is.
     pub fn initial(&self) -> State<E> {
         let started = self.scenario.ids().map(|id| self.start(self.booted(id, Durable::default())));
         let turns: Vec<Arc<Turn<E>>> = started.collect();
         // All of them are up before anything that they say is on its way.
         let hosts = turns.iter().map(|turn| Arc::clone(&turn.host)).collect();
-        let mut state = State { hosts, letters: Vec::new(), left: self.bounds, sent: 0 };
+        let mut state = State { hosts, letters: Vec::new(), left: self.bounds, record: None, sent: 0 };
+        if self.agents.is_some() {
+            return self.first_of_agents(state, &turns);
+        }
         for turn in turns {
             self.carry_out(&mut state, turn.host.index(), &turn.deeds)
                 .expect("a first message fits into its channel");
@@ -167,14 +217,15 @@ impl<E: Election> System<E> {
             if state.left.crashes > 0 {
                 for cut in 1..effects {
                     match self.cut_short(&reaction, cut) {
-                        Ok(state) => emit(Successor { step: step.cut_after(cut), state, breach: None }),
+                        Ok((state, breaches)) => {
+                            emit(Successor { step: step.cut_after(cut), state, breaches })
+                        }
                         Err(Full) => reached.in_flight += 1,
                     }
                 }
             }
-            let breach = reaction.turn.as_ref().and_then(|turn| turn.breach);
             match self.complete(reaction) {
-                Ok(state) => emit(Successor { step, state, breach }),
+                Ok((state, breaches)) => emit(Successor { step, state, breaches }),
                 Err(Full) => reached.in_flight += 1,
             }
         });
@@ -184,10 +235,11 @@ impl<E: Election> System<E> {
     /// The state after that step, if the step is possible.
     pub fn after(&self, state: &State<E>, step: Step) -> Option<State<E>> {
         let reaction = self.react(state, step.cut_after(0)).ok()?;
-        match step.cut() {
-            0 => self.complete(reaction).ok(),
-            cut => self.cut_short(&reaction, cut).ok(),
-        }
+        let after = match step.cut() {
+            0 => self.complete(reaction),
+            cut => self.cut_short(&reaction, cut),
+        };
+        after.ok().map(|(state, _)| state)
     }
 
     fn for_each_step(
@@ -203,6 +255,10 @@ impl<E: Election> System<E> {
             let channel = state.channel(from, to);
             let is_up = state.is_up_at(usize::from(to));
             for nth in self.arrivals(state, channel.clone()) {
+                // What may not be early any more arrives when it must.
+                if left.early == 0 && state.letters[place + usize::from(nth)].left > Span::ZERO {
+                    continue;
+                }
                 take(Step::Deliver { from, to, nth, cut: 0 }, reached);
                 if is_up && left.duplicates > 0 {
                     take(Step::Repeat { from, to, nth, cut: 0 }, reached);
@@ -231,44 +287,12 @@ impl<E: Election> System<E> {
                 take(Step::Crash { node }, reached);
             }
             self.for_each_telling(state, at, |step| take(step, reached));
+            self.for_each_deed_of_programs(host, &left, |step| take(step, reached));
         }
         if self.pace == Pace::Common {
             take(Step::Pass { halfway: false }, reached);
             if left.waits > 0 {
                 take(Step::Pass { halfway: true }, reached);
-            }
-        }
-    }
-
-    /// Which messages of a channel can arrive next. Of several that are alike one is enough.
-    fn arrivals(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
-        if self.in_order { vec![0] } else { self.different(state, channel) }
-    }
-
-    /// The messages of a channel, but of several in a row that are alike only the first.
-    fn different(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
-        let letters = &state.letters[channel];
-        let fresh =
-            |nth: &usize| *nth == 0 || letters[*nth].content.exact() != letters[*nth - 1].content.exact();
-        (0..letters.len()).filter(fresh).map(index_of).collect()
-    }
-
-    fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Step)) {
-        if self.oracle == Oracle::Links {
-            return self.for_each_link(state, to, state.left.lies, take);
-        }
-        let host = &state.hosts[to];
-        // To see to what it finds out makes a node see to all that is due: so that goes first.
-        if self.pace == Pace::Common && together::is_due(host) {
-            return;
-        }
-        for (about, told) in host.told.iter().enumerate().filter(|(about, _)| *about != to) {
-            let truth = oracle::truth(&self.blueprint.setup.roster, host, &state.hosts[about]);
-            let (to, about) = (index_of(to), index_of(about));
-            if *told != truth {
-                take(Step::Tell { to, about, cut: 0 });
-            } else if truth.is_some() && state.left.lies > 0 {
-                take(Step::Lie { to, about, cut: 0 });
             }
         }
     }
@@ -310,6 +334,11 @@ impl<E: Election> System<E> {
                 spend(&mut base.left.lies)?;
                 self.lie(base, to, about)
             }
+            Step::Ask { node, what, .. } => {
+                spend(&mut base.left.commands)?;
+                self.ask(base, usize::from(node), what)
+            }
+            Step::Finish { node, .. } => self.finish(base, usize::from(node)),
         };
         reaction.ok_or(Hindrance::Impossible)
     }
@@ -322,30 +351,36 @@ impl<E: Election> System<E> {
 
     fn crash_idle(&self, mut base: State<E>, at: usize) -> Option<Reaction<E>> {
         base.hosts[at].node.as_ref()?;
-        let disk = base.hosts[at].disk.clone();
-        self.crash(&mut base, at, disk);
+        let (disk, seen) = (base.hosts[at].disk.clone(), base.hosts[at].seen);
+        self.crash(&mut base, at, disk, seen);
         Some(Reaction::none(base))
     }
 
     fn arrive(&self, mut base: State<E>, from: u8, to: u8, nth: u8, copies: Copies) -> Option<Reaction<E>> {
         let place = base.channel(from, to).nth(usize::from(nth))?;
+        if base.letters[place].left > Span::ZERO && base.left.early != UNBOUNDED {
+            spend(&mut base.left.early).ok()?;
+        }
         let letter = match copies {
             Copies::One => base.letters.remove(place),
             Copies::Two => base.letters[place].clone(),
         };
         let host = &base.hosts[usize::from(to)];
-        let turn = host.node.is_some().then(|| self.receive(host, &letter.content));
-        Some(Reaction { base, turn, letter: Some(letter) })
+        let turn = host
+            .node
+            .is_some()
+            .then(|| self.receive(base.hosts[usize::from(from)].id, host, &letter.content));
+        Some(Reaction { turn, letter: Some(letter), ..Reaction::none(base) })
     }
 
-    fn receive(&self, host: &Host<E>, content: &Content<E::Msg>) -> Arc<Turn<E>> {
+    fn receive(&self, from: NodeId, host: &Host<E>, content: &Content<E::Msg>) -> Arc<Turn<E>> {
         // A sum would be the same for two that are exchanged.
         let print = host.print.rotate_left(1) ^ content.print;
         self.turns.get(print).unwrap_or_else(|| {
             let mut after = host.opened();
-            let mut outbox = Outbox::new();
-            let node = after.node.as_mut().expect("only a node that is up receives");
-            node.handle(after.clock, Input::Frame(content.frame.clone()), &mut outbox);
+            let node = after.node.as_ref().expect("only a node that is up receives");
+            let input = content.cargo.input(from, node);
+            let outbox = after.input(input).expect("it is up");
             self.turns.share(print, self.turn(Some(host), after, outbox))
         })
     }
@@ -364,7 +399,7 @@ impl<E: Election> System<E> {
         if turn.passes {
             spend(&mut base.left.expiries).map_err(|_| Hindrance::NoTimeLeft)?;
         }
-        Ok(Reaction { base, turn: Some(turn), letter: None })
+        Ok(Reaction::of(base, turn))
     }
 
     fn wait(&self, mut base: State<E>, at: usize) -> Option<Reaction<E>> {
@@ -385,7 +420,7 @@ impl<E: Election> System<E> {
         if before.node.is_some() {
             return None;
         }
-        let mut host = self.booted(before.id, before.disk.clone());
+        let mut host = Host { seen: before.seen, ..self.booted(before.id, before.disk.clone()) };
         if self.oracle == Oracle::Accurate {
             self.announce(&mut base, &host);
         }
@@ -401,53 +436,8 @@ impl<E: Election> System<E> {
             }
         }
         self.bury(&mut base, |to| to == at);
-        Some(Reaction { base, turn: Some(self.start(host)), letter: None })
-    }
-
-    /// A detector finds out how things are with a peer, and reports it if that is news of a death.
-    fn tell(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
-        if self.oracle == Oracle::Links {
-            return self.turn_link(base, to, about);
-        }
-        let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
-        let truth = oracle::truth(&self.blueprint.setup.roster, host, subject);
-        if *host.told.get(usize::from(about))? == truth {
-            return None;
-        }
-        let mut after = host.opened();
-        oracle::tell(&mut after, subject, truth);
-        let outbox = report(&mut after);
-        let turn = Arc::new(self.turn(Some(host), after, outbox));
-        Some(Reaction { base, turn: Some(turn), letter: None })
-    }
-
-    /// A detector reports a peer for no reason, once.
-    fn lie(&self, base: State<E>, to: u8, about: u8) -> Option<Reaction<E>> {
-        if self.oracle == Oracle::Links {
-            return self.turn_link(base, to, about);
-        }
-        let (host, subject) = (&base.hosts[usize::from(to)], &base.hosts[usize::from(about)]);
-        let truth = oracle::truth(&self.blueprint.setup.roster, host, subject);
-        if truth.is_none() || *host.told.get(usize::from(about))? != truth {
-            return None;
-        }
-        let mut after = host.opened();
-        oracle::tell(&mut after, subject, None);
-        // What is known of a new life is reported even when the peer is up again. So the lie is taken back before a
-        // watch that begins anew can repeat it; a detector that reports no new lives must have told it by then.
-        let outbox = match self.blueprint.detector.reports_new_lives {
-            true => {
-                oracle::tell(&mut after, subject, truth);
-                report(&mut after)
-            }
-            false => {
-                let outbox = report(&mut after);
-                oracle::tell(&mut after, subject, truth);
-                outbox
-            }
-        };
-        let turn = Arc::new(self.turn(Some(host), after, outbox));
-        Some(Reaction { base, turn: Some(turn), letter: None })
+        let turn = self.start(host);
+        Some(Reaction { occasion: Occasion::Boot, ..Reaction::of(base, turn) })
     }
 
     // Nodes.
@@ -459,13 +449,13 @@ impl<E: Election> System<E> {
         };
         // With the groups of the past in them, states would never come back, and no election depends on them.
         let node = self.blueprint.node(id, &disk, Time::ZERO).without_history().over_told_links();
-        Host { node: Some(node), told, ..Host::down(id, disk) }
+        let program = self.agents.as_ref().map(|agents| agents.program(Time::ZERO));
+        let node = Some(node);
+        Host { node, told, program, ..Host::down(id, disk) }
     }
 
     fn start(&self, mut host: Host<E>) -> Arc<Turn<E>> {
-        let mut outbox = Outbox::new();
-        let node = host.node.as_mut().expect("it was booted");
-        node.handle(host.clock, Input::Start, &mut outbox);
+        let outbox = host.input(Input::Start).expect("it was booted");
         Arc::new(self.turn(None, host, outbox))
     }
 
@@ -477,7 +467,8 @@ impl<E: Election> System<E> {
         mut outbox: Outbox<E::Msg>,
     ) -> Turn<E> {
         let mut deeds = Vec::new();
-        for output in outbox.drain() {
+        let mut breaches = Vec::new();
+        for output in self.asked_for(host.id, &mut outbox) {
             match output {
                 Output::Persist(durable) => {
                     host.disk = durable.clone();
@@ -489,105 +480,127 @@ impl<E: Election> System<E> {
                     deeds.extend(others.map(|to| self.letter(to, frame.clone())));
                 }
                 // No application takes part.
-                Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
+                Output::Plan(_) => {}
                 Output::Event(event) => {
+                    breaches.extend(host.breach_by(event));
                     host.note(event);
                     deeds.push(Deed::Event(event));
                 }
+                Output::Tenure(tenure) => {
+                    host.told(tenure);
+                    deeds.push(Deed::Tenure(tenure));
+                }
+                Output::Answer { ticket, outcome } => {
+                    host.answered();
+                    deeds.push(Deed::Answer(ticket, outcome));
+                }
+                Output::Left => deeds.push(Deed::Left),
             }
         }
         let lives = (before.and_then(|before| before.node.as_ref()), host.node.as_ref());
-        let breach = match lives {
+        let of_election = match lives {
             (Some(before), Some(after)) if before.incarnation() == after.incarnation() => {
                 after.election().breach(before.election())
             }
             _ => None,
         };
-        let breach = breach.or_else(|| host.node.as_ref()?.breach());
+        let of_layers = || host.node.as_ref().and_then(Node::breach);
+        breaches.extend(of_election.or_else(of_layers).map(Breach::of_invariant));
+        let stood_aside = lives.0.is_some_and(Node::is_aside);
+        let befalls = |what: What| check::befalls(host.id, what, stood_aside).is_some();
+        let disturbs = deeds.iter().any(|deed| deed.what().is_some_and(befalls));
+        let leaves = deeds.iter().any(|deed| matches!(deed, Deed::Left));
         let effects = index_of(deeds.iter().filter(|deed| deed.is_effect()).count());
         let passes = before.is_some_and(|before| before.clock != host.clock);
-        Turn { host: self.seal(host), deeds, effects, passes, breach }
+        Turn { host: self.seal(host), deeds, effects, passes, breaches, disturbs, leaves }
     }
 
     fn letter(&self, to: NodeId, mut frame: Frame<E::Msg>) -> Deed<E::Msg> {
         if !self.numbered {
             frame.seq = 0;
         }
-        Deed::Send { to: index_of(index(to)), content: Content::new(frame, to) }
+        Deed::Send { to: index_of(index(to)), content: Content::frame(frame, to) }
     }
 
-    /// The step as a whole.
-    pub(super) fn complete(&self, reaction: Reaction<E>) -> Result<State<E>, Full> {
-        let Reaction { base: mut state, turn, .. } = reaction;
-        if let Some(turn) = turn {
-            let at = turn.host.index();
-            self.carry_out(&mut state, at, &turn.deeds)?;
-            state.hosts[at] = Arc::clone(&turn.host);
+    /// The step as a whole, and what is broken by it.
+    pub(super) fn complete(&self, reaction: Reaction<E>) -> Result<(State<E>, Vec<Breach>), Full> {
+        let Reaction { base: mut state, turn, occasion, .. } = reaction;
+        let Some(turn) = turn else { return Ok((state, Vec::new())) };
+        let at = turn.host.index();
+        if occasion != Occasion::Ordinary || turn.disturbs {
+            state.disturb();
         }
-        Ok(state)
+        if occasion == Occasion::Boot && self.agents.is_some() {
+            state.hosts[at] = Arc::clone(&turn.host);
+            self.connect(&mut state, at);
+        }
+        let mut breaches = self.carry_out(&mut state, at, &turn.deeds)?;
+        state.hosts[at] = Arc::clone(&turn.host);
+        if turn.leaves {
+            self.leave(&mut state, at);
+        }
+        self.forget_announced(&mut state);
+        breaches.extend(turn.breaches.iter().cloned());
+        Ok((state, breaches))
     }
 
     /// The step up to and including its `cut`-th effect, where the node crashes.
-    pub(super) fn cut_short(&self, reaction: &Reaction<E>, cut: u8) -> Result<State<E>, Full> {
-        let Reaction { base, turn: Some(turn), .. } = reaction else { return Err(Full) };
+    pub(super) fn cut_short(&self, reaction: &Reaction<E>, cut: u8) -> Result<(State<E>, Vec<Breach>), Full> {
+        let Reaction { base, turn: Some(turn), occasion, .. } = reaction else { return Err(Full) };
         let mut state = base.clone();
         let at = turn.host.index();
         let done = turn.done_before(cut);
-        self.carry_out(&mut state, at, done)?;
+        // Nobody is connected with a process that ends as soon as it has begun.
+        let unheard = *occasion == Occasion::Boot && self.agents.is_some();
+        let breaches = if unheard { Vec::new() } else { self.carry_out(&mut state, at, done)? };
         let written = done.iter().rev().find_map(|deed| match deed {
             Deed::Persist(durable) => Some(durable.clone()),
-            Deed::Send { .. } | Deed::Event(_) => None,
+            _ => None,
         });
         state.left.crashes -= 1;
         let disk = written.unwrap_or_else(|| state.hosts[at].disk.clone());
-        self.crash(&mut state, at, disk);
-        Ok(state)
+        let seen = turn.remembered(cut, state.hosts[at].seen);
+        if unheard {
+            state.hosts[at] = self.seal(Host { seen, ..Host::down(turn.host.id, disk) });
+        } else {
+            self.crash(&mut state, at, disk, seen);
+        }
+        self.forget_announced(&mut state);
+        Ok((state, breaches))
     }
 
-    /// Sends what is to be sent.
-    fn carry_out(&self, state: &mut State<E>, at: usize, deeds: &[Deed<E::Msg>]) -> Result<(), Full> {
+    /// Sends what is to be sent, and judges what is announced.
+    pub(super) fn carry_out(
+        &self,
+        state: &mut State<E>,
+        at: usize,
+        deeds: &[Deed<E::Msg>],
+    ) -> Result<Vec<Breach>, Full> {
+        let mut breaches = Vec::new();
         for deed in deeds {
-            if let Deed::Send { to, content } = deed {
-                self.send(state, at, *to, content)?;
+            match deed {
+                Deed::Send { to, content } => self.send(state, at, *to, content)?,
+                Deed::Event(Event::Announced(announced)) => {
+                    breaches.extend(state.announce(at, *announced));
+                }
+                _ => {}
             }
         }
-        Ok(())
+        Ok(breaches)
     }
 
-    fn crash(&self, state: &mut State<E>, at: usize, disk: Durable) {
+    /// A node crashes that remembers having announced that.
+    fn crash(&self, state: &mut State<E>, at: usize, disk: Durable, seen: Option<Leadership>) {
         let id = state.hosts[at].id;
-        let down = Host::down(id, disk);
+        let down = Host { seen, ..Host::down(id, disk) };
         if self.oracle == Oracle::Accurate {
             self.announce(state, &down);
         }
         state.hosts[at] = self.seal(down);
         self.bury(state, |_| false);
-    }
-
-    /// Tells all others that a node is up, or down.
-    fn announce(&self, state: &mut State<E>, about: &Host<E>) {
-        let alive = about.node.as_ref().map(Node::incarnation);
-        for at in (0..state.hosts.len()).filter(|at| *at != about.index()) {
-            if state.is_up_at(at) {
-                let mut host = state.hosts[at].opened();
-                oracle::tell(&mut host, about, alive);
-                state.hosts[at] = self.seal(host);
-            }
-        }
-    }
-
-    /// All detectors know the truth.
-    fn settle_told(&self, state: &mut State<E>) {
-        for at in 0..state.hosts.len() {
-            if state.hosts[at].told.is_empty() {
-                continue;
-            }
-            let mut host = state.hosts[at].opened();
-            for (_, peer) in state.hosts.iter().enumerate().filter(|(other, _)| *other != at) {
-                let truth = oracle::truth(&self.blueprint.setup.roster, &host, peer);
-                oracle::tell(&mut host, peer, truth);
-            }
-            state.hosts[at] = self.seal(host);
+        if self.agents.is_some() {
+            state.disturb();
+            self.disconnect(state, at, News::Gone);
         }
     }
 
@@ -606,53 +619,6 @@ impl<E: Election> System<E> {
         self.turns.forget_beyond(TURNS_MAX);
         self.hosts.forget_unused();
     }
-
-    // Channels.
-
-    fn send(
-        &self,
-        state: &mut State<E>,
-        from: usize,
-        to: u8,
-        content: &Arc<Content<E::Msg>>,
-    ) -> Result<(), Full> {
-        let id = state.sent;
-        state.sent += 1;
-        if self.is_gone_for_good(state, usize::from(to)) {
-            return Ok(());
-        }
-        let from = index_of(from);
-        let channel = state.channel(from, to);
-        if channel.len() >= usize::from(state.left.in_flight) {
-            return Err(Full);
-        }
-        let place = match self.in_order {
-            true => channel.end,
-            false => {
-                let before = |letter: &Letter<E::Msg>| letter.content.exact() <= content.exact();
-                channel.start + state.letters[channel].partition_point(before)
-            }
-        };
-        let left = match self.pace {
-            Pace::EachItsOwn => Span::ZERO,
-            Pace::Common => self.scenario.timing.delta,
-        };
-        state.letters.insert(place, Letter { from, to, id, left, content: Arc::clone(content) });
-        Ok(())
-    }
-
-    fn is_gone_for_good(&self, state: &State<E>, at: usize) -> bool {
-        self.reductions.dead_letters && state.left.recoveries == 0 && !state.is_up_at(at)
-    }
-
-    /// Removes what nobody will ever receive, `about_to_start` being about to.
-    fn bury(&self, state: &mut State<E>, about_to_start: impl Fn(usize) -> bool) {
-        if self.reductions.dead_letters && state.left.recoveries == 0 {
-            let State { hosts, letters, .. } = state;
-            let receives = |to: usize| hosts[to].node.is_some() || about_to_start(to);
-            letters.retain(|letter| receives(usize::from(letter.to)));
-        }
-    }
 }
 
 /// What a step leads to.
@@ -662,8 +628,8 @@ pub struct Successor<E: Election> {
     pub step: Step,
     /// To what.
     pub state: State<E>,
-    /// The invariant of the algorithm that the step broke.
-    pub breach: Option<&'static str>,
+    /// What is broken by it.
+    pub breaches: Vec<Breach>,
 }
 
 #[derive(Clone, Copy)]
@@ -674,7 +640,11 @@ enum Copies {
 
 impl<E: Election> Reaction<E> {
     pub(super) fn none(base: State<E>) -> Self {
-        Self { base, turn: None, letter: None }
+        Self { base, turn: None, letter: None, occasion: Occasion::Ordinary }
+    }
+
+    pub(super) fn of(base: State<E>, turn: Arc<Turn<E>>) -> Self {
+        Self { turn: Some(turn), ..Self::none(base) }
     }
 }
 

@@ -9,6 +9,7 @@ use bellwether_proto::election::{Election, Spec};
 use bellwether_proto::promise::Assumption;
 use bellwether_proto::time::Span;
 
+use super::bounds::UNBOUNDED;
 use super::state::{Host, State};
 use super::system::{Hindrance, Reaction, System, spend};
 use super::turn::report;
@@ -36,18 +37,24 @@ impl<E: Election> System<E> {
         if is_urgent(&base) || !is_due(&base.hosts[at]) {
             return Err(Hindrance::Impossible);
         }
-        spend(&mut base.left.expiries).map_err(|_| Hindrance::NoTimeLeft)?;
+        if base.left.expiries != UNBOUNDED {
+            spend(&mut base.left.expiries).map_err(|_| Hindrance::NoTimeLeft)?;
+        }
         let host = &base.hosts[at];
         let turn = self.turns.get(host.print).unwrap_or_else(|| {
             let mut after = host.opened();
             let outbox = report(&mut after);
             self.turns.share(host.print, self.turn(Some(host), after, outbox))
         });
-        Ok(Reaction { base, turn: Some(turn), letter: None })
+        Ok(Reaction::of(base, turn))
     }
 
     /// Time passes until something is due, or half of that.
     pub(super) fn pass(&self, mut base: State<E>, halfway: bool) -> Result<Reaction<E>, Hindrance> {
+        // A settled group does the same over and over: time begins to pass when something befalls it.
+        if base.record.as_ref().is_some_and(|record| record.is_settled()) {
+            return Err(Hindrance::Impossible);
+        }
         let deadline = base.hosts.iter().filter_map(|host| until_deadline(host)).min();
         let arrival = base.letters.iter().map(|letter| letter.left).min();
         let next = [deadline, arrival].into_iter().flatten().min().ok_or(Hindrance::Impossible)?;

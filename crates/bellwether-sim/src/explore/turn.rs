@@ -4,8 +4,13 @@ use std::sync::Arc;
 
 use bellwether_proto::election::Election;
 use bellwether_proto::io::{Durable, Event, Input, Outbox};
+use bellwether_proto::leadership::Announcement;
+use bellwether_proto::tenure::{Refused, Tenure, Ticket};
+use bellwether_proto::trace::{Program, What, Written};
 
+use super::broken::Breach;
 use super::state::{Content, Host};
+use crate::check::Leadership;
 
 /// A node that wakes this often without an effect will never let time pass.
 const IDLE_WAKES_MAX: u32 = 1_000;
@@ -22,8 +27,12 @@ pub(super) struct Turn<E: Election> {
     pub(super) effects: u8,
     /// Whether time passed at the node.
     pub(super) passes: bool,
-    /// The invariant of the algorithm that was broken.
-    pub(super) breach: Option<&'static str>,
+    /// What the node broke by itself.
+    pub(super) breaches: Vec<Breach>,
+    /// Whether it befalls the group: the node stands again, or is to give leadership back.
+    pub(super) disturbs: bool,
+    /// Whether the node has left.
+    pub(super) leaves: bool,
 }
 
 /// Something that a node asks for.
@@ -32,12 +41,32 @@ pub(super) enum Deed<M> {
     Persist(Durable),
     Send { to: u8, content: Arc<Content<M>> },
     Event(Event),
+    Tenure(Tenure),
+    Answer(Ticket, Result<(), Refused>),
+    Left,
 }
 
 impl<M> Deed<M> {
+    /// What a trace has of it, but for messages.
+    pub(super) fn what(&self) -> Option<What> {
+        Some(match self {
+            Self::Persist(durable) => What::Persist(Written::from(durable)),
+            Self::Send { .. } => return None,
+            Self::Event(event) => What::Node(*event),
+            Self::Tenure(Tenure::AskedBack { epoch }) => What::Program(Program::AskedBack { epoch: *epoch }),
+            Self::Tenure(Tenure::Held { epoch }) => What::Program(Program::WorkBegins { epoch: *epoch }),
+            Self::Tenure(Tenure::None) => return None,
+            Self::Answer(ticket, outcome) => {
+                let refused = outcome.err().map(|refused| refused.name());
+                What::Program(Program::Answered { ticket: *ticket, refused })
+            }
+            Self::Left => What::Program(Program::Left),
+        })
+    }
+
     /// Whether the outside can tell that it was done.
     pub(super) fn is_effect(&self) -> bool {
-        !matches!(self, Self::Event(_))
+        matches!(self, Self::Persist(_) | Self::Send { .. })
     }
 }
 
@@ -50,6 +79,23 @@ impl<E: Election> Turn<E> {
             effects <= cut
         });
         &self.deeds[..done.count()]
+    }
+
+    /// What the node remembers having announced when a crash came after so many effects, if it remembered that before. Its own
+    /// leadership is on its disk before it is announced; one that it follows is announced first.
+    pub(super) fn remembered(&self, cut: u8, before: Option<Leadership>) -> Option<Leadership> {
+        let (mut kept, mut told) = (before, before);
+        for deed in self.done_before(cut) {
+            match deed {
+                Deed::Event(Event::Announced(Announcement { leader: Some(leader), epoch, .. })) => {
+                    told = Some((*epoch, *leader));
+                    kept = if *leader == self.host.id { told } else { kept };
+                }
+                Deed::Persist(_) => kept = told,
+                _ => {}
+            }
+        }
+        kept
     }
 }
 

@@ -72,7 +72,7 @@ impl Programs {
                 Tenure::None => form.number(0),
                 Tenure::Held { epoch } | Tenure::AskedBack { epoch } => {
                     form.number(1 + u64::from(matches!(tenure, Tenure::Held { .. })));
-                    form.period(*epoch);
+                    form.epoch(*epoch);
                 }
             }
             match work {
@@ -80,7 +80,7 @@ impl Programs {
                 Work::Ending => form.number(1),
                 Work::GoesOn(epoch) => {
                     form.number(2);
-                    form.period(*epoch);
+                    form.epoch(*epoch);
                 }
             }
         }

@@ -108,8 +108,7 @@ pub(super) fn taken_over_notices_a_hand_over_that_nobody_hears_of() {
 
 #[test]
 pub(super) fn preferred_notices_members_that_hide_their_priority() {
-    let faults =
-        [(5, Fault::Crash(ids([1]))), (6, Fault::Recover(ids([1]))), (15, Fault::Crash(ids([3])))];
+    let faults = [(5, Fault::Crash(ids([1]))), (6, Fault::Recover(ids([1]))), (15, Fault::Crash(ids([3])))];
     let mut scenario = members(Protocol::Fjr, &faults);
     scenario.policy.priority = [(NodeId(2), 5), (NodeId(3), 10)].into();
     is_caught(&scenario, Property::Preferred, |world| {

@@ -14,12 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bellwether_proto::election::AnyElection;
 use bellwether_proto::time::Time;
+use bellwether_sim::defect::Defect;
 use bellwether_sim::diagram::{self, Mark, Subject};
-use bellwether_sim::explore::{
-    Counterexample, Extent, Flow, Outcome, Progress, Story, System, explore, story,
-};
+use bellwether_sim::explore::{Counterexample, Extent, Flow, Outcome, Progress, Story, explore, story};
 
 use super::picture::Picture;
 use super::search::folder;
@@ -49,7 +47,7 @@ struct Searched {
 impl Searched {
     fn status(&self) -> Status {
         match self.outcome.extent {
-            _ if !self.found.is_empty() => Status::No,
+            _ if self.broken().next().is_some() => Status::No,
             Extent::UpToViolation => Status::No,
             Extent::Stopped => Status::Interrupted,
             // It was asked for all of it.
@@ -57,6 +55,18 @@ impl Searched {
             Extent::All if self.outcome.undecided > 0 => Status::Failed,
             Extent::All => Status::Done,
         }
+    }
+}
+
+impl Searched {
+    /// What is broken, but for known defects.
+    fn broken(&self) -> impl Iterator<Item = &Found> {
+        self.found.iter().filter(|found| found.counterexample.known.is_none())
+    }
+
+    /// The known defects that showed.
+    fn known(&self) -> impl Iterator<Item = &'static Defect> {
+        self.found.iter().filter_map(|found| found.counterexample.known)
     }
 }
 
@@ -111,8 +121,7 @@ fn search(
     stop: &AtomicBool,
     out: &Printer,
 ) -> Result<Searched, Trouble> {
-    let Request { protocol, variant, nodes, bounds, .. } = request;
-    let system: System<AnyElection> = System::new(protocol, variant, nodes, bounds);
+    let system = request.system();
     let began = Instant::now();
     let (shown, mut drawn) = (io::stderr().is_terminal(), began);
     let watch = |progress: Progress| {
@@ -138,14 +147,15 @@ fn search(
 }
 
 impl Found {
-    /// The path as a diagram. Its time is made up, a millisecond for each step; the violation is at its end.
+    /// The path as a diagram. Its time is made up, a millisecond for each step, except for agents; the violation is at its end.
     fn picture(&self, request: &Request) -> String {
-        let Request { protocol, variant, nodes, bounds, .. } = request;
+        let Request { nodes, bounds, .. } = request;
         let ended = self.story.trace.last().map_or(Time::ZERO, |event| event.at);
         let property = self.counterexample.broken.name().to_owned();
+        let time = if request.agents.is_some() { "" } else { " · a millisecond for each step" };
         let subject = Subject {
-            name: format!("{} {}: {property} is broken", protocol.name(), variant.name()),
-            about: format!("{nodes} nodes · every state with {bounds} · a millisecond for each step"),
+            name: format!("{}: {property} is broken", request.name()),
+            about: format!("{nodes} nodes · every state with {bounds}{time}"),
             replay: None,
             nodes: *nodes,
             ended,
@@ -159,7 +169,7 @@ impl Found {
 /// The steps and a picture for people, and the trace for tools.
 fn keep(request: &Request, found: &Found, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
     let property = found.counterexample.broken.name().replace('\'', "-prime");
-    let name = format!("{}-{}-{property}", request.protocol.name(), request.variant.name());
+    let name = format!("{}-{property}", request.name().replace(' ', "-"));
     let trace: String = found.story.trace.iter().map(|event| format!("{}\n", event.json())).collect();
     let steps = format!("{}\n", print::steps(found).join("\n"));
     let picture = found.picture(request);

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bellwether_proto::promise::Property;
-use bellwether_sim::explore::{Extent, INSTANTS_MAX, Outcome, Progress};
+use bellwether_sim::explore::{Extent, INSTANTS_MAX, Outcome, Progress, UNBOUNDED};
 use serde_json::{Value, json};
 
-use super::request::Request;
+use super::request::{Agents, Request};
 use super::{Found, Searched};
 use crate::layout::{LABEL, hanging, label};
 use crate::output::Printer;
@@ -15,7 +15,7 @@ use crate::words::counted;
 pub(super) fn progress(request: &Request, progress: Progress, took: Duration) -> String {
     let Progress { states, depth, frontier, .. } = progress;
     let rate = states as f64 / took.as_secs_f64().max(1e-3);
-    let name = request.protocol.name();
+    let name = request.name();
     format!(
         "{name} {} states, {rate:.0} states/s, depth {depth}, frontier {}",
         grouped(states),
@@ -25,8 +25,10 @@ pub(super) fn progress(request: &Request, progress: Progress, took: Duration) ->
 
 pub(super) fn text(searched: &Searched, out: &Printer) {
     let Searched { request, outcome, took, found } = searched;
-    let name = format!("{} {}: ", request.protocol.name(), request.variant.name());
-    out.line(hanging(&name, &headline(searched)));
+    out.line(hanging(&format!("{}: ", request.name()), &headline(searched)));
+    if let Some(Agents { preferred: Some(preferred), .. }) = request.agents {
+        entry(out, "preferred", &format!("node {preferred}"));
+    }
     entry(out, "judged", &names(&request.judged));
     if !request.not_judged.is_empty() {
         entry(
@@ -53,9 +55,15 @@ pub(super) fn text(searched: &Searched, out: &Printer) {
     }
     let odds = odds(outcome.states);
     entry(out, "certainty", &format!("the odds that any two states were taken for one are {odds:.0e}"));
+    for known in searched.known() {
+        let (property, file) = (known.property, known.file);
+        entry(out, "known", &format!("{property} is broken, as is known: defects/{file}"));
+    }
     for one in found {
         out.line("");
         steps(one).iter().for_each(|line| out.line(line));
+        // In one line, however long: it is to be copied.
+        out.line(format_args!("{:<LABEL$}{}", "  again", request.command()));
         for file in &one.files {
             out.line(format_args!("{:<LABEL$}{}", "  written", file.display()));
         }
@@ -64,7 +72,7 @@ pub(super) fn text(searched: &Searched, out: &Printer) {
 
 /// What was covered. It says "all" only when the search was complete.
 fn headline(searched: &Searched) -> String {
-    let Searched { request, outcome, found, .. } = searched;
+    let Searched { request, outcome, .. } = searched;
     let Request { nodes, bounds, .. } = request;
     let states = grouped(outcome.states);
     let covered = match outcome.extent {
@@ -73,9 +81,10 @@ fn headline(searched: &Searched) -> String {
         Extent::StatesMax => format!("only the first {states} states, because of --states-max,"),
         Extent::Stopped => format!("only the first {states} states, because it was interrupted,"),
     };
-    let verdict = match (found.len(), outcome.undecided) {
-        (0, 0) => "no violation".to_owned(),
-        (0, _) => "no violation, but liveness is undecided".to_owned(),
+    let known = if searched.known().next().is_some() { " but of what is known to be broken" } else { "" };
+    let verdict = match (searched.broken().count(), outcome.undecided) {
+        (0, 0) => format!("no violation{known}"),
+        (0, _) => format!("no violation{known}, but liveness is undecided"),
         (1, _) => "1 violation".to_owned(),
         (more, _) => format!("{more} violations"),
     };
@@ -109,9 +118,18 @@ pub(super) fn json(searched: &Searched) -> Value {
             "what": found.counterexample.what,
             "path": found.story.lines,
             "files": files,
+            "replay": request.command(),
         })
     };
+    let known = |known: &Found| {
+        let mut violation = violation(known);
+        let file = known.counterexample.known.map(|known| format!("defects/{}", known.file));
+        violation["scenario"] = json!(file);
+        violation
+    };
+    let is_known = |found: &&Found| found.counterexample.known.is_some();
     let bounds = request.bounds;
+    let bounded = |bound: u8| Some(bound).filter(|bound| *bound != UNBOUNDED);
     json!({
         "protocol": request.protocol.name(),
         "variant": request.variant.name(),
@@ -125,11 +143,15 @@ pub(super) fn json(searched: &Searched) -> Value {
         "wall_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "bounds": {
             "crashes": bounds.crashes, "recoveries": bounds.recoveries, "losses": bounds.losses,
-            "duplicates": bounds.duplicates, "lies": bounds.lies, "expiries": bounds.expiries,
-            "waits": bounds.waits, "in_flight": bounds.in_flight,
+            "duplicates": bounds.duplicates, "lies": bounds.lies, "expiries": bounded(bounds.expiries),
+            "waits": bounds.waits, "commands": bounds.commands, "early": bounded(bounds.early),
+            "in_flight": bounds.in_flight,
         },
+        "agent": request.agents.is_some(),
+        "preferred": request.agents.and_then(|agents| agents.preferred).map(|preferred| preferred.0),
         "judged": request.judged.iter().map(|property| property.name()).collect::<Vec<_>>(),
-        "violations": found.iter().map(violation).collect::<Vec<_>>(),
+        "violations": searched.broken().map(violation).collect::<Vec<_>>(),
+        "known": found.iter().filter(is_known).map(known).collect::<Vec<_>>(),
         "reached": { "in_flight": outcome.reached.in_flight, "expiries": outcome.reached.expiries },
         "slowest_us": outcome.slowest.as_micros(),
         "undecided": outcome.undecided,
@@ -187,7 +209,8 @@ mod tests {
         let judged = vec![Property::Omega];
         let outcome = explore(&system, &judged, limits, |_| Flow::GoOn);
         let (protocol, variant) = (Protocol::Lfa, Variant::Repaired);
-        let request = Request { protocol, variant, nodes: 2, bounds, judged, not_judged: Vec::new(), limits };
+        let (agents, not_judged) = (None, Vec::new());
+        let request = Request { protocol, variant, nodes: 2, bounds, agents, judged, not_judged, limits };
         let mut searched = Searched { request, outcome, took: Duration::ZERO, found: Vec::new() };
         assert!(headline(&searched).ends_with(": no violation, but liveness is undecided"));
         assert_eq!((json(&searched)["undecided"].as_u64(), searched.status()), (Some(9), Status::Failed));
