@@ -66,7 +66,6 @@ exhaustive:
 	target/release/bellwether check fjr --agent --exhaustive --recoveries 1 --commands 0 --early 0
 	target/release/bellwether check fjr --agent --exhaustive --crashes 0 --commands 2 --early 0
 	target/release/bellwether check fb-omega --agent --exhaustive
-	target/release/bellwether check fb-omega --agent --exhaustive --crashes 1
 
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.
 mutants:

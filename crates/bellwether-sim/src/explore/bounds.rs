@@ -75,9 +75,8 @@ impl Bounds {
     /// For agents: a crash, a command and an early message, and all the time that there is. With views a command alone makes
     /// enough states.
     pub fn suited_to_agents(protocol: Protocol) -> Self {
-        let more = u8::from(!protocol.spec().views);
         Self {
-            crashes: more,
+            crashes: 1,
             recoveries: 0,
             losses: 0,
             duplicates: 0,
@@ -85,7 +84,7 @@ impl Bounds {
             expiries: UNBOUNDED,
             waits: 0,
             commands: 1,
-            early: more,
+            early: u8::from(!protocol.spec().views),
             in_flight: 16,
         }
     }
