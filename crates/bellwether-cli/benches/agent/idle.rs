@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::cluster::{Cluster, wait_until};
+use super::figure::{Better, keep};
 use super::{NODES, PAUSE};
 
 pub(crate) fn measure(time: Duration) {
@@ -19,11 +20,21 @@ pub(crate) fn measure(time: Duration) {
     wait_until(time * 2, || began.elapsed() >= time);
     let (after, took) = (sample(&cluster), began.elapsed().as_secs_f64());
     println!("\nidle for {took:.0} s, node {leader} leads");
+    let mut followers = Vec::new();
     println!("{:<8}{:>14}{:>12}{:>14}", "node", "% of a core", "memory", "messages/s");
     for (id, (before, after)) in (1..).zip(before.iter().zip(&after)) {
         let (cpu, sent) = ((after.0 - before.0) / took * 100.0, (after.1 - before.1) / took);
-        println!("{id:<8}{cpu:>14.2}{:>9.1} MiB{sent:>14.1}", memory_mib(cluster.pid(id)));
+        let memory = memory_mib(cluster.pid(id));
+        println!("{id:<8}{cpu:>14.2}{memory:>9.1} MiB{sent:>14.1}");
+        if id == leader {
+            keep("agents, idle leader", cpu, "% of a core", Better::Lower);
+            keep("agents, idle leader: memory", memory, "MiB", Better::Lower);
+        } else {
+            followers.push(cpu);
+        }
     }
+    let mean = followers.iter().sum::<f64>() / followers.len() as f64;
+    keep("agents, idle followers: mean", mean, "% of a core", Better::Lower);
 }
 
 /// A process that does nothing else keeps a core busy.

@@ -16,12 +16,15 @@
 #[path = "../../tests/cluster/cluster.rs"]
 mod cluster;
 mod feed;
+#[path = "../../../bellwether-sim/benches/simulator/figure.rs"]
+mod figure;
 mod idle;
 
 use std::time::{Duration, Instant};
 
 use cluster::Cluster;
 use feed::Feed;
+use figure::{Better, keep};
 
 const NODES: u32 = 5;
 /// Between two trials: the moment within a period differs.
@@ -96,6 +99,9 @@ fn report(what: &str, mut times: Vec<Duration>, announced: &[usize]) {
         "{what:<24}{min:>9.1}{median:>9.1}{p90:>9.1}{p99:>9.1}{max:>9.1}   one leader in {once} of {}",
         announced.len()
     );
+    for (name, value) in [("median", median), ("p99", p99), ("max", max)] {
+        keep(&format!("agents, {what}: {name}"), value, "ms", Better::Lower);
+    }
 }
 
 struct Args {

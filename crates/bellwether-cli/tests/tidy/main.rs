@@ -103,6 +103,25 @@ fn every_file_of_tests_belongs_to_a_binary() {
     }
 }
 
+/// `make test` runs `sim` beside all others, which it can only name by how they begin.
+#[test]
+fn every_binary_of_tests_is_run_by_make() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    assert!(makefile.contains("--test sim\n") && makefile.contains("--test '[!s]*' --test 's[!i]*'"));
+    let crates = entries(&root().join("crates"));
+    let manifests = crates.iter().map(|krate| fs::read_to_string(krate.join("Cargo.toml")).unwrap());
+    let listed = manifests.flat_map(|text| {
+        let manifest: toml::Table = text.parse().unwrap();
+        let tests = manifest.get("test").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        tests.into_iter().map(|test| test["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    });
+    let found = crates.iter().filter(|krate| krate.join("tests").exists());
+    let found = found.flat_map(|krate| entries(&krate.join("tests")));
+    let found = found.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let missed: Vec<_> = listed.chain(found).filter(|name| name.starts_with("si") && name != "sim").collect();
+    assert!(missed.is_empty(), "call them otherwise, or have `make agents` run them: {missed:?}");
+}
+
 #[test]
 fn scenarios_parse_and_begin_by_saying_what_they_show() {
     let files = walk(&root().join("scenarios"), "toml");

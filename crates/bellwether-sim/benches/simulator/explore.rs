@@ -18,6 +18,7 @@ use stateright::{Checker, Model};
 use model::Judged;
 
 use super::Effort;
+use super::figure::{Better, keep};
 
 /// Makes this program do one search and nothing else.
 pub(crate) const ALONE: &str = "--alone";
@@ -55,9 +56,17 @@ fn compare(protocol: Protocol, effort: Effort, rounds: usize) {
     assert!(ours.iter().chain(&theirs).all(|one| one.states == states), "both find the same states");
     let rate = |all: &[Measured]| median(all.iter().map(|one| states / one.seconds).collect());
     let bytes = |all: &[Measured]| median(all.iter().map(|one| one.bytes / states).collect());
+    let name = protocol.name();
+    keep(&format!("explore, {name}: speed / stateright's"), rate(&ours) / rate(&theirs), "", Better::Higher);
+    keep(
+        &format!("explore, {name}: memory / stateright's"),
+        bytes(&ours) / bytes(&theirs),
+        "",
+        Better::Lower,
+    );
     println!(
         "{:<10} {states:>9} {:>13.0} {:>13.0} {:>7.2} {:>12.0} {:>12.0} {:>7.2}",
-        protocol.name(),
+        name,
         rate(&ours),
         rate(&theirs),
         rate(&ours) / rate(&theirs),

@@ -19,6 +19,7 @@
 )]
 
 mod explore;
+mod figure;
 mod stability;
 mod swarm;
 mod world;

@@ -10,6 +10,7 @@ use bellwether_sim::measure::figures::Figures;
 use bellwether_sim::scenario::Latency;
 
 use super::Effort;
+use super::figure::{Better, keep};
 
 pub(crate) fn churn(effort: Effort) {
     let hour = Churn::default();
@@ -24,6 +25,7 @@ pub(crate) fn churn(effort: Effort) {
         "", "crashes", "leader crashes", "changes", "pre-emptions", "leaderless"
     );
     for protocol in Protocol::ALL {
+        let mut leaderless = 0.0;
         for seed in 1..=seeds {
             let outcome = churn::measure(protocol, &churn, seed);
             println!(
@@ -35,7 +37,10 @@ pub(crate) fn churn(effort: Effort) {
                 outcome.preemptions,
                 outcome.leaderless.as_micros() as f64 / 1e6
             );
+            leaderless += outcome.leaderless.as_micros() as f64 / 1e6;
         }
+        let mean = leaderless / seeds as f64;
+        keep(&format!("churn, {}: without a leader", protocol.name()), mean, "s/h", Better::Lower);
     }
 }
 
@@ -62,5 +67,9 @@ pub(crate) fn failover(effort: Effort) {
             }
         }
         println!("{:>10}", outcomes.len() - times.len());
+        if let Some(median) = times.get(times.len() / 2) {
+            let millis = median.as_micros() as f64 / 1e3;
+            keep(&format!("failover, {}: median, simulated", protocol.name()), millis, "ms", Better::Lower);
+        }
     }
 }

@@ -9,6 +9,7 @@ use bellwether_sim::plan::Limits;
 use bellwether_sim::swarm::{Search, search};
 
 use super::Effort;
+use super::figure::{Better, keep};
 
 const THREADS: usize = 2;
 
@@ -34,11 +35,14 @@ fn measure_one(protocol: Protocol, agent: bool, runs: u64) {
     let outcome = search(&plans, &(), &AtomicBool::new(false));
     let seconds = began.elapsed().as_secs_f64();
     let rate = outcome.runs as f64 / seconds;
+    let name = format!("{}{}", protocol.name(), if agent { " agent" } else { "" });
+    let events = outcome.events as f64 / seconds / 1e6;
+    keep(&format!("swarm, {name}"), events, "M events/s", Better::Higher);
     println!(
         "{:<18} {rate:>9.0} {:>14.2} {:>14.2} {:>11}",
-        format!("{}{}", protocol.name(), if agent { " agent" } else { "" }),
+        name,
         rate * 3_600.0 / 1e6,
-        outcome.events as f64 / seconds / 1e6,
+        events,
         outcome.events / outcome.runs,
     );
 }

@@ -21,6 +21,7 @@ use bellwether_sim::scenario::{Latency, Scenario};
 use bellwether_sim::world::World;
 
 use super::Effort;
+use super::figure::{Better, keep};
 use watching::WatchesAll;
 
 pub(crate) fn measure(effort: Effort) {
@@ -34,6 +35,7 @@ pub(crate) fn measure(effort: Effort) {
             .unzip();
         let (bare, world) = (median(&mut bare), median(&mut world));
         println!("{nodes:>5} {:>12.2} M {:>12.2} M {:>18.3}", bare / 1e6, world / 1e6, world / bare);
+        keep(&format!("world / bare loop, {nodes} nodes"), world / bare, "", Better::Higher);
     }
     growth(deliveries);
 }

@@ -72,8 +72,8 @@ impl Bounds {
         }
     }
 
-    /// For agents: a crash, a command and an early message, and all the time that there is. With views a command alone makes
-    /// enough states.
+    /// For agents: a crash, a command and an early message, and all the time that there is. With views there are enough states
+    /// without an early message.
     pub fn suited_to_agents(protocol: Protocol) -> Self {
         Self {
             crashes: 1,
