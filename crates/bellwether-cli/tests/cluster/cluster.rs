@@ -228,6 +228,15 @@ impl Cluster {
         http::post(&self.api(id), path, Some(TOKEN), body)
     }
 
+    /// Waits until whatever these have announced is on their disks: a member answers a command only when it has written what it
+    /// had to. This one is refused.
+    pub(crate) fn wait_for_disks(&self, ids: &[u32]) {
+        for id in ids {
+            let answer = self.post(*id, "/v1/resign", r#"{"end":true}"#);
+            assert_eq!(answer.status, 409, "{}", answer.body);
+        }
+    }
+
     /// What happens at a node from now on, or after that change.
     pub(crate) fn watch(&self, id: u32, after: Option<u64>) -> Watch {
         Watch::open(&self.api(id), after)
