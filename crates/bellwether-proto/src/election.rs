@@ -198,7 +198,7 @@ pub enum Input<M> {
     },
     /// A peer has begun another incarnation than the one that was known. Its message follows. Only in the repaired
     /// variants: the papers' messages do not tell one incarnation from another.
-    NewLife(NodeId),
+    NewIncarnation(NodeId),
     /// The failure detector reports a watched peer.
     DownSig(NodeId),
     /// The driver has evidence that the present incarnation of a peer is over.
@@ -233,7 +233,7 @@ impl<M> Input<M> {
     pub fn cause(&self, led: NodeId) -> Cause {
         match self {
             Self::Recovery => Cause::Started,
-            Self::Gone(peer) | Self::NewLife(peer) => Cause::Gone(*peer),
+            Self::Gone(peer) | Self::NewIncarnation(peer) => Cause::Gone(*peer),
             Self::Resigned { who, .. } => Cause::Resigned(*who),
             Self::HandOver(to) => Cause::HandedOver(led, *to),
             Self::DownSig(peer) | Self::ReorganizationFailed(peer) | Self::Link { peer, up: None } => {
@@ -297,7 +297,7 @@ pub enum Action<M> {
     /// Whether the node remembers any message about a change of its view.
     Remember(bool),
     /// Begin another incarnation, as after a crash, for this reason. To the others it looks as if this one had ended.
-    BeginLife(Cause),
+    BeginIncarnation(Cause),
     /// Start_FD(i).
     Start(NodeId),
     /// Stop_FD(i).

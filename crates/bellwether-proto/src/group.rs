@@ -140,7 +140,7 @@ impl Group {
         spec: &Spec,
         variant: Variant,
         roster: &Roster,
-        life: Incarnation,
+        incarnation: Incarnation,
         timing: Timing,
     ) -> Self {
         // No message of the election joins a view: it is all there at once.
@@ -148,10 +148,16 @@ impl Group {
         // A link that does not bring an answer is down by then.
         let patience =
             if spec.channels.have_history() { Pace::of(timing).settles() } else { timing.delta * 2 };
-        Self::new(roster, life, variant, telling, patience)
+        Self::new(roster, incarnation, variant, telling, patience)
     }
 
-    fn new(roster: &Roster, life: Incarnation, variant: Variant, telling: Telling, patience: Span) -> Self {
+    fn new(
+        roster: &Roster,
+        incarnation: Incarnation,
+        variant: Variant,
+        telling: Telling,
+        patience: Span,
+    ) -> Self {
         let me = roster.me();
         Self {
             me,
@@ -162,7 +168,7 @@ impl Group {
             patience,
             planner: None,
             memory: Memory::Groups,
-            latest: ElectionId { node: me, incarnation: life, seq: 0 },
+            latest: ElectionId { node: me, incarnation, seq: 0 },
             phase: Phase::Apart,
             task: None,
             pasts: BTreeMap::new(),
@@ -190,8 +196,8 @@ impl Group {
     }
 
     /// The layer in another incarnation of its node: everything that a crash destroys is lost.
-    pub(crate) fn reborn(mut self, life: Incarnation, now: Time) -> Self {
-        self.latest = ElectionId { node: self.me, incarnation: life, seq: 0 };
+    pub(crate) fn reborn(mut self, incarnation: Incarnation, now: Time) -> Self {
+        self.latest = ElectionId { node: self.me, incarnation, seq: 0 };
         (self.phase, self.task, self.away) = (Phase::Apart, None, true);
         self.pasts.clear();
         self.steps.clear();
@@ -421,10 +427,10 @@ impl Group {
         self.kept.canonical(form);
         self.restricted.canonical(now, form);
         form.number(self.pasts.len() as u64);
-        for (peer, ((life, seq), past)) in &self.pasts {
+        for (peer, ((incarnation, seq), past)) in &self.pasts {
             form.node(*peer);
-            form.incarnation(*peer, *life);
-            form.frame_seq(*peer, *life, self.me, *seq);
+            form.incarnation(*peer, *incarnation);
+            form.frame_seq(*peer, *incarnation, self.me, *seq);
             past.canonical(form);
         }
     }

@@ -177,7 +177,7 @@ pub struct Turn {
     /// The peer at the other end.
     pub peer: NodeId,
     /// The peer's incarnation.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// How many transitions this end has seen, with that incarnation: odd is up, even is down.
     pub seen: u64,
 }

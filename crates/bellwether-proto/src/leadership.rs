@@ -148,7 +148,7 @@ enum Standing {
 }
 
 impl Leadership {
-    pub(crate) fn new(me: NodeId, life: Incarnation, terms: Terms, now: Time) -> Self {
+    pub(crate) fn new(me: NodeId, incarnation: Incarnation, terms: Terms, now: Time) -> Self {
         Self {
             me,
             epochs: Epochs::new(terms.epoch),
@@ -159,7 +159,7 @@ impl Leadership {
             count: 0,
             named: None,
             standing: Standing::Following,
-            round: life.0 << 32,
+            round: incarnation.0 << 32,
             shown: None,
             cause: Cause::Started,
             farewell: None,

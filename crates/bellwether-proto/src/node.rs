@@ -126,10 +126,10 @@ impl<E: Election> Node<E> {
     pub fn new(setup: Setup, detector: DetectorConfig, now: Time) -> Self {
         let (roster, spec) = (&setup.roster, setup.protocol.spec());
         let guard = match (setup.variant, spec.channels) {
-            (_, Channels::WithHistory) => Guard::Lives,
+            (_, Channels::WithHistory) => Guard::Incarnations,
             (Variant::Printed, _) => Guard::Nothing,
-            (Variant::Repaired, Channels::AnyOrder) => Guard::Lives,
-            (Variant::Repaired, Channels::InOrder) => Guard::LivesAndOrder,
+            (Variant::Repaired, Channels::AnyOrder) => Guard::Incarnations,
+            (Variant::Repaired, Channels::InOrder) => Guard::IncarnationsAndOrder,
         };
         Self {
             link: Link::new(roster, spec.peers, guard),
@@ -377,10 +377,10 @@ impl<E: Election> Node<E> {
     /// The election hears of a new incarnation before it hears that incarnation's message.
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
-            Admitted::SameLife => {}
-            Admitted::NewLife => {
+            Admitted::SameIncarnation => {}
+            Admitted::NewIncarnation => {
                 self.lead(|leadership| leadership.forget(peer));
-                self.elect(election::Input::NewLife(peer));
+                self.elect(election::Input::NewIncarnation(peer));
                 self.work_off(now, out);
             }
         }
@@ -391,15 +391,15 @@ impl<E: Election> Node<E> {
         &mut self,
         now: Time,
         rank: usize,
-        life: Incarnation,
+        incarnation: Incarnation,
         rides: Option<WatchNo>,
         out: &mut Outbox<E::Msg>,
     ) {
-        if self.detector.heard(rank, life) {
+        if self.detector.heard(rank, incarnation) {
             self.down(now, rank, Cause::Gone(self.setup.roster.at(rank)), out);
         }
         if let Some(no) = rides {
-            self.detector.ridden(now, rank, life, no, &mut self.mail);
+            self.detector.ridden(now, rank, incarnation, no, &mut self.mail);
             self.post_mail(now, out);
         }
     }
@@ -475,18 +475,24 @@ impl<E: Election> Node<E> {
         else {
             return;
         };
-        self.begin_life(now, incarnation, Cause::Started, out);
+        self.begin_incarnation(now, incarnation, Cause::Started, out);
     }
 
     /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
     /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
     /// followers are silent by design.
-    fn begin_life(&mut self, now: Time, incarnation: Incarnation, cause: Cause, out: &mut Outbox<E::Msg>) {
+    fn begin_incarnation(
+        &mut self,
+        now: Time,
+        incarnation: Incarnation,
+        cause: Cause,
+        out: &mut Outbox<E::Msg>,
+    ) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
         debug_assert!(
             before.queue.is_empty() && before.news.is_empty(),
-            "what the old life had to say has been said"
+            "what the old incarnation had to say has been said"
         );
         (self.shown, self.link) = (before.shown, before.link);
         (self.leadership, self.release) = (before.leadership, before.release);
@@ -496,25 +502,25 @@ impl<E: Election> Node<E> {
     }
 
     /// This incarnation is over, and its last messages have been sent.
-    fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
+    fn end_incarnation(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
         let Some(incarnation) = self.setup.incarnation.next() else { return };
         match ending {
-            Ending::Asked(cause) => self.begin_life(now, incarnation, cause, out),
+            Ending::Asked(cause) => self.begin_incarnation(now, incarnation, cause, out),
             // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
             // for it.
             Ending::StoodAside => {
                 self.lead(Leadership::stand);
-                self.begin_life(now, incarnation, Cause::Started, out);
+                self.begin_incarnation(now, incarnation, Cause::Started, out);
                 self.lead(Leadership::introduce);
             }
         }
     }
 
-    fn linked(&mut self, now: Time, peer: NodeId, life: Incarnation, out: &mut Outbox<E::Msg>) {
+    fn linked(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         if peer == self.id() {
             return;
         }
-        match self.link.introduce(peer, life) {
+        match self.link.introduce(peer, incarnation) {
             Ok(admitted) => self.admitted(now, peer, admitted, out),
             Err(why) => return out.push(Output::Event(Event::Refused { from: peer, why })),
         }

@@ -216,7 +216,9 @@ impl What {
                 Event::Announced(announced) => (29, announced_binary(&announced)),
                 Event::GivenUp => (30, [0; 4]),
                 Event::Group(event) => groups::binary(event),
-                Event::Link(Turn { peer, life, seen }) => (40, [u64::from(peer.0), life.0, seen, 0]),
+                Event::Link(Turn { peer, incarnation, seen }) => {
+                    (40, [u64::from(peer.0), incarnation.0, seen, 0])
+                }
                 Event::Members(Members(bits)) => (41, [bits as u64, (bits >> 64) as u64, 0, 0]),
                 Event::Pending(pending) => (42, [u64::from(pending), 0, 0, 0]),
                 Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
@@ -320,8 +322,8 @@ impl fmt::Display for Json {
                 None => f.write_str(r#","group":null}"#)?,
             }
         }
-        if let What::Node(Event::Link(Turn { life, seen, .. })) = what {
-            write!(f, r#","life":{life},"seen":{seen}"#)?;
+        if let What::Node(Event::Link(Turn { incarnation, seen, .. })) = what {
+            write!(f, r#","peer_inc":{incarnation},"seen":{seen}"#)?;
         }
         if let What::Node(Event::Members(members)) = what {
             let Members(bits) = *members;

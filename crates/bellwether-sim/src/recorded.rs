@@ -4,14 +4,14 @@
 //! |---|---|
 //! | one trace of all, in order of time, from the first event on | `merge.rs` |
 //! | every id a rank, as the checkers want it | `ranks.rs` |
-//! | starts and crashes, if a trace shows them only indirectly | `lives.rs` |
+//! | starts and crashes, if a trace shows them only indirectly | `incarnations.rs` |
 //! | which assumptions the run kept | `kept.rs` |
 //!
 //! The traces alone do not tell a node that is down from a silent one, nor show that a link is cut. So without the
 //! truth only agreement among the nodes that speak is judged.
 
+mod incarnations;
 mod kept;
-mod lives;
 mod merge;
 mod ranks;
 #[cfg(test)]
@@ -72,7 +72,7 @@ pub fn judge(traces: &[TraceFile], truth: Option<&TraceFile>, setup: &Setup) -> 
         return Err(format!("there are {} nodes in the trace, expected at most {NODES_MAX}", ranks.len()));
     }
     events.iter_mut().for_each(|event| ranks.apply(event));
-    let events = lives::complete(events);
+    let events = incarnations::complete(events);
     let kept = Kept::new(&events, ranks.len(), setup);
     let (properties, mut not_judged) = choose(setup, truth.is_some(), &kept);
     let findings = findings(&events, setup, &properties, &ranks);

@@ -46,7 +46,7 @@ fn every_step_keeps_the_invariants_when_faults_rage() {
     }
 }
 
-/// A node that forgets everything in the middle of a life, without knowing.
+/// A node that forgets everything in the middle of an incarnation, without knowing.
 #[test]
 fn a_node_that_forgets_is_noticed() {
     struct Amnesia;

@@ -61,7 +61,7 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
             Property::TakenOver => members::taken_over_notices_a_hand_over_that_nobody_hears_of,
             Property::Preferred => members::preferred_notices_members_that_hide_their_priority,
             Property::Led => members::led_notices_members_that_are_never_told_who_leads,
-            Property::History => reorganized::history_notices_a_disk_that_forgets_which_life_it_was,
+            Property::History => reorganized::history_notices_a_disk_that_forgets_which_incarnation_it_was,
             Property::RestrictedOnce => reorganized::restricted_once_notices_a_disk_that_forgets_votes,
             Property::FdComplete => fd_complete_and_fd_latency_notice_a_silent_detector,
             Property::FdAccurate => fd_accurate_notices_a_detector_that_slanders,

@@ -16,7 +16,7 @@ enum Must {
 
 const RUNS: &[(&str, &str, Must)] = &[
     (
-        "a repeated Subscribe was answered by a new life, and the end of the old one went unreported",
+        "a repeated Subscribe was answered by a new incarnation, and the end of the old one went unreported",
         r#"
 protocol = "bully-fd"
 nodes = 2
@@ -361,7 +361,7 @@ event = [{ at = "1s", pause = [2] }, { at = "2s", crash = [1] }, { at = "2050ms"
     );
 }
 
-/// A node that was paused before it had started, and then crashed, kept its mail for its next life.
+/// A node that was paused before it had started, and then crashed, kept its mail for its next incarnation.
 #[test]
 fn a_crash_before_the_start_loses_what_was_waiting() {
     let scenario = parse(

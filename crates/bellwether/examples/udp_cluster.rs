@@ -143,7 +143,7 @@ impl Host {
         fs::remove_file(&disk)
     }
 
-    /// A node that restarts takes a later life than the one it finds on disk, and than any it had before it lost that disk:
+    /// A node that restarts takes a later incarnation than the one it finds on disk, and than any it had before it lost that disk:
     /// the clock sees to that.
     fn node(&self, last: Durable) -> Node<AnyElection> {
         let timing = Timing { delta: Span::millis(50), tau: Span::millis(50), step: Span::millis(50) };
@@ -152,7 +152,7 @@ impl Host {
             protocol: Protocol::Fjr,
             variant: Variant::Repaired,
             roster: Roster::new(self.id, [self.id], Priority::LowestId),
-            incarnation: last.incarnation.next().expect("lives are not used up").max(seconds),
+            incarnation: last.incarnation.next().expect("incarnations are not used up").max(seconds),
             count: last.count,
             t: 0, // `fjr` does not ask how many may crash.
             timing,

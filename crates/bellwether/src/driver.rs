@@ -298,7 +298,7 @@ impl Driver {
             }
             Event::Reborn(incarnation) => {
                 self.shared.known().linked.clear();
-                tracing::info!(%incarnation, "this node begins a new life");
+                tracing::info!(%incarnation, "this node begins a new incarnation");
             }
             _ => {}
         }

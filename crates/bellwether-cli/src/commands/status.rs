@@ -26,10 +26,10 @@ fn ask(args: &StatusArgs, out: &Printer) -> Result<(), Failure> {
 }
 
 fn print(status: &Answer, out: &Printer) {
-    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<10}"), text));
+    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<13}"), text));
     let up = rough(words::since(status.up_since_us));
     entry("node", &format!("{}, up {up}", status.node));
-    entry("life", &status.incarnation.to_string());
+    entry("incarnation", &status.incarnation.to_string());
     entry("cluster", &status.cluster);
     entry("protocol", &status.protocol);
     entry("mode", &status.mode);

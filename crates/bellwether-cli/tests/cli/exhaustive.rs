@@ -93,7 +93,10 @@ fn agents_are_searched_with_their_commands() {
     let text = exhaustive(&["fb-omega", "--agent", "--nodes", "2"]).done();
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.starts_with("fb-omega agent: all "), "{said}");
-    assert!(said.contains("states with 2 nodes, 1 crash, 1 command, any number of expiries, 0 early"), "{said}");
+    assert!(
+        said.contains("states with 2 nodes, 1 crash, 1 command, any number of expiries, 0 early"),
+        "{said}"
+    );
     assert!(said.contains("EPOCH-ONCE, WORK-ENDS-FIRST, ANSWERED, LED"), "{said}");
     let text = exhaustive(&["fjr", "--agent", "--nodes", "2", "--early", "0", "--json"]).done();
     let value: Value = serde_json::from_str(&text).expect("an object");

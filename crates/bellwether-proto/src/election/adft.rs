@@ -141,7 +141,7 @@ impl Election for Adft {
                 }
                 self.count.explain(led, &self.setup.roster, out);
             }
-            Input::NewLife(peer) => self.with_rank(peer, |this, k| this.timeout[k].new_life()),
+            Input::NewIncarnation(peer) => self.with_rank(peer, |this, k| this.timeout[k].new_incarnation()),
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 self.with_rank(peer, |this, k| this.suspect_aloud(now, k, out));
             }

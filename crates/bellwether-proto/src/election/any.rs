@@ -132,7 +132,7 @@ fn forward<E: Election>(
 ) {
     let input = match input {
         Input::Recovery => Input::Recovery,
-        Input::NewLife(node) => Input::NewLife(node),
+        Input::NewIncarnation(node) => Input::NewIncarnation(node),
         Input::DownSig(node) => Input::DownSig(node),
         Input::Gone(node) => Input::Gone(node),
         Input::Resigned { who, next } => Input::Resigned { who, next },
@@ -162,7 +162,7 @@ fn forward<E: Election>(
             Action::Stand(standing) => Action::Stand(standing),
             Action::Install(members) => Action::Install(members),
             Action::Remember(pending) => Action::Remember(pending),
-            Action::BeginLife(why) => Action::BeginLife(why),
+            Action::BeginIncarnation(why) => Action::BeginIncarnation(why),
             Action::Start(node) => Action::Start(node),
             Action::Stop(node) => Action::Stop(node),
             Action::StopAll => Action::StopAll,

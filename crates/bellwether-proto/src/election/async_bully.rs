@@ -84,7 +84,7 @@ impl Election for AsyncBully {
             Input::Recovery => self.start_stage2(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
             // All are for the detector to weigh.
-            Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
             Input::Link { .. } => {} // Its links have no history.

@@ -259,7 +259,7 @@ impl Election for Bully {
             Input::ReorganizationFailed(_) => self.start_over(now, out),
             // The papers' nodes do not tell one incarnation from another; calls have numbers, elections have
             // too.
-            Input::NewLife(_) => {}
+            Input::NewIncarnation(_) => {}
             Input::DownSig(_) | Input::HandOver(_) => {} // No detector, and priorities are fixed.
             Input::Link { .. } => {}                     // Its links have no history.
         }

@@ -191,12 +191,12 @@ impl Election for Fjr {
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
         if self.has_overslept(now) {
-            return out.push(Action::BeginLife(Cause::Silent(self.me())));
+            return out.push(Action::BeginIncarnation(Cause::Silent(self.me())));
         }
         match input {
             Input::Recovery => self.stage = Stage::at_start(&self.setup, now),
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
-            Input::NewLife(k) => self.on_new_life(k),
+            Input::NewIncarnation(k) => self.on_new_incarnation(k),
             Input::Gone(j) => {
                 if self.contenders.contains(&j) {
                     self.suspect_aloud(j, out);
@@ -429,10 +429,10 @@ impl Fjr {
     }
 
     /// What the old incarnation of k said is void. The patience learned with k stays.
-    fn on_new_life(&mut self, k: NodeId) {
+    fn on_new_incarnation(&mut self, k: NodeId) {
         self.contends_no_more(k);
         if let Some(member) = self.members.get_mut(&k) {
-            member.timeout.new_life();
+            member.timeout.new_incarnation();
             (member.count, member.last_stop) = (0, 0);
         }
     }

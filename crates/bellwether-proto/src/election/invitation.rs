@@ -229,7 +229,7 @@ impl Election for Invitation {
                 self.on_message(now, from, msg, out);
             }
             // What that incarnation was asked will not be answered, and what it coordinated is over.
-            Input::NewLife(peer) => self.gone(now, peer, out),
+            Input::NewIncarnation(peer) => self.gone(now, peer, out),
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 if !self.absent.contains(&peer) {
                     self.absent.push(peer);

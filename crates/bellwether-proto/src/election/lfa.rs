@@ -110,9 +110,9 @@ impl Election for Lfa {
                     self.on_alive(now, j);
                 }
             }
-            Input::NewLife(peer) => {
+            Input::NewIncarnation(peer) => {
                 if let Some(j) = self.stronger(peer) {
-                    self.timeout[j].new_life();
+                    self.timeout[j].new_incarnation();
                 }
             }
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {

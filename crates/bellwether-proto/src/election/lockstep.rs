@@ -108,7 +108,7 @@ impl Election for Lockstep {
                 self.begin(now, out);
             }
             Input::Deadline
-            | Input::NewLife(_)
+            | Input::NewIncarnation(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
             | Input::Reorganized

@@ -77,7 +77,7 @@ pub enum Msg {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QueryNo {
     /// The asker's incarnation.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// Which query.
     pub sn: u64,
 }
@@ -130,7 +130,7 @@ impl Message for Msg {
 impl QueryNo {
     /// As it is: whose it is shows elsewhere.
     fn canonical(self, form: &mut Form) {
-        form.number(self.life.0);
+        form.number(self.incarnation.0);
         form.period(self.sn);
     }
 }
@@ -166,16 +166,16 @@ impl Election for Mmrt {
     type Msg = Msg;
 
     fn new(setup: Setup, _tau_fd: Span) -> Self {
-        let (nodes, life) = (setup.roster.size(), setup.incarnation);
-        let (life, listening) = match setup.variant {
+        let (nodes, incarnation) = (setup.roster.size(), setup.incarnation);
+        let (incarnation, listening) = match setup.variant {
             Variant::Printed => (Incarnation::default(), 0),
             // In a period of its own, each of the others asks once.
-            Variant::Repaired => (life, 2),
+            Variant::Repaired => (incarnation, 2),
         };
         Self {
             count: Counts::zero(nodes),
             rec_from: (0..nodes).collect(),
-            query: Query { no: QueryNo { life, sn: 0 }, ..Query::default() },
+            query: Query { no: QueryNo { incarnation, sn: 0 }, ..Query::default() },
             due: Time::NEVER,
             listening,
             setup,
@@ -195,7 +195,7 @@ impl Election for Mmrt {
             }
             Input::Deadline => self.on_deadline(now, out),
             // It judges by order, not by time; who is gone does not answer.
-            Input::NewLife(_)
+            Input::NewIncarnation(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
             | Input::Reorganized

@@ -91,7 +91,7 @@ impl Patience {
     }
 
     /// The peer had crashed: that its timer expired was no mistake.
-    pub(super) fn new_life(&mut self) {
+    pub(super) fn new_incarnation(&mut self) {
         self.in_doubt = false;
     }
 
@@ -165,7 +165,7 @@ pub struct Counts(#[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX,
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Count {
     /// The incarnation; 0 for a member that has never been heard of.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// How often.
     pub count: u64,
 }
@@ -189,8 +189,8 @@ impl Counts {
         self.0[rank].count
     }
 
-    pub(super) fn set(&mut self, rank: usize, life: Incarnation, count: u64) {
-        self.0[rank] = Count { life, count };
+    pub(super) fn set(&mut self, rank: usize, incarnation: Incarnation, count: u64) {
+        self.0[rank] = Count { incarnation, count };
     }
 
     pub(super) fn raise(&mut self, rank: usize) {
@@ -201,7 +201,7 @@ impl Counts {
     /// as large. Otherwise nodes that are down would seem the least suspected, and lead until they had been suspected as
     /// often as this node in its whole past. A count that carries an incarnation is known, and stays.
     pub(super) fn assume_no_less_than(&mut self, kept: u64) {
-        for unknown in self.0.iter_mut().filter(|count| count.life == Incarnation::default()) {
+        for unknown in self.0.iter_mut().filter(|count| count.incarnation == Incarnation::default()) {
             unknown.count = unknown.count.max(kept);
         }
     }
@@ -225,7 +225,7 @@ impl Counts {
             return;
         }
         let (has, led) = (self.0[led], roster.at(led));
-        out.because(if has.life != had.life && had.life != Incarnation::default() {
+        out.because(if has.incarnation != had.incarnation && had.incarnation != Incarnation::default() {
             Cause::Gone(led)
         } else if has.count > had.count {
             Cause::Silent(led)
@@ -255,7 +255,7 @@ impl Counts {
 
     pub(super) fn canonical(&self, roster: &Roster, form: &mut Form) {
         for (id, count) in roster.members().iter().zip(&self.0) {
-            form.incarnation(*id, count.life);
+            form.incarnation(*id, count.incarnation);
         }
         self.canonical_in_flight(form);
     }
@@ -264,7 +264,7 @@ impl Counts {
     /// they will be compared with those that the receiver knows.
     pub(super) fn canonical_in_flight(&self, form: &mut Form) {
         for count in &self.0 {
-            form.number(count.life.0);
+            form.number(count.incarnation.0);
             form.suspicions(count.count);
         }
     }

@@ -200,7 +200,7 @@ impl Election for SoutoBully {
             }
             Input::Deadline => self.on_deadline(now, out),
             // All are for the detector to weigh.
-            Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
             Input::Link { .. } => {} // Its links have no history.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
@@ -350,7 +350,7 @@ impl SoutoBully {
     }
 
     fn word(&self, now: Time, answers: Option<ElectionId>) -> Word {
-        let is_answer = answers.is_some_and(|mine| self.is_of_this_life(mine));
+        let is_answer = answers.is_some_and(|mine| self.is_of_this_incarnation(mine));
         if is_answer || now > self.young_until { Word::Fresh } else { Word::Old }
     }
 
@@ -419,7 +419,7 @@ impl SoutoBully {
         self.t() * if self.repaired() { 4 } else { 3 }
     }
 
-    fn is_of_this_life(&self, election: ElectionId) -> bool {
+    fn is_of_this_incarnation(&self, election: ElectionId) -> bool {
         election.node == self.me() && election.incarnation == self.setup.incarnation
     }
 

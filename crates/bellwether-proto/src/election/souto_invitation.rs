@@ -173,7 +173,7 @@ impl Election for SoutoInvitation {
         match input {
             Input::Recovery => self.recover(now),
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
-            Input::NewLife(peer) | Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
+            Input::NewIncarnation(peer) | Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 self.gone(now, peer);
             }
             Input::Deadline => self.on_deadline(now, out),

@@ -317,7 +317,7 @@ impl Group {
     fn is_over(&self, ballot: Ballot) -> bool {
         let made = ballot.attempt <= self.restricted.attempts;
         ballot.coordinator() == self.me
-            && (self.life_of(ballot) < self.latest.incarnation || (self.is_mine(ballot.group) && made))
+            && (self.incarnation_of(ballot) < self.latest.incarnation || (self.is_mine(ballot.group) && made))
     }
 
     /// Whether the group was formed by this node in this incarnation.
@@ -325,7 +325,7 @@ impl Group {
         group.0.node == self.me && group.0.incarnation == self.latest.incarnation
     }
 
-    fn life_of(&self, ballot: Ballot) -> Incarnation {
+    fn incarnation_of(&self, ballot: Ballot) -> Incarnation {
         ballot.group.0.incarnation
     }
 

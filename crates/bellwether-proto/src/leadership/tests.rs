@@ -126,10 +126,10 @@ impl Cluster {
 
     /// The process is killed: its peers learn of it when their ends of the connections do.
     fn kill(&mut self, id: NodeId) {
-        let life = self.nodes.remove(&id).expect("it was up").incarnation();
+        let incarnation = self.nodes.remove(&id).expect("it was up").incarnation();
         for other in self.nodes.keys().copied().collect::<Vec<_>>() {
             let delay = self.delay();
-            self.give(other, delay, Input::Gone { peer: id, incarnation: life });
+            self.give(other, delay, Input::Gone { peer: id, incarnation });
         }
     }
 
@@ -481,7 +481,7 @@ fn a_leader_that_resigns_is_replaced_at_once_and_stands_aside_for_as_long_as_it_
         assert!(cluster.nodes[&leader].is_aside());
         cluster.run(Span::secs(10));
         assert!(!cluster.nodes[&leader].is_aside());
-        assert_eq!(cluster.nodes[&leader].incarnation(), Incarnation(2), "it came back in a new life");
+        assert_eq!(cluster.nodes[&leader].incarnation(), Incarnation(2), "it came back in a new incarnation");
         let stays = cluster.agreed().expect("a leader").0;
         if protocol == Protocol::Fjr {
             assert_eq!(stays, next, "the default is stable");
@@ -528,7 +528,7 @@ fn leadership_is_handed_to_whom_the_leader_chooses() {
 /// Followers are silent by design: whom a member was connected with it still is in its next incarnation, heard
 /// or not.
 #[test]
-fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() {
+fn a_member_that_began_another_incarnation_can_lead_those_that_have_not_spoken_since() {
     let resign: fn(&mut Cluster) = |cluster| {
         cluster.ask(NodeId(1), Command::Resign { hold: Hold::For(Span::secs(1)) });
     };
@@ -537,10 +537,10 @@ fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() 
         cluster.run(Span::secs(3));
         cluster.resume(NodeId(1));
     };
-    for begin_another_life in [resign, oversleep] {
+    for begin_another_incarnation in [resign, oversleep] {
         let mut cluster = Cluster::settled(&[0; 5], 14);
         assert_eq!(cluster.agreed().map(|(leader, _)| leader), Some(NodeId(1)));
-        begin_another_life(&mut cluster);
+        begin_another_incarnation(&mut cluster);
         cluster.run(Span::secs(70));
         assert_eq!(cluster.nodes[&NodeId(1)].incarnation(), Incarnation(2));
         let (leader, epoch) = cluster.agreed().expect("a leader");

@@ -83,7 +83,7 @@ enum Drive {
 #[derive(Clone, Debug)]
 pub(crate) struct Histories<M> {
     roster: Roster,
-    life: Incarnation,
+    incarnation: Incarnation,
     drive: Drive,
     /// By rank; this node's own entry is not used.
     ends: Vec<End<M>>,
@@ -106,7 +106,7 @@ pub(crate) enum News<M> {
     /// This end has seen another transition.
     Turned {
         peer: NodeId,
-        life: Incarnation,
+        incarnation: Incarnation,
         seen: u64,
         standing: Standing,
     },
@@ -116,10 +116,10 @@ pub(crate) enum News<M> {
 }
 
 impl<M: Clone> Histories<M> {
-    pub(crate) fn new(roster: &Roster, life: Incarnation, timing: Timing) -> Self {
+    pub(crate) fn new(roster: &Roster, incarnation: Incarnation, timing: Timing) -> Self {
         Self {
             roster: roster.clone(),
-            life,
+            incarnation,
             drive: Drive::Beats(Pace::of(timing)),
             ends: roster.members().iter().map(|_| End::new()).collect(),
             standing: Standing::default(),
@@ -164,14 +164,15 @@ impl<M: Clone> Histories<M> {
     }
 
     /// A message of a peer in that incarnation. One that the other end cannot have sent has no effect.
-    pub(crate) fn handle(&mut self, now: Time, from: NodeId, life: Incarnation, msg: HistoryMsg<M>) {
+    pub(crate) fn handle(&mut self, now: Time, from: NodeId, incarnation: Incarnation, msg: HistoryMsg<M>) {
         let Some(rank) = self.roster.rank(from).filter(|rank| *rank != self.roster.my_rank()) else { return };
-        let is_new = life > self.ends[rank].life;
+        let is_new = incarnation > self.ends[rank].incarnation;
         if is_new {
-            self.begin(now, rank, life);
+            self.begin(now, rank, incarnation);
         }
         let before = self.ends[rank].seen;
-        if life == self.ends[rank].life && self.ends[rank].is_plausible(&msg, self.life) {
+        if incarnation == self.ends[rank].incarnation && self.ends[rank].is_plausible(&msg, self.incarnation)
+        {
             self.take(now, rank, msg);
         }
         // Without beats a new incarnation would not hear of this one.
@@ -193,13 +194,13 @@ impl<M: Clone> Histories<M> {
     /// The peer's incarnation, if the link to it is up at this end.
     pub(crate) fn linked(&self, peer: NodeId) -> Option<Incarnation> {
         let rank = self.roster.rank(peer)?;
-        self.ends[rank].is_up().then(|| self.ends[rank].life)
+        self.ends[rank].is_up().then(|| self.ends[rank].incarnation)
     }
 
     /// The peer's incarnation, if the link to it is down and could go up, as far as this end knows.
     pub(crate) fn linkable(&self, peer: NodeId) -> Option<Incarnation> {
         let end = &self.ends[self.roster.rank(peer)?];
-        (!end.is_up() && end.is_level()).then_some(end.life)
+        (!end.is_up() && end.is_level()).then_some(end.incarnation)
     }
 
     /// Evidence that the incarnation of a peer is over.
@@ -244,7 +245,7 @@ impl<M: Clone> Histories<M> {
         form.deadline(now, self.beat_due);
         self.standing.canonical(form);
         for rank in self.others() {
-            let ends = (self.roster.me(), self.life, self.roster.at(rank));
+            let ends = (self.roster.me(), self.incarnation, self.roster.at(rank));
             self.ends[rank].canonical(now, ends, self.pace().as_ref(), form, &write);
         }
     }
@@ -255,17 +256,17 @@ impl<M: Clone> Histories<M> {
     }
 
     /// The peer is in a new incarnation. Everything about the old one is over.
-    fn begin(&mut self, now: Time, rank: usize, life: Incarnation) {
+    fn begin(&mut self, now: Time, rank: usize, incarnation: Incarnation) {
         if self.ends[rank].is_up() {
             self.turn(now, rank);
         }
-        self.ends[rank].meet(life);
+        self.ends[rank].meet(incarnation);
     }
 
     fn take(&mut self, now: Time, rank: usize, msg: HistoryMsg<M>) {
         let before = (self.ends[rank].seen, self.ends[rank].standing);
         self.ends[rank].hear(&msg);
-        if msg.to != self.life {
+        if msg.to != self.incarnation {
             return; // It has not heard of this incarnation.
         }
         while self.ends[rank].seen < msg.seen {
@@ -288,8 +289,8 @@ impl<M: Clone> Histories<M> {
     fn turn(&mut self, now: Time, rank: usize) {
         let end = &mut self.ends[rank];
         end.turn(now);
-        let (life, seen, standing) = (end.life, end.seen, end.standing);
-        self.steps.push(Step::News(News::Turned { peer: self.roster.at(rank), life, seen, standing }));
+        let (incarnation, seen, standing) = (end.incarnation, end.seen, end.standing);
+        self.steps.push(Step::News(News::Turned { peer: self.roster.at(rank), incarnation, seen, standing }));
     }
 
     fn send_again(&mut self, now: Time, rank: usize, pace: &Pace) {

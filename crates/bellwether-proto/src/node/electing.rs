@@ -75,7 +75,7 @@ impl<E: Election> Node<E> {
                 self.setup.count = count;
                 self.persist(out);
             }
-            Action::BeginLife(why) => self.ending = Some(Ending::Asked(why)),
+            Action::BeginIncarnation(why) => self.ending = Some(Ending::Asked(why)),
             Action::Start(peer) => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     out.push(Output::Event(Event::Watch(peer)));

@@ -39,8 +39,8 @@ impl<E: Election> Node<E> {
     /// Something came over a link, or became of it.
     pub(super) fn take_news(&mut self, now: Time, news: News<Letter<E::Msg>>) {
         match news {
-            News::Turned { peer, life, seen, standing } => {
-                let turn = Turn { peer, life, seen };
+            News::Turned { peer, incarnation, seen, standing } => {
+                let turn = Turn { peer, incarnation, seen };
                 if turn.is_up() {
                     self.regroup(|group| group.relinked(peer));
                 }

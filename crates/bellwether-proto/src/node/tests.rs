@@ -28,14 +28,14 @@ fn persist_is_the_first_output_of_start() {
                 outputs[0],
                 Output::Persist(Durable { incarnation: Incarnation(7), count: 5, epoch: 0, group: None })
             );
-            let lives = outputs.iter().filter_map(|output| match output {
+            let incarnations = outputs.iter().filter_map(|output| match output {
                 Output::Persist(durable) => Some(durable.incarnation),
                 _ => None,
             });
-            assert!(lives.clone().all(|life| life == Incarnation(7)));
+            assert!(incarnations.clone().all(|incarnation| incarnation == Incarnation(7)));
             // It raises its count at once, or keeps the group that it forms by itself.
             let more = matches!(protocol, Protocol::Mmrt | Protocol::Invitation);
-            assert_eq!(lives.count(), if more { 2 } else { 1 }, "{}", protocol.name());
+            assert_eq!(incarnations.count(), if more { 2 } else { 1 }, "{}", protocol.name());
         }
     }
 }
@@ -52,7 +52,7 @@ fn only_peers_are_heard() {
 }
 
 #[test]
-fn a_frame_of_an_earlier_life_is_refused_and_answered() {
+fn a_frame_of_an_earlier_incarnation_is_refused_and_answered() {
     let mut rig = Rig::started(2);
     rig.receive(1, 5, 1, halt(1, 5));
     let form = rig.form();
@@ -131,7 +131,7 @@ fn outlived_moves_above_and_persists_before_anything_is_sent() {
 /// It answers a frame of an earlier incarnation that was long on its way: this incarnation is the latest, and
 /// no news.
 #[test]
-fn an_outlived_that_names_the_present_life_is_no_reason_to_leave_it() {
+fn an_outlived_that_names_the_present_incarnation_is_no_reason_to_leave_it() {
     let mut rig = Rig::started(1);
     assert_eq!(rig.receive(2, 1, 1, outlived(1)), []);
     assert_eq!(rig.node.incarnation(), Incarnation(1));
@@ -203,7 +203,7 @@ fn a_ride_is_a_sign_of_life() {
 
 /// The peer's death is reported before its new incarnation's message is taken.
 #[test]
-fn a_new_life_is_reported_before_its_message_is_taken() {
+fn a_new_incarnation_is_reported_before_its_message_is_taken() {
     let mut rig = Rig::started(2);
     rig.receive(1, 1, 1, halt(1, 1));
     rig.receive(1, 1, 2, ldr(1, 1));
@@ -218,12 +218,12 @@ fn a_new_life_is_reported_before_its_message_is_taken() {
 }
 
 #[test]
-fn gone_counts_only_for_the_life_it_belonged_to() {
+fn gone_counts_only_for_the_incarnation_it_belonged_to() {
     let mut rig = Rig::started(2);
     rig.receive(1, 3, 1, halt(1, 3));
     rig.receive(1, 3, 2, Body::Detector(DetectorMsg::Beat { no: WatchNo(1) }));
     let gone = |peer, incarnation| Input::Gone { peer: NodeId(peer), incarnation: Incarnation(incarnation) };
-    assert_eq!(rig.input(gone(1, 2)), [], "an earlier life's connection");
+    assert_eq!(rig.input(gone(1, 2)), [], "an earlier incarnation's connection");
     assert_eq!(rig.input(gone(99, 3)), []);
     assert_eq!(rig.input(gone(2, 1)), [], "oneself");
     assert!(!rig.input(gone(1, 3)).is_empty(), "probed");
@@ -307,10 +307,11 @@ fn the_canonical_form_tells_states_apart() {
 
 #[test]
 fn the_canonical_form_keeps_only_the_order_of_counters() {
-    let form_in = |life, seq| {
-        let mut rig = Rig::of(Protocol::AsyncBully, DetectorKind::Heartbeat, Variant::Repaired, 2, life);
+    let form_in = |incarnation, seq| {
+        let mut rig =
+            Rig::of(Protocol::AsyncBully, DetectorKind::Heartbeat, Variant::Repaired, 2, incarnation);
         rig.input(Input::Start);
-        rig.receive(1, life, seq, halt(1, life));
+        rig.receive(1, incarnation, seq, halt(1, incarnation));
         rig.form()
     };
     assert_eq!(form_in(1, 1), form_in(9, 1));
@@ -355,7 +356,7 @@ fn frames_in_flight_differ_by_their_ends() {
 }
 
 #[test]
-fn what_outlived_says_is_a_life_of_its_receiver() {
+fn what_outlived_says_is_an_incarnation_of_its_receiver() {
     let in_world = |known: u64| {
         let mut form = Form::new();
         form.incarnation(NodeId(2), Incarnation(5));
@@ -398,11 +399,11 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
             match output {
                 Output::Persist(Durable { incarnation, .. }) => durable = incarnation,
                 Output::Send { to, frame } => {
-                    assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
+                    assert_eq!(frame.incarnation, durable, "sent in an incarnation that is not durable");
                     assert_ne!(to, NodeId(2));
                 }
                 Output::Broadcast(frame) => {
-                    assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
+                    assert_eq!(frame.incarnation, durable, "sent in an incarnation that is not durable");
                 }
                 Output::Plan(_)
                 | Output::Tenure(_)
@@ -428,7 +429,7 @@ struct Rig {
 }
 
 impl Rig {
-    fn of(protocol: Protocol, kind: DetectorKind, variant: Variant, me: u32, life: u64) -> Self {
+    fn of(protocol: Protocol, kind: DetectorKind, variant: Variant, me: u32, incarnation: u64) -> Self {
         let setup = Setup {
             protocol,
             variant,
@@ -436,7 +437,7 @@ impl Rig {
                 Peers::Listed => Roster::new(NodeId(me), (1..=3).map(NodeId), Priority::LowestId),
                 Peers::Met => Roster::new(NodeId(me), [NodeId(me)], Priority::LowestId),
             },
-            incarnation: Incarnation(life),
+            incarnation: Incarnation(incarnation),
             count: 5,
             t: 1,
             timing: Timing { delta: DELTA, tau: TAU, step: DELTA },
@@ -448,7 +449,7 @@ impl Rig {
             delta: DELTA,
             step: DELTA,
             reporters: 1,
-            reports_new_lives: variant == Variant::Repaired,
+            reports_new_incarnations: variant == Variant::Repaired,
         };
         let mut rig = Self { node: Node::new(setup, detector, Time::ZERO), now: Time::ZERO };
         if kind == DetectorKind::Perfect {
@@ -472,8 +473,8 @@ impl Rig {
         out.drain().collect()
     }
 
-    fn receive(&mut self, from: u32, life: u64, seq: u64, body: Body<AnyMsg>) -> Vec<Output<AnyMsg>> {
-        let (from, incarnation) = (NodeId(from), Incarnation(life));
+    fn receive(&mut self, from: u32, incarnation: u64, seq: u64, body: Body<AnyMsg>) -> Vec<Output<AnyMsg>> {
+        let (from, incarnation) = (NodeId(from), Incarnation(incarnation));
         self.input(Input::Frame(Frame { from, incarnation, seq, rides: None, body }))
     }
 
@@ -515,16 +516,16 @@ fn sends(outputs: &[Output<AnyMsg>], to: u32) -> Vec<Frame<AnyMsg>> {
     frames.collect()
 }
 
-fn elid(node: u32, life: u64) -> ElectionId {
-    ElectionId { node: NodeId(node), incarnation: Incarnation(life), seq: 1 }
+fn elid(node: u32, incarnation: u64) -> ElectionId {
+    ElectionId { node: NodeId(node), incarnation: Incarnation(incarnation), seq: 1 }
 }
 
-fn halt(node: u32, life: u64) -> Body<AnyMsg> {
-    Body::Election(AnyMsg::AsyncBully(Msg::Halt(elid(node, life))))
+fn halt(node: u32, incarnation: u64) -> Body<AnyMsg> {
+    Body::Election(AnyMsg::AsyncBully(Msg::Halt(elid(node, incarnation))))
 }
 
-fn ldr(node: u32, life: u64) -> Body<AnyMsg> {
-    Body::Election(AnyMsg::AsyncBully(Msg::Ldr(elid(node, life))))
+fn ldr(node: u32, incarnation: u64) -> Body<AnyMsg> {
+    Body::Election(AnyMsg::AsyncBully(Msg::Ldr(elid(node, incarnation))))
 }
 
 fn outlived(known: u64) -> Body<AnyMsg> {

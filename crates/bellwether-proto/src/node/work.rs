@@ -56,7 +56,7 @@ impl<E: Election> Node<E> {
                 continue;
             }
             if let Some(ending) = self.ending.take() {
-                self.end_life(now, ending, out);
+                self.end_incarnation(now, ending, out);
                 continue;
             }
             // When all is known that happened: is there anything left to wait for?
@@ -75,8 +75,8 @@ impl<E: Election> Node<E> {
                 match step {
                     history::Step::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
                     history::Step::News(news) => {
-                        if let history::News::Turned { peer, life, seen, .. } = news {
-                            self.queue.push_back(Work::Turned(Turn { peer, life, seen }));
+                        if let history::News::Turned { peer, incarnation, seen, .. } = news {
+                            self.queue.push_back(Work::Turned(Turn { peer, incarnation, seen }));
                         }
                         self.news.push_back(news);
                     }

@@ -116,7 +116,7 @@ fn every_error_is_reached_and_readable() {
 
 #[test]
 fn a_list_that_claims_to_be_huge_is_refused_without_room_being_made_for_it() {
-    // Token, origin 1, life 1, round 1, and then a length of u64::MAX.
+    // Token, origin 1, incarnation 1, round 1, and then a length of u64::MAX.
     let mut body = vec![5, 1, 1, 1];
     body.extend([0xff; 9]);
     body.push(1);

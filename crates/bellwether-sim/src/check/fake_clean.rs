@@ -29,7 +29,7 @@ pub(super) struct FakeClean {
     violation: Option<Violation>,
 }
 
-/// What is known of a node in its present life.
+/// What is known of a node in its present incarnation.
 #[derive(Default)]
 struct Node {
     view: Option<(GroupId, Members)>,

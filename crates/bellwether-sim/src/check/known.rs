@@ -289,9 +289,9 @@ struct Node {
     up: bool,
     view: View,
     announced: Option<NodeId>,
-    /// The task description that was last in place, in this life.
+    /// The task description that was last in place, in this incarnation.
     task: Option<TaskDigest>,
-    /// The view that it installed last, in this life, and who is in it.
+    /// The view that it installed last, in this incarnation, and who is in it.
     installed: Option<(GroupId, Members)>,
     /// Whether it remembers anything that was said about a change of views.
     remembers: bool,

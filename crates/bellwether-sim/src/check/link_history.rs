@@ -4,7 +4,7 @@
 //! Both ends see the same transitions: each counts them one by one, so that one history is always the beginning of the
 //! other, and neither end is more than two ahead. In a stable network, in bounded time, they have seen the same;
 //! those who can speak with each other are then linked, and nobody else is; nor is who stands aside. A history is one of two
-//! lives.
+//! incarnations.
 
 use std::collections::BTreeMap;
 
@@ -20,18 +20,18 @@ use super::views::Views;
 use super::within::Within;
 use super::{Checker, Facts, Verdict, Violation};
 
-type Life = (NodeId, Incarnation);
+type NodeIncarnation = (NodeId, Incarnation);
 
 pub(super) struct LinkHistory {
-    /// What an end has seen of its link to another: in which life, with which.
-    seen: BTreeMap<(Life, Life), u64>,
+    /// What an end has seen of its link to another: in which incarnation, with which.
+    seen: BTreeMap<(NodeIncarnation, NodeIncarnation), u64>,
     latest: Latest,
     within: Within,
     judged: bool,
     violation: Option<Violation>,
 }
 
-/// What each end of those that are up saw last: node and peer, their lives, how many transitions.
+/// What each end of those that are up saw last: node and peer, their incarnations, how many transitions.
 type Latest = BTreeMap<(NodeId, NodeId), (Incarnation, Incarnation, u64)>;
 
 impl LinkHistory {
@@ -48,11 +48,11 @@ impl LinkHistory {
 
     fn turned(&mut self, event: &TraceEvent, turn: Turn) {
         self.judged = true;
-        let Turn { peer, life, seen } = turn;
-        let (here, there) = ((event.node, event.incarnation), (peer, life));
+        let Turn { peer, incarnation, seen } = turn;
+        let (here, there) = ((event.node, event.incarnation), (peer, incarnation));
         let before = self.seen.insert((here, there), seen).unwrap_or(0);
         let theirs = self.seen.get(&(there, here)).copied().unwrap_or(0);
-        self.latest.insert((event.node, peer), (event.incarnation, life, seen));
+        self.latest.insert((event.node, peer), (event.incarnation, incarnation, seen));
         let node = event.node;
         let what = if seen != before + 1 {
             format!("{node} counts {seen} transitions of its link to {peer} after {before}")

@@ -2,7 +2,7 @@
 //! completely connected component or is in a dead state".
 //!
 //! A node that is dead names no leader and no view. One that is not shows the view that it installed last. Views are
-//! installed in order: each is later than all that the node installed before, in this life and in earlier ones, but for the
+//! installed in order: each is later than all that the node installed before, in this incarnation and in earlier ones, but for the
 //! first of all, which everybody is in without being told.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]
 pub(super) struct OneViewOrDead {
-    /// The view that each node installed last, whichever life it was in.
+    /// The view that each node installed last, whichever incarnation it was in.
     installed: BTreeMap<NodeId, GroupId>,
     judged: bool,
     violation: Option<Violation>,

@@ -20,7 +20,7 @@ pub(super) struct ViewAgree {
     priority: Priority,
     /// Who was first to install each view, and with whom.
     views: BTreeMap<GroupId, (NodeId, Members)>,
-    /// The view that each node installed last, in this life.
+    /// The view that each node installed last, in this incarnation.
     last: BTreeMap<NodeId, GroupId>,
     violation: Option<Violation>,
 }

@@ -27,13 +27,13 @@ pub(crate) trait Views {
     /// The task description in place at the node, if there is one.
     fn task(&self, id: NodeId) -> Option<TaskDigest>;
 
-    /// The view that the node installed last, in this life, and who is in it.
+    /// The view that the node installed last, in this incarnation, and who is in it.
     fn installed(&self, id: NodeId) -> Option<(GroupId, Members)>;
 
     /// Whether the node remembers anything that was said about a change of views.
     fn remembers(&self, id: NodeId) -> bool;
 
-    /// The leader that the node announced last, in this life.
+    /// The leader that the node announced last, in this incarnation.
     fn announced(&self, id: NodeId) -> Option<NodeId>;
 
     /// Whether the node is up and not paused.

@@ -16,7 +16,7 @@ use super::system::{System, index_of};
 /// What the end of a connection is told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// It is there, with a peer in that life.
+    /// It is there, with a peer in that incarnation.
     Linked(Incarnation),
     /// The peer's process ended.
     Gone,
@@ -25,7 +25,7 @@ pub(super) enum News {
 }
 
 impl News {
-    /// What a node is told, of whose peer this is news. The life that is over is the latest that was heard of.
+    /// What a node is told, of whose peer this is news. The incarnation that is over is the latest that was heard of.
     pub(super) fn input<E: Election>(self, peer: NodeId, node: &Node<E>) -> Input<E::Msg> {
         match self {
             Self::Linked(incarnation) => Input::Linked { peer, incarnation },
@@ -38,9 +38,9 @@ impl News {
         form.node(peer);
         form.node(to);
         match self {
-            Self::Linked(life) => {
+            Self::Linked(incarnation) => {
                 form.number(u64::MAX);
-                form.incarnation(peer, life);
+                form.incarnation(peer, incarnation);
             }
             Self::Gone => form.number(u64::MAX - 1),
             Self::Unlinked => form.number(u64::MAX - 2),
@@ -68,9 +68,9 @@ impl<E: Election> System<E> {
     /// Connects two nodes, if both are up.
     pub(super) fn connect_pair(&self, state: &mut State<E>, one: usize, other: usize) {
         for (from, to) in [(one, other), (other, one)] {
-            let life = state.hosts[from].node.as_ref().map(Node::incarnation);
-            if let Some(life) = life.filter(|_| state.is_up_at(to)) {
-                self.tell_news(state, from, to, News::Linked(life));
+            let incarnation = state.hosts[from].node.as_ref().map(Node::incarnation);
+            if let Some(incarnation) = incarnation.filter(|_| state.is_up_at(to)) {
+                self.tell_news(state, from, to, News::Linked(incarnation));
             }
         }
     }

@@ -57,7 +57,7 @@ pub fn may_lose(protocol: Protocol) -> bool {
     Oracle::for_algorithm(protocol.spec()) != Oracle::Links
 }
 
-/// What the detector of `watcher` would find if it looked at `subject` now: the life it is in, or that it seems dead.
+/// What the detector of `watcher` would find if it looked at `subject` now: the incarnation it is in, or that it seems dead.
 pub(super) fn truth<E: Election>(
     roster: &Roster,
     watcher: &Host<E>,
@@ -73,7 +73,7 @@ pub(super) fn tell<E: Election>(host: &mut Host<E>, about: &Host<E>, alive: Opti
     let known = host.told.get_mut(about.index()).and_then(|told| std::mem::replace(told, alive));
     let Some(node) = &mut host.node else { return };
     let mut outbox = Outbox::new();
-    // Another life than the one that was known: it was down in between.
+    // Another incarnation than the one that was known: it was down in between.
     if known.is_some() && alive.is_some() && known != alive {
         node.handle(host.clock, Input::Oracle { peer, alive: None }, &mut outbox);
     }
@@ -131,9 +131,9 @@ impl<E: Election> System<E> {
         }
         let mut after = host.opened();
         tell(&mut after, subject, None);
-        // What is known of a new life is reported even when the peer is up again. So the lie is taken back before a
-        // watch that begins anew can repeat it; a detector that reports no new lives must have told it by then.
-        let outbox = match self.blueprint.detector.reports_new_lives {
+        // What is known of a new incarnation is reported even when the peer is up again. So the lie is taken back before a
+        // watch that begins anew can repeat it; a detector that reports no new incarnations must have told it by then.
+        let outbox = match self.blueprint.detector.reports_new_incarnations {
             true => {
                 tell(&mut after, subject, truth);
                 report(&mut after)

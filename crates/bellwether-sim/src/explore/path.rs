@@ -256,7 +256,7 @@ fn in_words(node: NodeId, event: Event) -> Option<String> {
         }
         Event::Announced(_) => Some(format!("{node} announces that nobody leads")),
         Event::GivenUp => Some(format!("{node} does not wait for its work any longer")),
-        Event::Reborn(_) => Some(format!("{node} begins another life")),
+        Event::Reborn(_) => Some(format!("{node} begins another incarnation")),
         Event::Refused { from, why } => Some(format!("{node} refuses what {from} said ({})", why.name())),
         _ => None,
     }

@@ -50,13 +50,13 @@ pub(super) struct Host<E: Election> {
     pub(super) node: Option<Node<E>>,
     /// Whether it plays dead to the weaker.
     pub(super) plays_dead: bool,
-    /// What its detector was told last of each node: the life it is in, or that it is down. Empty unless the oracle may err.
+    /// What its detector was told last of each node: the incarnation it is in, or that it is down. Empty unless the oracle may err.
     pub(super) told: Vec<Option<Incarnation>>,
-    /// The view that it installed last, in this life, and who is in it.
+    /// The view that it installed last, in this incarnation, and who is in it.
     pub(super) installed: Option<(GroupId, Members)>,
     /// Whether it remembers anything that was said about a change of views.
     pub(super) remembers: bool,
-    /// The leadership that it announced last, in whichever life.
+    /// The leadership that it announced last, in whichever incarnation.
     pub(super) seen: Option<Leadership>,
     /// The program that it serves, while it is up, if it runs as an agent.
     pub(super) program: Option<Program>,
@@ -292,7 +292,7 @@ impl<E: Election> Host<E> {
         });
         form.option(self.program, |form, program| program.canonical(now, form));
         for (told, id) in self.told.iter().zip((1..).map(NodeId)) {
-            form.option(*told, |form, life| form.incarnation(id, life));
+            form.option(*told, |form, incarnation| form.incarnation(id, incarnation));
         }
     }
 
@@ -309,7 +309,7 @@ impl<E: Election> Host<E> {
         self.node.as_ref().is_some_and(|node| !node.is_aside())
     }
 
-    /// The leader that was announced last, in this life.
+    /// The leader that was announced last, in this incarnation.
     pub(super) fn announced(&self) -> Option<NodeId> {
         self.program.and_then(|program| program.leader)
     }

@@ -497,8 +497,8 @@ impl<E: Election> System<E> {
                 Output::Left => deeds.push(Deed::Left),
             }
         }
-        let lives = (before.and_then(|before| before.node.as_ref()), host.node.as_ref());
-        let of_election = match lives {
+        let incarnations = (before.and_then(|before| before.node.as_ref()), host.node.as_ref());
+        let of_election = match incarnations {
             (Some(before), Some(after)) if before.incarnation() == after.incarnation() => {
                 after.election().breach(before.election())
             }
@@ -506,7 +506,7 @@ impl<E: Election> System<E> {
         };
         let of_layers = || host.node.as_ref().and_then(Node::breach);
         breaches.extend(of_election.or_else(of_layers).map(Breach::of_invariant));
-        let stood_aside = lives.0.is_some_and(Node::is_aside);
+        let stood_aside = incarnations.0.is_some_and(Node::is_aside);
         let befalls = |what: What| check::befalls(host.id, what, stood_aside).is_some();
         let disturbs = deeds.iter().any(|deed| deed.what().is_some_and(befalls));
         let leaves = deeds.iter().any(|deed| matches!(deed, Deed::Left));

@@ -44,7 +44,7 @@ struct Raw {
     cause: Option<String>,
     successor: Option<u32>,
     task: Option<String>,
-    life: Option<u64>,
+    peer_inc: Option<u64>,
     seen: Option<u64>,
     members: Option<String>,
     pending: Option<bool>,
@@ -217,7 +217,7 @@ impl Raw {
     fn turn(&self) -> Result<Turn, String> {
         Ok(Turn {
             peer: self.peer()?,
-            life: Incarnation(self.life.ok_or_else(|| self.without("life"))?),
+            incarnation: Incarnation(self.peer_inc.ok_or_else(|| self.without("peer_inc"))?),
             seen: self.seen.ok_or_else(|| self.without("seen"))?,
         })
     }
@@ -291,7 +291,7 @@ const REFUSALS: [Refusal; 5] = [
     Refusal::NotAPeer,
     Refusal::StaleIncarnation,
     Refusal::OutOfOrder,
-    Refusal::ImplausibleLife,
+    Refusal::ImplausibleIncarnation,
     Refusal::Parted,
 ];
 

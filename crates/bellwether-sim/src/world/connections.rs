@@ -62,13 +62,13 @@ impl News {
         form.option(self.peer(), Form::node);
         match self {
             Self::Oracle(_, alive) => form.number(u64::from(alive.is_some())),
-            Self::Linked(peer, life) => {
+            Self::Linked(peer, incarnation) => {
                 form.number(2);
-                form.incarnation(peer, life);
+                form.incarnation(peer, incarnation);
             }
-            Self::Gone(peer, life) => {
+            Self::Gone(peer, incarnation) => {
                 form.number(3);
-                form.incarnation(peer, life);
+                form.incarnation(peer, incarnation);
             }
             Self::Unlinked(_) => form.number(4),
             Self::Redial(_) => form.number(5),
@@ -126,17 +126,17 @@ impl<E: Election> World<'_, E> {
         let made = up(one) && up(other) && connections.up.insert(pair(one, other));
         said.into_iter().for_each(|(to, news)| self.tell(to, news));
         if made {
-            let life = |at: usize| self.hosts[at].disk.incarnation;
-            let lives = [life(one), life(other)];
-            self.tell(one, News::Linked(ids[1], lives[1]));
-            self.tell(other, News::Linked(ids[0], lives[0]));
+            let incarnation = |at: usize| self.hosts[at].disk.incarnation;
+            let incarnations = [incarnation(one), incarnation(other)];
+            self.tell(one, News::Linked(ids[1], incarnations[1]));
+            self.tell(other, News::Linked(ids[0], incarnations[0]));
         }
     }
 
     /// The node's process has ended, with a goodbye or without.
     pub(super) fn disconnect(&mut self, at: usize, goodbye: bool) {
-        let (id, life) = (self.hosts[at].id, self.hosts[at].disk.incarnation);
-        let news = if goodbye { News::Unlinked(id) } else { News::Gone(id, life) };
+        let (id, incarnation) = (self.hosts[at].id, self.hosts[at].disk.incarnation);
+        let news = if goodbye { News::Unlinked(id) } else { News::Gone(id, incarnation) };
         let Some(connections) = &mut self.connections else { return };
         let ended: Vec<_> =
             connections.up.extract_if(.., |(one, other)| *one == at || *other == at).collect();
@@ -149,7 +149,7 @@ impl<E: Election> World<'_, E> {
                 self.tell(to, news);
             }
         }
-        // What it was not told is of no interest to its next life.
+        // What it was not told is of no interest to its next incarnation.
         if let Some(connections) = &mut self.connections {
             connections.unsaid.retain(|(to, _)| *to != at);
         }

@@ -84,13 +84,13 @@ fn c61_both_ends_of_a_link_see_the_same_history() {
         let mut seen: BTreeMap<(NodeId, u64, NodeId, u64), u64> = BTreeMap::new();
         for event in run::trace(&plan) {
             let What::Node(Event::Link(turn)) = event.what else { continue };
-            let here = (event.node, event.incarnation.0, turn.peer, turn.life.0);
-            let there = (turn.peer, turn.life.0, event.node, event.incarnation.0);
+            let here = (event.node, event.incarnation.0, turn.peer, turn.incarnation.0);
+            let there = (turn.peer, turn.incarnation.0, event.node, event.incarnation.0);
             let before = seen.insert(here, turn.seen).unwrap_or(0);
             assert_eq!(turn.seen, before + 1, "seed {seed}: {event:?}");
             assert!(turn.seen <= seen.get(&there).unwrap_or(&0) + SKEW, "seed {seed}: {event:?}");
             turns += 1;
-            restarts += u64::from(turn.life.0 > 1 && turn.seen == 1);
+            restarts += u64::from(turn.incarnation.0 > 1 && turn.seen == 1);
             flaps += u64::from(turn.seen > 2);
         }
     }

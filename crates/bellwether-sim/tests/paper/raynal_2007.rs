@@ -499,7 +499,7 @@ fn c55_a_heartbeat_that_comes_after_the_stop_is_ignored() {
 }
 
 /// "Only p_i can increase count_i[i]; it does it when it receives a message from a process p_k indicating that p_k
-/// suspects it." As printed its count is the number of suspicions it has received; repaired, it begins each life above
+/// suspects it." As printed its count is the number of suspicions it has received; repaired, it begins each incarnation above
 /// what it had.
 #[test]
 fn c56_a_count_grows_by_the_suspicions_its_owner_receives() {
@@ -507,7 +507,7 @@ fn c56_a_count_grows_by_the_suspicions_its_owner_receives() {
     for (variant, seed) in both_variants(1..=40) {
         let scenario = plan::model::draw(Protocol::Fjr, variant, ModelKind::Kcs, seed);
         let Transcript { events, said } = transcript(&scenario);
-        // By node: what it said last, in this life, and the suspicions it has received since.
+        // By node: what it said last, in this incarnation, and the suspicions it has received since.
         let mut counts: BTreeMap<NodeId, (Option<u64>, u64)> = BTreeMap::new();
         for event in &events {
             let (last, suspected) = counts.entry(event.node).or_default();

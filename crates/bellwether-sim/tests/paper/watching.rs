@@ -38,7 +38,7 @@ impl Election for WatchesAll {
         match input {
             Input::Recovery => self.peers.iter().for_each(|peer| out.push(Action::Start(*peer))),
             Input::DownSig(peer) => out.push(Action::Start(peer)),
-            Input::NewLife(_)
+            Input::NewIncarnation(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
             | Input::Reorganized

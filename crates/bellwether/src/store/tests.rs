@@ -36,7 +36,7 @@ fn fault(dir: &TempDir, bytes: &[u8]) -> Fault {
 }
 
 #[test]
-fn what_was_written_is_there_in_the_next_life() {
+fn what_was_written_is_there_in_the_next_incarnation() {
     let (dir, _) = kept();
     assert_eq!(open(&dir).unwrap(), Some(KEPT));
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
@@ -47,7 +47,7 @@ fn what_was_written_is_there_in_the_next_life() {
 }
 
 #[test]
-fn what_the_group_layer_keeps_is_there_in_the_next_life() {
+fn what_the_group_layer_keeps_is_there_in_the_next_incarnation() {
     let dir = TempDir::new().unwrap();
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let task = Task::new(

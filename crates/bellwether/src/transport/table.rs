@@ -267,7 +267,7 @@ impl Peer {
         }
         self.linked = true;
         let Process { id: peer, address, .. } = out.process;
-        Some(NetEvent::Linked { peer, incarnation: self.life()?, address })
+        Some(NetEvent::Linked { peer, incarnation: self.incarnation()?, address })
     }
 
     /// The peer is no longer connected, if it was.
@@ -277,11 +277,11 @@ impl Peer {
         }
         self.linked = false;
         let peer = self.out.as_ref()?.process.id;
-        Some(NetEvent::Ended { peer, incarnation: self.life()?, how })
+        Some(NetEvent::Ended { peer, incarnation: self.incarnation()?, how })
     }
 
     /// The peer's latest incarnation on these connections.
-    fn life(&self) -> Option<Incarnation> {
+    fn incarnation(&self) -> Option<Incarnation> {
         let out = self.out.as_ref().map(|out| out.process.incarnation);
         out.max(self.inward.as_ref().map(|inward| inward.process.incarnation))
     }

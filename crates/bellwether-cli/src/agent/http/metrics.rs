@@ -49,7 +49,7 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
             "The epoch of the announced leader, 0 while there is none",
             status.leader.map_or(0, |l| l.epoch),
         ),
-        ("incarnation", "The member's present life", status.incarnation.0),
+        ("incarnation", "The member's present incarnation", status.incarnation.0),
         ("peers_connected", "Members that are connected, not counting this one", connected.count() as u64),
     ] {
         let gauge = Gauge::<u64, AtomicU64>::default();

@@ -130,7 +130,7 @@ fn member(member: &Participant, leader: Option<NodeId>) -> schema::Member {
         link: if member.is_self { "self" } else { link }.to_owned(),
         remote,
         reason,
-        incarnation: member.incarnation.map(|life| life.0),
+        incarnation: member.incarnation.map(|incarnation| incarnation.0),
         heard_us: member.heard.map(whole_micros),
         is_self: member.is_self,
         is_leader: member.id.is_some() && member.id == leader,

@@ -6,7 +6,7 @@ use super::*;
 use crate::election::Variant::{Printed, Repaired};
 use crate::election::stoller::Membership::{Member, Stranger};
 use crate::election::stoller::Msg::{Ack, Halt, Ldr, NormQ, NotNorm, Rej};
-use crate::election::stoller::rig::{self, DELTA, TAU, id, old_life, send, t};
+use crate::election::stoller::rig::{self, DELTA, TAU, id, old_incarnation, send, t};
 use crate::election::{Choices, Protocol, Timing, Variant};
 use crate::ident::Incarnation;
 use crate::roster::Roster;
@@ -121,7 +121,7 @@ fn down_sig_of_the_pending_node_goes_on_and_of_another_does_not() {
 #[test]
 fn an_ack_counts_only_from_the_pending_node_for_the_present_election_in_stage_2() {
     let mut one = Rig::up(1, 3);
-    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_life(1))] {
+    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_incarnation(1))] {
         one.message(from, Ack(t));
         assert_eq!(one.did, []);
     }
@@ -153,7 +153,7 @@ fn r4_rej_counts_only_for_the_election_it_names() {
 #[test]
 fn ldr_counts_only_while_waiting_for_that_election() {
     let mut two = Rig::waiting(Repaired);
-    for t in [t(1, 2), t(2, 1), old_life(1)] {
+    for t in [t(1, 2), t(2, 1), old_incarnation(1)] {
         two.message(1, Ldr(t));
         assert_eq!((two.did.as_slice(), two.leader()), ([].as_slice(), None));
     }

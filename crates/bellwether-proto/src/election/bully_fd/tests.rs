@@ -4,7 +4,7 @@ use super::*;
 use crate::election::Variant;
 use crate::election::stoller::Membership::{Member, Stranger};
 use crate::election::stoller::Msg::{Ack, Halt, Ldr, NormQ, NotNorm, Rej};
-use crate::election::stoller::rig::{self, TAU, id, old_life, send, t};
+use crate::election::stoller::rig::{self, TAU, id, old_incarnation, send, t};
 use crate::time::Span;
 use crate::view::Status;
 use Action::{Start, StopAll};
@@ -103,7 +103,7 @@ fn down_sig_of_the_node_whose_ack_is_pending_goes_on_and_of_another_does_not() {
 #[test]
 fn an_ack_counts_only_from_the_pending_node_for_the_present_election_in_stage_2() {
     let mut one = Rig::up(1, 3);
-    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_life(1))] {
+    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_incarnation(1))] {
         one.message(from, Ack(t));
         assert_eq!(one.did, []);
     }
@@ -118,7 +118,7 @@ fn an_ack_counts_only_from_the_pending_node_for_the_present_election_in_stage_2(
 #[test]
 fn ldr_counts_only_while_waiting_for_that_election() {
     let mut two = Rig::waiting();
-    for t in [t(1, 2), t(2, 1), old_life(1)] {
+    for t in [t(1, 2), t(2, 1), old_incarnation(1)] {
         two.message(1, Ldr(t));
         assert_eq!((two.did.as_slice(), two.leader()), ([].as_slice(), None));
     }
@@ -189,7 +189,7 @@ fn rej_is_not_in_this_figure() {
 }
 
 #[test]
-fn elections_of_one_life_are_numbered() {
+fn elections_of_one_incarnation_are_numbered() {
     let mut two = Rig::following();
     two.down(1);
     assert_eq!(two.election.organiser.elid, t(2, 2));

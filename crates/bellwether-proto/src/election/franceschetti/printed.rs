@@ -76,7 +76,7 @@ impl Printed {
             Input::Message { from, msg } => self.on_message(from, msg),
             Input::Deadline if self.starts <= now => self.begin(),
             Input::Deadline => {}
-            Input::NewLife(_) | Input::DownSig(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::NewIncarnation(_) | Input::DownSig(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) | Input::Reorganized | Input::ReorganizationFailed(_) => {}
         }
         if self.conn.is_some() {

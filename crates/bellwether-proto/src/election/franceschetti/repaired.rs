@@ -140,7 +140,7 @@ impl Repaired {
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
             Input::Deadline => self.on_deadline(now),
             // Links tell of all of these. These only say why.
-            Input::NewLife(peer) | Input::Gone(peer) => self.lose(peer, Cause::Gone(peer)),
+            Input::NewIncarnation(peer) | Input::Gone(peer) => self.lose(peer, Cause::Gone(peer)),
             Input::Resigned { who, .. } => self.lose(who, Cause::Resigned(who)),
             Input::DownSig(_) => {}
             Input::HandOver(_) => {} // Weights are fixed.

@@ -21,7 +21,7 @@ pub(in crate::election) struct Rig<E> {
     now: Time,
     standings: Vec<Standing>,
     pub(in crate::election) counts: Vec<u64>,
-    lives: Vec<u64>,
+    incarnations: Vec<u64>,
     /// Which links are up.
     links: Vec<Vec<bool>>,
     mail: VecDeque<(usize, usize, Msg)>,
@@ -62,7 +62,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
             now: Time::ZERO,
             standings: alloc::vec![Standing::default(); size],
             counts: alloc::vec![0; size],
-            lives: alloc::vec![0; size],
+            incarnations: alloc::vec![0; size],
             links: alloc::vec![alloc::vec![false; size]; size],
             mail: VecDeque::new(),
             said: Vec::new(),
@@ -86,9 +86,9 @@ impl<E: Election<Msg = Msg>> Rig<E> {
     }
 
     fn boot(&mut self, at: usize) -> E {
-        self.lives[at] += 1;
+        self.incarnations[at] += 1;
         let roster = self.setup.roster.seen_by(NodeId(at as u32 + 1));
-        let (incarnation, count) = (Incarnation(self.lives[at]), self.counts[at]);
+        let (incarnation, count) = (Incarnation(self.incarnations[at]), self.counts[at]);
         E::new(Setup { roster, incarnation, count, ..self.setup.clone() }, Span::ZERO)
     }
 

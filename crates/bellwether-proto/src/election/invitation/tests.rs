@@ -295,7 +295,9 @@ fn no_group_is_joined_twice_and_nobody_is_invited_by_itself_or_a_stranger() {
 
 #[test]
 fn the_end_of_the_coordinator_is_the_end_of_the_group() {
-    for input in [Input::Gone(id(1)), Input::NewLife(id(1)), Input::Resigned { who: id(1), next: None }] {
+    for input in
+        [Input::Gone(id(1)), Input::NewIncarnation(id(1)), Input::Resigned { who: id(1), next: None }]
+    {
         let mut rig = member(2, 3, Variant::Repaired);
         rig.input(Input::Gone(id(3)));
         assert_eq!(rig.leader(), Some(1));
@@ -384,7 +386,7 @@ fn it_says_why_it_gives_its_coordinator_up() {
     };
     let said = |msg: Msg| Input::Message { from: id(1), msg };
     assert_eq!(why(Input::Gone(id(1))), Some(Cause::Gone(id(1))));
-    assert_eq!(why(Input::NewLife(id(1))), Some(Cause::Gone(id(1))));
+    assert_eq!(why(Input::NewIncarnation(id(1))), Some(Cause::Gone(id(1))));
     assert_eq!(why(Input::Resigned { who: id(1), next: None }), Some(Cause::Resigned(id(1))));
     assert_eq!(why(said(Msg::Invitation { group: group(3, 5) })), Some(Cause::Merged));
     let call = CallNo::new(id(1), Incarnation(2), 1);

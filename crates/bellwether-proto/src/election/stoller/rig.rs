@@ -80,7 +80,7 @@ pub(in crate::election) fn t(node: u32, seq: u64) -> ElectionId {
     ElectionId { node: id(node), incarnation: Incarnation(2), seq }
 }
 
-pub(in crate::election) fn old_life(node: u32) -> ElectionId {
+pub(in crate::election) fn old_incarnation(node: u32) -> ElectionId {
     ElectionId { incarnation: Incarnation(1), ..t(node, 1) }
 }
 

@@ -113,7 +113,7 @@ fn members_bring_their_graphs_along_and_all_get_the_whole() {
 }
 
 #[test]
-fn what_is_on_disk_survives_the_life_and_nothing_else_does() {
+fn what_is_on_disk_survives_the_incarnation_and_nothing_else_does() {
     let (mut group, _) = coordinator(Variant::Repaired, &[]);
     let before = group.past();
     group = group.reborn(Incarnation(2), SENT);

@@ -182,7 +182,7 @@ fn a_member_in_doubt_of_too_much_votes_for_nothing_more() {
 }
 
 #[test]
-fn a_vote_survives_the_life_and_is_asked_about() {
+fn a_vote_survives_the_incarnation_and_is_asked_about() {
     let mut member = member(1);
     assert!(vote(&mut member, OP, ballot(1, 1)));
     assert_eq!(member.deadline(), SENT + T * 2);
@@ -218,9 +218,9 @@ fn the_coordinator_presumes_abort_when_it_can_never_commit() {
     let other = Ballot { group: number(2, 1), attempt: 1 };
     assert_eq!(answer(&mut leader, other), None, "not its own");
     let later = GroupId(ElectionId { incarnation: Incarnation(2), ..number(3, 1).0 });
-    assert_eq!(answer(&mut leader, Ballot { group: later, attempt: 1 }), None, "of a life to come");
+    assert_eq!(answer(&mut leader, Ballot { group: later, attempt: 1 }), None, "of an incarnation to come");
     let mut crashed = leader.clone().reborn(Incarnation(2), SENT);
-    assert_eq!(answer(&mut crashed, ballot(1, 1)), Some(Outcome::Aborted), "that life is over");
+    assert_eq!(answer(&mut crashed, ballot(1, 1)), Some(Outcome::Aborted), "that incarnation is over");
     leader.wake(SENT + T);
     drop(leader.drain());
     assert_eq!(answer(&mut leader, ballot(1, 1)), Some(Outcome::Aborted));

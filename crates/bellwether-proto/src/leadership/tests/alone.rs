@@ -18,11 +18,11 @@ struct Alone {
 
 impl Alone {
     fn new(others: &[u32]) -> Self {
-        Self::in_life(Incarnation(1), others)
+        Self::in_incarnation(Incarnation(1), others)
     }
 
     /// Past the time in which nothing is announced.
-    fn in_life(life: Incarnation, others: &[u32]) -> Self {
+    fn in_incarnation(incarnation: Incarnation, others: &[u32]) -> Self {
         let terms = Terms {
             period: TIMING.tau,
             settle: SETTLE,
@@ -31,7 +31,7 @@ impl Alone {
             hands_over: true,
             epoch: 0,
         };
-        let layer = Leadership::new(ME, life, terms, Time::ZERO);
+        let layer = Leadership::new(ME, incarnation, terms, Time::ZERO);
         let mut alone = Self { layer, now: Time::ZERO + SETTLE };
         for other in others {
             alone.layer.link(alone.now, NodeId(*other));
@@ -292,20 +292,20 @@ fn a_hand_over_that_nothing_comes_of_is_tried_again_in_a_while_and_not_at_once()
 }
 
 #[test]
-fn what_an_earlier_life_said_is_forgotten() {
+fn what_an_earlier_incarnation_said_is_forgotten() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(2);
     assert_eq!(announced(&alone.hears(2, lead(5))), [(Some(2), 5)]);
     alone.layer.forget(NodeId(2));
     alone.named(3);
-    assert_eq!(announced(&alone.named(2)), [], "the life that led with 5 is over");
+    assert_eq!(announced(&alone.named(2)), [], "the incarnation that led with 5 is over");
 }
 
 #[test]
-fn an_answer_to_an_earlier_life_settles_nothing() {
+fn an_answer_to_an_earlier_incarnation_settles_nothing() {
     let mut alone = Alone::new(&[2]);
     alone.named(1);
-    let mut reborn = Alone::in_life(Incarnation(2), &[2]);
+    let mut reborn = Alone::in_incarnation(Incarnation(2), &[2]);
     reborn.named(1);
     let late = LeadershipMsg::Follow { round: alone.layer.round, epoch: 0, of: None, priority: 0, count: 0 };
     assert_eq!(announced(&reborn.hears(2, late)), []);

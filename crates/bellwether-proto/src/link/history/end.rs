@@ -14,7 +14,7 @@ pub const OUTSTANDING_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct End<M> {
     /// The peer's; 0 if it was never heard.
-    pub(super) life: Incarnation,
+    pub(super) incarnation: Incarnation,
     /// Transitions at this end, with that incarnation. Odd is up.
     pub(super) seen: u64,
     /// Those that the other end is known to have seen.
@@ -49,7 +49,7 @@ struct Outstanding<M> {
 impl<M: Clone> End<M> {
     pub(super) fn new() -> Self {
         Self {
-            life: Incarnation::default(),
+            incarnation: Incarnation::default(),
             seen: 0,
             theirs: 0,
             no: 0,
@@ -85,9 +85,9 @@ impl<M: Clone> End<M> {
 
     /// The peer is in a new incarnation. Numbers of messages go on, or the peer could take a new message for an old
     /// one.
-    pub(super) fn meet(&mut self, life: Incarnation) {
+    pub(super) fn meet(&mut self, incarnation: Incarnation) {
         let no = self.no;
-        *self = Self { life, no, ..Self::new() };
+        *self = Self { incarnation, no, ..Self::new() };
     }
 
     /// Whether the other end can have sent that.
@@ -146,7 +146,7 @@ impl<M: Clone> End<M> {
 
     /// Whether the peer has been heard of.
     pub(super) fn is_met(&self) -> bool {
-        self.life != Incarnation::default()
+        self.incarnation != Incarnation::default()
     }
 
     /// The next transition. Nothing from before counts after it.
@@ -214,14 +214,14 @@ impl<M: Clone> End<M> {
     ) -> HistoryMsg<M> {
         self.no += 1;
         self.probe.get_or_insert((self.no, now));
-        let Self { life: to, seen, no, heard: echo, taken, .. } = *self;
+        let Self { incarnation: to, seen, no, heard: echo, taken, .. } = *self;
         HistoryMsg { to, seen, no, echo, taken, standing, carries }
     }
 
     /// The next message to the peer, if nothing need be acknowledged.
     pub(super) fn word(&mut self, standing: Standing, carries: Option<Carried<M>>) -> HistoryMsg<M> {
         self.no += 1;
-        let Self { life: to, seen, no, .. } = *self;
+        let Self { incarnation: to, seen, no, .. } = *self;
         HistoryMsg { to, seen, no, echo: 0, taken: 0, standing, carries }
     }
 
@@ -229,21 +229,21 @@ impl<M: Clone> End<M> {
     pub(super) fn canonical(
         &self,
         now: Time,
-        (me, my_life, peer): (NodeId, Incarnation, NodeId),
+        (me, my_incarnation, peer): (NodeId, Incarnation, NodeId),
         pace: Option<&Pace>,
         form: &mut Form,
         write: impl Fn(&M, &mut Form),
     ) {
         let silent = |at: Time| pace.map_or(Time::NEVER, |pace| at + pace.patience);
-        form.incarnation(peer, self.life);
+        form.incarnation(peer, self.incarnation);
         form.number(self.seen % 2);
         form.seen(me, peer, self.seen);
         form.number(self.theirs % 2);
         form.seen(peer, me, self.theirs);
-        form.beat(me, my_life, peer, self.no);
-        form.beat(peer, self.life, me, self.heard);
+        form.beat(me, my_incarnation, peer, self.no);
+        form.beat(peer, self.incarnation, me, self.heard);
         form.option(self.probe, |form, (no, at)| {
-            form.beat(me, my_life, peer, no);
+            form.beat(me, my_incarnation, peer, no);
             form.deadline(now, silent(at));
         });
         form.deadline(now, self.confirmed.map_or(Time::NEVER, silent));

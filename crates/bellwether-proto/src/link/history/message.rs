@@ -60,11 +60,11 @@ impl<M: Message> HistoryMsg<M> {
         self.carries.as_ref().map_or(BEAT, |carried| carried.msg.kind())
     }
 
-    pub(crate) fn canonical(&self, from: NodeId, life: Incarnation, to: NodeId, form: &mut Form) {
+    pub(crate) fn canonical(&self, from: NodeId, incarnation: Incarnation, to: NodeId, form: &mut Form) {
         form.incarnation(to, self.to);
         form.number(self.seen % 2);
         form.seen(from, to, self.seen);
-        form.beat(from, life, to, self.no);
+        form.beat(from, incarnation, to, self.no);
         // None is none, however many there are to be acknowledged.
         let some = |count: u64| (count > 0).then_some(count);
         form.option(some(self.echo), |form, echo| form.beat(to, self.to, from, echo));

@@ -26,7 +26,7 @@ struct Pair {
     random: Random,
     weather: Weather,
     ends: [Option<Histories<u32>>; 2],
-    lives: [u64; 2],
+    incarnations: [u64; 2],
     /// On its way: when it arrives, to whom, from which incarnation.
     mail: Vec<(Time, usize, Incarnation, HistoryMsg<u32>)>,
     /// What each incarnation of each end has seen, with which incarnation of the other.
@@ -47,7 +47,7 @@ impl Pair {
             random: Random(seed),
             weather: Weather::default(),
             ends: [None, None],
-            lives: [0, 0],
+            incarnations: [0, 0],
             mail: Vec::new(),
             seen: Default::default(),
             sent: Default::default(),
@@ -62,9 +62,9 @@ impl Pair {
     }
 
     fn restart(&mut self, at: usize) {
-        self.lives[at] += 1;
+        self.incarnations[at] += 1;
         let roster = Roster::new(id(at), [id(0), id(1)], Priority::LowestId);
-        self.ends[at] = Some(Histories::new(&roster, Incarnation(self.lives[at]), TIMING));
+        self.ends[at] = Some(Histories::new(&roster, Incarnation(self.incarnations[at]), TIMING));
         self.act(at, |end, now| end.start(now));
     }
 
@@ -74,7 +74,7 @@ impl Pair {
         for step in end.drain().collect::<Vec<_>>() {
             match step {
                 Step::Send(_, msg) => self.launch(at, &msg),
-                Step::News(News::Turned { life, seen, .. }) => self.turned(at, life.0, seen),
+                Step::News(News::Turned { incarnation, seen, .. }) => self.turned(at, incarnation.0, seen),
                 Step::News(News::Stands(_, standing)) => self.stands[at].push(standing),
                 Step::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
             }
@@ -82,10 +82,10 @@ impl Pair {
     }
 
     /// Each history alternates by one, and neither end is further ahead than is allowed.
-    fn turned(&mut self, at: usize, life: u64, seen: u64) {
-        let before = self.seen[at].insert((self.lives[at], life), seen);
+    fn turned(&mut self, at: usize, incarnation: u64, seen: u64) {
+        let before = self.seen[at].insert((self.incarnations[at], incarnation), seen);
         assert_eq!(before.unwrap_or(0) + 1, seen, "one transition at a time");
-        let other = self.seen[1 - at].get(&(life, self.lives[at])).copied().unwrap_or(0);
+        let other = self.seen[1 - at].get(&(incarnation, self.incarnations[at])).copied().unwrap_or(0);
         assert!(seen <= other + SKEW, "end {at} has seen {seen}, the other {other}");
         self.turns += 1;
     }
@@ -99,8 +99,12 @@ impl Pair {
     fn up(&self, at: usize) -> Option<(u64, u64, u64)> {
         let history = self.ends[at].as_ref()?;
         let end = &history.ends[1 - at];
-        let lives = if at == 0 { (self.lives[0], end.life.0) } else { (end.life.0, self.lives[1]) };
-        end.is_up().then_some((lives.0, lives.1, end.seen))
+        let incarnations = if at == 0 {
+            (self.incarnations[0], end.incarnation.0)
+        } else {
+            (end.incarnation.0, self.incarnations[1])
+        };
+        end.is_up().then_some((incarnations.0, incarnations.1, end.seen))
     }
 
     fn launch(&mut self, from: usize, msg: &HistoryMsg<u32>) {
@@ -110,7 +114,7 @@ impl Pair {
         let copies = 1 + u64::from(self.random.below(100) < self.weather.repeats);
         for _ in 0..copies {
             let at = self.now + Span::micros(500 + self.random.below(9_500));
-            self.mail.push((at, 1 - from, Incarnation(self.lives[from]), msg.clone()));
+            self.mail.push((at, 1 - from, Incarnation(self.incarnations[from]), msg.clone()));
         }
     }
 
@@ -138,8 +142,8 @@ impl Pair {
             self.now = self.now.max(next);
             if mail <= next {
                 let place = self.mail.iter().position(|(at, ..)| *at == mail).expect("it is the earliest");
-                let (_, to, life, msg) = self.mail.remove(place);
-                self.act(to, |end, now| end.handle(now, id(1 - to), life, msg));
+                let (_, to, incarnation, msg) = self.mail.remove(place);
+                self.act(to, |end, now| end.handle(now, id(1 - to), incarnation, msg));
             } else {
                 let at = usize::from(deadlines[0] > next);
                 self.act(at, |end, now| end.wake(now));
@@ -193,7 +197,7 @@ fn a_restart_that_is_quicker_than_the_patience_is_seen_at_the_other_end() {
     assert_eq!(
         pair.seen[0],
         BTreeMap::from([((1, 1), 2), ((1, 2), 1)]),
-        "down with the old life, up with the new"
+        "down with the old incarnation, up with the new"
     );
     assert_eq!(pair.up(1), Some((1, 2, 1)));
 }
@@ -291,7 +295,7 @@ fn what_the_other_end_cannot_have_seen_is_ignored() {
             HistoryMsg { to: Incarnation(7), seen: 9, no, echo: 0, taken: u64::MAX, standing, carries: None };
         pair.act(0, |end, now| end.handle(now, id(1), Incarnation(1), msg));
     }
-    assert_eq!(pair.turns, turns, "it speaks of another life");
+    assert_eq!(pair.turns, turns, "it speaks of another incarnation");
 }
 
 /// With a transition it is told anyway; after that, whenever it changes and not with every beat.
@@ -341,7 +345,7 @@ fn links_that_an_oracle_drives_follow_the_same_rule() {
 /// All that is on its way arrives, in order, and whatever comes of it.
 fn arrive(pair: &mut Pair) {
     while !pair.mail.is_empty() {
-        let (_, to, life, msg) = pair.mail.remove(0);
-        pair.act(to, |end, now| end.handle(now, id(1 - to), life, msg));
+        let (_, to, incarnation, msg) = pair.mail.remove(0);
+        pair.act(to, |end, now| end.handle(now, id(1 - to), incarnation, msg));
     }
 }

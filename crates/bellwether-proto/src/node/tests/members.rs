@@ -47,7 +47,10 @@ fn storm(protocol: Protocol, seed: u64) -> usize {
                     durable = kept;
                 }
                 Output::Send { to, frame } => {
-                    assert_eq!(frame.incarnation, durable.incarnation, "sent in a life that is not durable");
+                    assert_eq!(
+                        frame.incarnation, durable.incarnation,
+                        "sent in an incarnation that is not durable"
+                    );
                     assert_ne!(to, NodeId(2));
                     if let Body::Leadership(LeadershipMsg::Lead { epoch, .. }) = frame.body {
                         assert!(epoch <= durable.epoch, "told before it was durable");

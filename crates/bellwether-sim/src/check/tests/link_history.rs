@@ -16,7 +16,7 @@ fn found(trace: &Trace) -> Found {
 
 /// Both ends of a link have seen so many transitions.
 fn turn(trace: Trace, a: u32, b: u32, seen: u64) -> Trace {
-    let turn = |peer| What::Node(Event::Link(Turn { peer: NodeId(peer), life: Incarnation(1), seen }));
+    let turn = |peer| What::Node(Event::Link(Turn { peer: NodeId(peer), incarnation: Incarnation(1), seen }));
     trace.what(a, turn(b)).what(b, turn(a))
 }
 

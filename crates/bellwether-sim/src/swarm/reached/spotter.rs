@@ -168,7 +168,7 @@ impl Spotter {
             Event::PlayDead => self.nodes[index(node)].plays_dead = true,
             Event::PlayAlive => self.nodes[index(node)].plays_dead = false,
             Event::Refused { why: Refusal::StaleIncarnation, .. } => {
-                self.reached.add(Situation::OldLifeRefused);
+                self.reached.add(Situation::OldIncarnationRefused);
             }
             Event::Link(_) | Event::Members(_) | Event::Pending(_) => {}
             Event::GivenUp => self.reached.add(Situation::WorkGivenUp),

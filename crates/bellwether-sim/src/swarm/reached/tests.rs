@@ -133,7 +133,7 @@ fn leaders() {
 }
 
 #[test]
-fn lives() {
+fn incarnations() {
     let rejoins = [(0, 1, follows(1)), (1, 2, What::Crash), (2, 2, What::Recover)];
     tells(Situation::JoinedRunning, &rejoins, &[rejoins[0], rejoins[2]]);
     let crashes: Vec<_> = (1..=4).map(|node| (0, node, What::Crash)).collect();
@@ -149,7 +149,11 @@ fn lives() {
     tells(Situation::QuickRestart, &restart(20), &restart(5_000));
     tells(Situation::QuickRestart, &restart(20), &restart(20)[1..]);
     let refused = |why| [(0, 1, What::Node(Event::Refused { from: NodeId(2), why }))];
-    tells(Situation::OldLifeRefused, &refused(Refusal::StaleIncarnation), &refused(Refusal::OutOfOrder));
+    tells(
+        Situation::OldIncarnationRefused,
+        &refused(Refusal::StaleIncarnation),
+        &refused(Refusal::OutOfOrder),
+    );
 }
 
 #[test]

@@ -72,9 +72,9 @@ async fn a_goodbye_is_heard_through_traffic_in_both_directions() {
 }
 
 #[tokio::test]
-async fn a_restarted_process_is_linked_again_in_its_new_life() {
+async fn a_restarted_process_is_linked_again_in_its_new_incarnation() {
     let mut nodes = cluster(3).await;
-    for life in 2..5 {
+    for incarnation in 2..5 {
         let gone = nodes.pop().unwrap();
         let peers = gone.transport.shared.peers.clone();
         let address = gone.address();
@@ -84,22 +84,22 @@ async fn a_restarted_process_is_linked_again_in_its_new_life() {
         }
         let mut again = settings(3, peers);
         again.listen = address;
-        again.incarnation = Incarnation(1000 * life);
+        again.incarnation = Incarnation(1000 * incarnation);
         let (transport, events) = Transport::start(again).unwrap();
         let mut again = Node { transport, events, id: NodeId(3) };
         for node in &mut nodes {
             let linked = node.until(|event| matches!(event, NetEvent::Linked { .. })).await;
-            let incarnation = Incarnation(1000 * life);
+            let incarnation = Incarnation(1000 * incarnation);
             assert_eq!(linked, NetEvent::Linked { peer: NodeId(3), incarnation, address });
         }
         again.until_linked_with([1, 2]).await;
-        again.reaches(&mut nodes[0], life).await;
+        again.reaches(&mut nodes[0], incarnation).await;
         nodes.push(again);
     }
 }
 
 #[tokio::test]
-async fn the_end_of_a_link_tells_the_latest_life() {
+async fn the_end_of_a_link_tells_the_latest_incarnation() {
     let mut nodes = cluster(2).await;
     let mut frame = nodes[0].frame(1);
     frame.incarnation = Incarnation(77_777);
@@ -141,8 +141,8 @@ async fn the_members_are_listed_with_the_state_of_their_links() {
     assert_eq!(ids, [1, 2, 3]);
     let own: Vec<_> = all.iter().map(|participant| participant.is_self).collect();
     assert_eq!(own, [true, false, false]);
-    let lives: Vec<_> = all.iter().map(|participant| participant.incarnation.unwrap().0).collect();
-    assert_eq!(lives, [5, 200, 300]);
+    let incarnations: Vec<_> = all.iter().map(|participant| participant.incarnation.unwrap().0).collect();
+    assert_eq!(incarnations, [5, 200, 300]);
     for (participant, node) in all.iter().zip(&nodes) {
         assert_eq!(participant.link, Link::Connected(node.address()));
         assert_eq!(participant.address, node.address().to_string());
