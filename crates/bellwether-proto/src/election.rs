@@ -35,9 +35,10 @@ use crate::cause::Cause;
 use crate::group::Formation;
 use crate::ident::{Incarnation, NodeId};
 use crate::kind::Message;
+use crate::members::Members;
+use crate::opinion::Opinion;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
-use crate::view::{Members, View};
 
 pub use crate::link::Peers;
 pub use crate::link::history::Standing;
@@ -100,7 +101,7 @@ pub trait Election: Clone {
     fn deadline(&self) -> Time;
 
     /// What the election says now: the node's status, the leader that it names, its group.
-    fn view(&self) -> View;
+    fn opinion(&self) -> Opinion;
 
     /// Writes the state in canonical form.
     fn canonical(&self, now: Time, form: &mut Form);

@@ -22,9 +22,9 @@ use crate::leadership::{Leadership, LeadershipMsg, Terms};
 use crate::link::history::{Histories, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Joining, Letter, Message};
+use crate::opinion::Opinion;
 use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
-use crate::view::View;
 use work::Work;
 
 /// A node in one election, as a function of its state, the time, and what arrives.
@@ -79,7 +79,7 @@ use work::Work;
 ///     now = node.deadline().expect("there is always something to wait for here");
 ///     input = Input::Deadline;
 /// }
-/// assert_eq!(node.view().normal_leader(), Some(NodeId(1)), "nobody answered, so node 1 leads itself");
+/// assert_eq!(node.opinion().normal_leader(), Some(NodeId(1)), "nobody answered, so node 1 leads itself");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Node<E: Election> {
@@ -102,7 +102,7 @@ pub struct Node<E: Election> {
     /// This incarnation is over; another begins when the step is done.
     ending: Option<Ending>,
     /// The opinion last reported.
-    shown: View,
+    shown: Opinion,
     // Empty between steps; kept so that a step need not allocate them.
     /// Actions of one layer for another.
     queue: VecDeque<Work<E::Msg>>,
@@ -147,7 +147,7 @@ impl<E: Election> Node<E> {
             aside: None,
             release: None,
             ending: None,
-            shown: View::DOWN,
+            shown: Opinion::DOWN,
             queue: VecDeque::new(),
             news: VecDeque::new(),
             mail: Mail::new(),
@@ -250,7 +250,7 @@ impl<E: Election> Node<E> {
     }
 
     /// The node's opinion: its status, the leader that it names, its group.
-    pub fn view(&self) -> View {
+    pub fn opinion(&self) -> Opinion {
         self.shown
     }
 
@@ -566,8 +566,8 @@ impl<E: Election> Node<E> {
         }
         if self.aside.replace(until).is_none() {
             // The others do as if it were gone, and so it shows itself: it is not there.
-            self.shown = View::DOWN;
-            out.push(Output::Event(Event::View(self.shown)));
+            self.shown = Opinion::DOWN;
+            out.push(Output::Event(Event::Opinion(self.shown)));
             self.detector.stop_all(now, &mut self.mail);
             self.post_mail(now, out);
             self.lead(|leadership| leadership.stand_aside(now));

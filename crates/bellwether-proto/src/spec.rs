@@ -4,9 +4,9 @@
 use crate::detector::DetectorKind;
 use crate::kind::Kind;
 use crate::link::Peers;
+use crate::members::Members;
 use crate::promise::Promise;
 use crate::roster::Priority;
-use crate::view::Members;
 
 /// The facts about an algorithm.
 #[derive(Clone, Copy, Debug)]

@@ -93,9 +93,10 @@ pub fn violated_at(scenario: &Scenario, property: Property) -> Option<Time> {
 
 fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {
     world.run_until(scenario.until);
-    let views: Vec<_> = world.views().collect();
+    let opinions: Vec<_> = world.opinions().collect();
     let journal = world.into_journal();
-    let last = views.iter().map(|(id, view)| FinalNode::new(*id, view, journal.announced(*id))).collect();
+    let last =
+        opinions.iter().map(|(id, opinion)| FinalNode::new(*id, opinion, journal.announced(*id))).collect();
     let played = Played {
         last,
         accounts: journal.accounts().clone(),

@@ -120,10 +120,10 @@ fn between(told: Program) -> String {
 
 fn reported(event: &Event) -> Option<String> {
     Some(match *event {
-        Event::View(view) => {
-            let leader = view.leader.map_or("nobody".to_owned(), |leader| leader.to_string());
-            let group = view.group.map_or(String::new(), |group| format!(", group {group}"));
-            format!("is {}, leader {leader}{group}", view.status)
+        Event::Opinion(opinion) => {
+            let leader = opinion.leader.map_or("nobody".to_owned(), |leader| leader.to_string());
+            let group = opinion.group.map_or(String::new(), |group| format!(", group {group}"));
+            format!("is {}, leader {leader}{group}", opinion.status)
         }
         Event::Group(GroupEvent::Installed(task)) => format!("has task {task} in place"),
         Event::Group(GroupEvent::Recorded { group, .. }) => format!("records group {group}"),
@@ -149,7 +149,7 @@ fn reported(event: &Event) -> Option<String> {
         Event::Refused { from, why } => format!("refuses a message of {from} ({})", why.name()),
         Event::Link(turn) if turn.is_up() => format!("link to {} up", turn.peer),
         Event::Link(turn) => format!("link to {} down", turn.peer),
-        Event::Members(members) => format!("installs a view of {}", members.count()),
+        Event::ViewInstalled(members) => format!("installs a view of {}", members.count()),
         Event::Pending(_) => return None,
         Event::Group(GroupEvent::Member(_))
         | Event::Group(GroupEvent::Parent(_))

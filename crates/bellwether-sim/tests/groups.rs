@@ -73,13 +73,13 @@ fn groups_know_where_they_come_from_through_partitions_and_crashes() {
     let journal = Journal::new(Judge::new(facts(&scenario), &[Property::History]), None);
     let mut world: World<'_, Gather> = World::new(&scenario, journal);
     world.run_until(at(950));
-    let group = |world: &World<'_, Gather>, id| world.node(NodeId(id)).and_then(|node| node.view().group);
+    let group = |world: &World<'_, Gather>, id| world.node(NodeId(id)).and_then(|node| node.opinion().group);
     let (one, other) = (group(&world, 1).expect("a group"), group(&world, 3).expect("another"));
     assert_ne!(one, other);
     world.run_until(scenario.until);
     let node = world.node(NodeId(5)).expect("it is up");
     let history = node.history().expect("groups are formed");
-    let now = node.view().group.expect("it is in one");
+    let now = node.opinion().group.expect("it is in one");
     let ancestors = history.ancestors(now);
     assert!(ancestors.complete, "no more than 64 groups so far");
     assert!(ancestors.groups.contains(&one) && ancestors.groups.contains(&other), "{ancestors:?}");

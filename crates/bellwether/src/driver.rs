@@ -276,8 +276,8 @@ impl Driver {
         // All that a node shows in a step it shows at once, whatever the disk does in between.
         self.record_at(now, What::Node(event));
         match event {
-            Event::View(view) => {
-                self.shared.known().view = view;
+            Event::Opinion(opinion) => {
+                self.shared.known().opinion = opinion;
             }
             Event::Link(turn) => {
                 let linked = &mut self.shared.known().linked;
@@ -325,8 +325,8 @@ impl Driver {
 
     /// The group that the node works in, who leads it, and which task that gave.
     fn served_by(&self) -> Option<(GroupId, NodeId, ElectionId)> {
-        let view = self.node.view();
-        Some((view.group?, view.normal_leader()?, self.node.task_in_place()?.made_by()))
+        let opinion = self.node.opinion();
+        Some((opinion.group?, opinion.normal_leader()?, self.node.task_in_place()?.made_by()))
     }
 
     fn service(&self) -> Option<Service> {

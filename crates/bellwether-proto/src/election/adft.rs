@@ -29,11 +29,11 @@ use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, 
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{FewCrashes, NoRecoveries, QuietEnd, Reliable, TSource};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `adft`.
 pub const SPEC: Spec = Spec {
@@ -159,9 +159,9 @@ impl Election for Adft {
         timers.min(self.alive_due).min(self.stage.deadline())
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         // (211) (212)
-        raynal::view((!self.stage.is_listening()).then(|| self.setup.roster.at(self.count.least())))
+        raynal::opinion((!self.stage.is_listening()).then(|| self.setup.roster.at(self.count.least())))
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -4,8 +4,8 @@
 use super::{Action, Actions, Election, Input, Setup, Spec, protocols};
 use crate::canonical::Form;
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 macro_rules! dispatch {
     ($($document:literal $module:ident::$name:ident = $tag:literal,)*) => {
@@ -64,9 +64,9 @@ macro_rules! dispatch {
                 }
             }
 
-            fn view(&self) -> View {
+            fn opinion(&self) -> Opinion {
                 match self {
-                    $(Self::$name(election) => election.view(),)*
+                    $(Self::$name(election) => election.opinion(),)*
                 }
             }
 

@@ -27,11 +27,11 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{ClocksAgree, Fifo, ReportsUnreachable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `async-bully`.
 pub const SPEC: Spec = Spec {
@@ -110,8 +110,8 @@ impl Election for AsyncBully {
         self.organiser.norm_due.min(self.halt_due)
     }
 
-    fn view(&self) -> View {
-        self.organiser.view()
+    fn opinion(&self) -> Opinion {
+        self.organiser.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

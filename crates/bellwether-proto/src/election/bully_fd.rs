@@ -27,13 +27,13 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{
     AccurateDetector, BoundedDelay, Fifo, NoDuplicates, NoPauses, Reliable, ReportsCrashes,
 };
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `bully-fd`.
 pub const SPEC: Spec = Spec {
@@ -108,8 +108,8 @@ impl Election for BullyFd {
         self.organiser.norm_due
     }
 
-    fn view(&self) -> View {
-        self.organiser.view()
+    fn opinion(&self) -> Opinion {
+        self.organiser.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

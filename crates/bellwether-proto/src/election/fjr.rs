@@ -37,11 +37,11 @@ use crate::cause::Cause;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
 use crate::link::ACQUAINTANCES_MAX;
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{NoRecoveries, OneReachesAll, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `fjr`.
 pub const SPEC: Spec = Spec {
@@ -217,8 +217,8 @@ impl Election for Fjr {
         timers.min().unwrap_or(Time::NEVER).min(self.beat_due).min(self.stage.deadline())
     }
 
-    fn view(&self) -> View {
-        raynal::view(self.leader())
+    fn opinion(&self) -> Opinion {
+        raynal::opinion(self.leader())
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

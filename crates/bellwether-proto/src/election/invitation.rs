@@ -39,11 +39,11 @@ use crate::cause::Cause;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{ClocksAgree, Fifo, NoDuplicates};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `invitation`.
 pub const SPEC: Spec = Spec {
@@ -251,8 +251,8 @@ impl Election for Invitation {
         self.calls.deadline().min(check).min(merge).min(self.silence_due)
     }
 
-    fn view(&self) -> View {
-        self.inviter.view()
+    fn opinion(&self) -> Opinion {
+        self.inviter.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

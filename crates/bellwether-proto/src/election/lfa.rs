@@ -27,11 +27,11 @@ use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, 
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{NoRecoveries, QuietEnd, StrongestReachesAll};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `lfa`.
 pub const SPEC: Spec = Spec {
@@ -132,8 +132,8 @@ impl Election for Lfa {
         self.timer.min(self.alive_due)
     }
 
-    fn view(&self) -> View {
-        raynal::view(Some(self.setup.roster.at(self.leader))) // (110) (111)
+    fn opinion(&self) -> Opinion {
+        raynal::opinion(Some(self.setup.roster.at(self.leader))) // (110) (111)
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -31,11 +31,11 @@ use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::kind::{Kind, Message};
 use crate::link::ACQUAINTANCES_MAX;
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{FewCrashes, MessagePattern, NoRecoveries, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `mmrt`.
 pub const SPEC: Spec = Spec {
@@ -211,9 +211,9 @@ impl Election for Mmrt {
         self.due
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         // (309) (310)
-        raynal::view((self.listening == 0).then(|| self.setup.roster.at(self.count.least())))
+        raynal::opinion((self.listening == 0).then(|| self.setup.roster.at(self.count.least())))
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

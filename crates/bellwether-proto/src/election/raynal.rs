@@ -20,9 +20,9 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::ident::{Incarnation, NodeId};
 use crate::link::ACQUAINTANCES_MAX;
+use crate::opinion::{Opinion, Status};
 use crate::roster::Roster;
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
 
 /// How long to wait for a sign of life before anything is known of a peer. The paper's α + 1 counts in abstract units;
 /// here a unit is a `step`. The repaired variants begin with what a network that keeps δ cannot exceed.
@@ -271,6 +271,6 @@ impl Counts {
 }
 
 /// Raynal's processes are always in normal operation, and form no groups.
-pub(super) fn view(leader: Option<NodeId>) -> View {
-    View { status: Status::Normal, leader, group: None }
+pub(super) fn opinion(leader: Option<NodeId>) -> Opinion {
+    Opinion { status: Status::Normal, leader, group: None }
 }

@@ -48,13 +48,13 @@ use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::{Opinion, Status};
 use crate::promise::Assumption::{
     self, AccurateDetector, BoundedDelay, ClocksAgree, Fifo, NoDuplicates, NoPauses, Reliable, ReportsCrashes,
 };
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
 
 /// The facts about `souto-bully`.
 pub const SPEC: Spec = Spec {
@@ -216,14 +216,14 @@ impl Election for SoutoBully {
         }
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         let (status, leader) = match self.phase {
             Phase::Down => (Status::Down, None),
             Phase::Probing { .. } | Phase::Halting { .. } => (Status::Election, None),
             Phase::BackedOff { .. } | Phase::Halted { .. } => (Status::Waiting, None),
             Phase::Normal { c } => (Status::Normal, Some(c)),
         };
-        View { status, leader, group: None }
+        Opinion { status, leader, group: None }
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -28,11 +28,11 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{ClocksAgree, Fifo, NoDuplicates};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `souto-invitation`.
 pub const SPEC: Spec = Spec {
@@ -191,8 +191,8 @@ impl Election for SoutoInvitation {
         look.min(merge).min(self.ask_due).min(self.leader_due).min(self.acks_until)
     }
 
-    fn view(&self) -> View {
-        self.inviter.view()
+    fn opinion(&self) -> Opinion {
+        self.inviter.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -183,7 +183,7 @@ impl Cluster {
                 }
                 Output::Tenure(Tenure::None) => self.give(id, Span::ZERO, Input::Released),
                 Output::Answer { outcome, .. } => self.answers.push(outcome),
-                Output::Event(Event::View(view)) if view.normal_leader() == Some(id) => {
+                Output::Event(Event::Opinion(opinion)) if opinion.normal_leader() == Some(id) => {
                     self.contended.insert(id);
                 }
                 Output::Persist(durable) => drop(self.disks.insert(id, durable)),

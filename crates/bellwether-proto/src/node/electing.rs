@@ -26,19 +26,19 @@ impl<E: Election> Node<E> {
         let named = self.shown.normal_leader();
         let mut actions = mem::take(&mut self.actions);
         let cause = election::decide(&mut self.election, now, input, (named, known), &mut actions);
-        // The view is shown before the messages go out: an observer sees the cause before the effects.
-        let view = self.election.view();
-        if view != self.shown {
-            self.shown = view;
-            out.push(Output::Event(Event::View(view)));
+        // The opinion is shown before the messages go out: an observer sees the cause before the effects.
+        let opinion = self.election.opinion();
+        if opinion != self.shown {
+            self.shown = opinion;
+            out.push(Output::Event(Event::Opinion(opinion)));
         }
         for action in actions.drain() {
             self.carry_out(now, action, out);
         }
         self.actions = actions;
         // After the election's messages: they make the others name whom this node names.
-        if view.normal_leader() != named {
-            self.lead(|leadership| leadership.name(now, view.normal_leader(), cause));
+        if opinion.normal_leader() != named {
+            self.lead(|leadership| leadership.name(now, opinion.normal_leader(), cause));
         }
         // What was formed is reorganized when all has been said that formed it.
         self.regroup(|_| {});
@@ -50,7 +50,7 @@ impl<E: Election> Node<E> {
                 self.relink(|history| history.send(now, to, Letter::Election(msg)));
             }
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
-            Action::Install(members) => out.push(Output::Event(Event::Members(members))),
+            Action::Install(members) => out.push(Output::Event(Event::ViewInstalled(members))),
             Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
             Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
             Action::Join { to, msg } => {

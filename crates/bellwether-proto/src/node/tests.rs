@@ -8,10 +8,10 @@ use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
+use crate::opinion::Status;
 use crate::release::Patience;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
-use crate::view::Status;
 use crate::wire::tests::{PER_ALGORITHM, Random, message_of};
 
 const DELTA: Span = Span::millis(10);
@@ -70,7 +70,7 @@ fn a_frame_of_an_earlier_incarnation_is_refused_and_answered() {
     }
     // Only the number of the next frame has moved.
     assert_eq!(rig.form().len(), form.len());
-    assert_eq!(rig.node.view().status, Status::Waiting);
+    assert_eq!(rig.node.opinion().status, Status::Waiting);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn an_election_message_that_was_overtaken_or_repeated_is_refused() {
         assert_eq!(rig.form(), form);
     }
     rig.receive(1, 1, 6, ldr(1, 1));
-    assert_eq!(rig.node.view().normal_leader(), Some(NodeId(1)));
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(1)));
     // A new incarnation counts anew.
     let outputs = rig.receive(1, 2, 1, halt(1, 2));
     assert!(!outputs.iter().any(|output| matches!(output, Output::Event(Event::Refused { .. }))));
@@ -174,7 +174,7 @@ fn election_messages_carry_the_beat_that_the_receiver_waits_for() {
     let outputs = rig.receive(2, 1, 2, Body::Election(AnyMsg::AsyncBully(Msg::Ack(t))));
     assert!(!outputs.is_empty());
     rig.receive(3, 1, 1, Body::Election(AnyMsg::AsyncBully(Msg::Rej(t))));
-    assert_eq!(rig.node.view().normal_leader(), Some(NodeId(1)));
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(1)));
     rig.now = rig.node.deadline().expect("Norm? is due") + TAU;
     let outputs = rig.input(Input::Deadline);
     let to_two = sends(&outputs, 2);
@@ -196,9 +196,9 @@ fn a_ride_is_a_sign_of_life() {
         rig.input(Input::Frame(frame));
         rig.advance(TAU);
     }
-    assert_eq!(rig.node.view().normal_leader(), Some(NodeId(1)));
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(1)));
     rig.advance(DELTA);
-    assert_ne!(rig.node.view().normal_leader(), Some(NodeId(1)), "it fell silent");
+    assert_ne!(rig.node.opinion().normal_leader(), Some(NodeId(1)), "it fell silent");
 }
 
 /// The peer's death is reported before its new incarnation's message is taken.
@@ -244,7 +244,7 @@ fn early_late_and_repeated_deadlines_are_harmless() {
         }
         rig.now = rig.now + Span::secs(1_000);
         rig.input(Input::Deadline);
-        assert_eq!(rig.node.view().normal_leader(), Some(NodeId(3)), "{kind:?}: alone, it leads");
+        assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(3)), "{kind:?}: alone, it leads");
     }
 }
 
@@ -498,7 +498,7 @@ impl Rig {
     }
 
     fn elid(&self) -> ElectionId {
-        self.node.view().group.expect("Stoller's nodes are in a group").0
+        self.node.opinion().group.expect("Stoller's nodes are in a group").0
     }
 
     fn form(&self) -> Vec<u64> {

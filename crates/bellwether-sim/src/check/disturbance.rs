@@ -5,7 +5,7 @@ use bellwether_proto::io::Event;
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 
 /// A few words for what befalls the group, if this does.
 pub(super) fn disturbance(known: &Known, event: &TraceEvent) -> Option<String> {

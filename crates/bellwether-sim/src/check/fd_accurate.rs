@@ -14,7 +14,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::{Known, Passage, index};
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct FdAccurate {
@@ -83,7 +83,7 @@ impl FdAccurate {
                 Some(watch) => self.judge(known, watcher, subject, watch),
                 None => self.unasked(now, watcher, subject),
             },
-            Event::View(_)
+            Event::Opinion(_)
             | Event::Group(_)
             | Event::Announced(_)
             | Event::GivenUp
@@ -91,7 +91,7 @@ impl FdAccurate {
             | Event::PlayDead
             | Event::PlayAlive
             | Event::Link(_)
-            | Event::Members(_)
+            | Event::ViewInstalled(_)
             | Event::Pending(_)
             | Event::Refused { .. } => {}
         }

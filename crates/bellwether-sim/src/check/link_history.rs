@@ -16,7 +16,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 
 use super::elected::Standing;
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::within::Within;
 use super::{Checker, Facts, Verdict, Violation};
 

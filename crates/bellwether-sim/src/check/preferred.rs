@@ -17,7 +17,7 @@ use super::disturbance::{disturbance, is_settled};
 use super::elected::Standing;
 use super::known::{Known, Passage};
 use super::led::c_l;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::within::Within;
 use super::{Checker, Facts, Preference, Verdict, Violation};
 

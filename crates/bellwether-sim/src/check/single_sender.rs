@@ -14,7 +14,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::{Known, index};
 use super::last_quarter::last_quarter;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct SingleSender {

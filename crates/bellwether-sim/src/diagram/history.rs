@@ -11,10 +11,10 @@ use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{self, Announcement};
 use bellwether_proto::message::{Kind, Layer};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::tenure::Command;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
-use bellwether_proto::view::View;
 
 /// What there is to draw.
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ pub(super) struct Lane {
 /// How a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
-    pub(super) view: View,
+    pub(super) opinion: Opinion,
     /// The leader that it announces.
     pub(super) announced: Option<NodeId>,
     pub(super) up: bool,
@@ -108,7 +108,7 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    pub(super) const DOWN: Self = Self { view: View::DOWN, announced: None, up: false, paused: false };
+    pub(super) const DOWN: Self = Self { opinion: Opinion::DOWN, announced: None, up: false, paused: false };
 }
 
 /// What happened at a node.
@@ -119,7 +119,7 @@ pub(super) enum Note {
     CameUp(Incarnation),
     Paused,
     Resumed,
-    Showed(View),
+    Showed(Opinion),
     Announced(Announcement),
     Suspected(NodeId),
     GivenUp,
@@ -171,7 +171,7 @@ pub(super) fn is_background(kind: Kind) -> bool {
 impl History {
     /// The leader of a node in that condition.
     pub(super) fn leader(&self, condition: &Condition) -> Option<NodeId> {
-        if self.announces { condition.announced } else { condition.view.normal_leader() }
+        if self.announces { condition.announced } else { condition.opinion.normal_leader() }
     }
 
     /// The story of a trace of these many nodes, whose ids are 1 to that.
@@ -316,10 +316,10 @@ impl Telling {
 
     fn reported(&mut self, at: Time, node: NodeId, event: Event) {
         let note = match event {
-            Event::View(view) => {
-                self.now[lane(node)].view = view;
+            Event::Opinion(opinion) => {
+                self.now[lane(node)].opinion = opinion;
                 self.condition(at, node);
-                Note::Showed(view)
+                Note::Showed(opinion)
             }
             Event::Announced(announced) => {
                 self.history.announces = true;
@@ -337,7 +337,7 @@ impl Telling {
                 Some(note) => note,
                 None => return, // That a task is in place shows in the status.
             },
-            Event::Link(_) | Event::Members(_) | Event::Pending(_) => return,
+            Event::Link(_) | Event::ViewInstalled(_) | Event::Pending(_) => return,
             Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
         };
         self.step.changed = true;

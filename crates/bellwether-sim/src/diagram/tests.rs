@@ -7,9 +7,9 @@ use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::message::Kind;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 
 use super::history::{History, Weight};
 use super::layout::{Content, Label, Layout};
@@ -38,7 +38,7 @@ fn received(ms: u64, msg: MsgRef) -> TraceEvent {
 }
 
 fn shows(ms: u64, node: u32, status: Status) -> TraceEvent {
-    at(ms, node, What::Node(Event::View(View { status, ..View::DOWN })))
+    at(ms, node, What::Node(Event::Opinion(Opinion { status, ..Opinion::DOWN })))
 }
 
 #[test]

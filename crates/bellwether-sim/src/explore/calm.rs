@@ -17,10 +17,11 @@ use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Input, Outbox, Output};
 use bellwether_proto::leadership::LeadershipMsg;
+use bellwether_proto::members::Members;
 use bellwether_proto::message::{Body, Frame, Layer};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Members, View};
 
 use super::bounds::Bounds;
 use super::broken::Breach;
@@ -32,7 +33,7 @@ use super::state::{Cargo, Content, Host, Letter, Scratch, State, up};
 use super::system::{System, index_of};
 use super::table::Table;
 use super::together::Pace;
-use crate::check::{self, Standing, Views};
+use crate::check::{self, Opinions, Standing};
 use crate::run::facts;
 use crate::scenario::index;
 
@@ -517,8 +518,8 @@ impl<'a, E: Election> Calm<'a, E> {
     }
 }
 
-impl<E: Election> Views for Calm<'_, E> {
-    fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+impl<E: Election> Opinions for Calm<'_, E> {
+    fn up(&self) -> impl Iterator<Item = (NodeId, Opinion)> {
         up(self.hosts.iter())
     }
 
@@ -526,8 +527,8 @@ impl<E: Election> Views for Calm<'_, E> {
         self.hosts.get(index(id)).is_some_and(Host::is_there)
     }
 
-    fn view(&self, id: NodeId) -> View {
-        self.hosts.get(index(id)).map_or(View::DOWN, Host::view)
+    fn opinion(&self, id: NodeId) -> Opinion {
+        self.hosts.get(index(id)).map_or(Opinion::DOWN, Host::opinion)
     }
 
     fn task(&self, id: NodeId) -> Option<TaskDigest> {

@@ -6,10 +6,10 @@ use bellwether_proto::io::Event;
 use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Message;
 use bellwether_proto::node::Node;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::tenure::{Tenure, Ticket};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
-use bellwether_proto::view::{Status, View};
 
 use super::oracle::Oracle;
 use super::state::{Cargo, Host, Letter, State};
@@ -62,7 +62,7 @@ impl Teller {
         for host in &state.hosts {
             self.record(state, host.index(), What::Recover);
             self.record(state, host.index(), What::Persist(Written::from(&host.disk)));
-            self.record(state, host.index(), What::Node(Event::View(host.view())));
+            self.record(state, host.index(), What::Node(Event::Opinion(host.opinion())));
         }
         self.settled(state);
         for letter in &state.letters {
@@ -235,17 +235,23 @@ fn of_tenure(node: NodeId, tenure: Tenure) -> Option<String> {
 
 fn in_words(node: NodeId, event: Event) -> Option<String> {
     match event {
-        Event::View(View { leader: Some(leader), status: Status::Reorganizing, .. }) if leader == node => {
+        Event::Opinion(Opinion { leader: Some(leader), status: Status::Reorganizing, .. })
+            if leader == node =>
+        {
             Some(format!("{node} reorganizes its group"))
         }
-        Event::View(View { leader: Some(leader), status: Status::Reorganizing, .. }) => {
+        Event::Opinion(Opinion { leader: Some(leader), status: Status::Reorganizing, .. }) => {
             Some(format!("{node} is reorganized by {leader}"))
         }
-        Event::View(View { leader: Some(leader), .. }) if leader == node => Some(format!("{node} leads")),
-        Event::View(View { leader: Some(leader), .. }) => Some(format!("{node} follows {leader}")),
-        Event::View(View { status: Status::Election, .. }) => Some(format!("{node} holds an election")),
-        Event::View(View { status: Status::Waiting, .. }) => Some(format!("{node} waits for an outcome")),
-        Event::View(View { status, .. }) => Some(format!("{node} is {status} and names nobody")),
+        Event::Opinion(Opinion { leader: Some(leader), .. }) if leader == node => {
+            Some(format!("{node} leads"))
+        }
+        Event::Opinion(Opinion { leader: Some(leader), .. }) => Some(format!("{node} follows {leader}")),
+        Event::Opinion(Opinion { status: Status::Election, .. }) => Some(format!("{node} holds an election")),
+        Event::Opinion(Opinion { status: Status::Waiting, .. }) => {
+            Some(format!("{node} waits for an outcome"))
+        }
+        Event::Opinion(Opinion { status, .. }) => Some(format!("{node} is {status} and names nobody")),
         Event::Link(turn) => {
             let how = if turn.is_up() { "up" } else { "down" };
             Some(format!("{node}'s link to {} is {how}", turn.peer))

@@ -62,7 +62,7 @@ pub type Fault<E> = fn(NodeId, Output<<E as Election>::Msg>) -> Option<Output<<E
 pub struct Reductions {
     /// Messages to a node that is down and may not come back are gone at once. Such a node never takes a step again, so
     /// that all that the arrival of a message there can do is to remove the message, now or later. No node sees the
-    /// difference, and only nodes' views and steps are judged.
+    /// difference, and only nodes' opinions and steps are judged.
     pub dead_letters: bool,
 }
 

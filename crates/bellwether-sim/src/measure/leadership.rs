@@ -49,8 +49,8 @@ pub(super) struct Leadership {
 /// Where nodes say who leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Says {
-    /// In the views of their elections.
-    Views,
+    /// In the opinions of their elections.
+    Opinions,
     /// In their announcements: an agent's election may name somebody before that is settled.
     Announcements,
 }
@@ -67,12 +67,12 @@ struct Up {
 impl Leadership {
     /// As the scenario's nodes say it.
     pub(super) fn of(scenario: &Scenario) -> Self {
-        let says = if scenario.agent { Says::Announcements } else { Says::Views };
+        let says = if scenario.agent { Says::Announcements } else { Says::Opinions };
         Self { says, ..Self::of_elections(scenario.nodes) }
     }
 
     fn of_elections(nodes: u32) -> Self {
-        Self { says: Says::Views, nodes: vec![None; nodes as usize] }
+        Self { says: Says::Opinions, nodes: vec![None; nodes as usize] }
     }
 
     /// True if the event has to do with who leads.
@@ -87,8 +87,8 @@ impl Leadership {
                     up.paused = event.what == What::Pause;
                 }
             }
-            (What::Node(Event::View(view)), Says::Views) => {
-                *node = Some(Up { incarnation, names: view.normal_leader(), paused: false });
+            (What::Node(Event::Opinion(opinion)), Says::Opinions) => {
+                *node = Some(Up { incarnation, names: opinion.normal_leader(), paused: false });
             }
             (What::Node(Event::Announced(announced)), Says::Announcements) => {
                 *node = Some(Up { incarnation, names: announced.leader, paused: false });

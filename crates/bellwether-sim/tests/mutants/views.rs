@@ -7,11 +7,11 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event};
 use bellwether_proto::link::history::Carried;
 use bellwether_proto::message::{Body, Frame, Letter};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::View;
 use bellwether_sim::check::Judge;
 use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
@@ -61,8 +61,11 @@ pub(super) fn view_agree_notices_a_member_that_some_leave_out() {
 pub(super) fn one_leader_per_view_notices_a_follower_that_leads_too() {
     struct Vain;
     impl Bug<Msg> for Vain {
-        fn shows(me: NodeId, view: View) -> View {
-            View { leader: view.leader.map(|leader| if me == NodeId(3) { me } else { leader }), ..view }
+        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+            Opinion {
+                leader: opinion.leader.map(|leader| if me == NodeId(3) { me } else { leader }),
+                ..opinion
+            }
         }
     }
     let scenario = scenario();

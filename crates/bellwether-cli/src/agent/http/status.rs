@@ -54,10 +54,10 @@ impl From<&Status> for schema::Status {
             up_since_us: rfc3339::micros(status.up_since),
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
-            view: schema::View {
-                status: status.view.status.name().to_owned(),
-                leader: status.view.leader.map(|id| id.0),
-                group: status.view.group.map(|group| group.to_string()),
+            opinion: schema::Opinion {
+                status: status.opinion.status.name().to_owned(),
+                leader: status.opinion.leader.map(|id| id.0),
+                group: status.opinion.group.map(|group| group.to_string()),
             },
             leader: status.leader.into(),
         }

@@ -12,10 +12,10 @@ use crate::election::{
 };
 use crate::ident::{Incarnation, NodeId};
 use crate::kind::Message;
+use crate::opinion::Status;
 use crate::promise::Assumption;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
-use crate::view::Status;
 
 const NODES: u32 = 4;
 const STEPS: u32 = 600;
@@ -215,8 +215,8 @@ impl Walk {
 
     /// As the peer shows itself.
     fn standing(&self, peer: NodeId) -> Standing {
-        let view = self.nodes[peer.0 as usize - 1].view();
-        Standing { view: view.group, dead: view.status == Status::Dead }
+        let opinion = self.nodes[peer.0 as usize - 1].opinion();
+        Standing { view: opinion.group, dead: opinion.status == Status::Dead }
     }
 
     fn below(&mut self, bound: u32) -> u32 {

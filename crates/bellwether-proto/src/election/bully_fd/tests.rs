@@ -5,8 +5,8 @@ use crate::election::Variant;
 use crate::election::stoller::Membership::{Member, Stranger};
 use crate::election::stoller::Msg::{Ack, Halt, Ldr, NormQ, NotNorm, Rej};
 use crate::election::stoller::rig::{self, TAU, id, old_incarnation, send, t};
+use crate::opinion::Status;
 use crate::time::Span;
-use crate::view::Status;
 use Action::{Start, StopAll};
 
 type Rig = rig::Rig<BullyFd>;
@@ -127,9 +127,9 @@ fn ldr_counts_only_while_waiting_for_that_election() {
     assert_eq!(two.leader(), Some(1), "E-ST2");
     for prepare in [Rig::elec1, Rig::elec2, Rig::following, Rig::leading] {
         let mut two = prepare();
-        let before = two.election.view();
+        let before = two.election.opinion();
         two.message(1, Ldr(t(1, 1)));
-        assert_eq!((two.did.as_slice(), two.election.view()), ([].as_slice(), before));
+        assert_eq!((two.did.as_slice(), two.election.opinion()), ([].as_slice(), before));
     }
 }
 
@@ -258,11 +258,11 @@ impl Rig {
 #[test]
 fn nobody_speaks_for_another_organiser() {
     let mut two = Rig::up(2, 4);
-    let before = two.election.view();
+    let before = two.election.opinion();
     for forged in [Halt(t(3, 9)), Ldr(t(3, 9)), NormQ(t(3, 9), 1, Member)] {
         two.message(1, forged);
         assert_eq!(two.did, [], "{forged:?}");
-        assert_eq!(two.election.view(), before, "{forged:?}");
+        assert_eq!(two.election.opinion(), before, "{forged:?}");
     }
 }
 

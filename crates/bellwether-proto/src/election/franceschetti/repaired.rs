@@ -26,8 +26,9 @@ use crate::election::{Action, Actions, Input, Primary, Setup, Standing};
 use crate::group::Formation;
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::link::history::Pace;
+use crate::members::Members;
+use crate::opinion::{Opinion, Status};
 use crate::time::{Span, Time};
-use crate::view::{Members, Status, View};
 
 /// The state of one node. Nodes are known by rank: a lower one is lighter.
 #[derive(Clone, Debug)]
@@ -150,7 +151,7 @@ impl Repaired {
         self.settle(now, out);
         self.tell_memory(out);
         if let Some((view, members)) = worked
-            && self.view().normal_leader() != Some(view.0.node)
+            && self.opinion().normal_leader() != Some(view.0.node)
         {
             out.because(self.why_ended(view, members));
         }
@@ -163,19 +164,19 @@ impl Repaired {
     }
 
     /// A node relies on its view only if it is linked with enough nodes that are in it, and with its leader.
-    pub(super) fn view(&self) -> View {
+    pub(super) fn opinion(&self) -> Opinion {
         if self.dead {
-            return View { status: Status::Dead, leader: None, group: None };
+            return Opinion { status: Status::Dead, leader: None, group: None };
         }
         let with_me = 1 + self.others().filter(|j| self.shares_view(*j)).count();
         let (group, leader) = (Some(self.view), Some(self.leader));
         let led = self.leads() || self.setup.roster.rank(self.leader).is_some_and(|j| self.shares_view(j));
         if !led || !self.setup.choices.primary.admits(with_me, self.setup.roster.size()) {
-            return View { status: Status::Waiting, leader: None, group };
+            return Opinion { status: Status::Waiting, leader: None, group };
         }
         match self.service {
-            Service::In => View { status: Status::Normal, leader, group },
-            Service::Out | Service::Reorganizing => View { status: Status::Reorganizing, leader, group },
+            Service::In => Opinion { status: Status::Normal, leader, group },
+            Service::Out | Service::Reorganizing => Opinion { status: Status::Reorganizing, leader, group },
         }
     }
 

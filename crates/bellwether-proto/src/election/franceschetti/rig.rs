@@ -12,9 +12,10 @@ use crate::election::{
     Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
 };
 use crate::ident::{Incarnation, NodeId};
+use crate::members::Members;
+use crate::opinion::{Opinion, Status};
 use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
-use crate::view::{Members, Status, View};
 
 pub(in crate::election) struct Rig<E> {
     pub(in crate::election) nodes: Vec<E>,
@@ -206,17 +207,17 @@ impl<E: Election<Msg = Msg>> Rig<E> {
         self.mend(&were);
     }
 
-    pub(in crate::election) fn view(&self, node: u32) -> View {
-        self.nodes[node as usize - 1].view()
+    pub(in crate::election) fn opinion(&self, node: u32) -> Opinion {
+        self.nodes[node as usize - 1].opinion()
     }
 
     pub(in crate::election) fn is_dead(&self, node: u32) -> bool {
-        self.view(node).status == Status::Dead
+        self.opinion(node).status == Status::Dead
     }
 
     /// Whom each of these nodes follows, if it is in service.
     pub(in crate::election) fn leaders(&self, nodes: &[u32]) -> Vec<Option<u32>> {
-        nodes.iter().map(|node| self.view(*node).normal_leader().map(|leader| leader.0)).collect()
+        nodes.iter().map(|node| self.opinion(*node).normal_leader().map(|leader| leader.0)).collect()
     }
 
     pub(in crate::election) fn take_said(&mut self) -> Vec<String> {

@@ -18,13 +18,13 @@ fn a_link_that_breaks_under_a_send_does_not_bring_an_older_view_back() {
     });
     assert_eq!(turns.filter(broken).count(), 1, "the link was full");
     let names = outputs.iter().filter_map(|output| match output {
-        Output::Event(Event::View(view)) => Some(view.leader),
+        Output::Event(Event::Opinion(opinion)) => Some(opinion.leader),
         _ => None,
     });
     assert_eq!(names.collect::<Vec<_>>(), [Some(NodeId(2)), Some(NodeId(1))], "in the order of the election");
     let announced = outputs.iter().filter_map(announced).chain(pair.announced_within(Span::secs(3))).last();
     assert_eq!(announced, Some(Some(NodeId(1))), "it names itself since its link broke");
-    assert_eq!(pair.nodes[0].view().leader, Some(NodeId(1)));
+    assert_eq!(pair.nodes[0].opinion().leader, Some(NodeId(1)));
 }
 
 /// Names its peer while the link to it is up, and floods it once; names itself otherwise.
@@ -76,8 +76,8 @@ impl Election for Flooder {
         self.floods_at
     }
 
-    fn view(&self) -> View {
-        View { status: Status::Normal, leader: self.leader, group: None }
+    fn opinion(&self) -> Opinion {
+        Opinion { status: Status::Normal, leader: self.leader, group: None }
     }
 
     fn canonical(&self, _: Time, _: &mut Form) {}

@@ -17,7 +17,7 @@ fn started(me: u32) -> Rig {
 }
 
 fn leader(rig: &Rig) -> Option<u32> {
-    rig.node.view().normal_leader().map(|leader| leader.0)
+    rig.node.opinion().normal_leader().map(|leader| leader.0)
 }
 
 fn refused(from: u32, why: Refusal) -> Output<AnyMsg> {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::Time;
-use bellwether_proto::view::View;
 
 use super::{Attempt, Label, Side, block};
 use crate::diagram::frame::{LEADER_BAND, LEADING, SMALL, small};
@@ -96,7 +96,7 @@ impl Attempt<'_> {
                 let mut within = story.conditions.iter().filter(|(at, _)| before < *at && *at < after);
                 let Some((_, condition)) = within.next_back() else { continue };
                 let here = notes.entry((lane, row + 1)).or_default();
-                let rank = rank_of(&Note::Showed(condition.view));
+                let rank = rank_of(&Note::Showed(condition.opinion));
                 if condition.up && !here.iter().any(|(other, _)| *other == rank || *other == 0) {
                     here.push((rank, self.standing(NodeId(lane as u32 + 1), condition)));
                 }
@@ -107,9 +107,9 @@ impl Attempt<'_> {
     /// Who leads, as a node sees it.
     fn standing(&self, node: NodeId, condition: &Condition) -> String {
         if !self.content.history.announces {
-            return words::shown(node, &condition.view, false);
+            return words::shown(node, &condition.opinion, false);
         }
-        let announced = View { leader: condition.announced, ..condition.view };
+        let announced = Opinion { leader: condition.announced, ..condition.opinion };
         words::shown(node, &announced, false)
     }
 

@@ -1,8 +1,8 @@
 //! The lanes: a band in the colour of a node's status, and what happened to it.
 
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::time::Time;
-use bellwether_proto::view::Status;
 
 use super::Painter;
 use crate::diagram::frame::{BAND, LEADER_BAND};
@@ -13,7 +13,7 @@ use crate::svg::Px;
 
 /// The class of a band.
 pub(in crate::diagram) fn band_class(history: &History, condition: &Condition) -> &'static str {
-    match (condition.view.status, history.leader(condition)) {
+    match (condition.opinion.status, history.leader(condition)) {
         (Status::Normal, None) => UNLED,
         (status, _) => status.name(),
     }

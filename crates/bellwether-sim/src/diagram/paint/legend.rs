@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bellwether_proto::view::Status;
+use bellwether_proto::opinion::Status;
 
 use super::lanes::{UNLED, band_class};
 use crate::diagram::frame::{Frame, SMALL, small};
@@ -236,5 +236,5 @@ fn left_out(content: Content<'_>) -> String {
 
 fn groups_occur(history: &History) -> bool {
     let mut conditions = history.lanes.iter().flat_map(|lane| &lane.conditions);
-    conditions.any(|(_, condition)| condition.view.group.is_some())
+    conditions.any(|(_, condition)| condition.opinion.group.is_some())
 }
