@@ -41,7 +41,7 @@ use crate::roster::Roster;
 use crate::time::{Span, Time};
 
 pub use crate::link::Peers;
-pub use crate::link::history::Standing;
+pub use crate::link::history::Membership;
 pub use crate::spec::{Channels, GivesWay, InAgent, Mode, Spec, Variant};
 pub use crate::time::Timing;
 pub use any::{AnyElection, AnyMsg, Protocol};
@@ -223,7 +223,7 @@ pub enum Input<M> {
         /// The peer at the other end.
         peer: NodeId,
         /// How the peer stands, if the link is up.
-        up: Option<Standing>,
+        up: Option<Membership>,
     },
     /// The deadline was reached.
     Deadline,
@@ -292,7 +292,7 @@ pub enum Action<M> {
         count: u64,
     },
     /// From now on, tell this to the peers at the other end of the node's consistent links.
-    Stand(Standing),
+    Stand(Membership),
     /// The node's view has these members.
     Install(Members),
     /// Whether the node remembers any message about a change of its view.

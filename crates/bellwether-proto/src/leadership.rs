@@ -114,7 +114,7 @@ pub(crate) struct Leadership {
     count: u64,
     /// The node that the election names.
     named: Option<NodeId>,
-    standing: Standing,
+    role: Role,
     /// Counts the claims. The upper half is this node's incarnation, so that what answers a claim of an earlier one
     /// is void.
     round: u64,
@@ -130,7 +130,7 @@ pub(crate) struct Leadership {
 }
 
 #[derive(Clone, Debug)]
-enum Standing {
+enum Role {
     /// Another is named, or nobody.
     Following,
     /// Named, and asking the others.
@@ -158,7 +158,7 @@ impl Leadership {
             sayings: Sayings::default(),
             count: 0,
             named: None,
-            standing: Standing::Following,
+            role: Role::Following,
             round: incarnation.0 << 32,
             shown: None,
             cause: Cause::Started,
@@ -179,17 +179,17 @@ impl Leadership {
     }
 
     pub(crate) fn deadline(&self) -> Time {
-        match &self.standing {
-            Standing::Following | Standing::Aside => Time::NEVER,
-            Standing::Claiming { until, .. } => *until,
-            Standing::Leading { poll_due, .. } => *poll_due,
+        match &self.role {
+            Role::Following | Role::Aside => Time::NEVER,
+            Role::Claiming { until, .. } => *until,
+            Role::Leading { poll_due, .. } => *poll_due,
         }
     }
 
     /// Whether leadership could be handed to that member now.
     pub(crate) fn may_hand_over(&self, now: Time, to: NodeId) -> Result<(), Reluctance> {
-        match self.standing {
-            Standing::Leading { .. } => {}
+        match self.role {
+            Role::Leading { .. } => {}
             _ => return Err(Reluctance::NotLeading),
         }
         if !self.terms.hands_over {
@@ -208,7 +208,7 @@ impl Leadership {
 
     /// Whether this node does not stand.
     pub(crate) fn is_aside(&self) -> bool {
-        matches!(self.standing, Standing::Aside)
+        matches!(self.role, Role::Aside)
     }
 
     /// Whether nobody can be spoken with.
@@ -228,7 +228,7 @@ impl Leadership {
 
     /// The election names another than before.
     pub(crate) fn name(&mut self, now: Time, named: Option<NodeId>, cause: Cause) {
-        if matches!(self.standing, Standing::Aside) {
+        if matches!(self.role, Role::Aside) {
             return; // What an election that is not taken part in names means nothing.
         }
         let before = core::mem::replace(&mut self.named, named).filter(|led| Some(*led) != named);
@@ -238,7 +238,7 @@ impl Leadership {
             self.changes_because(cause);
         }
         if named == Some(self.me) {
-            if matches!(self.standing, Standing::Following) {
+            if matches!(self.role, Role::Following) {
                 self.claim(now);
             }
             return;
@@ -254,7 +254,7 @@ impl Leadership {
         }
         let next = self.successor(now);
         self.tell_all(LeadershipMsg::Aside { next });
-        self.standing = Standing::Aside;
+        self.role = Role::Aside;
         // Whom it followed it follows still.
         self.named = self.shown.map(|(leader, _)| leader).filter(|leader| *leader != self.me);
         self.follow();
@@ -264,13 +264,13 @@ impl Leadership {
 
     /// A leader that goes knows best who is next: the others need not find out.
     fn successor(&self, now: Time) -> Option<NodeId> {
-        let may_tell = self.terms.hands_over && matches!(self.standing, Standing::Leading { .. });
+        let may_tell = self.terms.hands_over && matches!(self.role, Role::Leading { .. });
         may_tell.then(|| self.linked.successor(now, self.patience())).flatten()
     }
 
     /// It stands again.
     pub(crate) fn stand(&mut self) {
-        self.standing = Standing::Following;
+        self.role = Role::Following;
         self.named = None;
     }
 
@@ -296,21 +296,21 @@ impl Leadership {
         if !self.linked.link(now, peer) {
             return; // Nobody has so many; one more voice can wait.
         }
-        match &mut self.standing {
-            Standing::Claiming { missing, .. } => {
+        match &mut self.role {
+            Role::Claiming { missing, .. } => {
                 missing.insert(peer);
                 let msg = LeadershipMsg::Claim { round: self.round };
                 self.steps.push(Step::Send(peer, msg));
             }
-            Standing::Leading { epoch, .. } => {
+            Role::Leading { epoch, .. } => {
                 let msg = LeadershipMsg::Lead { round: self.round, epoch: *epoch };
                 self.steps.push(Step::Send(peer, msg));
             }
-            Standing::Aside => {
+            Role::Aside => {
                 self.steps.push(Step::Send(peer, LeadershipMsg::Aside { next: None }));
                 self.heed(peer);
             }
-            Standing::Following => self.heed(peer),
+            Role::Following => self.heed(peer),
         }
     }
 
@@ -322,7 +322,7 @@ impl Leadership {
             self.epochs.see(self.epochs.largest().saturating_add(1), Some(peer));
         }
         self.need_not_answer(now, peer);
-        if matches!(self.standing, Standing::Aside) && self.named == Some(peer) {
+        if matches!(self.role, Role::Aside) && self.named == Some(peer) {
             self.named = None;
             self.cause = Cause::Gone(peer);
             self.follow();
@@ -395,13 +395,13 @@ impl Leadership {
     }
 
     pub(crate) fn wake(&mut self, now: Time) {
-        match &mut self.standing {
-            Standing::Claiming { until, .. } if *until <= now => self.settle(now),
-            Standing::Leading { poll_due, outdone: true, .. } if *poll_due <= now => {
+        match &mut self.role {
+            Role::Claiming { until, .. } if *until <= now => self.settle(now),
+            Role::Leading { poll_due, outdone: true, .. } if *poll_due <= now => {
                 self.cause = Cause::Merged;
                 self.lead(now);
             }
-            Standing::Leading { epoch, poll_due, .. } if *poll_due <= now => {
+            Role::Leading { epoch, poll_due, .. } if *poll_due <= now => {
                 let epoch = *epoch;
                 *poll_due = now + self.terms.period * POLL_PERIODS;
                 self.round += 1;
@@ -414,10 +414,10 @@ impl Leadership {
     /// This node did not run for so long that the others have given it up. It may lead once they agree again; if it settled
     /// what it had begun, or went on as if nothing had happened, it would lead beside the present leader.
     pub(crate) fn overslept(&mut self, now: Time) {
-        match self.standing {
-            Standing::Claiming { .. } => {}
-            Standing::Leading { .. } => self.cause = Cause::Silent(self.me),
-            Standing::Following | Standing::Aside => return,
+        match self.role {
+            Role::Claiming { .. } => {}
+            Role::Leading { .. } => self.cause = Cause::Silent(self.me),
+            Role::Following | Role::Aside => return,
         }
         self.cease();
         self.claim(now);
@@ -429,7 +429,7 @@ impl Leadership {
         self.round += 1;
         let silent = self.silent_leader(now);
         let missing: BTreeSet<NodeId> = self.linked.ids().copied().filter(|id| Some(*id) != silent).collect();
-        self.standing = Standing::Claiming { missing, until: now + self.terms.settle };
+        self.role = Role::Claiming { missing, until: now + self.terms.settle };
         self.tell_all(LeadershipMsg::Claim { round: self.round });
         // Whom the leader of before chose is alone: the disk can work while the others answer.
         if matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..)) && self.epochs.set_aside() {
@@ -451,7 +451,7 @@ impl Leadership {
     }
 
     fn need_not_answer(&mut self, now: Time, peer: NodeId) {
-        if let Standing::Claiming { missing, .. } = &mut self.standing
+        if let Role::Claiming { missing, .. } = &mut self.role
             && missing.remove(&peer)
         {
             self.settle_if_all_agree(now);
@@ -460,11 +460,9 @@ impl Leadership {
 
     fn settle_if_all_agree(&mut self, now: Time) {
         let earliest = self.earliest;
-        match &mut self.standing {
-            Standing::Claiming { missing, until } if missing.is_empty() && now < earliest => {
-                *until = earliest
-            }
-            Standing::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
+        match &mut self.role {
+            Role::Claiming { missing, until } if missing.is_empty() && now < earliest => *until = earliest,
+            Role::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
             _ => {}
         }
     }
@@ -474,7 +472,7 @@ impl Leadership {
         match self.preferred(now) {
             Some(to) => {
                 // Should nothing come of it, it is time to look again only in a while.
-                if let Standing::Claiming { until, .. } = &mut self.standing {
+                if let Role::Claiming { until, .. } = &mut self.role {
                     *until = now + self.terms.settle;
                 }
                 self.hand_over(now, to);
@@ -486,7 +484,7 @@ impl Leadership {
     fn lead(&mut self, now: Time) {
         let epoch = self.epochs.begin(self.me);
         let poll_due = now + self.terms.period * POLL_PERIODS;
-        self.standing = Standing::Leading { epoch, since: now, poll_due, outdone: false };
+        self.role = Role::Leading { epoch, since: now, poll_due, outdone: false };
         self.keep_epoch();
         self.round += 1;
         self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
@@ -519,7 +517,7 @@ impl Leadership {
         // It has taken what it was handed.
         self.declined = self.declined.filter(|(to, _)| *to != from);
         self.epochs.see(epoch, Some(from));
-        if matches!(self.standing, Standing::Aside) {
+        if matches!(self.role, Role::Aside) {
             self.choose(now, from, epoch);
         }
         self.heed(from);
@@ -552,7 +550,7 @@ impl Leadership {
     fn on_epoch_seen(&mut self, now: Time, seen: u64, of: Option<NodeId>) {
         self.epochs.see(seen, of);
         let (largest, period) = (self.epochs.largest(), self.terms.period);
-        let Standing::Leading { epoch, since, poll_due, outdone } = &mut self.standing else { return };
+        let Role::Leading { epoch, since, poll_due, outdone } = &mut self.role else { return };
         if largest > *epoch || seen == *epoch && of.is_some_and(|of| of != self.me) {
             *outdone = true;
             *poll_due = (*poll_due).min(*since + period);
@@ -562,10 +560,10 @@ impl Leadership {
 
     /// Leadership has been agreed to, or is still.
     fn on_follow(&mut self, now: Time, from: NodeId) {
-        match self.standing {
-            Standing::Claiming { .. } => self.need_not_answer(now, from),
-            Standing::Leading { .. } => self.consider_yielding(now),
-            Standing::Following | Standing::Aside => {}
+        match self.role {
+            Role::Claiming { .. } => self.need_not_answer(now, from),
+            Role::Leading { .. } => self.consider_yielding(now),
+            Role::Following | Role::Aside => {}
         }
     }
 
@@ -582,7 +580,7 @@ impl Leadership {
         self.sayings.forget(from);
         if self.shown.is_some_and(|(leader, _)| leader == from) {
             self.changes_because(Cause::Outranked(from));
-            if matches!(self.standing, Standing::Aside) {
+            if matches!(self.role, Role::Aside) {
                 self.named = None;
             }
             self.show(None);
@@ -592,11 +590,11 @@ impl Leadership {
     /// Whether this node agrees with what that member says of itself. A node that is aside agrees to every claim, but
     /// follows only one leader: if it told each of two leaders the other's epoch, both would go on outdoing each other.
     fn goes_along(&self, who: NodeId, says: Says) -> bool {
-        match (&self.standing, says) {
-            (Standing::Aside, Says::Claims { .. }) => true,
-            (Standing::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
-            (Standing::Following, _) => self.named == Some(who),
-            (Standing::Claiming { .. } | Standing::Leading { .. }, _) => false,
+        match (&self.role, says) {
+            (Role::Aside, Says::Claims { .. }) => true,
+            (Role::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
+            (Role::Following, _) => self.named == Some(who),
+            (Role::Claiming { .. } | Role::Leading { .. }, _) => false,
         }
     }
 
@@ -611,18 +609,18 @@ impl Leadership {
             _ => {}
         }
         self.sayings.agree(who);
-        let priority = if matches!(self.standing, Standing::Aside) { 0 } else { self.terms.priority };
+        let priority = if matches!(self.role, Role::Aside) { 0 } else { self.terms.priority };
         let (epoch, of, count) = (self.epochs.largest(), self.epochs.of(), self.count);
         self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority, count }));
     }
 
     /// This node leads or claims no more.
     fn cease(&mut self) {
-        if let Standing::Leading { .. } = self.standing {
+        if let Role::Leading { .. } = self.role {
             self.tell_all(LeadershipMsg::Cede);
         }
-        if !matches!(self.standing, Standing::Aside) {
-            self.standing = Standing::Following;
+        if !matches!(self.role, Role::Aside) {
+            self.role = Role::Following;
         }
     }
 

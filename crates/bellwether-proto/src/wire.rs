@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::fnv1a;
 use crate::election::{AnyMsg, protocols};
 use crate::ident::{Incarnation, NodeId, WatchNo};
-use crate::link::history::{Carried, HistoryMsg, Standing};
+use crate::link::history::{Carried, HistoryMsg, Membership};
 use crate::message::{Body, Frame, Joining, Letter};
 
 /// The version of the format that this code writes and reads.
@@ -109,7 +109,7 @@ struct OnLink {
     no: u64,
     echo: u64,
     taken: u64,
-    standing: Standing,
+    membership: Membership,
     nth: u64,
 }
 
@@ -160,9 +160,9 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
 }
 
 fn append_history(bytes: Vec<u8>, msg: &HistoryMsg<Letter<AnyMsg>>) -> Vec<u8> {
-    let HistoryMsg { to, seen, no, echo, taken, standing, ref carries } = *msg;
+    let HistoryMsg { to, seen, no, echo, taken, membership, ref carries } = *msg;
     let nth = carries.as_ref().map_or(0, |carried| carried.nth);
-    let bytes = append(bytes, &OnLink { to, seen, no, echo, taken, standing, nth });
+    let bytes = append(bytes, &OnLink { to, seen, no, echo, taken, membership, nth });
     match carries {
         Some(Carried { msg: Letter::Election(msg), .. }) => {
             append_election(append(bytes, &election_tag(msg)), msg)
@@ -222,7 +222,7 @@ fn take_join(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
 }
 
 fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
-    let (OnLink { to, seen, no, echo, taken, standing, nth }, rest) = take(bytes, "link message")?;
+    let (OnLink { to, seen, no, echo, taken, membership, nth }, rest) = take(bytes, "link message")?;
     let (carries, rest) = match nth {
         0 => (None, rest),
         nth => {
@@ -234,7 +234,7 @@ fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
             (Some(Carried { nth, msg }), rest)
         }
     };
-    let msg = HistoryMsg { to, seen, no, echo, taken, standing, carries };
+    let msg = HistoryMsg { to, seen, no, echo, taken, membership, carries };
     Ok((Body::History(Box::new(msg)), rest))
 }
 

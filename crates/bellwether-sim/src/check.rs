@@ -79,7 +79,7 @@ use known::Known;
 
 pub(crate) use announced_once::again;
 pub(crate) use disturbance::befalls;
-pub(crate) use elected::Standing;
+pub(crate) use elected::Judgement;
 pub(crate) use epoch::step_back;
 pub(crate) use epoch_grows::{notice, used};
 pub(crate) use epoch_once::repeated;

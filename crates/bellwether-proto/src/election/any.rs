@@ -159,7 +159,7 @@ fn forward<E: Election>(
             Action::Disband => Action::Disband,
             Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
             Action::Persist { count } => Action::Persist { count },
-            Action::Stand(standing) => Action::Stand(standing),
+            Action::Stand(membership) => Action::Stand(membership),
             Action::Install(members) => Action::Install(members),
             Action::Remember(pending) => Action::Remember(pending),
             Action::BeginIncarnation(why) => Action::BeginIncarnation(why),

@@ -32,7 +32,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use super::ledger::{Ballot, OpId, Outcome, Standing};
+use super::ledger::{Ballot, OpId, OpState, Outcome};
 use super::{Group, GroupEvent, GroupMsg, Phase, Step};
 use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
@@ -150,11 +150,11 @@ impl Group {
         if running.len() == ATTEMPTS_MAX || running.iter().any(|attempt| attempt.op == op) {
             return Err(Unwilling::Busy);
         }
-        match self.kept.ledger.standing(op) {
-            Standing::Free => Ok((group, formation.members.clone())),
-            Standing::InDoubt(_) => Err(Unwilling::InDoubt),
-            Standing::Committed => Err(Unwilling::Committed),
-            Standing::DoneWith => Err(Unwilling::DoneWith),
+        match self.kept.ledger.state(op) {
+            OpState::Free => Ok((group, formation.members.clone())),
+            OpState::InDoubt(_) => Err(Unwilling::InDoubt),
+            OpState::Committed => Err(Unwilling::Committed),
+            OpState::DoneWith => Err(Unwilling::DoneWith),
         }
     }
 
@@ -181,13 +181,13 @@ impl Group {
             && ballot.coordinator() == from
             && from != self.me;
         let ledger = &self.kept.ledger;
-        let free = match ledger.standing(op) {
-            Standing::Free => ledger.has_room(),
-            Standing::InDoubt(other) => other.group == ballot.group && other.attempt <= ballot.attempt,
-            Standing::Committed | Standing::DoneWith => false,
+        let free = match ledger.state(op) {
+            OpState::Free => ledger.has_room(),
+            OpState::InDoubt(other) => other.group == ballot.group && other.attempt <= ballot.attempt,
+            OpState::Committed | OpState::DoneWith => false,
         };
         let yes = in_group && free;
-        if yes && ledger.standing(op) != Standing::InDoubt(ballot) {
+        if yes && ledger.state(op) != OpState::InDoubt(ballot) {
             self.amend(|kept| kept.ledger.vote(op, ballot));
             self.steps.push(Step::Event(GroupEvent::Voted { op, ballot }));
             self.restricted.ask_at = self.restricted.ask_at.min(now + self.patience * FIRST_INQUIRY);
@@ -270,17 +270,17 @@ impl Group {
         if !of_a_member || self.restricted.runs(op, ballot).is_some() {
             return; // Nobody decides that, or nobody but this node.
         }
-        match (outcome, self.kept.ledger.standing(op)) {
-            (Outcome::Committed, Standing::Free | Standing::InDoubt(_)) => {
+        match (outcome, self.kept.ledger.state(op)) {
+            (Outcome::Committed, OpState::Free | OpState::InDoubt(_)) => {
                 self.amend(|kept| kept.ledger.commit(op, ballot));
                 self.steps.push(Step::Event(GroupEvent::Committed { op, ballot }));
                 self.end_attempts_at(op);
             }
-            (Outcome::Aborted, Standing::InDoubt(voted)) if voted == ballot => {
+            (Outcome::Aborted, OpState::InDoubt(voted)) if voted == ballot => {
                 self.amend(|kept| kept.ledger.abort(op, ballot));
             }
             // Nobody will ever know; and whoever says so never votes for it again, nor does this node from now on.
-            (Outcome::Forgotten, Standing::InDoubt(voted)) if voted == ballot => {
+            (Outcome::Forgotten, OpState::InDoubt(voted)) if voted == ballot => {
                 self.amend(|kept| kept.ledger.give_up(op));
             }
             (Outcome::Committed | Outcome::Aborted | Outcome::Forgotten, _) => {}
@@ -306,8 +306,8 @@ impl Group {
         let ledger = &self.kept.ledger;
         ledger.outcome(op, ballot).or_else(|| {
             let over = self.is_over(ballot) && self.restricted.runs(op, ballot).is_none();
-            match ledger.standing(op) {
-                Standing::DoneWith => (ballot.coordinator() == self.me).then_some(Outcome::Forgotten),
+            match ledger.state(op) {
+                OpState::DoneWith => (ballot.coordinator() == self.me).then_some(Outcome::Forgotten),
                 _ => over.then_some(Outcome::Aborted),
             }
         })

@@ -38,7 +38,7 @@ use crate::time::{Span, Time, Timing};
 use end::End;
 
 pub use end::OUTSTANDING_MAX;
-pub use message::{BEAT, Carried, HistoryMsg, Standing};
+pub use message::{BEAT, Carried, HistoryMsg, Membership};
 
 /// The two ends of a link never differ by more transitions than this.
 pub const SKEW: u64 = 2;
@@ -88,7 +88,7 @@ pub(crate) struct Histories<M> {
     /// By rank; this node's own entry is not used.
     ends: Vec<End<M>>,
     /// How this node stands, as its election says.
-    standing: Standing,
+    membership: Membership,
     beat_due: Time,
     steps: Vec<Step<M>>,
 }
@@ -108,10 +108,10 @@ pub(crate) enum News<M> {
         peer: NodeId,
         incarnation: Incarnation,
         seen: u64,
-        standing: Standing,
+        membership: Membership,
     },
     /// A peer that is linked stands differently now.
-    Stands(NodeId, Standing),
+    Stands(NodeId, Membership),
     Deliver(NodeId, M),
 }
 
@@ -122,7 +122,7 @@ impl<M: Clone> Histories<M> {
             incarnation,
             drive: Drive::Beats(Pace::of(timing)),
             ends: roster.members().iter().map(|_| End::new()).collect(),
-            standing: Standing::default(),
+            membership: Membership::default(),
             beat_due: Time::NEVER,
             steps: Vec::new(),
         }
@@ -227,8 +227,8 @@ impl<M: Clone> Histories<M> {
     }
 
     /// The election says how this node stands. Those who are linked learn it at once; without beats, so do the others.
-    pub(crate) fn stand(&mut self, now: Time, standing: Standing) {
-        if mem::replace(&mut self.standing, standing) != standing {
+    pub(crate) fn stand(&mut self, now: Time, membership: Membership) {
+        if mem::replace(&mut self.membership, membership) != membership {
             let told = self.is_told();
             let learns = |end: &End<M>| end.is_up() || told && end.is_met();
             let learn: Vec<_> = self.others().filter(|rank| learns(&self.ends[*rank])).collect();
@@ -243,7 +243,7 @@ impl<M: Clone> Histories<M> {
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form, write: impl Fn(&M, &mut Form)) {
         form.deadline(now, self.beat_due);
-        self.standing.canonical(form);
+        self.membership.canonical(form);
         for rank in self.others() {
             let ends = (self.roster.me(), self.incarnation, self.roster.at(rank));
             self.ends[rank].canonical(now, ends, self.pace().as_ref(), form, &write);
@@ -264,7 +264,7 @@ impl<M: Clone> Histories<M> {
     }
 
     fn take(&mut self, now: Time, rank: usize, msg: HistoryMsg<M>) {
-        let before = (self.ends[rank].seen, self.ends[rank].standing);
+        let before = (self.ends[rank].seen, self.ends[rank].membership);
         self.ends[rank].hear(&msg);
         if msg.to != self.incarnation {
             return; // It has not heard of this incarnation.
@@ -278,8 +278,8 @@ impl<M: Clone> Histories<M> {
         }
         let (peer, end) = (self.roster.at(rank), &mut self.ends[rank]);
         // Who has just gone up was told with it.
-        if end.is_up() && end.seen == before.0 && end.standing != before.1 {
-            self.steps.push(Step::News(News::Stands(peer, end.standing)));
+        if end.is_up() && end.seen == before.0 && end.membership != before.1 {
+            self.steps.push(Step::News(News::Stands(peer, end.membership)));
         }
         let taken = end.taken(msg);
         self.steps.extend(taken.into_iter().map(|carried| Step::News(News::Deliver(peer, carried))));
@@ -289,8 +289,13 @@ impl<M: Clone> Histories<M> {
     fn turn(&mut self, now: Time, rank: usize) {
         let end = &mut self.ends[rank];
         end.turn(now);
-        let (incarnation, seen, standing) = (end.incarnation, end.seen, end.standing);
-        self.steps.push(Step::News(News::Turned { peer: self.roster.at(rank), incarnation, seen, standing }));
+        let (incarnation, seen, membership) = (end.incarnation, end.seen, end.membership);
+        self.steps.push(Step::News(News::Turned {
+            peer: self.roster.at(rank),
+            incarnation,
+            seen,
+            membership,
+        }));
     }
 
     fn send_again(&mut self, now: Time, rank: usize, pace: &Pace) {
@@ -310,8 +315,8 @@ impl<M: Clone> Histories<M> {
 
     fn post(&mut self, now: Time, rank: usize, carries: Option<Carried<M>>) {
         let msg = match self.drive {
-            Drive::Beats(_) => self.ends[rank].message(now, self.standing, carries),
-            Drive::Oracle => self.ends[rank].word(self.standing, carries),
+            Drive::Beats(_) => self.ends[rank].message(now, self.membership, carries),
+            Drive::Oracle => self.ends[rank].word(self.membership, carries),
         };
         self.steps.push(Step::Send(self.roster.at(rank), Box::new(msg)));
     }

@@ -52,7 +52,7 @@ impl<E: Election> Node<E> {
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
             Action::Install(members) => out.push(Output::Event(Event::ViewInstalled(members))),
             Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
-            Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
+            Action::Stand(membership) => self.relink(|history| history.stand(now, membership)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
                 self.post(now, to, Body::Join(Box::new(Joining { msg, past })), out);

@@ -39,15 +39,15 @@ impl<E: Election> Node<E> {
     /// Something came over a link, or became of it.
     pub(super) fn take_news(&mut self, now: Time, news: News<Letter<E::Msg>>) {
         match news {
-            News::Turned { peer, incarnation, seen, standing } => {
+            News::Turned { peer, incarnation, seen, membership } => {
                 let turn = Turn { peer, incarnation, seen };
                 if turn.is_up() {
                     self.regroup(|group| group.relinked(peer));
                 }
-                self.elect(election::Input::Link { peer, up: turn.is_up().then_some(standing) });
+                self.elect(election::Input::Link { peer, up: turn.is_up().then_some(membership) });
             }
-            News::Stands(peer, standing) => {
-                self.elect(election::Input::Link { peer, up: Some(standing) });
+            News::Stands(peer, membership) => {
+                self.elect(election::Input::Link { peer, up: Some(membership) });
             }
             News::Deliver(from, Letter::Election(msg)) => {
                 self.elect(election::Input::Message { from, msg });

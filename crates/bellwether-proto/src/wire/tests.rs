@@ -344,7 +344,7 @@ fn on_link(n: u64) -> HistoryMsg<Letter<AnyMsg>> {
         no: n,
         echo: n,
         taken: n,
-        standing: Standing {
+        membership: Membership {
             view: (!n.is_multiple_of(3)).then_some(GroupId(view)),
             dead: n.is_multiple_of(2),
         },

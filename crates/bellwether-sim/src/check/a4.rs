@@ -13,7 +13,7 @@
 use bellwether_proto::ident::NodeId;
 
 use super::Facts;
-use super::elected::{Standing, leaders_elected};
+use super::elected::{Judgement, leaders_elected};
 use super::opinions::Opinions;
 use super::while_stable::{WhileStable, c_g};
 
@@ -21,15 +21,15 @@ pub(super) fn new(facts: &Facts) -> WhileStable {
     WhileStable::within(facts, c_g(facts), cliques_are_groups)
 }
 
-pub(super) fn cliques_are_groups(opinions: &impl Opinions) -> Standing {
+pub(super) fn cliques_are_groups(opinions: &impl Opinions) -> Judgement {
     match leaders_elected(opinions) {
-        Standing::Holds => {}
-        otherwise @ (Standing::Fails(_) | Standing::Open) => return otherwise,
+        Judgement::Holds => {}
+        otherwise @ (Judgement::Fails(_) | Judgement::Open) => return otherwise,
     }
     let up: Vec<NodeId> = opinions.up().map(|(id, _)| id).collect();
     let pairs = up.iter().flat_map(|i| up.iter().map(|j| (*i, *j)));
     let mut connected = pairs.filter(|(i, j)| i == j || opinions.connected(*i, *j));
-    connected.find_map(|(i, j)| apart(opinions, i, j)).map_or(Standing::Holds, Standing::Fails)
+    connected.find_map(|(i, j)| apart(opinions, i, j)).map_or(Judgement::Holds, Judgement::Fails)
 }
 
 /// What is wrong with two nodes that are in one R, the second of which may be the first.

@@ -7,7 +7,7 @@ use bellwether_proto::ident::NodeId;
 
 use super::Facts;
 use super::ale2::elected_in_few_groups;
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::opinions::Opinions;
 use super::while_stable::{WhileStable, c_g};
 
@@ -15,15 +15,17 @@ pub(super) fn new(facts: &Facts) -> WhileStable {
     WhileStable::within(facts, c_g(facts), elected_within_reach)
 }
 
-pub(super) fn elected_within_reach(opinions: &impl Opinions) -> Standing {
+pub(super) fn elected_within_reach(opinions: &impl Opinions) -> Judgement {
     match elected_in_few_groups(opinions) {
-        Standing::Holds => {}
-        otherwise @ (Standing::Fails(_) | Standing::Open) => return otherwise,
+        Judgement::Holds => {}
+        otherwise @ (Judgement::Fails(_) | Judgement::Open) => return otherwise,
     }
     let mut led = opinions.up().filter_map(|(id, opinion)| Some((id, opinion.leader?)));
     let lost = led.find(|(id, leader)| !reaches(opinions, *id, *leader));
-    lost.map_or(Standing::Holds, |(id, leader)| {
-        Standing::Fails(format!("node {id} follows {leader}, which it cannot reach, not even through others"))
+    lost.map_or(Judgement::Holds, |(id, leader)| {
+        Judgement::Fails(format!(
+            "node {id} follows {leader}, which it cannot reach, not even through others"
+        ))
     })
 }
 

@@ -11,7 +11,7 @@ use bellwether_proto::ident::{GroupId, NodeId};
 
 use super::Facts;
 use super::clique_cover::{Graph, cover};
-use super::elected::{Standing, leaders_elected};
+use super::elected::{Judgement, leaders_elected};
 use super::opinions::Opinions;
 use super::while_stable::WhileStable;
 
@@ -19,31 +19,31 @@ pub(super) fn new(facts: &Facts) -> WhileStable {
     WhileStable::new(facts, elected_in_few_groups)
 }
 
-pub(super) fn elected_in_few_groups(opinions: &impl Opinions) -> Standing {
+pub(super) fn elected_in_few_groups(opinions: &impl Opinions) -> Judgement {
     match leaders_elected(opinions) {
-        Standing::Holds => few_groups(opinions),
-        otherwise @ (Standing::Fails(_) | Standing::Open) => otherwise,
+        Judgement::Holds => few_groups(opinions),
+        otherwise @ (Judgement::Fails(_) | Judgement::Open) => otherwise,
     }
 }
 
 /// Given ldrsElected: whether the groups are few enough.
-fn few_groups(opinions: &impl Opinions) -> Standing {
+fn few_groups(opinions: &impl Opinions) -> Judgement {
     let leaders = leaders_by_group(opinions);
     if pairwise_unconnected(opinions, &leaders) {
-        return Standing::Holds;
+        return Judgement::Holds;
     }
     let up: Vec<NodeId> = opinions.up().map(|(id, _)| id).collect();
     let bounds = cover(&Graph::new(up.len(), |a, b| opinions.connected(up[a], up[b])));
     if leaders.len() <= bounds.at_least {
-        Standing::Holds
+        Judgement::Holds
     } else if leaders.len() > bounds.at_most {
         let names: Vec<String> = leaders.values().map(NodeId::to_string).collect();
         let (groups, names, cliques) = (leaders.len(), names.join(", "), bounds.at_most);
-        Standing::Fails(format!(
+        Judgement::Fails(format!(
             "there are {groups} groups, led by {names}, where {cliques} cliques cover all"
         ))
     } else {
-        Standing::Open
+        Judgement::Open
     }
 }
 

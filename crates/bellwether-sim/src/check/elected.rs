@@ -6,7 +6,7 @@ use bellwether_proto::opinion::{Opinion, Status};
 use super::opinions::Opinions;
 
 /// How a state compares with a predicate.
-pub(crate) enum Standing {
+pub(crate) enum Judgement {
     Holds,
     /// It does not, for this reason.
     Fails(String),
@@ -15,12 +15,12 @@ pub(crate) enum Standing {
 }
 
 /// ldrElected: every node is normal and its leader is up.
-pub(super) fn leader_elected(opinions: &impl Opinions) -> Standing {
+pub(super) fn leader_elected(opinions: &impl Opinions) -> Judgement {
     every_up_node(opinions, |id, opinion| led(opinions, id, opinion).err())
 }
 
 /// ldrsElected: every node is normal, and its leader is up and in its group.
-pub(super) fn leaders_elected(opinions: &impl Opinions) -> Standing {
+pub(super) fn leaders_elected(opinions: &impl Opinions) -> Judgement {
     every_up_node(opinions, |id, opinion| match led(opinions, id, opinion) {
         Ok(leader) => apart(id, opinion.group, leader, opinions.opinion(leader).group),
         Err(why) => Some(why),
@@ -28,27 +28,29 @@ pub(super) fn leaders_elected(opinions: &impl Opinions) -> Standing {
 }
 
 /// Assertion 2: every node is normal, and all have one leader, which is up.
-pub(super) fn one_leader_elected(opinions: &impl Opinions) -> Standing {
+pub(super) fn one_leader_elected(opinions: &impl Opinions) -> Judgement {
     let mut first: Option<(NodeId, NodeId)> = None;
     for (id, opinion) in opinions.up() {
         match (led(opinions, id, &opinion), first) {
-            (Err(why), _) => return Standing::Fails(why),
+            (Err(why), _) => return Judgement::Fails(why),
             (Ok(leader), None) => first = Some((id, leader)),
             (Ok(leader), Some((other, its))) if its != leader => {
-                return Standing::Fails(format!("node {other} follows {its} and node {id} follows {leader}"));
+                return Judgement::Fails(format!(
+                    "node {other} follows {its} and node {id} follows {leader}"
+                ));
             }
             (Ok(_), Some(_)) => {}
         }
     }
-    first.map_or(Standing::Open, |_| Standing::Holds)
+    first.map_or(Judgement::Open, |_| Judgement::Holds)
 }
 
-fn every_up_node(opinions: &impl Opinions, fault: impl Fn(NodeId, &Opinion) -> Option<String>) -> Standing {
+fn every_up_node(opinions: &impl Opinions, fault: impl Fn(NodeId, &Opinion) -> Option<String>) -> Judgement {
     let mut up = opinions.up().peekable();
     if up.peek().is_none() {
-        return Standing::Open;
+        return Judgement::Open;
     }
-    up.find_map(|(id, opinion)| fault(id, &opinion)).map_or(Standing::Holds, Standing::Fails)
+    up.find_map(|(id, opinion)| fault(id, &opinion)).map_or(Judgement::Holds, Judgement::Fails)
 }
 
 /// The leader of a node that is normal under one who is up, or what is wrong.

@@ -17,7 +17,7 @@ use bellwether_proto::opinion::Status;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::{Known, Passage};
 use super::opinions::Opinions;
 use super::within::Within;
@@ -100,26 +100,28 @@ impl FakeClean {
 }
 
 /// If all who are up can speak with each other and are in one view of just them, nobody remembers anything.
-pub(super) fn standing(opinions: &impl Opinions) -> Standing {
+pub(super) fn judgement(opinions: &impl Opinions) -> Judgement {
     let up: Vec<_> = opinions.up().collect();
-    let Some((_, first)) = up.first() else { return Standing::Open };
+    let Some((_, first)) = up.first() else { return Judgement::Open };
     let whole =
         up.iter().all(|(_, opinion)| opinion.status == Status::Normal && opinion.group == first.group);
     let members = Members::of(up.iter().map(|(id, _)| id.0 as usize - 1));
     let just_them = |id| opinions.installed(id).is_some_and(|(_, all)| all == members);
     let linked = |a: NodeId| up.iter().all(|(b, _)| a == *b || opinions.connected(a, *b));
     if !whole || !up.iter().all(|(id, _)| just_them(*id) && linked(*id)) {
-        return Standing::Open;
+        return Judgement::Open;
     }
     match up.iter().find(|(id, _)| opinions.remembers(*id)) {
-        Some((id, _)) => Standing::Fails(format!("{id} remembers what was said about a change that is over")),
-        None => Standing::Holds,
+        Some((id, _)) => {
+            Judgement::Fails(format!("{id} remembers what was said about a change that is over"))
+        }
+        None => Judgement::Holds,
     }
 }
 
 impl Checker for FakeClean {
     fn pass(&mut self, known: &Known, until: Time) {
-        self.within.pass(known, until, standing);
+        self.within.pass(known, until, judgement);
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
@@ -142,6 +144,6 @@ impl Checker for FakeClean {
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
         let Self { within, violation, judged, .. } = *self;
-        within.finish_after(known, end, (judged, violation), standing)
+        within.finish_after(known, end, (judged, violation), judgement)
     }
 }

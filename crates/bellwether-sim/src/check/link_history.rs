@@ -14,7 +14,7 @@ use bellwether_proto::link::history::{Pace, SKEW};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::opinions::Opinions;
 use super::within::Within;
@@ -66,14 +66,14 @@ impl LinkHistory {
 }
 
 /// Whether those who can speak with each other have seen the same and are up, and nobody else is.
-fn standing(latest: &Latest, known: &Known) -> Standing {
+fn judgement(latest: &Latest, known: &Known) -> Judgement {
     let up: Vec<_> = known.up().map(|(id, _)| id).collect();
     let is_up = |node, peer| latest.get(&(node, peer)).is_some_and(|(.., seen)| seen % 2 == 1);
     for a in &up {
         let strangers = latest.range((*a, NodeId(0))..=(*a, NodeId(u32::MAX)));
         let mut strangers = strangers.map(|((_, peer), _)| *peer);
         if let Some(b) = strangers.find(|b| is_up(*a, *b) && !(up.contains(b) && known.connected(*a, *b))) {
-            return Standing::Fails(format!("{a} is linked with {b}, which it cannot speak with"));
+            return Judgement::Fails(format!("{a} is linked with {b}, which it cannot speak with"));
         }
         for b in up.iter().filter(|b| a < b && known.connected(*a, **b)) {
             let same = match (latest.get(&(*a, *b)), latest.get(&(*b, *a))) {
@@ -83,17 +83,17 @@ fn standing(latest: &Latest, known: &Known) -> Standing {
                 _ => false,
             };
             if !same {
-                return Standing::Fails(format!("{a} and {b} can speak with each other and are not linked"));
+                return Judgement::Fails(format!("{a} and {b} can speak with each other and are not linked"));
             }
         }
     }
-    Standing::Holds
+    Judgement::Holds
 }
 
 impl Checker for LinkHistory {
     fn pass(&mut self, known: &Known, until: Time) {
         let Self { within, latest, .. } = self;
-        within.pass(known, until, |known| standing(latest, known));
+        within.pass(known, until, |known| judgement(latest, known));
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
@@ -111,6 +111,6 @@ impl Checker for LinkHistory {
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
         let Self { within, latest, violation, judged, .. } = *self;
-        within.finish_after(known, end, (judged, violation), |known| standing(&latest, known))
+        within.finish_after(known, end, (judged, violation), |known| judgement(&latest, known))
     }
 }

@@ -11,7 +11,7 @@ use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::last_quarter::last_quarter;
 use super::names::{Dispute, Name, Names, follows};
@@ -147,22 +147,22 @@ fn in_words(broken: &Break) -> String {
 }
 
 /// Whether in this one state all nodes that are up name one leader, which is up.
-pub(super) fn standing(opinions: &impl Opinions) -> Standing {
+pub(super) fn judgement(opinions: &impl Opinions) -> Judgement {
     agreement(opinions, |node| answer(&opinions.opinion(node)))
 }
 
 /// The same of what the nodes answer.
-pub(super) fn agreement(opinions: &impl Opinions, answer: impl Fn(NodeId) -> Name) -> Standing {
+pub(super) fn agreement(opinions: &impl Opinions, answer: impl Fn(NodeId) -> Name) -> Judgement {
     let mut up = opinions.up().map(|(node, _)| node);
-    let Some(first) = up.next() else { return Standing::Open };
+    let Some(first) = up.next() else { return Judgement::Open };
     let name = answer(first);
     if let Some(other) = up.find(|other| answer(*other) != name) {
-        return Standing::Fails(format!("{first} {} and {other} {}", follows(name), follows(answer(other))));
+        return Judgement::Fails(format!("{first} {} and {other} {}", follows(name), follows(answer(other))));
     }
     match name {
-        Some(leader) if opinions.is_up(leader) => Standing::Holds,
-        Some(leader) => Standing::Fails(format!("all follow {leader}, which is down")),
-        None => Standing::Fails("nobody names a leader".to_owned()),
+        Some(leader) if opinions.is_up(leader) => Judgement::Holds,
+        Some(leader) => Judgement::Fails(format!("all follow {leader}, which is down")),
+        None => Judgement::Fails("nobody names a leader".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
 
-use super::elected::{Standing, leader_elected, leaders_elected, one_leader_elected};
+use super::elected::{Judgement, leader_elected, leaders_elected, one_leader_elected};
 use super::{
     Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, answered, fake_clean, led, omega, one_leader_per_view,
     one_view_or_dead, sle1, sle2, view_agree, while_stable,
@@ -62,7 +62,7 @@ pub(crate) fn breach(property: Property, opinions: &impl Opinions) -> Option<Str
 
 /// Whether a state is one that the system must come to and then stay in, if so many must agree on an announced leader; `None`
 /// for properties of another kind.
-pub(crate) fn settled(property: Property, opinions: &impl Opinions, quorum: usize) -> Option<Standing> {
+pub(crate) fn settled(property: Property, opinions: &impl Opinions, quorum: usize) -> Option<Judgement> {
     match property {
         Property::A2 => Some(one_leader_elected(opinions)),
         Property::A4 => Some(a4::cliques_are_groups(opinions)),
@@ -70,9 +70,9 @@ pub(crate) fn settled(property: Property, opinions: &impl Opinions, quorum: usiz
         Property::Sle2 => Some(leader_elected(opinions)),
         Property::Ale2Prime => Some(leaders_elected(opinions)),
         Property::Ale2 => Some(ale2::elected_in_few_groups(opinions)),
-        Property::Omega => Some(omega::standing(opinions)),
-        Property::FakeClean => Some(fake_clean::standing(opinions)),
-        Property::Settled => Some(super::settled::standing(opinions, quorum)),
+        Property::Omega => Some(omega::judgement(opinions)),
+        Property::FakeClean => Some(fake_clean::judgement(opinions)),
+        Property::Settled => Some(super::settled::judgement(opinions, quorum)),
         Property::Led => Some(led::all_led(opinions, quorum)),
         _ => None,
     }
@@ -169,12 +169,12 @@ mod tests {
     #[test]
     fn memories_count_once_all_are_in_one_view() {
         let both = Members::of([0, 1]);
-        let standing = |shown| settled(Property::FakeClean, &Shown(shown), 1);
-        let one_view = standing(vec![(in_view(1), 1, both), (in_view(1), 1, both)]);
-        assert!(matches!(one_view, Some(Standing::Fails(_))), "2 remembers");
-        let two_views = standing(vec![(in_view(1), 1, both), (in_view(2), 2, both)]);
-        assert!(matches!(two_views, Some(Standing::Open)));
-        let alone = standing(vec![(in_view(1), 1, Members::of([0]))]);
-        assert!(matches!(alone, Some(Standing::Holds)));
+        let judgement = |shown| settled(Property::FakeClean, &Shown(shown), 1);
+        let one_view = judgement(vec![(in_view(1), 1, both), (in_view(1), 1, both)]);
+        assert!(matches!(one_view, Some(Judgement::Fails(_))), "2 remembers");
+        let two_views = judgement(vec![(in_view(1), 1, both), (in_view(2), 2, both)]);
+        assert!(matches!(two_views, Some(Judgement::Open)));
+        let alone = judgement(vec![(in_view(1), 1, Members::of([0]))]);
+        assert!(matches!(alone, Some(Judgement::Holds)));
     }
 }

@@ -1,7 +1,7 @@
 //! SETTLED: as OMEGA, of the leaders that were announced to the application.
 
 use super::Facts;
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::omega::{Omega, agreement};
 use super::opinions::Opinions;
@@ -11,9 +11,9 @@ pub(super) fn new(facts: &Facts) -> Omega {
 }
 
 /// Whether in this one state all nodes that are up announce one leader, which is up, if so many are up as must agree.
-pub(super) fn standing(opinions: &impl Opinions, quorum: usize) -> Standing {
+pub(super) fn judgement(opinions: &impl Opinions, quorum: usize) -> Judgement {
     if opinions.up().take(quorum).count() < quorum {
-        return Standing::Open;
+        return Judgement::Open;
     }
     agreement(opinions, |node| opinions.announced(node))
 }

@@ -33,7 +33,7 @@ use super::state::{Cargo, Content, Host, Letter, Scratch, State, up};
 use super::system::{System, index_of};
 use super::table::Table;
 use super::together::Pace;
-use crate::check::{self, Opinions, Standing};
+use crate::check::{self, Judgement, Opinions};
 use crate::run::facts;
 use crate::scenario::index;
 
@@ -71,9 +71,9 @@ impl Goals {
 
     /// What is not as it must be in the end, if anything.
     fn missed_by<E: Election>(&self, calm: &Calm<'_, E>) -> Option<String> {
-        let reason = |standing| match standing {
-            Standing::Fails(why) => Some(why),
-            Standing::Holds | Standing::Open => None,
+        let reason = |judgement| match judgement {
+            Judgement::Fails(why) => Some(why),
+            Judgement::Holds | Judgement::Open => None,
         };
         let settled = |property: &Property| match property {
             Property::Answered => calm.unanswered(),
@@ -157,7 +157,7 @@ pub(super) enum InTime {
     Unknown,
 }
 
-pub(super) fn standing(settles: Settles, goals: &Goals) -> InTime {
+pub(super) fn in_time(settles: Settles, goals: &Goals) -> InTime {
     let took = Span::micros(u64::from(settles));
     match settles {
         NEVER => InTime::No,
@@ -183,7 +183,7 @@ pub(super) fn missed<E: Election>(system: &System<E>, state: &State<E>, goals: &
         let alone = Goals::new(system, &[property], goals.instants_max);
         let (known, mut learnt, mut scratch) = (Known::new(), Known::new(), Scratch::default());
         let settles = settles(system, state, &alone, &known, &mut learnt, &mut scratch);
-        match standing(settles, &alone) {
+        match in_time(settles, &alone) {
             InTime::Yes(_) => {}
             InTime::No => {
                 let what = in_words(system, state, &alone, settles);

@@ -288,7 +288,7 @@ where
         if !self.goals.is_empty() {
             let settles =
                 calm::settles(self.system, state, &self.goals, &self.known, &mut part.learnt, scratch);
-            match calm::standing(settles, &self.goals) {
+            match calm::in_time(settles, &self.goals) {
                 calm::InTime::Yes(took) => part.slowest = part.slowest.max(took),
                 calm::InTime::No => {
                     let missed = calm::missed(self.system, state, &self.goals);

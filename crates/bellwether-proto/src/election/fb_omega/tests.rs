@@ -8,7 +8,7 @@ use crate::election::franceschetti::rig::Rig;
 use crate::election::franceschetti::{About, Change, Msg, NextView, first_view};
 use crate::election::raynal::rig::decide;
 use crate::election::{
-    Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
+    Action, Actions, Choices, Election, Input, Membership, Primary, Protocol, Setup, Timing, Variant,
 };
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::kind::Message;
@@ -324,7 +324,7 @@ impl Alone {
     }
 
     fn linked(&mut self, peer: u32, view: GroupId) {
-        let up = Some(Standing { view: Some(view), dead: false });
+        let up = Some(Membership { view: Some(view), dead: false });
         self.input(Input::Link { peer: NodeId(peer), up });
     }
 

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use super::{About, Change, Level, Msg, NextView, Said, first_view, members_form, said_form};
 use crate::canonical::Form;
 use crate::cause::Cause;
-use crate::election::{Action, Actions, Input, Primary, Setup, Standing};
+use crate::election::{Action, Actions, Input, Membership, Primary, Setup};
 use crate::group::Formation;
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::link::history::Pace;
@@ -73,7 +73,7 @@ enum Link {
     Unknown,
     Down,
     Up {
-        peer: Standing,
+        peer: Membership,
         news: News,
     },
 }
@@ -93,7 +93,7 @@ impl Link {
         matches!(self, Self::Up { .. })
     }
 
-    fn standing(self) -> Option<Standing> {
+    fn membership(self) -> Option<Membership> {
         match self {
             Self::Up { peer, .. } => Some(peer),
             Self::Unknown | Self::Down => None,
@@ -193,7 +193,7 @@ impl Repaired {
                 Link::Down => 1,
                 Link::Up { .. } => 2,
             });
-            form.option(link.standing(), |form, standing| standing.canonical(form));
+            form.option(link.membership(), |form, membership| membership.canonical(form));
             form.number(u64::from(matches!(link, Link::Up { news: News::Another, .. })));
             form.deadline(now, self.awaits(j));
             form.option(self.losses.get(&j), |form, why| why.canonical(form));
@@ -236,7 +236,7 @@ impl Repaired {
         self.stand(out);
     }
 
-    fn on_link(&mut self, now: Time, peer: NodeId, up: Option<Standing>) {
+    fn on_link(&mut self, now: Time, peer: NodeId, up: Option<Membership>) {
         let Some(j) = self.setup.roster.rank(peer) else { return };
         match up {
             Some(peer) => {
@@ -349,8 +349,8 @@ impl Repaired {
             return;
         }
         let alone = self.others().all(|j| self.links[j] == Link::Down);
-        let left_behind = |j: usize| match self.links[j].standing() {
-            Some(Standing { view: Some(view), dead: false }) => {
+        let left_behind = |j: usize| match self.links[j].membership() {
+            Some(Membership { view: Some(view), dead: false }) => {
                 self.is_elsewhere(j) && self.beats(view, self.view)
             }
             _ => false,
@@ -430,7 +430,7 @@ impl Repaired {
             return false;
         }
         let latest =
-            self.linked().filter_map(|j| self.links[j].standing()?.view).map(|view| view.0.seq).max();
+            self.linked().filter_map(|j| self.links[j].membership()?.view).map(|view| view.0.seq).max();
         let seq = 1 + latest.unwrap_or(0).max(self.view.0.seq);
         let (node, incarnation) = (self.setup.roster.me(), self.setup.incarnation);
         let id = GroupId(ElectionId { node, incarnation, seq });
@@ -513,9 +513,9 @@ impl Repaired {
             return Cause::Merged;
         }
         let left =
-            others().find_map(|j| Some((j, self.links[j].standing().filter(|_| !self.shares_view(j))?)));
+            others().find_map(|j| Some((j, self.links[j].membership().filter(|_| !self.shares_view(j))?)));
         match left {
-            Some((_, Standing { view: Some(later), dead: false })) => Cause::Dropped(later.0.node),
+            Some((_, Membership { view: Some(later), dead: false })) => Cause::Dropped(later.0.node),
             Some((j, _)) => Cause::Silent(self.setup.roster.at(j)), // Dead, which is to be cut off.
             None => Cause::Merged,
         }
@@ -550,7 +550,7 @@ impl Repaired {
 
     /// More than half of all nodes are linked, all of them are dead, and this node is the lightest of them.
     fn may_revive(&self) -> bool {
-        let all_dead = self.linked().all(|j| self.links[j].standing().is_some_and(|peer| peer.dead));
+        let all_dead = self.linked().all(|j| self.links[j].membership().is_some_and(|peer| peer.dead));
         let most = Primary::Majority.admits(self.linked().count() + 1, self.setup.roster.size());
         self.level >= Level::Psi && all_dead && most && self.linked().all(|j| j > self.me())
     }
@@ -567,11 +567,11 @@ impl Repaired {
     }
 
     fn shares_view(&self, j: usize) -> bool {
-        let same = |peer: Standing| !peer.dead && !self.differs(peer);
-        self.conn.contains(j) && self.links[j].standing().is_some_and(same)
+        let same = |peer: Membership| !peer.dead && !self.differs(peer);
+        self.conn.contains(j) && self.links[j].membership().is_some_and(same)
     }
 
-    fn differs(&self, peer: Standing) -> bool {
+    fn differs(&self, peer: Membership) -> bool {
         peer.view != Some(self.view)
     }
 
@@ -581,7 +581,7 @@ impl Repaired {
     }
 
     /// What to conclude from a peer's view and state, now that it or this node has changed.
-    fn news(&self, now: Time, peer: Standing) -> News {
+    fn news(&self, now: Time, peer: Membership) -> News {
         if peer.dead || self.differs(peer) { News::Awaited(now + self.grace()) } else { News::Same }
     }
 
@@ -648,7 +648,7 @@ impl Repaired {
     }
 
     fn stand(&self, out: &mut Actions<Msg>) {
-        out.push(Action::Stand(Standing { view: Some(self.view), dead: self.dead }));
+        out.push(Action::Stand(Membership { view: Some(self.view), dead: self.dead }));
     }
 
     fn keep(&mut self, out: &mut Actions<Msg>) {
@@ -667,7 +667,7 @@ impl Repaired {
     }
 
     fn is_outdated(&self, s: usize, view: GroupId) -> bool {
-        self.links[s].standing().and_then(|peer| peer.view).is_some_and(|now| self.beats(now, view))
+        self.links[s].membership().and_then(|peer| peer.view).is_some_and(|now| self.beats(now, view))
     }
 
     fn forget(&mut self, which: impl Fn(&Said) -> bool) {

@@ -9,7 +9,7 @@ use super::{About, Change, Msg};
 use crate::cause::Cause;
 use crate::election::raynal::rig::decide;
 use crate::election::{
-    Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
+    Action, Actions, Choices, Election, Input, Membership, Primary, Protocol, Setup, Timing, Variant,
 };
 use crate::ident::{Incarnation, NodeId};
 use crate::members::Members;
@@ -20,7 +20,7 @@ use crate::time::{Span, Time};
 pub(in crate::election) struct Rig<E> {
     pub(in crate::election) nodes: Vec<E>,
     now: Time,
-    standings: Vec<Standing>,
+    memberships: Vec<Membership>,
     pub(in crate::election) counts: Vec<u64>,
     incarnations: Vec<u64>,
     /// Which links are up.
@@ -61,7 +61,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
         let mut rig = Self {
             nodes: Vec::new(),
             now: Time::ZERO,
-            standings: alloc::vec![Standing::default(); size],
+            memberships: alloc::vec![Membership::default(); size],
             counts: alloc::vec![0; size],
             incarnations: alloc::vec![0; size],
             links: alloc::vec![alloc::vec![false; size]; size],
@@ -106,8 +106,8 @@ impl<E: Election<Msg = Msg>> Rig<E> {
                         self.mail.push_back((at, to, msg));
                     }
                 }
-                Action::Stand(standing) => {
-                    stands |= core::mem::replace(&mut self.standings[at], standing) != standing;
+                Action::Stand(membership) => {
+                    stands |= core::mem::replace(&mut self.memberships[at], membership) != membership;
                 }
                 Action::Persist { count } => self.counts[at] = count,
                 Action::Remember(remembers) => self.remembers[at] = remembers,
@@ -143,7 +143,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
     }
 
     fn tell(&mut self, to: usize, about: usize) {
-        let up = self.links[to][about].then_some(self.standings[about]);
+        let up = self.links[to][about].then_some(self.memberships[about]);
         self.input(to, Input::Link { peer: NodeId(about as u32 + 1), up });
     }
 

@@ -3,7 +3,7 @@
 use super::super::history::{Ancestry, Concurrent, MEMBERS_MAX, PARENTS_MAX, RECORDS_MAX, ROOT};
 use super::*;
 use crate::election::{AnyMsg, lockstep};
-use crate::link::history::{Carried, HistoryMsg, Standing};
+use crate::link::history::{Carried, HistoryMsg, Membership};
 use crate::message::{Body, Frame, Joining, Letter};
 use crate::wire::{Channel, FRAME_MAX, encode};
 
@@ -194,7 +194,7 @@ fn the_longest_ready_and_the_longest_join_fit_into_a_frame() {
     let carried = |msg: &GroupMsg| {
         let max = u64::MAX;
         let carries = Some(Carried { nth: max, msg: Letter::Group(Box::new(msg.clone())) });
-        let standing = Standing { view: Some(large(0)), dead: true };
+        let membership = Membership { view: Some(large(0)), dead: true };
         let to = Incarnation(max);
         Body::History(Box::new(HistoryMsg {
             to,
@@ -202,7 +202,7 @@ fn the_longest_ready_and_the_longest_join_fit_into_a_frame() {
             no: max,
             echo: max,
             taken: max,
-            standing,
+            membership,
             carries,
         }))
     };

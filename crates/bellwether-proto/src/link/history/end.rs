@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::{Carried, HistoryMsg, Pace, SKEW, Standing};
+use super::{Carried, HistoryMsg, Membership, Pace, SKEW};
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::time::Time;
@@ -28,7 +28,7 @@ pub(super) struct End<M> {
     /// When something was sent, since the last transition, that is known to have arrived.
     confirmed: Option<Time>,
     /// The peer's.
-    pub(super) standing: Standing,
+    pub(super) membership: Membership,
     /// Of this up: how many were sent, and taken.
     sent: u64,
     taken: u64,
@@ -56,7 +56,7 @@ impl<M: Clone> End<M> {
             heard: 0,
             probe: None,
             confirmed: None,
-            standing: Standing::default(),
+            membership: Membership::default(),
             sent: 0,
             taken: 0,
             early: BTreeMap::new(),
@@ -98,7 +98,7 @@ impl<M: Clone> End<M> {
 
     pub(super) fn hear(&mut self, msg: &HistoryMsg<M>) {
         if msg.no > self.heard {
-            (self.heard, self.standing) = (msg.no, msg.standing);
+            (self.heard, self.membership) = (msg.no, msg.membership);
         }
     }
 
@@ -209,20 +209,20 @@ impl<M: Clone> End<M> {
     pub(super) fn message(
         &mut self,
         now: Time,
-        standing: Standing,
+        membership: Membership,
         carries: Option<Carried<M>>,
     ) -> HistoryMsg<M> {
         self.no += 1;
         self.probe.get_or_insert((self.no, now));
         let Self { incarnation: to, seen, no, heard: echo, taken, .. } = *self;
-        HistoryMsg { to, seen, no, echo, taken, standing, carries }
+        HistoryMsg { to, seen, no, echo, taken, membership, carries }
     }
 
     /// The next message to the peer, if nothing need be acknowledged.
-    pub(super) fn word(&mut self, standing: Standing, carries: Option<Carried<M>>) -> HistoryMsg<M> {
+    pub(super) fn word(&mut self, membership: Membership, carries: Option<Carried<M>>) -> HistoryMsg<M> {
         self.no += 1;
         let Self { incarnation: to, seen, no, .. } = *self;
-        HistoryMsg { to, seen, no, echo: 0, taken: 0, standing, carries }
+        HistoryMsg { to, seen, no, echo: 0, taken: 0, membership, carries }
     }
 
     /// Without a pace, nothing is ever due.
@@ -247,7 +247,7 @@ impl<M: Clone> End<M> {
             form.deadline(now, silent(at));
         });
         form.deadline(now, self.confirmed.map_or(Time::NEVER, silent));
-        self.standing.canonical(form);
+        self.membership.canonical(form);
         form.carried(me, peer, self.seen, self.sent);
         form.carried(peer, me, self.seen, self.taken);
         form.number(self.early.len() as u64);

@@ -21,7 +21,7 @@ pub struct HistoryMsg<M> {
     /// How many of the receiver's messages were taken in this up.
     pub taken: u64,
     /// How the sender stands.
-    pub standing: Standing,
+    pub membership: Membership,
     /// The message that it carries, if any.
     pub carries: Option<Carried<M>>,
 }
@@ -37,14 +37,14 @@ pub struct Carried<M> {
 
 /// What a node says of itself to its linked peers (E-FB10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct Membership {
     /// The view that it installed last, if any.
     pub view: Option<GroupId>,
     /// Whether it is dead: in no view until it is admitted to one.
     pub dead: bool,
 }
 
-impl Standing {
+impl Membership {
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.number(u64::from(self.dead));
         form.option(self.view, Form::view);
@@ -69,7 +69,7 @@ impl<M: Message> HistoryMsg<M> {
         let some = |count: u64| (count > 0).then_some(count);
         form.option(some(self.echo), |form, echo| form.beat(to, self.to, from, echo));
         form.option(some(self.taken), |form, taken| form.carried(to, from, self.seen, taken));
-        self.standing.canonical(form);
+        self.membership.canonical(form);
         form.option(self.carries.as_ref(), |form, carried| {
             form.carried(from, to, self.seen, carried.nth);
             carried.msg.canonical(form);

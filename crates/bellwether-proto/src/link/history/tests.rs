@@ -37,7 +37,7 @@ struct Pair {
     next: u32,
     turns: u64,
     /// What each end was told of how the other stands, besides with transitions.
-    stands: [Vec<Standing>; 2],
+    stands: [Vec<Membership>; 2],
 }
 
 impl Pair {
@@ -75,7 +75,7 @@ impl Pair {
             match step {
                 Step::Send(_, msg) => self.launch(at, &msg),
                 Step::News(News::Turned { incarnation, seen, .. }) => self.turned(at, incarnation.0, seen),
-                Step::News(News::Stands(_, standing)) => self.stands[at].push(standing),
+                Step::News(News::Stands(_, membership)) => self.stands[at].push(membership),
                 Step::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
             }
         }
@@ -283,16 +283,24 @@ fn what_the_other_end_cannot_have_seen_is_ignored() {
     pair.run(Span::secs(1));
     let turns = pair.turns;
     for (seen, echo) in [(u64::MAX, 0), (1 + SKEW + 1, 0), (2, u64::MAX)] {
-        let standing = Standing::default();
-        let msg = HistoryMsg { to: Incarnation(1), seen, no: 1_000, echo, taken: 0, standing, carries: None };
+        let membership = Membership::default();
+        let msg =
+            HistoryMsg { to: Incarnation(1), seen, no: 1_000, echo, taken: 0, membership, carries: None };
         pair.act(0, |end, now| end.handle(now, id(1), Incarnation(1), msg));
     }
     assert_eq!(pair.turns, turns);
     let lies = vec![u64::MAX, 0];
     for no in lies {
-        let standing = Standing { dead: true, view: None };
-        let msg =
-            HistoryMsg { to: Incarnation(7), seen: 9, no, echo: 0, taken: u64::MAX, standing, carries: None };
+        let membership = Membership { dead: true, view: None };
+        let msg = HistoryMsg {
+            to: Incarnation(7),
+            seen: 9,
+            no,
+            echo: 0,
+            taken: u64::MAX,
+            membership,
+            carries: None,
+        };
         pair.act(0, |end, now| end.handle(now, id(1), Incarnation(1), msg));
     }
     assert_eq!(pair.turns, turns, "it speaks of another incarnation");
@@ -302,11 +310,11 @@ fn what_the_other_end_cannot_have_seen_is_ignored() {
 #[test]
 fn how_the_other_stands_is_told_when_it_changes() {
     let mut pair = Pair::new(3);
-    let dead = Standing { dead: true, ..Standing::default() };
+    let dead = Membership { dead: true, ..Membership::default() };
     pair.act(0, |end, now| end.stand(now, dead));
     pair.run(Span::secs(5));
     assert_eq!(pair.stands, [vec![], vec![]], "told with the transition, or has not changed");
-    let alive = Standing::default();
+    let alive = Membership::default();
     pair.act(0, |end, now| end.stand(now, alive));
     pair.run(Span::secs(5));
     assert_eq!(pair.stands, [vec![], vec![alive]]);

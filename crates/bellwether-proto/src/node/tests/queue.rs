@@ -1,7 +1,7 @@
 //! What one layer has for another waits its turn: no layer is entered while it is running.
 
 use super::*;
-use crate::election::{self, Action, Standing};
+use crate::election::{self, Action, Membership};
 use crate::io::Turn;
 use crate::link::history::OUTSTANDING_MAX;
 use crate::message::Kind;
@@ -62,7 +62,7 @@ impl Election for Flooder {
 
     fn handle(&mut self, now: Time, input: election::Input<Drop>, out: &mut Actions<Drop>) {
         match input {
-            election::Input::Recovery => out.push(Action::Stand(Standing::default())),
+            election::Input::Recovery => out.push(Action::Stand(Membership::default())),
             election::Input::Deadline if self.floods_at <= now => {
                 (self.leader, self.floods_at) = (Some(NodeId(2)), Time::NEVER);
                 (0..=OUTSTANDING_MAX).for_each(|_| out.send(NodeId(2), Drop));
