@@ -41,7 +41,7 @@ use crate::roster::Roster;
 use crate::time::{Span, Time};
 
 pub use crate::link::Peers;
-pub use crate::link::history::Membership;
+pub use crate::link::consistent::Membership;
 pub use crate::spec::{Channels, GivesWay, InAgent, Mode, Spec, Variant};
 pub use crate::time::Timing;
 pub use any::{AnyElection, AnyMsg, Protocol};

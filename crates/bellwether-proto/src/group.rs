@@ -13,7 +13,7 @@
 //! is told of no group it does nothing, so algorithms whose paper has no reorganization send no extra message.
 //!
 //! Above that there are three services, each in its file: the application may compute d (`plan.rs`), every group knows the
-//! groups that it came from (`history.rs`), and some operations are for one group only (`restricted.rs`). What must survive
+//! groups that it came from (`lineage.rs`), and some operations are for one group only (`restricted.rs`). What must survive
 //! a crash is in `kept.rs`, and on disk before any message tells of it.
 //!
 //! The calls of Ready go out all at once, not one after the other as in the paper's loop: nothing depends on their order, and
@@ -21,9 +21,9 @@
 
 mod event;
 mod formation;
-pub mod history;
 mod kept;
 mod ledger;
+pub mod lineage;
 mod message;
 mod plan;
 mod restricted;
@@ -37,7 +37,7 @@ use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use crate::link::history::Pace;
+use crate::link::consistent::Pace;
 use crate::roster::Roster;
 use crate::spec::{Spec, Variant};
 use crate::time::{Span, Time, Timing};
@@ -45,9 +45,9 @@ use crate::time::{Span, Time, Timing};
 pub use event::GroupEvent;
 pub(crate) use formation::Said;
 pub use formation::{Formation, Past};
-pub use history::{History, Record, RecordDigest};
 pub use kept::Kept;
 pub use ledger::{Attempted, Ballot, COMMITS_MAX, DOUBTS_MAX, Ledger, OpId, Outcome};
+pub use lineage::{Lineage, Record, RecordDigest};
 pub use message::{GroupMsg, IN_SERVICE, MEMBER, READY, READY_REPLY, RESTRICTED_KINDS};
 pub use plan::{Plan, PlanMember, PlanRequest};
 pub use restricted::Unwilling;
@@ -147,7 +147,7 @@ impl Group {
         let telling = if spec.views { Telling::WhenFormed } else { Telling::OnJoining };
         // A link that does not bring an answer is down by then.
         let patience =
-            if spec.channels.have_history() { Pace::of(timing).settles() } else { timing.delta * 2 };
+            if spec.channels.are_consistent() { Pace::of(timing).settles() } else { timing.delta * 2 };
         Self::new(roster, incarnation, variant, telling, patience)
     }
 
@@ -211,8 +211,8 @@ impl Group {
     }
 
     /// The groups that there were, as far as this node knows.
-    pub(crate) fn history(&self) -> &History {
-        &self.kept.history
+    pub(crate) fn lineage(&self) -> &Lineage {
+        &self.kept.lineage
     }
 
     /// What the node voted for without knowing the outcome.
@@ -299,7 +299,7 @@ impl Group {
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: GroupMsg) {
         match msg {
             GroupMsg::Member { group, past } => self.on_member(now, from, group, *past),
-            GroupMsg::Ready { group, task, history } => self.on_ready(from, group, task, &history),
+            GroupMsg::Ready { group, task, lineage } => self.on_ready(from, group, task, &lineage),
             GroupMsg::ReadyReply { call, in_place } => self.on_ready_reply(from, call, in_place),
             GroupMsg::InService { call } => self.on_in_service(from, call),
             GroupMsg::Prepare(op, ballot) => self.on_prepare(now, from, op, ballot),
@@ -455,7 +455,7 @@ impl Group {
         let members = self.roll_call(formation);
         let pasts: Vec<Past> = members.iter().map(|member| self.past_of(*member)).collect();
         let members = members.into_iter().zip(&pasts).map(|(node, past)| PlanMember::new(node, past));
-        PlanRequest::new(self.latest, formation.group, members.collect(), &History::united(&pasts))
+        PlanRequest::new(self.latest, formation.group, members.collect(), &Lineage::united(&pasts))
     }
 
     /// Unless the application has a say, the task is to be the members of the group.
@@ -505,18 +505,18 @@ impl Group {
     fn work(&self, formation: &Formation, content: Content) -> Work {
         let task = Task::new(self.latest, content);
         let Some((record, pasts)) = self.record(formation) else {
-            return Work { task, record: None, history: History::default() };
+            return Work { task, record: None, lineage: Lineage::default() };
         };
-        let mut history = self.kept.history.clone();
-        pasts.iter().for_each(|past| history.unite(past));
-        history.add(Arc::clone(&record));
-        Work { task, record: Some(record), history }
+        let mut lineage = self.kept.lineage.clone();
+        pasts.iter().for_each(|past| lineage.unite(past));
+        lineage.add(Arc::clone(&record));
+        Work { task, record: Some(record), lineage }
     }
 
     /// The coordinator takes d for itself.
     fn begin(&mut self, work: &Work) {
         let head = work.record.as_ref().map(|record| record.group);
-        self.install(work.task.clone(), head, |kept| kept.history = work.history.clone());
+        self.install(work.task.clone(), head, |kept| kept.lineage = work.lineage.clone());
         if let Some(record) = &work.record {
             self.announce_record(record);
         }
@@ -524,23 +524,23 @@ impl Group {
 
     /// The record of the new group, and what its members know of earlier groups; `None` if groups have no number, or are
     /// not remembered.
-    fn record(&self, formation: &Formation) -> Option<(Arc<Record>, Vec<History>)> {
+    fn record(&self, formation: &Formation) -> Option<(Arc<Record>, Vec<Lineage>)> {
         let group = formation.group.filter(|_| self.memory == Memory::Groups)?;
         let members = self.roll_call(formation);
-        if members.len() > history::MEMBERS_MAX {
+        if members.len() > lineage::MEMBERS_MAX {
             return None;
         }
         let pasts: Vec<Past> = members.iter().map(|member| self.past_of(*member)).collect();
-        let known = History::united(&pasts);
-        let mut parents: Vec<GroupId> = pasts.iter().map(|past| past.head.unwrap_or(history::ROOT)).collect();
+        let known = Lineage::united(&pasts);
+        let mut parents: Vec<GroupId> = pasts.iter().map(|past| past.head.unwrap_or(lineage::ROOT)).collect();
         parents.sort_unstable();
         parents.dedup();
         let generation = known.generation_after(&parents);
-        if parents.len() > history::PARENTS_MAX {
-            parents = alloc::vec![history::ROOT]; // Too many to keep.
+        if parents.len() > lineage::PARENTS_MAX {
+            parents = alloc::vec![lineage::ROOT]; // Too many to keep.
         }
         let record = Record { group, coordinator: self.me, generation, members, parents };
-        Some((Arc::new(record), pasts.into_iter().map(|past| past.history).collect()))
+        Some((Arc::new(record), pasts.into_iter().map(|past| past.lineage).collect()))
     }
 
     /// Tells observers of the new group, its members and its parents.
@@ -578,9 +578,9 @@ impl Group {
     }
 
     /// Ready(i, j, gn, x)
-    fn on_ready(&mut self, from: NodeId, group: Option<GroupId>, task: Task, history: &History) {
+    fn on_ready(&mut self, from: NodeId, group: Option<GroupId>, task: Task, lineage: &Lineage) {
         let call = task.made_by();
-        if call.node != from || !history.is_sound() {
+        if call.node != from || !lineage.is_sound() {
             return; // No coordinator says that.
         }
         if let Phase::Awaiting(formation) = &self.phase
@@ -588,9 +588,9 @@ impl Group {
             && formation.group == group
         {
             let formation = formation.clone();
-            let record = group.and_then(|group| history.shared(group)).cloned();
+            let record = group.and_then(|group| lineage.shared(group)).cloned();
             let record = record.filter(|_| self.memory == Memory::Groups);
-            let work = Work { task, record, history: history.clone() };
+            let work = Work { task, record, lineage: lineage.clone() };
             match self.telling {
                 Telling::OnJoining => self.join_in(formation, &work),
                 Telling::WhenFormed => self.phase = Phase::Holding { formation, work: Box::new(work) },
@@ -619,8 +619,8 @@ impl Group {
     fn join_in(&mut self, formation: Formation, work: &Work) {
         let head = work.record.as_ref().map(|record| record.group);
         self.install(work.task.clone(), head, |kept| {
-            kept.history.unite(&work.history);
-            work.record.iter().for_each(|record| kept.history.add(Arc::clone(record)));
+            kept.lineage.unite(&work.lineage);
+            work.record.iter().for_each(|record| kept.lineage.add(Arc::clone(record)));
         });
         if let Some(record) = &work.record {
             let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };

@@ -7,7 +7,7 @@
 //! either.
 
 mod acquaintances;
-pub mod history;
+pub mod consistent;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -52,7 +52,7 @@ impl LinkMsg {
 }
 
 /// Every kind of link message.
-pub const KINDS: &[Kind] = &[OUTLIVED, history::BEAT];
+pub const KINDS: &[Kind] = &[OUTLIVED, consistent::BEAT];
 
 const OUTLIVED: Kind = Kind::detector("Outlived");
 

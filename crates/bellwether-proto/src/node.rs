@@ -15,11 +15,11 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Actions, Channels, Election, Setup, Variant};
-use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
+use crate::group::{Attempted, Group, Kept, Lineage, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Leadership, LeadershipMsg, Terms};
-use crate::link::history::{Histories, News};
+use crate::link::consistent::{ConsistentLinks, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Joining, Letter, Message};
 use crate::opinion::Opinion;
@@ -87,7 +87,7 @@ pub struct Node<E: Election> {
     detector_config: DetectorConfig,
     link: Link,
     /// The ups and downs of links, if the algorithm is told of them.
-    history: Option<Histories<Letter<E::Msg>>>,
+    links: Option<ConsistentLinks<Letter<E::Msg>>>,
     detector: Detector,
     election: E,
     /// The layer that reorganizes the groups that the election forms, if its paper has that.
@@ -126,15 +126,15 @@ impl<E: Election> Node<E> {
     pub fn new(setup: Setup, detector: DetectorConfig, now: Time) -> Self {
         let (roster, spec) = (&setup.roster, setup.protocol.spec());
         let guard = match (setup.variant, spec.channels) {
-            (_, Channels::WithHistory) => Guard::Incarnations,
+            (_, Channels::Consistent) => Guard::Incarnations,
             (Variant::Printed, _) => Guard::Nothing,
             (Variant::Repaired, Channels::AnyOrder) => Guard::Incarnations,
             (Variant::Repaired, Channels::InOrder) => Guard::IncarnationsAndOrder,
         };
         Self {
             link: Link::new(roster, spec.peers, guard),
-            history: (spec.channels == Channels::WithHistory)
-                .then(|| Histories::new(roster, setup.incarnation, setup.timing)),
+            links: (spec.channels == Channels::Consistent)
+                .then(|| ConsistentLinks::new(roster, setup.incarnation, setup.timing)),
             detector: match spec.detector {
                 Some(_) => Detector::new(detector, roster.clone(), setup.incarnation, now),
                 None => Detector::idle(detector, roster.clone(), setup.incarnation, now),
@@ -230,8 +230,8 @@ impl<E: Election> Node<E> {
     /// When there is something to do for the election, what watches for it, and what follows it.
     fn electing(&self) -> Time {
         let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
-        let history = self.history.as_ref().map_or(Time::NEVER, Histories::deadline);
-        self.detector.deadline().min(self.election.deadline()).min(group).min(history)
+        let links = self.links.as_ref().map_or(Time::NEVER, ConsistentLinks::deadline);
+        self.detector.deadline().min(self.election.deadline()).min(group).min(links)
     }
 
     /// Whether the node stands aside.
@@ -255,8 +255,8 @@ impl<E: Election> Node<E> {
     }
 
     /// The lineage of groups, as far as the node knows it; `None` if the algorithm forms none.
-    pub fn history(&self) -> Option<&History> {
-        self.group.as_ref().map(Group::history)
+    pub fn lineage(&self) -> Option<&Lineage> {
+        self.group.as_ref().map(Group::lineage)
     }
 
     /// The task of the node's group, once it is in place.
@@ -287,11 +287,11 @@ impl<E: Election> Node<E> {
     /// Which invariant of the layers does not hold of this state. Those of an election are about a step:
     /// [`Election::breach`].
     pub fn breach(&self) -> Option<&'static str> {
-        let history = self.history.as_ref().and_then(Histories::breach);
+        let links = self.links.as_ref().and_then(ConsistentLinks::breach);
         let group = self.group.as_ref().and_then(Group::breach);
         let leadership = self.leadership.as_ref().and_then(Leadership::breach);
         let release = self.release.as_ref().and_then(Release::breach);
-        history.or(group).or(leadership).or(release)
+        links.or(group).or(leadership).or(release)
     }
 
     /// Writes the state in canonical form, as seen at `now`.
@@ -299,8 +299,8 @@ impl<E: Election> Node<E> {
         form.node(self.id());
         form.incarnation(self.id(), self.setup.incarnation);
         self.link.canonical(self.id(), self.setup.incarnation, form);
-        if let Some(history) = &self.history {
-            history.canonical(now, form, Message::canonical);
+        if let Some(links) = &self.links {
+            links.canonical(now, form, Message::canonical);
         }
         self.detector.canonical(now, form);
         self.election.canonical(now, form);
@@ -326,7 +326,7 @@ impl<E: Election> Node<E> {
         self.persist(out);
         self.queue.push_back(Work::Elect(election::Input::Recovery, Some(cause)));
         self.work_off(now, out);
-        self.relink(|history| history.start(now));
+        self.relink(|links| links.start(now));
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
@@ -353,8 +353,8 @@ impl<E: Election> Node<E> {
         match frame.body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             // Who stands aside is linked with nobody.
-            Body::History(_) if self.aside.is_some() => {}
-            Body::History(msg) => self.relink(|history| history.handle(now, from, incarnation, *msg)),
+            Body::Consistent(_) if self.aside.is_some() => {}
+            Body::Consistent(msg) => self.relink(|links| links.handle(now, from, incarnation, *msg)),
             Body::Detector(msg) => {
                 if let Some(rank) = rank {
                     self.detector.handle(now, rank, incarnation, msg, &mut self.mail);
@@ -409,7 +409,7 @@ impl<E: Election> Node<E> {
     fn answer_stale(&mut self, now: Time, from: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
         match body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
-            Body::History(_)
+            Body::Consistent(_)
             | Body::Detector(_)
             | Body::Election(_)
             | Body::Join(..)
@@ -436,7 +436,7 @@ impl<E: Election> Node<E> {
             return;
         }
         self.report_downs(now, out);
-        self.relink(|history| history.wake(now));
+        self.relink(|links| links.wake(now));
         self.work_off(now, out);
         self.regroup(|group| group.wake(now));
         self.work_off(now, out);
@@ -460,7 +460,7 @@ impl<E: Election> Node<E> {
         // The election first: who leads next is a matter of its own. It is to know why the link goes down.
         self.elect(election::Input::Gone(peer));
         self.work_off(now, out);
-        self.relink(|history| history.gone(now, peer));
+        self.relink(|links| links.gone(now, peer));
         self.work_off(now, out);
         self.regroup(|group| group.gone(peer));
         self.work_off(now, out);
@@ -529,8 +529,8 @@ impl<E: Election> Node<E> {
 
     /// An oracle says how things are with a peer.
     fn told(&mut self, now: Time, peer: NodeId, alive: bool) {
-        self.relink(|history| history.oracle(now, peer, alive));
-        if let Some(rank) = self.setup.roster.rank(peer).filter(|_| self.history.is_none()) {
+        self.relink(|links| links.oracle(now, peer, alive));
+        if let Some(rank) = self.setup.roster.rank(peer).filter(|_| self.links.is_none()) {
             self.detector.oracle(now, rank, alive);
         }
     }
@@ -555,7 +555,7 @@ impl<E: Election> Node<E> {
         self.work_off(now, out);
         // When it is known why.
         if matches!(msg, LeadershipMsg::Aside { .. }) {
-            self.relink(|history| history.gone(now, from));
+            self.relink(|links| links.gone(now, from));
         }
     }
 
@@ -614,7 +614,7 @@ impl<E: Election> Node<E> {
             Body::Election(_) | Body::Join(..) | Body::Group(_) => {
                 self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank))
             }
-            Body::Link(_) | Body::History(_) | Body::Detector(_) | Body::Leadership(_) => None,
+            Body::Link(_) | Body::Consistent(_) | Body::Detector(_) | Body::Leadership(_) => None,
         };
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });
     }

@@ -10,7 +10,7 @@
 //!   nothing unless messages arrive within δ, time passes for all alike (`together.rs`).
 //! - **Messages.** Channels keep the order for algorithms that need it, and keep none for the others.
 //! - **Crashes** come between steps, and in the middle of one after anything that was written or sent. Recovery is from disk.
-//! - **Detectors** are replaced by one of the class that the algorithm assumes, and what drives links with a history by an
+//! - **Detectors** are replaced by one of the class that the algorithm assumes, and what drives consistent links by an
 //!   oracle (`oracle.rs`, `links.rs`).
 //!
 //! States that behave alike are one state: they are told apart by their canonical form, with each node's deadlines as

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use bellwether_proto::election::Protocol;
-use bellwether_proto::group::history::{Concurrent, ROOT};
+use bellwether_proto::group::lineage::{Concurrent, ROOT};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
@@ -78,14 +78,14 @@ fn groups_know_where_they_come_from_through_partitions_and_crashes() {
     assert_ne!(one, other);
     world.run_until(scenario.until);
     let node = world.node(NodeId(5)).expect("it is up");
-    let history = node.history().expect("groups are formed");
+    let lineage = node.lineage().expect("groups are formed");
     let now = node.opinion().group.expect("it is in one");
-    let ancestors = history.ancestors(now);
+    let ancestors = lineage.ancestors(now);
     assert!(ancestors.complete, "no more than 64 groups so far");
     assert!(ancestors.groups.contains(&one) && ancestors.groups.contains(&other), "{ancestors:?}");
-    assert_eq!(history.concurrent(one, other), Concurrent::Yes, "the network was split");
-    assert_eq!(history.concurrent(one, now), Concurrent::No);
-    assert_eq!(history.records()[0].parents, [ROOT]);
+    assert_eq!(lineage.concurrent(one, other), Concurrent::Yes, "the network was split");
+    assert_eq!(lineage.concurrent(one, now), Concurrent::No);
+    assert_eq!(lineage.records()[0].parents, [ROOT]);
     let findings = world.into_journal().verdicts(scenario.until);
     assert_eq!(findings.len(), 1);
     holds(&findings);

@@ -331,13 +331,13 @@ impl Driver {
 
     fn service(&self) -> Option<Service> {
         let ((group, leader, _), task) = (self.served_by()?, self.node.task_in_place()?);
-        let members = self.node.history()?.record(group)?.members.clone();
+        let members = self.node.lineage()?.record(group)?.members.clone();
         Some(Service { group, leader, members, task: task.content().into() })
     }
 
     /// Groups merge and part; each is worth a line, and whoever asks is told of all that are known.
     fn on_recorded(&self, group: GroupId) {
-        let Some(groups) = self.node.history() else { return };
+        let Some(groups) = self.node.lineage() else { return };
         if let Some(record) = groups.record(group) {
             let members: Vec<u32> = record.members.iter().map(|member| member.0).collect();
             tracing::info!(%group, ?members, "the group of node {} is in place", record.coordinator);

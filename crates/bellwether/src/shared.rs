@@ -50,7 +50,7 @@ pub(crate) struct Known {
     pub(crate) counters: Counters,
     pub(crate) history: History,
     /// The lineage of groups, if the algorithm forms any.
-    pub(crate) groups: group::History,
+    pub(crate) groups: group::Lineage,
 }
 
 impl Shared {
@@ -80,7 +80,7 @@ impl Shared {
                 linked: BTreeSet::new(),
                 counters: Counters::default(),
                 history,
-                groups: group::History::default(),
+                groups: group::Lineage::default(),
             }),
         }
     }

@@ -148,7 +148,7 @@ impl Election for Adft {
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to prefer one.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.keep_count(out);
         self.alive(now, out);

@@ -87,7 +87,7 @@ impl Election for AsyncBully {
             Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
             Input::Deadline => {
                 self.organiser.ask_norm(now, out);
                 self.repeat_halt(now, out);

@@ -261,7 +261,7 @@ impl Election for Bully {
             // too.
             Input::NewIncarnation(_) => {}
             Input::DownSig(_) | Input::HandOver(_) => {} // No detector, and priorities are fixed.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.set_timers(now);
     }

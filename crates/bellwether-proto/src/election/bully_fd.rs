@@ -90,7 +90,7 @@ impl Election for BullyFd {
             Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
             Input::Deadline => self.organiser.ask_norm(now, out),
             Input::Message { from: j, msg } if !msg.is_the_word_of(j) => {}
             Input::Message { from: j, msg } => match msg {

@@ -207,7 +207,7 @@ impl Election for Fjr {
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) => {} // It has timers of its own.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
         }
         self.lead(now, out);
     }

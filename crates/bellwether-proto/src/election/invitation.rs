@@ -239,7 +239,7 @@ impl Election for Invitation {
             Input::Reorganized => self.on_reorganized(now),
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to hand over.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.check(now, out);
     }

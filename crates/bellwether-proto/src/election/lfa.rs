@@ -123,7 +123,7 @@ impl Election for Lfa {
             Input::Deadline => self.on_deadline(now),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and fixed priorities.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.alive(now, out);
     }

@@ -202,7 +202,7 @@ impl Election for SoutoBully {
             // All are for the detector to weigh.
             Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
     }

@@ -178,7 +178,7 @@ impl Election for SoutoInvitation {
             }
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to hand over.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
         self.look_for_leaders(now, out);

@@ -1,7 +1,7 @@
 //! One node's group layer, told of formations and answers.
 
 mod gathering;
-mod history;
+mod lineage;
 mod plans;
 mod restricted;
 
@@ -136,7 +136,7 @@ fn a_member_takes_the_task_of_its_own_group_from_its_coordinator_once() {
     let ready = |seq| GroupMsg::Ready {
         group: Some(number(3, seq)),
         task: task.clone(),
-        history: History::default(),
+        lineage: Lineage::default(),
     };
     let mut member = layer(1, Variant::Repaired);
     member.handle(SENT, id(3), ready(1));

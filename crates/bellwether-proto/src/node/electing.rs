@@ -46,13 +46,13 @@ impl<E: Election> Node<E> {
 
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
-            Action::Send { to, msg } if self.history.is_some() => {
-                self.relink(|history| history.send(now, to, Letter::Election(msg)));
+            Action::Send { to, msg } if self.links.is_some() => {
+                self.relink(|links| links.send(now, to, Letter::Election(msg)));
             }
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
             Action::Install(members) => out.push(Output::Event(Event::ViewInstalled(members))),
             Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
-            Action::Stand(membership) => self.relink(|history| history.stand(now, membership)),
+            Action::Stand(membership) => self.relink(|links| links.stand(now, membership)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
                 self.post(now, to, Body::Join(Box::new(Joining { msg, past })), out);

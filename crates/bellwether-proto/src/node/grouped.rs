@@ -12,8 +12,8 @@ use crate::time::Time;
 impl<E: Election> Node<E> {
     pub(super) fn follow_group(&mut self, now: Time, step: Step, out: &mut Outbox<E::Msg>) {
         match step {
-            Step::Send(to, msg) if self.history.is_some() => {
-                self.relink(|history| history.send(now, to, Letter::Group(Box::new(msg))));
+            Step::Send(to, msg) if self.links.is_some() => {
+                self.relink(|links| links.send(now, to, Letter::Group(Box::new(msg))));
             }
             Step::Send(to, msg) => self.post(now, to, Body::Group(Box::new(msg)), out),
             Step::Persist => self.persist(out),

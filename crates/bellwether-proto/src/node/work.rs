@@ -15,8 +15,8 @@ use crate::group;
 use crate::ident::NodeId;
 use crate::io::{Event, Outbox, Output, Turn};
 use crate::leadership::{self, Leadership};
-use crate::link::history;
-use crate::link::history::HistoryMsg;
+use crate::link::consistent;
+use crate::link::consistent::ConsistentMsg;
 use crate::message::{Body, Letter};
 use crate::release::{self, Release};
 use crate::time::Time;
@@ -29,7 +29,7 @@ pub(super) enum Work<M> {
     /// An end of a link saw a transition. An observer is told before anything follows from it.
     Turned(Turn),
     /// A message between the ends of a link.
-    Beat(NodeId, Box<HistoryMsg<Letter<M>>>),
+    Beat(NodeId, Box<ConsistentMsg<Letter<M>>>),
     /// In a box: it is rare and large.
     Group(Box<group::Step>),
     Lead(leadership::Step),
@@ -45,7 +45,7 @@ impl<E: Election> Node<E> {
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
                     Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
-                    Work::Beat(to, msg) => self.post(now, to, Body::History(msg), out),
+                    Work::Beat(to, msg) => self.post(now, to, Body::Consistent(msg), out),
                     Work::Group(step) => self.follow_group(now, *step, out),
                     Work::Lead(step) => self.follow_leadership(now, step, out),
                     Work::Release(step) => self.follow_release(now, step, out),
@@ -68,14 +68,14 @@ impl<E: Election> Node<E> {
     }
 
     /// Does something with the consistent links, if there are any.
-    pub(super) fn relink(&mut self, act: impl FnOnce(&mut history::Histories<Letter<E::Msg>>)) {
-        if let Some(history) = &mut self.history {
-            act(history);
-            for step in history.drain() {
+    pub(super) fn relink(&mut self, act: impl FnOnce(&mut consistent::ConsistentLinks<Letter<E::Msg>>)) {
+        if let Some(links) = &mut self.links {
+            act(links);
+            for step in links.drain() {
                 match step {
-                    history::Step::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
-                    history::Step::News(news) => {
-                        if let history::News::Turned { peer, incarnation, seen, .. } = news {
+                    consistent::Step::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
+                    consistent::Step::News(news) => {
+                        if let consistent::News::Turned { peer, incarnation, seen, .. } = news {
                             self.queue.push_back(Work::Turned(Turn { peer, incarnation, seen }));
                         }
                         self.news.push_back(news);

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Event, Turn};
-use bellwether_proto::link::history::Pace;
+use bellwether_proto::link::consistent::Pace;
 use bellwether_proto::members::Members;
 use bellwether_proto::opinion::Status;
 use bellwether_proto::time::Time;

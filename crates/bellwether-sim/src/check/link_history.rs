@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Turn};
-use bellwether_proto::link::history::{Pace, SKEW};
+use bellwether_proto::link::consistent::{Pace, SKEW};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 

@@ -8,7 +8,7 @@ use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::tenure::Command;
 use bellwether_proto::time::{Span, Time};
 
-use super::history::{Condition, End, Fate, LinkChange, Message, Note};
+use super::drawing::{Condition, End, Fate, LinkChange, Message, Note};
 
 /// The time of day of a run.
 pub(super) fn clock(at: Time) -> String {

@@ -1,4 +1,4 @@
-//! Links with a history in a search: as they ship, but for beats and clocks, in whose place there is an oracle.
+//! Consistent links in a search: as they ship, but for beats and clocks, in whose place there is an oracle.
 //!
 //! It may be wrong: it has any end of a link go down for no reason, a bounded number of times; at a node whose peer is down or in
 //! another incarnation, that costs nothing. Up an end goes at any time, if the peer is there and both have seen the same. Messages arrive

@@ -5,7 +5,7 @@
 //! makes a detector that is complete and accurate, and otherwise as slow as it likes. A fallible one tells late, if things
 //! are still so by then, and sometimes what is not true; its reports go out at once, since it can be as late as it likes.
 //! To the weaker, a node that plays dead to them is as good as dead.
-//! What drives links with a history is an oracle as well: `links.rs`.
+//! What drives consistent links is an oracle as well: `links.rs`.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) enum Oracle {
     Accurate,
     /// Tells the truth late, and lies a bounded number of times.
     Fallible,
-    /// Has links with a history go up and down, a bounded number of times for no reason.
+    /// Has consistent links go up and down, a bounded number of times for no reason.
     Links,
 }
 
@@ -39,7 +39,7 @@ impl Oracle {
     /// Of the class that the algorithm assumes.
     pub(super) fn for_algorithm(spec: &Spec) -> Self {
         match spec.detector {
-            _ if spec.channels.have_history() => Self::Links,
+            _ if spec.channels.are_consistent() => Self::Links,
             None => Self::Silent,
             Some(DetectorKind::Perfect) => Self::Accurate,
             Some(_) => Self::Fallible,
@@ -52,7 +52,7 @@ pub fn may_lie(protocol: Protocol) -> bool {
     matches!(Oracle::for_algorithm(protocol.spec()), Oracle::Fallible | Oracle::Links)
 }
 
-/// Whether an algorithm's messages may be lost or doubled one by one: those on a link with a history are not.
+/// Whether an algorithm's messages may be lost or doubled one by one: those on a consistent link are not.
 pub fn may_lose(protocol: Protocol) -> bool {
     Oracle::for_algorithm(protocol.spec()) != Oracle::Links
 }

@@ -184,7 +184,7 @@ impl<E: Election> System<E> {
         self.bounds
     }
 
-    /// All nodes have started, and none has heard from another; but where links have a history, all are up, and all that
+    /// All nodes have started, and none has heard from another; but where links are consistent, all are up, and all that
     /// came of that has arrived. Agents begin where their [`Origin`](super::Origin) is.
     pub fn initial(&self) -> State<E> {
         let started = self.scenario.ids().map(|id| self.start(self.booted(id, Durable::default())));

@@ -36,7 +36,7 @@ fn what_the_application_computes_is_in_place_everywhere() {
         for id in (1..=3).map(NodeId) {
             let node = world.node(id).expect("nobody crashes");
             if node.opinion().status == Status::Normal {
-                let members = node.history().and_then(|history| history.record(node.opinion().group?));
+                let members = node.lineage().and_then(|lineage| lineage.record(node.opinion().group?));
                 let members = members.expect("a group in place is recorded").members.len();
                 assert_eq!(
                     node.task_in_place().map(|task| task.content().to_vec()),

@@ -1,11 +1,11 @@
-//! Bugs of links with a history, and of the views that are formed over them.
+//! Bugs of consistent links, and of the views that are formed over them.
 
 use bellwether_proto::election::fb_omega::FbOmega;
 use bellwether_proto::election::franceschetti::{About, Msg};
 use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event};
-use bellwether_proto::link::history::Carried;
+use bellwether_proto::link::consistent::Carried;
 use bellwether_proto::message::{Body, Frame, Letter};
 use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
@@ -162,7 +162,7 @@ fn tampering_is_caught(keep: impl Fn(&TraceEvent) -> bool) {
 /// Runs `fb-omega` with and without somebody who alters what nodes tell each other.
 fn relaying_is_caught(property: Property, mut alter: impl FnMut(Msg) -> Msg + 'static) {
     let relay = move |mut frame: Frame<AnyMsg>| {
-        if let Body::History(msg) = &mut frame.body
+        if let Body::Consistent(msg) = &mut frame.body
             && let Some(Carried { msg: Letter::Election(AnyMsg::FbOmega(msg)), .. }) = &mut msg.carries
         {
             *msg = alter(msg.clone());

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::link::history::{Pace, SKEW};
+use bellwether_proto::link::consistent::{Pace, SKEW};
 use bellwether_proto::members::Members;
 use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::{Span, Time};

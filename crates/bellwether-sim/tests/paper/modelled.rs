@@ -8,7 +8,7 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::election::{Actions, AnyMsg, Election, Input, Protocol, Setup, Variant, adft, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::link::history::Carried;
+use bellwether_proto::link::consistent::Carried;
 use bellwether_proto::message::{Body, Letter, Message};
 use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
@@ -162,7 +162,7 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
         said.borrow_mut().push(match &frame.body {
             Body::Election(msg) => Some(msg.clone()),
             Body::Join(joining) => Some(joining.msg.clone()),
-            Body::History(msg) => match &msg.carries {
+            Body::Consistent(msg) => match &msg.carries {
                 Some(Carried { msg: Letter::Election(msg), .. }) => Some(msg.clone()),
                 _ => None,
             },

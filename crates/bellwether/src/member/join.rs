@@ -63,7 +63,7 @@ impl Member {
         let (commands, inbox) = mpsc::channel(64);
         let node = settings_of(&config, manager.as_ref()).node(&kept, incarnation, clock.now());
         // What the disk remembers of groups can be asked for at once.
-        shared.known().groups = node.history().cloned().unwrap_or_default();
+        shared.known().groups = node.lineage().cloned().unwrap_or_default();
         let driver = Driver {
             node,
             planning: Planning::new(manager),

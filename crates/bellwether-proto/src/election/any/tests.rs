@@ -183,7 +183,7 @@ impl Walk {
                 let peer = NodeId(1 + if peer == at { (peer + 1) % NODES } else { peer });
                 let first = self.below(2) == 0;
                 let input = match self.protocol.spec().channels {
-                    Channels::WithHistory => Input::Link { peer, up: first.then(|| self.membership(peer)) },
+                    Channels::Consistent => Input::Link { peer, up: first.then(|| self.membership(peer)) },
                     _ if first => Input::DownSig(peer),
                     _ => Input::Gone(peer),
                 };

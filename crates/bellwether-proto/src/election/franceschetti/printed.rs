@@ -17,7 +17,7 @@ use super::{About, Change, Level, Msg, Said, first_view, members_form, said_form
 use crate::canonical::Form;
 use crate::election::{Action, Actions, Input, Setup};
 use crate::ident::{GroupId, NodeId};
-use crate::link::history::Pace;
+use crate::link::consistent::Pace;
 use crate::members::Members;
 use crate::opinion::{Opinion, Status};
 use crate::time::Time;

@@ -25,7 +25,7 @@ use crate::cause::Cause;
 use crate::election::{Action, Actions, Input, Membership, Primary, Setup};
 use crate::group::Formation;
 use crate::ident::{ElectionId, GroupId, NodeId};
-use crate::link::history::Pace;
+use crate::link::consistent::Pace;
 use crate::members::Members;
 use crate::opinion::{Opinion, Status};
 use crate::time::{Span, Time};

@@ -1,6 +1,6 @@
 //! Members that tell where they come from once they are told that they are members.
 
-use super::super::history::ROOT;
+use super::super::lineage::ROOT;
 use super::*;
 
 /// One of three, over consistent links.
@@ -21,7 +21,7 @@ fn from(head: u64, members: &[u32], away: bool) -> Past {
     let members = members.iter().copied().map(NodeId).collect();
     let parents = alloc::vec![ROOT];
     let record = Record { group: number(1, head), coordinator: id(1), generation: head, members, parents };
-    Past { head: Some(number(1, head)), away, history: History::of([record]), doubts: Vec::new() }
+    Past { head: Some(number(1, head)), away, lineage: Lineage::of([record]), doubts: Vec::new() }
 }
 
 fn request(group: &mut Group) -> PlanRequest {
@@ -80,16 +80,16 @@ fn a_view_that_was_followed_already_has_no_losses_left() {
     let mut leader = manager(5, &[2, 3]);
     let mut later = from(4, &[1, 2], false);
     let earlier = from(2, &[1, 2, 3, 4], true);
-    let mut records = earlier.history.records().to_vec();
+    let mut records = earlier.lineage.records().to_vec();
     records.extend(
         later
-            .history
+            .lineage
             .records()
             .iter()
             .map(|record| Record { parents: alloc::vec![number(1, 2)], ..Record::clone(record) })
             .map(Arc::new),
     );
-    later.history = History::of(records);
+    later.lineage = Lineage::of(records);
     for (member, past) in [(2, later), (3, earlier)] {
         leader.handle(SENT, id(member), GroupMsg::Member { group: Some(number(1, 5)), past: Box::new(past) });
     }

@@ -24,7 +24,7 @@ fn member(seq: u64) -> Group {
 fn enter(member: &mut Group, seq: u64) {
     member.form(SENT, formation(3, seq, &[]));
     let task = Task::new(ElectionId { seq, ..number(3, 1).0 }, Content::default());
-    let ready = GroupMsg::Ready { group: Some(number(3, seq)), task, history: History::default() };
+    let ready = GroupMsg::Ready { group: Some(number(3, seq)), task, lineage: Lineage::default() };
     member.handle(SENT, id(3), ready);
     drop(member.drain());
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::election::{self, Action, Membership};
 use crate::io::Turn;
-use crate::link::history::OUTSTANDING_MAX;
+use crate::link::consistent::OUTSTANDING_MAX;
 use crate::message::Kind;
 
 /// A link takes no more than it can hold: one that is full goes down, and the election is told of that in the middle of

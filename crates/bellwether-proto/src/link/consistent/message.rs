@@ -9,7 +9,7 @@ use crate::kind::{Kind, Message};
 /// One message, which is also a beat: what the sender's end has seen and heard, and perhaps a message of a layer
 /// above.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistoryMsg<M> {
+pub struct ConsistentMsg<M> {
     /// The incarnation of the receiver that the sender speaks with; 0 if it knows none.
     pub to: Incarnation,
     /// How many transitions the sender's end has seen.
@@ -54,7 +54,7 @@ impl Membership {
 /// A message that carries nothing.
 pub const BEAT: Kind = Kind::detector("LinkBeat");
 
-impl<M: Message> HistoryMsg<M> {
+impl<M: Message> ConsistentMsg<M> {
     /// Its kind: that of the message that it carries.
     pub fn kind(&self) -> Kind {
         self.carries.as_ref().map_or(BEAT, |carried| carried.msg.kind())

@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::{Carried, HistoryMsg, Membership, Pace, SKEW};
+use super::{Carried, ConsistentMsg, Membership, Pace, SKEW};
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::time::Time;
@@ -91,19 +91,19 @@ impl<M: Clone> End<M> {
     }
 
     /// Whether the other end can have sent that.
-    pub(super) fn is_plausible(&self, msg: &HistoryMsg<M>, me: Incarnation) -> bool {
+    pub(super) fn is_plausible(&self, msg: &ConsistentMsg<M>, me: Incarnation) -> bool {
         let about_me = msg.to == me;
         msg.echo <= self.no && (!about_me || msg.seen <= self.seen + SKEW)
     }
 
-    pub(super) fn hear(&mut self, msg: &HistoryMsg<M>) {
+    pub(super) fn hear(&mut self, msg: &ConsistentMsg<M>) {
         if msg.no > self.heard {
             (self.heard, self.membership) = (msg.no, msg.membership);
         }
     }
 
     /// Which messages the peer has heard, and that it speaks with this incarnation.
-    pub(super) fn acknowledged(&mut self, msg: &HistoryMsg<M>) {
+    pub(super) fn acknowledged(&mut self, msg: &ConsistentMsg<M>) {
         self.theirs = self.theirs.max(msg.seen);
         if let Some((no, at)) = self.probe
             && msg.echo >= no
@@ -116,7 +116,7 @@ impl<M: Clone> End<M> {
     }
 
     /// What can be taken now that this message is here, in order.
-    pub(super) fn taken(&mut self, msg: HistoryMsg<M>) -> Vec<M> {
+    pub(super) fn taken(&mut self, msg: ConsistentMsg<M>) -> Vec<M> {
         let same_up = self.is_up() && msg.seen == self.seen;
         if let Some(Carried { nth, msg }) = msg.carries
             && same_up
@@ -211,18 +211,18 @@ impl<M: Clone> End<M> {
         now: Time,
         membership: Membership,
         carries: Option<Carried<M>>,
-    ) -> HistoryMsg<M> {
+    ) -> ConsistentMsg<M> {
         self.no += 1;
         self.probe.get_or_insert((self.no, now));
         let Self { incarnation: to, seen, no, heard: echo, taken, .. } = *self;
-        HistoryMsg { to, seen, no, echo, taken, membership, carries }
+        ConsistentMsg { to, seen, no, echo, taken, membership, carries }
     }
 
     /// The next message to the peer, if nothing need be acknowledged.
-    pub(super) fn word(&mut self, membership: Membership, carries: Option<Carried<M>>) -> HistoryMsg<M> {
+    pub(super) fn word(&mut self, membership: Membership, carries: Option<Carried<M>>) -> ConsistentMsg<M> {
         self.no += 1;
         let Self { incarnation: to, seen, no, .. } = *self;
-        HistoryMsg { to, seen, no, echo: 0, taken: 0, membership, carries }
+        ConsistentMsg { to, seen, no, echo: 0, taken: 0, membership, carries }
     }
 
     /// Without a pace, nothing is ever due.

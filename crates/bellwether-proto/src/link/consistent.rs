@@ -38,7 +38,7 @@ use crate::time::{Span, Time, Timing};
 use end::End;
 
 pub use end::OUTSTANDING_MAX;
-pub use message::{BEAT, Carried, HistoryMsg, Membership};
+pub use message::{BEAT, Carried, ConsistentMsg, Membership};
 
 /// The two ends of a link never differ by more transitions than this.
 pub const SKEW: u64 = 2;
@@ -81,7 +81,7 @@ enum Drive {
 
 /// The links of one node.
 #[derive(Clone, Debug)]
-pub(crate) struct Histories<M> {
+pub(crate) struct ConsistentLinks<M> {
     roster: Roster,
     incarnation: Incarnation,
     drive: Drive,
@@ -96,7 +96,7 @@ pub(crate) struct Histories<M> {
 /// What the layer asks of its node, in order.
 #[derive(Clone, Debug)]
 pub(crate) enum Step<M> {
-    Send(NodeId, Box<HistoryMsg<M>>),
+    Send(NodeId, Box<ConsistentMsg<M>>),
     News(News<M>),
 }
 
@@ -115,7 +115,7 @@ pub(crate) enum News<M> {
     Deliver(NodeId, M),
 }
 
-impl<M: Clone> Histories<M> {
+impl<M: Clone> ConsistentLinks<M> {
     pub(crate) fn new(roster: &Roster, incarnation: Incarnation, timing: Timing) -> Self {
         Self {
             roster: roster.clone(),
@@ -164,7 +164,13 @@ impl<M: Clone> Histories<M> {
     }
 
     /// A message of a peer in that incarnation. One that the other end cannot have sent has no effect.
-    pub(crate) fn handle(&mut self, now: Time, from: NodeId, incarnation: Incarnation, msg: HistoryMsg<M>) {
+    pub(crate) fn handle(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        incarnation: Incarnation,
+        msg: ConsistentMsg<M>,
+    ) {
         let Some(rank) = self.roster.rank(from).filter(|rank| *rank != self.roster.my_rank()) else { return };
         let is_new = incarnation > self.ends[rank].incarnation;
         if is_new {
@@ -263,7 +269,7 @@ impl<M: Clone> Histories<M> {
         self.ends[rank].meet(incarnation);
     }
 
-    fn take(&mut self, now: Time, rank: usize, msg: HistoryMsg<M>) {
+    fn take(&mut self, now: Time, rank: usize, msg: ConsistentMsg<M>) {
         let before = (self.ends[rank].seen, self.ends[rank].membership);
         self.ends[rank].hear(&msg);
         if msg.to != self.incarnation {

@@ -25,10 +25,10 @@ struct Pair {
     now: Time,
     random: Random,
     weather: Weather,
-    ends: [Option<Histories<u32>>; 2],
+    ends: [Option<ConsistentLinks<u32>>; 2],
     incarnations: [u64; 2],
     /// On its way: when it arrives, to whom, from which incarnation.
-    mail: Vec<(Time, usize, Incarnation, HistoryMsg<u32>)>,
+    mail: Vec<(Time, usize, Incarnation, ConsistentMsg<u32>)>,
     /// What each incarnation of each end has seen, with which incarnation of the other.
     seen: [BTreeMap<(u64, u64), u64>; 2],
     /// What each end has sent and taken, by incarnation and transition.
@@ -64,11 +64,11 @@ impl Pair {
     fn restart(&mut self, at: usize) {
         self.incarnations[at] += 1;
         let roster = Roster::new(id(at), [id(0), id(1)], Priority::LowestId);
-        self.ends[at] = Some(Histories::new(&roster, Incarnation(self.incarnations[at]), TIMING));
+        self.ends[at] = Some(ConsistentLinks::new(&roster, Incarnation(self.incarnations[at]), TIMING));
         self.act(at, |end, now| end.start(now));
     }
 
-    fn act(&mut self, at: usize, act: impl FnOnce(&mut Histories<u32>, Time)) {
+    fn act(&mut self, at: usize, act: impl FnOnce(&mut ConsistentLinks<u32>, Time)) {
         let Some(end) = &mut self.ends[at] else { return };
         act(end, self.now);
         for step in end.drain().collect::<Vec<_>>() {
@@ -97,8 +97,8 @@ impl Pair {
 
     /// The incarnations of both and the transition, seen from the first, if the end is up.
     fn up(&self, at: usize) -> Option<(u64, u64, u64)> {
-        let history = self.ends[at].as_ref()?;
-        let end = &history.ends[1 - at];
+        let links = self.ends[at].as_ref()?;
+        let end = &links.ends[1 - at];
         let incarnations = if at == 0 {
             (self.incarnations[0], end.incarnation.0)
         } else {
@@ -107,7 +107,7 @@ impl Pair {
         end.is_up().then_some((incarnations.0, incarnations.1, end.seen))
     }
 
-    fn launch(&mut self, from: usize, msg: &HistoryMsg<u32>) {
+    fn launch(&mut self, from: usize, msg: &ConsistentMsg<u32>) {
         if self.weather.cut[from] || self.random.below(100) < self.weather.loss {
             return;
         }
@@ -131,8 +131,9 @@ impl Pair {
         let until = self.now + span;
         loop {
             let mail = self.mail.iter().map(|(at, ..)| *at).min().unwrap_or(Time::NEVER);
-            let deadline =
-                |end: &Option<Histories<u32>>| end.as_ref().map_or(Time::NEVER, Histories::deadline);
+            let deadline = |end: &Option<ConsistentLinks<u32>>| {
+                end.as_ref().map_or(Time::NEVER, ConsistentLinks::deadline)
+            };
             let deadlines: Vec<Time> = self.ends.iter().map(deadline).collect();
             let next = mail.min(deadlines[0]).min(deadlines[1]);
             if next > until {
@@ -285,14 +286,14 @@ fn what_the_other_end_cannot_have_seen_is_ignored() {
     for (seen, echo) in [(u64::MAX, 0), (1 + SKEW + 1, 0), (2, u64::MAX)] {
         let membership = Membership::default();
         let msg =
-            HistoryMsg { to: Incarnation(1), seen, no: 1_000, echo, taken: 0, membership, carries: None };
+            ConsistentMsg { to: Incarnation(1), seen, no: 1_000, echo, taken: 0, membership, carries: None };
         pair.act(0, |end, now| end.handle(now, id(1), Incarnation(1), msg));
     }
     assert_eq!(pair.turns, turns);
     let lies = vec![u64::MAX, 0];
     for no in lies {
         let membership = Membership { dead: true, view: None };
-        let msg = HistoryMsg {
+        let msg = ConsistentMsg {
             to: Incarnation(7),
             seen: 9,
             no,
@@ -326,13 +327,17 @@ fn links_that_an_oracle_drives_follow_the_same_rule() {
     let mut pair = Pair::new(7);
     pair.mail.clear();
     for at in [0, 1] {
-        pair.ends[at] = pair.ends[at].take().map(Histories::told);
+        pair.ends[at] = pair.ends[at].take().map(ConsistentLinks::told);
         pair.act(at, |end, now| end.start(now));
     }
     pair.act(0, |end, now| end.oracle(now, id(1), true));
     assert_eq!(pair.up(0), None, "it has not heard of the other");
     arrive(&mut pair);
-    assert_eq!(pair.ends[0].as_ref().map(Histories::deadline), Some(Time::NEVER), "nothing is ever due");
+    assert_eq!(
+        pair.ends[0].as_ref().map(ConsistentLinks::deadline),
+        Some(Time::NEVER),
+        "nothing is ever due"
+    );
     pair.act(0, |end, now| end.oracle(now, id(1), true));
     assert!(pair.up(0).is_some() && pair.up(1).is_none());
     pair.send(0);

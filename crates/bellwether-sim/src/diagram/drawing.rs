@@ -18,7 +18,7 @@ use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 
 /// What there is to draw.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(super) struct Drawing {
     /// In the order in which they were sent.
     pub(super) messages: Vec<Message>,
     /// By node.
@@ -168,7 +168,7 @@ pub(super) fn is_background(kind: Kind) -> bool {
     kind.layer() == Layer::Detector && !leadership::KINDS.contains(&kind)
 }
 
-impl History {
+impl Drawing {
     /// The leader of a node in that condition.
     pub(super) fn leader(&self, condition: &Condition) -> Option<NodeId> {
         if self.announces { condition.announced } else { condition.opinion.normal_leader() }
@@ -190,7 +190,7 @@ pub(super) fn lane(node: NodeId) -> usize {
 }
 
 struct Telling {
-    history: History,
+    drawing: Drawing,
     /// By id of the message: its place among the messages.
     known: BTreeMap<u64, usize>,
     /// By node.
@@ -217,7 +217,7 @@ impl Telling {
     fn new(nodes: usize) -> Self {
         let lanes = (0..nodes).map(|_| Lane::default()).collect();
         Self {
-            history: History { lanes, ..History::default() },
+            drawing: Drawing { lanes, ..Drawing::default() },
             known: BTreeMap::new(),
             now: vec![Condition::DOWN; nodes],
             step: Step::default(),
@@ -267,7 +267,7 @@ impl Telling {
 
     fn sent(&mut self, sent: Time, msg: MsgRef) {
         let place = self.message(sent, msg);
-        self.history.messages[place].answers = self.step.cause;
+        self.drawing.messages[place].answers = self.step.cause;
         self.step.sends.push(place);
         if !is_background(msg.kind) {
             self.last[lane(msg.from)].insert(lane(msg.to), place);
@@ -276,13 +276,13 @@ impl Telling {
 
     fn received(&mut self, at: Time, msg: MsgRef, sent: Time) {
         let place = self.message(sent, msg);
-        self.history.messages[place].ends.push(End { at, fate: Fate::Received });
+        self.drawing.messages[place].ends.push(End { at, fate: Fate::Received });
         self.step.cause = Some(place);
     }
 
     fn dropped(&mut self, at: Time, msg: MsgRef, reason: DropReason) {
         let place = self.message(at, msg);
-        self.history.messages[place].ends.push(End { at, fate: Fate::Lost(reason) });
+        self.drawing.messages[place].ends.push(End { at, fate: Fate::Lost(reason) });
         match reason {
             // On purpose, so that it is what the run is about.
             DropReason::Dropped => {
@@ -298,7 +298,7 @@ impl Telling {
 
     /// The place of a message. A recorded trace may not have the event of its sending.
     fn message(&mut self, sent: Time, msg: MsgRef) -> usize {
-        let messages = &mut self.history.messages;
+        let messages = &mut self.drawing.messages;
         *self.known.entry(msg.id).or_insert_with(|| {
             messages.push(Message {
                 id: msg.id,
@@ -322,7 +322,7 @@ impl Telling {
                 Note::Showed(opinion)
             }
             Event::Announced(announced) => {
-                self.history.announces = true;
+                self.drawing.announces = true;
                 self.now[lane(node)].announced = announced.leader;
                 self.condition(at, node);
                 Note::Announced(announced)
@@ -341,7 +341,7 @@ impl Telling {
             Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
         };
         self.step.changed = true;
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
         self.moment(at, Moment::Change);
     }
 
@@ -356,18 +356,18 @@ impl Telling {
             Program::Left => Note::Left,
         };
         self.step.changed = true;
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
         self.moment(at, Moment::Change);
     }
 
     /// What only goes with something that changed.
     fn aside(&mut self, at: Time, node: NodeId, note: Note) {
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
     }
 
     fn refused(&mut self, why: Refusal) {
         let Some(place) = self.step.cause else { return };
-        if let Some(end) = self.history.messages[place].ends.last_mut() {
+        if let Some(end) = self.drawing.messages[place].ends.last_mut() {
             end.fate = Fate::Refused(why);
         }
     }
@@ -376,23 +376,23 @@ impl Telling {
         self.step.changed = true;
         self.now[lane(node)] = condition;
         self.condition(at, node);
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
         // That all come up at the start befalls nobody.
         let moment = if at == Time::ZERO { Moment::Change } else { Moment::Fault };
         self.moment(at, moment);
     }
 
     fn condition(&mut self, at: Time, node: NodeId) {
-        self.history.lanes[lane(node)].conditions.push((at, self.now[lane(node)]));
+        self.drawing.lanes[lane(node)].conditions.push((at, self.now[lane(node)]));
     }
 
     fn link(&mut self, at: Time, change: LinkChange) {
-        self.history.links.push((at, change));
+        self.drawing.links.push((at, change));
         self.moment(at, Moment::Fault);
     }
 
     fn moment(&mut self, at: Time, moment: Moment) {
-        let kept = self.history.moments.entry(at).or_insert(moment);
+        let kept = self.drawing.moments.entry(at).or_insert(moment);
         *kept = (*kept).max(moment);
     }
 
@@ -404,7 +404,7 @@ impl Telling {
     }
 
     fn weigh(&mut self, place: usize, weight: Weight) {
-        let kept = &mut self.history.messages[place].weight;
+        let kept = &mut self.drawing.messages[place].weight;
         *kept = (*kept).max(weight);
     }
 
@@ -412,7 +412,7 @@ impl Telling {
         let Step { cause, mut sends, changed, .. } = std::mem::take(&mut self.step);
         if changed {
             // That the detector is told whom to watch goes without saying.
-            sends.retain(|place| !is_background(self.history.messages[*place].kind));
+            sends.retain(|place| !is_background(self.drawing.messages[*place].kind));
             sends.into_iter().for_each(|place| self.weigh(place, Weight::Tells));
             cause.into_iter().for_each(|place| self.weigh(place, Weight::Decides));
         }
@@ -420,19 +420,19 @@ impl Telling {
 
     /// The answer to a message that decides or tells is related to it, and so is the message that such a
     /// message answers.
-    fn finish(mut self) -> History {
+    fn finish(mut self) -> Drawing {
         self.end_step();
         let matters: Vec<bool> =
-            self.history.messages.iter().map(|message| message.weight >= Weight::Tells).collect();
+            self.drawing.messages.iter().map(|message| message.weight >= Weight::Tells).collect();
         for place in 0..matters.len() {
-            let Some(answered) = self.history.messages[place].answers else { continue };
+            let Some(answered) = self.drawing.messages[place].answers else { continue };
             if matters[place] {
                 self.weigh(answered, Weight::Related);
             } else if matters[answered] {
                 self.weigh(place, Weight::Related);
             }
         }
-        self.history
+        self.drawing
     }
 }
 
