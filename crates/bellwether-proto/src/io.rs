@@ -33,14 +33,14 @@ pub enum Input<M> {
         incarnation: Incarnation,
     },
     /// There is a connection to a peer, which is in this incarnation.
-    Linked {
+    Connected {
         /// The peer.
         peer: NodeId,
         /// The peer's incarnation.
         incarnation: Incarnation,
     },
     /// The connection ended with a goodbye. That alone tells nothing: the peer has said before why it goes.
-    Unlinked {
+    Disconnected {
         /// The peer.
         peer: NodeId,
     },

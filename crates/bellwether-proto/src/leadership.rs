@@ -6,9 +6,9 @@
 //! had their time, the leadership is settled, gets its epoch, and is announced.
 //!
 //! ```text
-//!   named    ──Claim(round)──────────────► linked members
+//!   named    ──Claim(round)──────────────► connected members
 //!            ◄─Follow(round, epoch seen)── each, when it names the same node
-//!   settled  ──Lead(round, epoch)────────► linked members: they announce it, too
+//!   settled  ──Lead(round, epoch)────────► connected members: they announce it, too
 //!            ◄─Follow(round, …)─────────── every ten periods: who is there, and has anybody seen a higher epoch
 //! ```
 //!
@@ -108,7 +108,7 @@ pub(crate) struct Leadership {
     /// A node that has just come up may not have met the others yet: nothing is announced before this.
     earliest: Time,
     /// Members that can be spoken with.
-    linked: Peers,
+    connected: Peers,
     sayings: Sayings,
     /// How often this node has been suspected.
     count: u64,
@@ -154,7 +154,7 @@ impl Leadership {
             epochs: Epochs::new(terms.epoch),
             earliest: now + terms.settle,
             terms,
-            linked: Peers::default(),
+            connected: Peers::default(),
             sayings: Sayings::default(),
             count: 0,
             named: None,
@@ -198,7 +198,7 @@ impl Leadership {
         if to == self.me {
             return Err(Reluctance::LeadsAlready);
         }
-        self.linked.may_lead(now, to, self.patience())
+        self.connected.may_lead(now, to, self.patience())
     }
 
     /// Members are asked every so often whether they are there, and one answer may be late.
@@ -213,12 +213,12 @@ impl Leadership {
 
     /// Whether nobody can be spoken with.
     pub(crate) fn is_alone(&self) -> bool {
-        self.linked.ids().next().is_none()
+        self.connected.ids().next().is_none()
     }
 
     /// Whether anybody else could lead, as far as is known.
     pub(crate) fn has_successor(&self) -> bool {
-        self.linked.has_candidate()
+        self.connected.has_candidate()
     }
 
     /// The node has been suspected so often.
@@ -265,7 +265,7 @@ impl Leadership {
     /// A leader that goes knows best who is next: the others need not find out.
     fn successor(&self, now: Time) -> Option<NodeId> {
         let may_tell = self.terms.hands_over && matches!(self.role, Role::Leading { .. });
-        may_tell.then(|| self.linked.successor(now, self.patience())).flatten()
+        may_tell.then(|| self.connected.successor(now, self.patience())).flatten()
     }
 
     /// It stands again.
@@ -292,8 +292,8 @@ impl Leadership {
     }
 
     /// A connection to that member came about.
-    pub(crate) fn link(&mut self, now: Time, peer: NodeId) {
-        if !self.linked.link(now, peer) {
+    pub(crate) fn connect(&mut self, now: Time, peer: NodeId) {
+        if !self.connected.connect(now, peer) {
             return; // Nobody has so many; one more voice can wait.
         }
         match &mut self.role {
@@ -315,8 +315,8 @@ impl Leadership {
     }
 
     /// It ended.
-    pub(crate) fn unlink(&mut self, now: Time, peer: NodeId) {
-        self.linked.unlink(peer);
+    pub(crate) fn disconnect(&mut self, now: Time, peer: NodeId) {
+        self.connected.disconnect(peer);
         if let Some(Says::Claims { agreed: true, .. }) = self.sayings.forget(peer) {
             // It may have led, and ended before it could tell: that epoch is used.
             self.epochs.see(self.epochs.largest().saturating_add(1), Some(peer));
@@ -331,7 +331,7 @@ impl Leadership {
 
     /// Its process has ended, as far as its connection tells: if it led, it leads no more, whatever the election makes of it.
     pub(crate) fn gone(&mut self, now: Time, peer: NodeId) {
-        self.unlink(now, peer);
+        self.disconnect(now, peer);
         if self.shown.is_some_and(|(leader, _)| leader == peer) {
             self.cause = Cause::Gone(peer);
             self.show(None);
@@ -341,12 +341,12 @@ impl Leadership {
     /// That member began another incarnation: what it said in the one before is void.
     pub(crate) fn forget(&mut self, peer: NodeId) {
         self.sayings.forget(peer);
-        self.linked.stands_aside(peer, false);
+        self.connected.stands_aside(peer, false);
     }
 
     /// Any frame of that member came.
     pub(crate) fn heard(&mut self, now: Time, peer: NodeId) {
-        self.linked.heard(now, peer);
+        self.connected.heard(now, peer);
     }
 
     /// A message of this layer came. Those that change the election are the node's to carry out.
@@ -361,14 +361,14 @@ impl Leadership {
             LeadershipMsg::Follow { round, epoch, of, priority, count } => {
                 self.on_epoch_seen(now, epoch, of);
                 if round == self.round {
-                    self.linked.rate(from, priority, count);
+                    self.connected.rate(from, priority, count);
                     self.on_follow(now, from);
                 }
             }
             LeadershipMsg::Cede => self.on_cede(from),
             LeadershipMsg::Aside { .. } => {
                 self.explain(from, Cause::Resigned(from));
-                self.linked.stands_aside(from, true);
+                self.connected.stands_aside(from, true);
                 self.on_cede(from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
@@ -389,7 +389,9 @@ impl Leadership {
     fn changes_because(&mut self, cause: Cause) {
         self.cause = match (cause, self.farewell) {
             (Cause::Outranked(who) | Cause::Silent(who), Some(why)) if why.about() == Some(who) => why,
-            (Cause::Silent(who), _) if who != self.me && self.linked.get(who).is_none() => Cause::Gone(who),
+            (Cause::Silent(who), _) if who != self.me && self.connected.get(who).is_none() => {
+                Cause::Gone(who)
+            }
             _ => cause,
         };
     }
@@ -428,7 +430,8 @@ impl Leadership {
         self.show(None);
         self.round += 1;
         let silent = self.silent_leader(now);
-        let missing: BTreeSet<NodeId> = self.linked.ids().copied().filter(|id| Some(*id) != silent).collect();
+        let missing: BTreeSet<NodeId> =
+            self.connected.ids().copied().filter(|id| Some(*id) != silent).collect();
         self.role = Role::Claiming { missing, until: now + self.terms.settle };
         self.tell_all(LeadershipMsg::Claim { round: self.round });
         // Whom the leader of before chose is alone: the disk can work while the others answer.
@@ -442,7 +445,7 @@ impl Leadership {
     /// waited for, although its connection is there: its process or its machine is stopped.
     fn silent_leader(&self, now: Time) -> Option<NodeId> {
         let Cause::Silent(led) = self.cause else { return None };
-        let peer = self.linked.get(led)?;
+        let peer = self.connected.get(led)?;
         self.is_silent(now, peer).then_some(led)
     }
 
@@ -497,7 +500,7 @@ impl Leadership {
             return None;
         }
         let declined = self.declined.filter(|(_, until)| now < *until).map(|(id, _)| id);
-        self.linked.preferred(self.terms.priority, declined)
+        self.connected.preferred(self.terms.priority, declined)
     }
 
     fn on_claim(&mut self, from: NodeId, round: u64) {
@@ -531,7 +534,9 @@ impl Leadership {
         let speaks = |peer: &Peer| peer.silent_for(now) <= self.terms.period * POLL_PERIODS * 2;
         if self.epochs.is_latest(leader, epoch) {
             self.named = Some(leader);
-        } else if let Some(silent) = self.named.filter(|named| !self.linked.get(*named).is_some_and(speaks)) {
+        } else if let Some(silent) =
+            self.named.filter(|named| !self.connected.get(*named).is_some_and(speaks))
+        {
             self.named = None;
             self.cause = Cause::Silent(silent);
             self.show(None);
@@ -570,7 +575,7 @@ impl Leadership {
     fn consider_yielding(&mut self, now: Time) {
         if let Some(delay) = self.terms.preempt
             && let Some(to) = self.preferred(now)
-            && self.linked.get(to).is_some_and(|peer| peer.linked_for(now) >= delay)
+            && self.connected.get(to).is_some_and(|peer| peer.connected_for(now) >= delay)
         {
             self.steps.push(Step::Yield(to));
         }
@@ -648,6 +653,6 @@ impl Leadership {
     }
 
     fn tell_all(&mut self, msg: LeadershipMsg) {
-        self.steps.extend(self.linked.ids().map(|peer| Step::Send(*peer, msg)));
+        self.steps.extend(self.connected.ids().map(|peer| Step::Send(*peer, msg)));
     }
 }

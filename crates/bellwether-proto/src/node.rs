@@ -201,8 +201,8 @@ impl<E: Election> Node<E> {
             Input::Frame(frame) => self.receive(now, frame, out),
             Input::Deadline => self.wake(now, out),
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
-            Input::Linked { peer, incarnation } => self.linked(now, peer, incarnation, out),
-            Input::Unlinked { peer } => self.lead(|leadership| leadership.unlink(now, peer)),
+            Input::Connected { peer, incarnation } => self.connected(now, peer, incarnation, out),
+            Input::Disconnected { peer } => self.lead(|leadership| leadership.disconnect(now, peer)),
             Input::Command { ticket, command } => {
                 self.release(|release, leadership| release.command(now, ticket, command, leadership));
             }
@@ -516,7 +516,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    fn linked(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
+    fn connected(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         if peer == self.id() {
             return;
         }
@@ -524,7 +524,7 @@ impl<E: Election> Node<E> {
             Ok(admitted) => self.admitted(now, peer, admitted, out),
             Err(why) => return out.push(Output::Event(Event::Refused { from: peer, why })),
         }
-        self.lead(|leadership| leadership.link(now, peer));
+        self.lead(|leadership| leadership.connect(now, peer));
     }
 
     /// An oracle says how things are with a peer.

@@ -323,7 +323,7 @@ impl Release {
             Reluctance::NotLeading => Refused::NotLeader { me: self.me, leader: self.leader },
             Reluctance::Algorithm => Refused::FixedPriorities { algorithm: self.algorithm },
             Reluctance::LeadsAlready
-            | Reluctance::NotLinked
+            | Reluctance::NotConnected
             | Reluctance::StandsAside
             | Reluctance::Silent => Refused::HandOver { to, why },
         }

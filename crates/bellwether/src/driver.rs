@@ -47,7 +47,7 @@ pub(crate) struct Driver {
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) outbox: Outbox<AnyMsg>,
     /// With whom frames can be exchanged.
-    pub(crate) linked: BTreeSet<NodeId>,
+    pub(crate) connected: BTreeSet<NodeId>,
     pub(crate) replies: Replies,
     pub(crate) planning: Planning,
     /// What the member's service was begun for, while it lasts.
@@ -156,14 +156,14 @@ impl Driver {
                 }
                 self.step(Input::Frame(frame)).await
             }
-            NetEvent::Linked { peer, incarnation, .. } => {
-                self.linked.insert(peer);
-                self.step(Input::Linked { peer, incarnation }).await
+            NetEvent::Connected { peer, incarnation, .. } => {
+                self.connected.insert(peer);
+                self.step(Input::Connected { peer, incarnation }).await
             }
             NetEvent::Ended { peer, incarnation, how } => {
-                self.linked.remove(&peer);
+                self.connected.remove(&peer);
                 match how {
-                    End::Goodbye => self.step(Input::Unlinked { peer }).await,
+                    End::Goodbye => self.step(Input::Disconnected { peer }).await,
                     End::Broken => self.step(Input::Gone { peer, incarnation }).await,
                 }
             }
@@ -175,7 +175,7 @@ impl Driver {
 
     /// One that was here first stays. One that has just come, and is refused, is the second.
     fn on_id_in_use(&self, by: NodeId, at: &str) -> Result<(), Ended> {
-        if !self.linked.is_empty() {
+        if !self.connected.is_empty() {
             return Ok(());
         }
         Err(Ended::IdInUse { id: self.shared.id, at: at.to_owned(), says: by })
@@ -248,7 +248,7 @@ impl Driver {
         if let Some(recorder) = &mut self.recorder {
             let at = self.clock.wall_micros(self.clock.now());
             recorder.sent(at, frame, to);
-            if !self.linked.contains(&to) {
+            if !self.connected.contains(&to) {
                 recorder.lost(at, frame, to);
             }
         }
@@ -258,9 +258,9 @@ impl Driver {
 
     fn broadcast(&mut self, frame: &Frame<AnyMsg>) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.broadcast(self.clock.wall_micros(self.clock.now()), frame, &self.linked);
+            recorder.broadcast(self.clock.wall_micros(self.clock.now()), frame, &self.connected);
         }
-        self.count(frame, self.linked.len() as u64);
+        self.count(frame, self.connected.len() as u64);
         self.shared.transport.broadcast(wire::encode(self.channel, frame).into());
     }
 
@@ -280,11 +280,11 @@ impl Driver {
                 self.shared.known().opinion = opinion;
             }
             Event::Link(turn) => {
-                let linked = &mut self.shared.known().linked;
+                let links_up = &mut self.shared.known().links_up;
                 if turn.is_up() {
-                    linked.insert(turn.peer)
+                    links_up.insert(turn.peer)
                 } else {
-                    linked.remove(&turn.peer)
+                    links_up.remove(&turn.peer)
                 };
             }
             Event::Group(GroupEvent::Recorded { group, .. }) => self.on_recorded(group),
@@ -297,7 +297,7 @@ impl Driver {
                 tracing::debug!(%from, why = why.name(), "a frame was refused");
             }
             Event::Reborn(incarnation) => {
-                self.shared.known().linked.clear();
+                self.shared.known().links_up.clear();
                 tracing::info!(%incarnation, "this node begins a new incarnation");
             }
             _ => {}

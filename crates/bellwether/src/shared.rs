@@ -46,7 +46,7 @@ pub(crate) struct Known {
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
     /// The peers to which the consistent link is up.
-    pub(crate) linked: BTreeSet<NodeId>,
+    pub(crate) links_up: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
     pub(crate) history: History,
     /// The lineage of groups, if the algorithm forms any.
@@ -77,7 +77,7 @@ impl Shared {
                 opinion: Opinion::DOWN,
                 leader: None,
                 aside: false,
-                linked: BTreeSet::new(),
+                links_up: BTreeSet::new(),
                 counters: Counters::default(),
                 history,
                 groups: group::Lineage::default(),
@@ -119,7 +119,7 @@ impl Shared {
             leader: known.leader,
             opinion: known.opinion,
             group: known.opinion.group.and_then(|group| known.groups.record(group)).cloned(),
-            reach: self.size.map(|of| Reach { members: known.linked.len() + 1, of }),
+            reach: self.size.map(|of| Reach { members: known.links_up.len() + 1, of }),
             up_since: self.up_since,
         }
     }

@@ -105,7 +105,7 @@ pub struct Participant {
     /// Its address, as it was given.
     pub address: String,
     /// The state of the connection to it.
-    pub link: Link,
+    pub connection: Connection,
     /// Its present incarnation, if it is known.
     pub incarnation: Option<Incarnation>,
     /// How long ago its last frame came.
@@ -116,7 +116,7 @@ pub struct Participant {
 
 /// The state of the connection to another member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Link {
+pub enum Connection {
     /// Connected to that address.
     Connected(SocketAddr),
     /// Not connected, with the reason why the last attempt failed.

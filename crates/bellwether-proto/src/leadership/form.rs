@@ -23,7 +23,9 @@ impl Leadership {
             return Some("an epoch is kept before it is told");
         }
         match &self.role {
-            Role::Claiming { missing, .. } if missing.iter().any(|peer| self.linked.get(*peer).is_none()) => {
+            Role::Claiming { missing, .. }
+                if missing.iter().any(|peer| self.connected.get(*peer).is_none()) =>
+            {
                 Some("only connected members are waited for")
             }
             _ => None,
@@ -64,7 +66,7 @@ impl Leadership {
             form.node(who);
             form.deadline(now, until);
         });
-        self.linked.canonical(now, self.forgets(), self.terms.preempt, form);
+        self.connected.canonical(now, self.forgets(), self.terms.preempt, form);
         form.suspicions(self.count);
         self.sayings.canonical(form);
     }

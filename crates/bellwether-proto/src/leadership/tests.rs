@@ -75,7 +75,7 @@ impl Cluster {
         for (id, priority) in ids.iter().zip(priorities) {
             cluster.start(*id, node(protocol, *id, &ids, terms(protocol, *priority, preempt)));
         }
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster
     }
 
@@ -85,12 +85,12 @@ impl Cluster {
     }
 
     /// Connects these with each other.
-    fn link(&mut self, ids: &[NodeId]) {
+    fn connect(&mut self, ids: &[NodeId]) {
         for one in ids {
             for other in ids.iter().filter(|other| *other != one) {
                 let delay = self.delay();
                 let Some(incarnation) = self.nodes.get(other).map(Node::incarnation) else { continue };
-                self.give(*one, delay, Input::Linked { peer: *other, incarnation });
+                self.give(*one, delay, Input::Connected { peer: *other, incarnation });
             }
         }
     }
@@ -276,7 +276,7 @@ proptest! {
         let terms = Terms { epoch, ..terms(protocol, 0, None) };
         let back = node_in((Incarnation(2), 0), cluster.now, protocol, leader, &ids, terms);
         cluster.start(leader, back);
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         prop_assert!(cluster.agreed().is_some());
         let epochs: Vec<u64> = cluster.began_since(Time::ZERO).iter().map(|(_, epoch, _)| *epoch).collect();
@@ -351,7 +351,7 @@ fn a_stronger_member_that_comes_back_outranks_the_leader() {
         let came_at = cluster.now;
         let terms = terms(protocol, 0, None);
         cluster.start(NodeId(1), node_in((Incarnation(2), 0), cluster.now, protocol, NodeId(1), &ids, terms));
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         let leader = cluster.agreed().expect("a leader").0;
         assert_eq!((leader, cluster.shown_why(NodeId(3), came_at)), (NodeId(1), Cause::Outranked(NodeId(2))));
@@ -369,7 +369,7 @@ fn a_leader_that_restarts_unnoticed_is_gone() {
         let other = if leader == NodeId(3) { NodeId(2) } else { NodeId(3) };
         let (back_at, terms) = (cluster.now, terms(protocol, 0, None));
         cluster.start(leader, node_in((Incarnation(2), 0), back_at, protocol, leader, &ids, terms));
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         assert_eq!(cluster.shown_why(other, back_at), Cause::Gone(leader), "{protocol:?}");
     }
@@ -562,7 +562,7 @@ fn leadership_is_not_handed_to_whom_it_cannot() {
     assert_eq!(
         cluster.answers,
         [
-            reluctant(NodeId(9), Reluctance::NotLinked),
+            reluctant(NodeId(9), Reluctance::NotConnected),
             reluctant(leader, Reluctance::LeadsAlready),
             Err(Refused::NotLeader { me: follower, leader: Some(leader) }),
         ]
@@ -593,7 +593,7 @@ fn a_leader_that_was_told_to_gives_way_to_a_higher_priority_after_a_while() {
     assert_eq!(cluster.agreed(), Some((NodeId(1), 1)));
     let came_at = cluster.now;
     cluster.start(NodeId(2), node(Protocol::Fjr, NodeId(2), &ids, terms(Protocol::Fjr, 10, preempt)));
-    cluster.link(&ids);
+    cluster.connect(&ids);
     cluster.run(Span::millis(2_900));
     assert_eq!(
         (cluster.agreed(), cluster.asked_back.len()),
@@ -622,7 +622,7 @@ fn when_two_groups_meet_the_leader_that_stays_takes_an_epoch_above_both() {
         let began = cluster.began_since(Time::ZERO);
         assert_eq!(began, [(ids[0], epochs[0] + 1, Cause::Started), (ids[1], epochs[1] + 1, Cause::Started)]);
         cluster.cut = false;
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         let (leader, epoch) = cluster.agreed().expect("one leader of both");
         // It need not change its own if the other's was behind.

@@ -44,7 +44,7 @@ fn who_leaves_after_it_lost_leadership_waits_for_its_work_and_for_nobody() {
 #[test]
 fn whoever_is_alone_answers_when_it_has_ceased_to_lead() {
     let mut rig = Rig::leading();
-    rig.leadership.unlink(rig.now, OTHER);
+    rig.leadership.disconnect(rig.now, OTHER);
     rig.ask(Command::Resign { hold: Hold::UntilTold });
     assert_eq!(rig.released(), [Step::StandAside(Time::NEVER)], "no answer yet");
     let answered = rig.announced(None, 1);
@@ -129,8 +129,8 @@ fn no_work_begins_in_leadership_that_is_given_back_when_a_hand_over_is_over() {
 fn leadership_stays_if_the_successor_has_gone_while_work_came_to_its_end() {
     let mut rig = Rig::leading();
     rig.ask(Command::Transfer { to: OTHER });
-    rig.leadership.unlink(rig.now, OTHER);
-    let why = Refused::HandOver { to: OTHER, why: Reluctance::NotLinked };
+    rig.leadership.disconnect(rig.now, OTHER);
+    let why = Refused::HandOver { to: OTHER, why: Reluctance::NotConnected };
     assert_eq!(rig.released(), [Step::Tenure(Tenure::Held { epoch: 1 }), Step::Answer(TICKET, Err(why))]);
 }
 
@@ -139,9 +139,9 @@ fn what_cannot_be_is_refused_and_nobody_stops_working() {
     let mut rig = Rig::leading();
     let refused = |why| [Step::Answer(TICKET, Err(why))];
     assert_eq!(rig.ask(Command::Stand), refused(Refused::NotAside { me: ME }));
-    let nobody = Refused::HandOver { to: NodeId(9), why: Reluctance::NotLinked };
+    let nobody = Refused::HandOver { to: NodeId(9), why: Reluctance::NotConnected };
     assert_eq!(rig.ask(Command::Transfer { to: NodeId(9) }), refused(nobody));
-    rig.leadership.unlink(rig.now, OTHER);
+    rig.leadership.disconnect(rig.now, OTHER);
     assert_eq!(rig.ask(Command::Resign { hold: Hold::Default }), refused(Refused::NoSuccessor));
     rig.announced(Some(OTHER), 2);
     rig.released();
@@ -228,12 +228,12 @@ struct Rig {
 }
 
 impl Rig {
-    /// Node 1 leads with epoch 1, works, and is linked with node 2.
+    /// Node 1 leads with epoch 1, works, and is connected with node 2.
     fn leading() -> Self {
         let period = Span::millis(50);
         let terms = Terms { period, settle: period, priority: 0, preempt: None, hands_over: true, epoch: 0 };
         let mut leadership = Leadership::new(ME, Incarnation(1), terms, Time::ZERO);
-        leadership.link(Time::ZERO, OTHER);
+        leadership.connect(Time::ZERO, OTHER);
         leadership.name(Time::ZERO, Some(ME), Cause::Started);
         let now = Time::ZERO + period;
         leadership.wake(now);

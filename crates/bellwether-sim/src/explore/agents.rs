@@ -185,7 +185,7 @@ impl<E: Election> System<E> {
         let host = &state.hosts[at];
         let down = Host { seen: host.seen, ..Host::down(host.id, host.disk.clone()) };
         state.hosts[at] = self.seal(down);
-        self.disconnect(state, at, News::Unlinked);
+        self.disconnect(state, at, News::Disconnected);
     }
 
     /// Forgets what was announced and cannot be again.

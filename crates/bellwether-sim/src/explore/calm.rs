@@ -443,7 +443,7 @@ impl<'a, E: Election> Calm<'a, E> {
         self.hosts[at] = Host { seen: host.seen, ..Host::down(host.id, host.disk.clone()) };
         self.letters.retain(|letter| letter.to != at);
         for to in (0..self.hosts.len()).filter(|to| *to != at) {
-            self.post(at, to, Cargo::News(News::Unlinked));
+            self.post(at, to, Cargo::News(News::Disconnected));
         }
     }
 

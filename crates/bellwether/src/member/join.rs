@@ -77,7 +77,7 @@ impl Member {
             net,
             commands: inbox,
             outbox: Outbox::new(),
-            linked: BTreeSet::new(),
+            connected: BTreeSet::new(),
             replies: Replies::default(),
             abandoned: false,
         };

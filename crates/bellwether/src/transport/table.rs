@@ -31,7 +31,7 @@ pub(super) struct Table {
 pub(super) struct Peer {
     pub(super) out: Option<Outward>,
     pub(super) inward: Option<Inward>,
-    pub(super) linked: bool,
+    pub(super) connected: bool,
     /// Its latest incarnation.
     pub(super) incarnation: Option<Incarnation>,
     /// When its last frame came.
@@ -262,20 +262,20 @@ impl Peer {
     /// The peer is connected if both directions are up, with one process.
     fn link(&mut self) -> Option<NetEvent> {
         let (Some(out), Some(inward)) = (&self.out, &self.inward) else { return None };
-        if self.linked || out.process.instance != inward.process.instance {
+        if self.connected || out.process.instance != inward.process.instance {
             return None;
         }
-        self.linked = true;
+        self.connected = true;
         let Process { id: peer, address, .. } = out.process;
-        Some(NetEvent::Linked { peer, incarnation: self.incarnation()?, address })
+        Some(NetEvent::Connected { peer, incarnation: self.incarnation()?, address })
     }
 
     /// The peer is no longer connected, if it was.
     fn end(&mut self, how: End) -> Option<NetEvent> {
-        if !self.linked {
+        if !self.connected {
             return None;
         }
-        self.linked = false;
+        self.connected = false;
         let peer = self.out.as_ref()?.process.id;
         Some(NetEvent::Ended { peer, incarnation: self.incarnation()?, how })
     }

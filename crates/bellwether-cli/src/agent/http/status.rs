@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
-use bellwether::status::{Change, Leader, Link, Participant, Reach, Standing, Status};
+use bellwether::status::{Change, Connection, Leader, Participant, Reach, Standing, Status};
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -119,10 +119,10 @@ impl From<&Change> for schema::Change {
 }
 
 fn member(member: &Participant, leader: Option<NodeId>) -> schema::Member {
-    let (link, remote, reason) = match &member.link {
-        Link::Connected(remote) => ("connected", Some(remote.to_string()), None),
-        Link::Down(reason) => ("down", None, Some(reason.clone())),
-        Link::Connecting => ("connecting", None, None),
+    let (link, remote, reason) = match &member.connection {
+        Connection::Connected(remote) => ("connected", Some(remote.to_string()), None),
+        Connection::Down(reason) => ("down", None, Some(reason.clone())),
+        Connection::Connecting => ("connecting", None, None),
     };
     schema::Member {
         id: member.id.map(|id| id.0),

@@ -1,4 +1,4 @@
-//! The layer by itself: everything else is played by the test. It is node 1; the others are linked.
+//! The layer by itself: everything else is played by the test. It is node 1; the others are connected.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ impl Alone {
         let layer = Leadership::new(ME, incarnation, terms, Time::ZERO);
         let mut alone = Self { layer, now: Time::ZERO + SETTLE };
         for other in others {
-            alone.layer.link(alone.now, NodeId(*other));
+            alone.layer.connect(alone.now, NodeId(*other));
         }
         alone
     }
@@ -214,11 +214,11 @@ fn who_stands_aside_does_not_cling_to_a_leader_that_is_gone_or_silent() {
     let mut alone = Alone::new(&[2, 3]);
     alone.layer.stand_aside(alone.now);
     alone.hears(3, lead(6));
-    alone.layer.unlink(alone.now, NodeId(3));
+    alone.layer.disconnect(alone.now, NodeId(3));
     assert_eq!(announced(&alone.steps()), [(None, 6)]);
     assert_eq!(answers(&alone.hears(2, lead(5))), [(2, 6)], "it has to know");
     assert_eq!(announced(&alone.hears(2, lead(7))), [(Some(2), 7)]);
-    alone.layer.link(alone.now, NodeId(3));
+    alone.layer.connect(alone.now, NodeId(3));
     alone.steps();
     alone.now = alone.now + TIMING.tau * POLL_PERIODS * 2;
     assert_eq!(alone.hears(3, lead(6)), []);
@@ -234,7 +234,7 @@ fn the_epoch_of_a_claimant_that_is_gone_is_not_used_again() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(2);
     assert_eq!(answers(&alone.hears(2, LeadershipMsg::Claim { round: 1 })), [(2, 0)]);
-    alone.layer.unlink(alone.now, NodeId(2));
+    alone.layer.disconnect(alone.now, NodeId(2));
     alone.named(1);
     assert_eq!(announced(&alone.has_seen(3, 0, None)), [(Some(1), 2)]);
 }
@@ -243,14 +243,14 @@ fn the_epoch_of_a_claimant_that_is_gone_is_not_used_again() {
 fn a_claim_that_came_to_nothing_uses_up_no_epoch() {
     let mut alone = Alone::new(&[2, 3]);
     alone.hears(3, LeadershipMsg::Claim { round: 1 });
-    alone.layer.unlink(alone.now, NodeId(3));
+    alone.layer.disconnect(alone.now, NodeId(3));
     assert_eq!(alone.layer.epochs.largest(), 0, "it was not agreed to");
-    alone.layer.link(alone.now, NodeId(3));
+    alone.layer.connect(alone.now, NodeId(3));
     alone.named(3);
     alone.hears(3, LeadershipMsg::Claim { round: 1 });
     alone.named(2);
     alone.hears(2, lead(1));
-    alone.layer.unlink(alone.now, NodeId(3));
+    alone.layer.disconnect(alone.now, NodeId(3));
     assert_eq!(alone.layer.epochs.largest(), 1, "it was there when another came to lead");
 }
 

@@ -93,7 +93,7 @@ impl Troubled {
         self.cluster.start(id, node);
         self.cluster.run(Span::micros(1));
         let others: Vec<NodeId> = self.cluster.nodes.keys().copied().filter(|other| *other != id).collect();
-        others.into_iter().for_each(|other| self.cluster.link(&[id, other]));
+        others.into_iter().for_each(|other| self.cluster.connect(&[id, other]));
     }
 
     /// Both ends of a connection hear that it broke, and of the next.
@@ -110,7 +110,7 @@ impl Troubled {
             let incarnation = self.cluster.nodes[&peer].incarnation();
             self.cluster.give(id, Span::ZERO, Input::Gone { peer, incarnation });
         }
-        self.cluster.link(&[one, other]);
+        self.cluster.connect(&[one, other]);
     }
 
     /// Nothing more happens, and everybody is there.

@@ -87,9 +87,9 @@ fn anything(protocol: Protocol, random: &mut Random) -> Input<AnyMsg> {
     let peer = NodeId(random.below(5) as u32);
     let incarnation = Incarnation(random.number()).min(Incarnation::MAX);
     match random.below(12) {
-        0 | 1 => Input::Linked { peer, incarnation },
+        0 | 1 => Input::Connected { peer, incarnation },
         2 => Input::Gone { peer, incarnation },
-        3 => Input::Unlinked { peer },
+        3 => Input::Disconnected { peer },
         4 => Input::Command { ticket: Ticket(4), command: Command::Transfer { to: peer } },
         5 => match random.below(10) {
             0 => {
