@@ -45,7 +45,7 @@ pub use crate::link::consistent::Membership;
 pub use crate::spec::{Channels, GivesWay, InAgent, Mode, Spec, Variant};
 pub use crate::time::Timing;
 pub use any::{AnyElection, AnyMsg, Protocol};
-pub use raynal::{Count, Counts};
+pub use raynal::{SuspicionCount, SuspicionCounts};
 
 /// Every algorithm: its document, its type, and its tag on the wire, which must never have been another's. All that is said
 /// of each in turn is generated from this: `$generate` is the macro that does so.

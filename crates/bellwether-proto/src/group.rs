@@ -81,7 +81,7 @@ pub(crate) struct Group {
     restricted: Restricted,
     /// What is on disk, or about to be. Shared with the disk: it may be large, and seldom changes.
     kept: Arc<Kept>,
-    steps: Vec<Step>,
+    actions: Vec<Action>,
 }
 
 /// Whether past groups are remembered.
@@ -121,7 +121,7 @@ enum Phase {
 
 /// What the layer asks of its node.
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum Action {
     /// What is kept must be on disk before anything that follows is sent.
     Persist,
     Send(NodeId, GroupMsg),
@@ -174,7 +174,7 @@ impl Group {
             pasts: BTreeMap::new(),
             restricted: Restricted::new(Time::NEVER),
             kept: Arc::default(),
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -200,7 +200,7 @@ impl Group {
         self.latest = ElectionId { node: self.me, incarnation, seq: 0 };
         (self.phase, self.task, self.away) = (Phase::Apart, None, true);
         self.pasts.clear();
-        self.steps.clear();
+        self.actions.clear();
         self.recall(Arc::clone(&self.kept), now);
         self
     }
@@ -259,10 +259,10 @@ impl Group {
             }
             Phase::Distributing { formation, pending, work, .. } if pending.contains(&peer) => {
                 let ready = work.ready(formation.group);
-                self.steps.push(Step::Send(peer, ready));
+                self.actions.push(Action::Send(peer, ready));
             }
             Phase::InPlace(formation) if formation.members.contains(&peer) => {
-                self.steps.push(Step::Send(peer, GroupMsg::InService { call: self.latest }));
+                self.actions.push(Action::Send(peer, GroupMsg::InService { call: self.latest }));
             }
             _ => {}
         }
@@ -270,7 +270,7 @@ impl Group {
 
     fn tell_past(&mut self, formation: &Formation) {
         let tell = GroupMsg::Member { group: formation.group, past: Box::new(self.past()) };
-        self.steps.push(Step::Send(formation.leader, tell));
+        self.actions.push(Action::Send(formation.leader, tell));
     }
 
     /// The node left its group, or the group that it was forming: CALL STOP.
@@ -356,8 +356,8 @@ impl Group {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
-        self.steps.drain(..)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action> {
+        self.actions.drain(..)
     }
 
     /// What must be true of every state.
@@ -444,7 +444,7 @@ impl Group {
                 self.distribute(now, formation, content);
             }
             Some(patience) => {
-                self.steps.push(Step::Plan(self.plan_request(&formation)));
+                self.actions.push(Action::Plan(self.plan_request(&formation)));
                 self.phase =
                     Phase::Planning { formation, asked: now, due: now + patience.max(self.patience) };
             }
@@ -493,7 +493,7 @@ impl Group {
             Telling::WhenFormed => Time::NEVER,
         };
         for member in &formation.members {
-            self.steps.push(Step::Send(*member, work.ready(formation.group)));
+            self.actions.push(Action::Send(*member, work.ready(formation.group)));
         }
         self.settle_doubts();
         let pending = formation.members.clone();
@@ -548,7 +548,7 @@ impl Group {
         let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
         let members = record.members.iter().map(|member| GroupEvent::Member(*member));
         let parents = record.parents.iter().map(|parent| GroupEvent::Parent(*parent));
-        self.steps.extend([recorded].into_iter().chain(members).chain(parents).map(Step::Event));
+        self.actions.extend([recorded].into_iter().chain(members).chain(parents).map(Action::Event));
     }
 
     /// A member of the new group tells where it comes from.
@@ -601,7 +601,7 @@ impl Group {
             Phase::Holding { work, .. } => work.task.made_by() == call,
             _ => false,
         };
-        self.steps.push(Step::Send(from, GroupMsg::ReadyReply { call, in_place }));
+        self.actions.push(Action::Send(from, GroupMsg::ReadyReply { call, in_place }));
     }
 
     /// All have it.
@@ -624,10 +624,10 @@ impl Group {
         });
         if let Some(record) = &work.record {
             let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
-            self.steps.push(Step::Event(recorded));
+            self.actions.push(Action::Event(recorded));
         }
         self.phase = Phase::InPlace(formation);
-        self.steps.push(Step::Reorganized);
+        self.actions.push(Action::Reorganized);
     }
 
     fn on_ready_reply(&mut self, from: NodeId, call: ElectionId, in_place: bool) {
@@ -650,18 +650,18 @@ impl Group {
             if self.telling == Telling::WhenFormed {
                 self.begin(&work);
                 for member in &formation.members {
-                    self.steps.push(Step::Send(*member, GroupMsg::InService { call: self.latest }));
+                    self.actions.push(Action::Send(*member, GroupMsg::InService { call: self.latest }));
                 }
             }
             self.phase = Phase::InPlace(formation);
             self.pasts.clear();
-            self.steps.push(Step::Reorganized);
+            self.actions.push(Action::Reorganized);
         }
     }
 
     fn fail(&mut self, peer: NodeId) {
         self.phase = Phase::Apart;
-        self.steps.push(Step::Failed(peer));
+        self.actions.push(Action::Failed(peer));
     }
 
     /// d := x, on disk if it belongs to a group that is remembered.
@@ -673,14 +673,14 @@ impl Group {
                 kept.task = Some(task.clone());
             });
         }
-        self.steps.push(Step::Event(GroupEvent::Installed(task.digest())));
+        self.actions.push(Action::Event(GroupEvent::Installed(task.digest())));
         (self.task, self.away) = (Some(task), false);
     }
 
     /// Changes what is kept, and has it on disk before anything that follows is sent.
     fn amend(&mut self, change: impl FnOnce(&mut Kept)) {
         change(Arc::make_mut(&mut self.kept));
-        self.steps.push(Step::Persist);
+        self.actions.push(Action::Persist);
     }
 }
 

@@ -51,7 +51,7 @@ const DECLINED: u64 = 50;
 
 /// How a node turns being named into leading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct LeadershipConfig {
     /// The leader's period, τ.
     pub period: Span,
     /// How long a connected member may take to agree, before leadership is announced without it.
@@ -66,7 +66,7 @@ pub struct Terms {
     pub epoch: u64,
 }
 
-impl Terms {
+impl LeadershipConfig {
     /// How long a connected member may take to agree, with that algorithm. With most, members agree as soon as they have
     /// heard of the leader, so a round trip is enough. Groups that reorganize merge first: they ask around, invite and hand
     /// out tasks. Without waiting for that, each survivor of a silent leader would be announced by itself. With views, all
@@ -89,7 +89,7 @@ pub struct Announcement {
 
 /// What the layer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Action {
     Send(NodeId, LeadershipMsg),
     /// The epoch has grown: have it on stable storage before what follows.
     Persist,
@@ -103,7 +103,7 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership {
     me: NodeId,
-    terms: Terms,
+    config: LeadershipConfig,
     epochs: Epochs,
     /// A node that has just come up may not have met the others yet: nothing is announced before this.
     earliest: Time,
@@ -126,7 +126,7 @@ pub(crate) struct Leadership {
     farewell: Option<Cause>,
     /// A member that was handed leadership and has not taken it.
     declined: Option<(NodeId, Time)>,
-    steps: Vec<Step>,
+    actions: Vec<Action>,
 }
 
 #[derive(Clone, Debug)]
@@ -148,12 +148,12 @@ enum Role {
 }
 
 impl Leadership {
-    pub(crate) fn new(me: NodeId, incarnation: Incarnation, terms: Terms, now: Time) -> Self {
+    pub(crate) fn new(me: NodeId, incarnation: Incarnation, config: LeadershipConfig, now: Time) -> Self {
         Self {
             me,
-            epochs: Epochs::new(terms.epoch),
-            earliest: now + terms.settle,
-            terms,
+            epochs: Epochs::new(config.epoch),
+            earliest: now + config.settle,
+            config,
             connected: Peers::default(),
             sayings: Sayings::default(),
             count: 0,
@@ -164,7 +164,7 @@ impl Leadership {
             cause: Cause::Started,
             farewell: None,
             declined: None,
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -174,8 +174,8 @@ impl Leadership {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
-        self.steps.drain(..)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action> {
+        self.actions.drain(..)
     }
 
     pub(crate) fn deadline(&self) -> Time {
@@ -192,7 +192,7 @@ impl Leadership {
             Role::Leading { .. } => {}
             _ => return Err(Reluctance::NotLeading),
         }
-        if !self.terms.hands_over {
+        if !self.config.hands_over {
             return Err(Reluctance::Algorithm);
         }
         if to == self.me {
@@ -203,7 +203,7 @@ impl Leadership {
 
     /// Members are asked every so often whether they are there, and one answer may be late.
     fn patience(&self) -> Span {
-        self.terms.period * (POLL_PERIODS + POLL_PERIODS / 2)
+        self.config.period * (POLL_PERIODS + POLL_PERIODS / 2)
     }
 
     /// Whether this node does not stand.
@@ -264,7 +264,7 @@ impl Leadership {
 
     /// A leader that goes knows best who is next: the others need not find out.
     fn successor(&self, now: Time) -> Option<NodeId> {
-        let may_tell = self.terms.hands_over && matches!(self.role, Role::Leading { .. });
+        let may_tell = self.config.hands_over && matches!(self.role, Role::Leading { .. });
         may_tell.then(|| self.connected.successor(now, self.patience())).flatten()
     }
 
@@ -282,13 +282,13 @@ impl Leadership {
 
     /// Leadership goes to that member: the others are told before the election acts.
     pub(crate) fn hand_over(&mut self, now: Time, to: NodeId) {
-        self.declined = Some((to, now + self.terms.settle * DECLINED));
+        self.declined = Some((to, now + self.config.settle * DECLINED));
         // If it led before, that is over: it leads when it says so again.
         if let Some(Says::Leads { .. }) = self.sayings.of(to) {
             self.sayings.forget(to);
         }
         self.tell_all(LeadershipMsg::HandOver { to });
-        self.steps.push(Step::HandOver(to));
+        self.actions.push(Action::HandOver(to));
     }
 
     /// A connection to that member came about.
@@ -300,14 +300,14 @@ impl Leadership {
             Role::Claiming { missing, .. } => {
                 missing.insert(peer);
                 let msg = LeadershipMsg::Claim { round: self.round };
-                self.steps.push(Step::Send(peer, msg));
+                self.actions.push(Action::Send(peer, msg));
             }
             Role::Leading { epoch, .. } => {
                 let msg = LeadershipMsg::Lead { round: self.round, epoch: *epoch };
-                self.steps.push(Step::Send(peer, msg));
+                self.actions.push(Action::Send(peer, msg));
             }
             Role::Aside => {
-                self.steps.push(Step::Send(peer, LeadershipMsg::Aside { next: None }));
+                self.actions.push(Action::Send(peer, LeadershipMsg::Aside { next: None }));
                 self.heed(peer);
             }
             Role::Following => self.heed(peer),
@@ -405,7 +405,7 @@ impl Leadership {
             }
             Role::Leading { epoch, poll_due, .. } if *poll_due <= now => {
                 let epoch = *epoch;
-                *poll_due = now + self.terms.period * POLL_PERIODS;
+                *poll_due = now + self.config.period * POLL_PERIODS;
                 self.round += 1;
                 self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
             }
@@ -432,11 +432,11 @@ impl Leadership {
         let silent = self.silent_leader(now);
         let missing: BTreeSet<NodeId> =
             self.connected.ids().copied().filter(|id| Some(*id) != silent).collect();
-        self.role = Role::Claiming { missing, until: now + self.terms.settle };
+        self.role = Role::Claiming { missing, until: now + self.config.settle };
         self.tell_all(LeadershipMsg::Claim { round: self.round });
         // Whom the leader of before chose is alone: the disk can work while the others answer.
         if matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..)) && self.epochs.set_aside() {
-            self.steps.push(Step::Persist);
+            self.actions.push(Action::Persist);
         }
         self.settle_if_all_agree(now);
     }
@@ -450,7 +450,7 @@ impl Leadership {
     }
 
     fn is_silent(&self, now: Time, leader: &Peer) -> bool {
-        leader.silent_for(now) > self.terms.period * 2
+        leader.silent_for(now) > self.config.period * 2
     }
 
     fn need_not_answer(&mut self, now: Time, peer: NodeId) {
@@ -476,7 +476,7 @@ impl Leadership {
             Some(to) => {
                 // Should nothing come of it, it is time to look again only in a while.
                 if let Role::Claiming { until, .. } = &mut self.role {
-                    *until = now + self.terms.settle;
+                    *until = now + self.config.settle;
                 }
                 self.hand_over(now, to);
             }
@@ -486,7 +486,7 @@ impl Leadership {
 
     fn lead(&mut self, now: Time) {
         let epoch = self.epochs.begin(self.me);
-        let poll_due = now + self.terms.period * POLL_PERIODS;
+        let poll_due = now + self.config.period * POLL_PERIODS;
         self.role = Role::Leading { epoch, since: now, poll_due, outdone: false };
         self.keep_epoch();
         self.round += 1;
@@ -496,11 +496,11 @@ impl Leadership {
 
     /// The member of highest priority, if that is higher than this node's and it may be handed leadership.
     fn preferred(&self, now: Time) -> Option<NodeId> {
-        if !self.terms.hands_over {
+        if !self.config.hands_over {
             return None;
         }
         let declined = self.declined.filter(|(_, until)| now < *until).map(|(id, _)| id);
-        self.connected.preferred(self.terms.priority, declined)
+        self.connected.preferred(self.config.priority, declined)
     }
 
     fn on_claim(&mut self, from: NodeId, round: u64) {
@@ -510,7 +510,7 @@ impl Leadership {
             self.heed(from);
         } else {
             let (epoch, of) = (self.epochs.largest(), self.epochs.of());
-            self.steps.push(Step::Send(from, LeadershipMsg::Seen { epoch, of }));
+            self.actions.push(Action::Send(from, LeadershipMsg::Seen { epoch, of }));
         }
     }
 
@@ -531,7 +531,7 @@ impl Leadership {
     /// A member that is aside has no election that says whom to follow. It follows the latest leader that it has heard of,
     /// for as long as that leader speaks.
     fn choose(&mut self, now: Time, leader: NodeId, epoch: u64) {
-        let speaks = |peer: &Peer| peer.silent_for(now) <= self.terms.period * POLL_PERIODS * 2;
+        let speaks = |peer: &Peer| peer.silent_for(now) <= self.config.period * POLL_PERIODS * 2;
         if self.epochs.is_latest(leader, epoch) {
             self.named = Some(leader);
         } else if let Some(silent) =
@@ -546,7 +546,7 @@ impl Leadership {
     /// Asks for the largest epoch to be kept, wherever it was heard of, unless it is.
     fn keep_epoch(&mut self) {
         if self.epochs.keep() {
-            self.steps.push(Step::Persist);
+            self.actions.push(Action::Persist);
         }
     }
 
@@ -554,7 +554,7 @@ impl Leadership {
     /// new one: at once, but at most once a period, whatever somebody claims to have seen.
     fn on_epoch_seen(&mut self, now: Time, seen: u64, of: Option<NodeId>) {
         self.epochs.see(seen, of);
-        let (largest, period) = (self.epochs.largest(), self.terms.period);
+        let (largest, period) = (self.epochs.largest(), self.config.period);
         let Role::Leading { epoch, since, poll_due, outdone } = &mut self.role else { return };
         if largest > *epoch || seen == *epoch && of.is_some_and(|of| of != self.me) {
             *outdone = true;
@@ -573,11 +573,11 @@ impl Leadership {
     }
 
     fn consider_yielding(&mut self, now: Time) {
-        if let Some(delay) = self.terms.preempt
+        if let Some(delay) = self.config.preempt
             && let Some(to) = self.preferred(now)
             && self.connected.get(to).is_some_and(|peer| peer.connected_for(now) >= delay)
         {
-            self.steps.push(Step::Yield(to));
+            self.actions.push(Action::Yield(to));
         }
     }
 
@@ -614,9 +614,9 @@ impl Leadership {
             _ => {}
         }
         self.sayings.agree(who);
-        let priority = if matches!(self.role, Role::Aside) { 0 } else { self.terms.priority };
+        let priority = if matches!(self.role, Role::Aside) { 0 } else { self.config.priority };
         let (epoch, of, count) = (self.epochs.largest(), self.epochs.of(), self.count);
-        self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority, count }));
+        self.actions.push(Action::Send(who, LeadershipMsg::Follow { round, epoch, of, priority, count }));
     }
 
     /// This node leads or claims no more.
@@ -649,10 +649,10 @@ impl Leadership {
         }
         let epoch = leader.or(before).map_or(self.epochs.largest(), |(_, epoch)| epoch);
         let leader = leader.map(|(id, _)| id);
-        self.steps.push(Step::Announce(Announcement { leader, epoch, cause: self.cause }));
+        self.actions.push(Action::Announce(Announcement { leader, epoch, cause: self.cause }));
     }
 
     fn tell_all(&mut self, msg: LeadershipMsg) {
-        self.steps.extend(self.connected.ids().map(|peer| Step::Send(*peer, msg)));
+        self.actions.extend(self.connected.ids().map(|peer| Action::Send(*peer, msg)));
     }
 }

@@ -18,7 +18,7 @@ use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, Kept, Lineage, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Leadership, LeadershipMsg, Terms};
+use crate::leadership::{Leadership, LeadershipConfig, LeadershipMsg};
 use crate::link::consistent::{ConsistentLinks, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Joining, Letter, Message};
@@ -158,8 +158,8 @@ impl<E: Election> Node<E> {
 
     /// The same node with leadership: it announces a leader on these terms once the connected members agree, and releases
     /// leadership with this patience. Agents are made by [`Settings`](crate::agent::Settings).
-    pub fn with_leadership(mut self, terms: Terms, patience: Patience, now: Time) -> Self {
-        self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
+    pub fn with_leadership(mut self, config: LeadershipConfig, patience: Patience, now: Time) -> Self {
+        self.leadership = Some(Leadership::new(self.id(), self.incarnation(), config, now));
         self.release = Some(Release::new(self.id(), self.setup.protocol.name(), patience));
         self
     }

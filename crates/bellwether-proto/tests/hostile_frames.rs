@@ -18,7 +18,7 @@ use bellwether_proto::election::mmrt::{QueryNo, RecFrom};
 use bellwether_proto::election::souto_bully;
 use bellwether_proto::election::stoller::{Membership, Msg};
 use bellwether_proto::election::{
-    AnyMsg, Count, Counts, adft, fjr, invitation, lfa, lockstep, mmrt, souto_invitation,
+    AnyMsg, SuspicionCount, SuspicionCounts, adft, fjr, invitation, lfa, lockstep, mmrt, souto_invitation,
 };
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::leadership::LeadershipMsg;
@@ -110,7 +110,8 @@ fn valid_frames() -> Vec<Vec<u8>> {
     let mut frames: Vec<_> = detector.map(frame).into();
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::AsyncBully(msg)))));
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::BullyFd(msg)))));
-    let counts = |n| Counts::of((0..n).map(|k| Count { incarnation: Incarnation(k), count: k * k }));
+    let counts =
+        |n| SuspicionCounts::of((0..n).map(|k| SuspicionCount { incarnation: Incarnation(k), count: k * k }));
     let no = QueryNo { incarnation: Incarnation(300), sn: 70_000 };
     let raynal = [
         AnyMsg::Lfa(lfa::Msg::Alive),

@@ -36,10 +36,10 @@ mod promised;
 mod record;
 mod search;
 mod state;
-mod step;
 mod system;
 mod table;
 mod together;
+mod transition;
 mod turn;
 
 pub use agents::{Origin, can_search_agents};
@@ -52,5 +52,5 @@ pub use program::Ask;
 pub use promised::{can_search, judgeable, judgeable_of_agents, promised, promised_by_agents};
 pub use search::{Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};
 pub use state::{Scratch, State};
-pub use step::Step;
 pub use system::{Fault, NODES_MAX, Reductions, Successor, System};
+pub use transition::Transition;

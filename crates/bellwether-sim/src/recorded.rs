@@ -20,7 +20,7 @@ mod tests;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::leadership::Terms;
+use bellwether_proto::leadership::LeadershipConfig;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::TraceEvent;
@@ -235,7 +235,7 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
         reporters: detector.reporters,
         drift_ppm: DRIFT_PPM,
         leading: Leading {
-            settle: Terms::settle(setup.protocol.spec(), &setup.timing),
+            settle: LeadershipConfig::settle(setup.protocol.spec(), &setup.timing),
             release_timeout: defaults.policy.release_timeout,
             successor_patience: defaults.successor_patience(),
             quorum: setup.protocol.spec().mode.needs(nodes),

@@ -170,7 +170,7 @@ impl Messages {
             delivered: accounts.delivered,
             lost: accounts.lost,
             protocol: accounts.of_layer(Layer::Protocol),
-            detector: accounts.of_layer(Layer::Detector),
+            detector: accounts.of_layer(Layer::Overhead),
             by_kind: accounts.by_kind(),
         }
     }
@@ -305,7 +305,7 @@ fn count(what: &str, accounts: &Accounts) -> u64 {
     match what {
         "total" => accounts.sent,
         "protocol" => accounts.of_layer(Layer::Protocol),
-        "detector" => accounts.of_layer(Layer::Detector),
+        "detector" => accounts.of_layer(Layer::Overhead),
         kind => accounts.of_kind(kind),
     }
 }

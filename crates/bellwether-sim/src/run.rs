@@ -1,7 +1,7 @@
 //! From a scenario to its report.
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
-use bellwether_proto::leadership::Terms;
+use bellwether_proto::leadership::LeadershipConfig;
 use bellwether_proto::message::Frame;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
@@ -63,7 +63,7 @@ pub fn facts(scenario: &Scenario) -> Facts {
         },
         drift_ppm: largest_drift(scenario),
         leading: Leading {
-            settle: Terms::settle(scenario.protocol.spec(), &scenario.timing),
+            settle: LeadershipConfig::settle(scenario.protocol.spec(), &scenario.timing),
             release_timeout: scenario.policy.release_timeout,
             successor_patience: scenario.successor_patience(),
             quorum: scenario.protocol.spec().mode.needs(scenario.nodes as usize),

@@ -268,7 +268,7 @@ impl Driver {
         let mut known = self.shared.known();
         match frame.body.kind().layer() {
             Layer::Protocol => known.counters.sent_protocol += copies,
-            Layer::Detector => known.counters.sent_detector += copies,
+            Layer::Overhead => known.counters.sent_detector += copies,
         }
     }
 

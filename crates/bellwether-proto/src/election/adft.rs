@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::raynal::{self, Counts, Patience, Stage, first_timeout, left_at_least, rejoin};
+use super::raynal::{self, Patience, Stage, SuspicionCounts, first_timeout, left_at_least, rejoin};
 use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
@@ -64,7 +64,7 @@ pub const SPEC: Spec = Spec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Msg {
     /// ALIVE(count)
-    Alive(Counts),
+    Alive(SuspicionCounts),
     /// SUSPECT(k)
     Suspect(NodeId),
 }
@@ -102,7 +102,7 @@ pub struct Adft {
     setup: Setup,
     stage: Stage,
     /// `count_i`
-    count: Counts,
+    count: SuspicionCounts,
     /// `suspect_i`: the processes that suspect each.
     suspect: Vec<BTreeSet<usize>>,
     /// `timeout_i`
@@ -120,7 +120,7 @@ impl Election for Adft {
         let nodes = setup.roster.size();
         Self {
             stage: Stage::TakingPart,
-            count: Counts::zero(nodes),
+            count: SuspicionCounts::zero(nodes),
             suspect: vec![BTreeSet::new(); nodes],
             timeout: vec![Patience::new(first_timeout(&setup)); nodes],
             timer: vec![Time::NEVER; nodes],
@@ -212,7 +212,7 @@ impl Adft {
     }
 
     /// Task T2: ALIVE(count) received from p_j.
-    fn on_alive(&mut self, now: Time, j: usize, count: &Counts, out: &mut Actions<Msg>) {
+    fn on_alive(&mut self, now: Time, j: usize, count: &SuspicionCounts, out: &mut Actions<Msg>) {
         self.count.merge(count); // (202)
         self.timeout[j].heard(self.setup.timing.step);
         if self.stage.is_listening() {

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::raynal::{self, Counts, left_at_least, rejoin};
+use super::raynal::{self, SuspicionCounts, left_at_least, rejoin};
 use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::bounded;
 use crate::canonical::Form;
@@ -67,7 +67,7 @@ pub const SPEC: Spec = Spec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Msg {
     /// QUERY_ALIVE(count)
-    QueryAlive(QueryNo, Counts),
+    QueryAlive(QueryNo, SuspicionCounts),
     /// RESPONSE(rec_from)
     Response(QueryNo, RecFrom),
 }
@@ -140,7 +140,7 @@ impl QueryNo {
 pub struct Mmrt {
     setup: Setup,
     /// `count_i`
-    count: Counts,
+    count: SuspicionCounts,
     /// `rec_from_i`
     rec_from: BTreeSet<usize>,
     query: Query,
@@ -173,7 +173,7 @@ impl Election for Mmrt {
             Variant::Repaired => (incarnation, 2),
         };
         Self {
-            count: Counts::zero(nodes),
+            count: SuspicionCounts::zero(nodes),
             rec_from: (0..nodes).collect(),
             query: Query { no: QueryNo { incarnation, sn: 0 }, ..Query::default() },
             due: Time::NEVER,
@@ -319,7 +319,7 @@ impl Mmrt {
     }
 
     /// Task T2: QUERY_ALIVE(c_j) received from p_j.
-    fn on_query(&mut self, j: usize, no: QueryNo, count: &Counts, out: &mut Actions<Msg>) {
+    fn on_query(&mut self, j: usize, no: QueryNo, count: &SuspicionCounts, out: &mut Actions<Msg>) {
         self.count.merge(count); // (307)
         if self.listening > 0 {
             self.listening = 0;

@@ -159,30 +159,32 @@ pub(super) fn rejoin(kept: u64, leader: Option<u64>) -> u64 {
 ///
 /// A count that has reached the largest number stays there; members that share it are told apart by rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts(#[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<Count>);
+pub struct SuspicionCounts(
+    #[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<SuspicionCount>,
+);
 
 /// How often a member has been suspected in one of its incarnations. Ordered by incarnation first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Count {
+pub struct SuspicionCount {
     /// The incarnation; 0 for a member that has never been heard of.
     pub incarnation: Incarnation,
     /// How often.
     pub count: u64,
 }
 
-impl Counts {
+impl SuspicionCounts {
     /// Counts as they might arrive.
-    pub fn of(counts: impl IntoIterator<Item = Count>) -> Self {
+    pub fn of(counts: impl IntoIterator<Item = SuspicionCount>) -> Self {
         Self(counts.into_iter().collect())
     }
 
     /// Each member's, by rank.
-    pub fn iter(&self) -> impl Iterator<Item = Count> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = SuspicionCount> + '_ {
         self.0.iter().copied()
     }
 
     pub(super) fn zero(nodes: usize) -> Self {
-        Self(vec![Count::default(); nodes])
+        Self(vec![SuspicionCount::default(); nodes])
     }
 
     pub(super) fn get(&self, rank: usize) -> u64 {
@@ -190,7 +192,7 @@ impl Counts {
     }
 
     pub(super) fn set(&mut self, rank: usize, incarnation: Incarnation, count: u64) {
-        self.0[rank] = Count { incarnation, count };
+        self.0[rank] = SuspicionCount { incarnation, count };
     }
 
     pub(super) fn raise(&mut self, rank: usize) {
@@ -220,7 +222,12 @@ impl Counts {
     }
 
     /// Says why that node, which had that count, is not the least suspected any more; nothing if it is.
-    pub(super) fn explain<M>(&self, (led, had): (usize, Count), roster: &Roster, out: &mut Actions<M>) {
+    pub(super) fn explain<M>(
+        &self,
+        (led, had): (usize, SuspicionCount),
+        roster: &Roster,
+        out: &mut Actions<M>,
+    ) {
         if self.least() == led {
             return;
         }
@@ -235,7 +242,7 @@ impl Counts {
     }
 
     /// The least suspected, and its count.
-    pub(super) fn leading(&self) -> (usize, Count) {
+    pub(super) fn leading(&self) -> (usize, SuspicionCount) {
         let least = self.least();
         (least, self.0[least])
     }

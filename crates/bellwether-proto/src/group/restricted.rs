@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::ledger::{Ballot, OpId, OpState, Outcome};
-use super::{Group, GroupEvent, GroupMsg, Phase, Step};
+use super::{Action, Group, GroupEvent, GroupMsg, Phase};
 use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
 use crate::time::Time;
@@ -135,7 +135,7 @@ impl Group {
     pub(crate) fn perform(&mut self, now: Time, op: OpId) {
         match self.may_perform(op) {
             Ok((group, members)) => self.prepare(now, op, group, members),
-            Err(why) => self.steps.push(Step::Event(GroupEvent::Declined { op, why })),
+            Err(why) => self.actions.push(Action::Event(GroupEvent::Declined { op, why })),
         }
     }
 
@@ -164,7 +164,7 @@ impl Group {
         self.restricted.attempts += 1;
         let ballot = Ballot { group, attempt: self.restricted.attempts };
         for member in &asked {
-            self.steps.push(Step::Send(*member, GroupMsg::Prepare(op, ballot)));
+            self.actions.push(Action::Send(*member, GroupMsg::Prepare(op, ballot)));
         }
         let due = now + self.patience;
         self.restricted.running.push(Attempt { op, ballot, asked, yes: Vec::new(), no: Vec::new(), due });
@@ -189,14 +189,14 @@ impl Group {
         let yes = in_group && free;
         if yes && ledger.state(op) != OpState::InDoubt(ballot) {
             self.amend(|kept| kept.ledger.vote(op, ballot));
-            self.steps.push(Step::Event(GroupEvent::Voted { op, ballot }));
+            self.actions.push(Action::Event(GroupEvent::Voted { op, ballot }));
             self.restricted.ask_at = self.restricted.ask_at.min(now + self.patience * FIRST_INQUIRY);
         }
         self.vote(from, op, ballot, yes);
     }
 
     fn vote(&mut self, to: NodeId, op: OpId, ballot: Ballot, yes: bool) {
-        self.steps.push(Step::Send(to, GroupMsg::PrepareReply { op, ballot, yes }));
+        self.actions.push(Action::Send(to, GroupMsg::PrepareReply { op, ballot, yes }));
     }
 
     /// A vote that comes when its time is up does not count: the majority that it would be part of may be gone. A machine that
@@ -240,14 +240,14 @@ impl Group {
     fn commit(&mut self, at: usize) {
         let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
         self.amend(|kept| kept.ledger.commit(op, ballot));
-        self.steps.push(Step::Event(GroupEvent::Committed { op, ballot }));
+        self.actions.push(Action::Event(GroupEvent::Committed { op, ballot }));
         self.tell(op, ballot, Outcome::Committed, &asked);
     }
 
     /// Nothing is written: an attempt that is not on disk as committed was aborted.
     fn abort(&mut self, at: usize) {
         let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
-        self.steps.push(Step::Event(GroupEvent::Aborted { op, ballot }));
+        self.actions.push(Action::Event(GroupEvent::Aborted { op, ballot }));
         self.tell(op, ballot, Outcome::Aborted, &asked);
     }
 
@@ -260,7 +260,7 @@ impl Group {
 
     fn tell(&mut self, op: OpId, ballot: Ballot, outcome: Outcome, members: &[NodeId]) {
         for member in members {
-            self.steps.push(Step::Send(*member, GroupMsg::Decide { op, ballot, outcome }));
+            self.actions.push(Action::Send(*member, GroupMsg::Decide { op, ballot, outcome }));
         }
     }
 
@@ -273,7 +273,7 @@ impl Group {
         match (outcome, self.kept.ledger.state(op)) {
             (Outcome::Committed, OpState::Free | OpState::InDoubt(_)) => {
                 self.amend(|kept| kept.ledger.commit(op, ballot));
-                self.steps.push(Step::Event(GroupEvent::Committed { op, ballot }));
+                self.actions.push(Action::Event(GroupEvent::Committed { op, ballot }));
                 self.end_attempts_at(op);
             }
             (Outcome::Aborted, OpState::InDoubt(voted)) if voted == ballot => {
@@ -297,7 +297,7 @@ impl Group {
 
     pub(super) fn on_inquire(&mut self, from: NodeId, op: OpId, ballot: Ballot) {
         if let Some(outcome) = self.outcome(op, ballot) {
-            self.steps.push(Step::Send(from, GroupMsg::Decide { op, ballot, outcome }));
+            self.actions.push(Action::Send(from, GroupMsg::Decide { op, ballot, outcome }));
         }
     }
 
@@ -347,7 +347,7 @@ impl Group {
     fn inquire(&mut self) {
         for (op, ballot) in self.kept.ledger.doubts().to_vec() {
             for peer in &self.peers {
-                self.steps.push(Step::Send(*peer, GroupMsg::Inquire(op, ballot)));
+                self.actions.push(Action::Send(*peer, GroupMsg::Inquire(op, ballot)));
             }
         }
     }

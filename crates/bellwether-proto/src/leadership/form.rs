@@ -52,7 +52,7 @@ impl Leadership {
             Role::Leading { epoch, since, outdone, .. } => {
                 form.number(2);
                 form.epoch(*epoch);
-                form.deadline(now, *since + self.terms.period);
+                form.deadline(now, *since + self.config.period);
                 form.number(u64::from(*outdone));
             }
             Role::Aside => form.number(3),
@@ -66,13 +66,13 @@ impl Leadership {
             form.node(who);
             form.deadline(now, until);
         });
-        self.connected.canonical(now, self.forgets(), self.terms.preempt, form);
+        self.connected.canonical(now, self.forgets(), self.config.preempt, form);
         form.suspicions(self.count);
         self.sayings.canonical(form);
     }
 
     /// Whoever has been silent for longer than this might as well have been silent for ever.
     fn forgets(&self) -> Span {
-        if self.is_aside() { self.terms.period * (POLL_PERIODS * 2) } else { self.patience() }
+        if self.is_aside() { self.config.period * (POLL_PERIODS * 2) } else { self.patience() }
     }
 }

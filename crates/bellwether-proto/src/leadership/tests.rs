@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Announcement, Cause, Reluctance, Terms};
+use super::{Announcement, Cause, LeadershipConfig, Reluctance};
 use crate::detector::{DetectorConfig, DetectorKind};
 use crate::election::{AnyElection, AnyMsg, Choices, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
@@ -73,7 +73,7 @@ impl Cluster {
             disks: BTreeMap::new(),
         };
         for (id, priority) in ids.iter().zip(priorities) {
-            cluster.start(*id, node(protocol, *id, &ids, terms(protocol, *priority, preempt)));
+            cluster.start(*id, node(protocol, *id, &ids, config(protocol, *priority, preempt)));
         }
         cluster.connect(&ids);
         cluster
@@ -153,12 +153,12 @@ impl Cluster {
                     if self.stopped.contains(&to) {
                         self.waiting.push((to, input));
                     } else {
-                        self.step(to, input);
+                        self.action(to, input);
                     }
                 }
                 (_, Some((deadline, id))) if deadline <= end => {
                     self.now = self.now.max(deadline);
-                    self.step(id, Input::Deadline);
+                    self.action(id, Input::Deadline);
                 }
                 _ => break,
             }
@@ -166,7 +166,7 @@ impl Cluster {
         self.now = end;
     }
 
-    fn step(&mut self, id: NodeId, input: Input<AnyMsg>) {
+    fn action(&mut self, id: NodeId, input: Input<AnyMsg>) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let mut outbox = Outbox::new();
         node.handle(self.now, input, &mut outbox);
@@ -194,7 +194,7 @@ impl Cluster {
 
     /// A program asks for something.
     fn ask(&mut self, id: NodeId, command: Command) {
-        self.step(id, Input::Command { ticket: Ticket(0), command });
+        self.action(id, Input::Command { ticket: Ticket(0), command });
     }
 
     /// The leader that all who are up and run have announced last, and its epoch.
@@ -220,13 +220,13 @@ impl Cluster {
     }
 }
 
-fn terms(protocol: Protocol, priority: u32, preempt: Option<Span>) -> Terms {
+fn config(protocol: Protocol, priority: u32, preempt: Option<Span>) -> LeadershipConfig {
     let hands_over = protocol.spec().hands_over;
-    Terms { period: TIMING.tau, settle: SETTLE, priority, preempt, hands_over, epoch: 0 }
+    LeadershipConfig { period: TIMING.tau, settle: SETTLE, priority, preempt, hands_over, epoch: 0 }
 }
 
-fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<AnyElection> {
-    node_in((Incarnation(1), 0), Time::ZERO, protocol, id, ids, terms)
+fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], config: LeadershipConfig) -> Node<AnyElection> {
+    node_in((Incarnation(1), 0), Time::ZERO, protocol, id, ids, config)
 }
 
 /// In that incarnation, with that count.
@@ -236,7 +236,7 @@ fn node_in(
     protocol: Protocol,
     id: NodeId,
     ids: &[NodeId],
-    terms: Terms,
+    config: LeadershipConfig,
 ) -> Node<AnyElection> {
     let spec = protocol.spec();
     let members = match spec.peers {
@@ -254,7 +254,7 @@ fn node_in(
         choices: Choices::default(),
     };
     let detector = DetectorConfig::new(spec.detector.unwrap_or(DetectorKind::Heartbeat), TIMING);
-    Node::new(setup, detector, now).with_leadership(terms, PATIENCE, now)
+    Node::new(setup, detector, now).with_leadership(config, PATIENCE, now)
 }
 
 proptest! {
@@ -273,8 +273,8 @@ proptest! {
         prop_assert_eq!(cluster.agreed(), Some((began[0].0, epoch + 1)));
         // It comes back, with what its disk remembers, and knows nobody at first.
         let ids: Vec<NodeId> = (1..=nodes as u32).map(NodeId).collect();
-        let terms = Terms { epoch, ..terms(protocol, 0, None) };
-        let back = node_in((Incarnation(2), 0), cluster.now, protocol, leader, &ids, terms);
+        let config = LeadershipConfig { epoch, ..config(protocol, 0, None) };
+        let back = node_in((Incarnation(2), 0), cluster.now, protocol, leader, &ids, config);
         cluster.start(leader, back);
         cluster.connect(&ids);
         cluster.run(Span::secs(3));
@@ -349,8 +349,9 @@ fn a_stronger_member_that_comes_back_outranks_the_leader() {
         cluster.run(Span::secs(3));
         assert_eq!(cluster.agreed(), Some((NodeId(2), 2)), "{protocol:?}");
         let came_at = cluster.now;
-        let terms = terms(protocol, 0, None);
-        cluster.start(NodeId(1), node_in((Incarnation(2), 0), cluster.now, protocol, NodeId(1), &ids, terms));
+        let config = config(protocol, 0, None);
+        cluster
+            .start(NodeId(1), node_in((Incarnation(2), 0), cluster.now, protocol, NodeId(1), &ids, config));
         cluster.connect(&ids);
         cluster.run(Span::secs(3));
         let leader = cluster.agreed().expect("a leader").0;
@@ -367,8 +368,8 @@ fn a_leader_that_restarts_unnoticed_is_gone() {
         cluster.run(Span::secs(3));
         let (leader, _) = cluster.agreed().expect("a leader");
         let other = if leader == NodeId(3) { NodeId(2) } else { NodeId(3) };
-        let (back_at, terms) = (cluster.now, terms(protocol, 0, None));
-        cluster.start(leader, node_in((Incarnation(2), 0), back_at, protocol, leader, &ids, terms));
+        let (back_at, config) = (cluster.now, config(protocol, 0, None));
+        cluster.start(leader, node_in((Incarnation(2), 0), back_at, protocol, leader, &ids, config));
         cluster.connect(&ids);
         cluster.run(Span::secs(3));
         assert_eq!(cluster.shown_why(other, back_at), Cause::Gone(leader), "{protocol:?}");
@@ -592,7 +593,7 @@ fn a_leader_that_was_told_to_gives_way_to_a_higher_priority_after_a_while() {
     cluster.run(Span::secs(1));
     assert_eq!(cluster.agreed(), Some((NodeId(1), 1)));
     let came_at = cluster.now;
-    cluster.start(NodeId(2), node(Protocol::Fjr, NodeId(2), &ids, terms(Protocol::Fjr, 10, preempt)));
+    cluster.start(NodeId(2), node(Protocol::Fjr, NodeId(2), &ids, config(Protocol::Fjr, 10, preempt)));
     cluster.connect(&ids);
     cluster.run(Span::millis(2_900));
     assert_eq!(
@@ -614,8 +615,8 @@ fn when_two_groups_meet_the_leader_that_stays_takes_an_epoch_above_both() {
     for epochs in [[0, 41], [41, 0]] {
         let mut cluster = Cluster::new(Protocol::Fjr, &[], None, 13);
         for (id, epoch) in ids.into_iter().zip(epochs) {
-            let terms = Terms { epoch, ..terms(Protocol::Fjr, 0, None) };
-            cluster.start(id, node(Protocol::Fjr, id, &ids, terms));
+            let config = LeadershipConfig { epoch, ..config(Protocol::Fjr, 0, None) };
+            cluster.start(id, node(Protocol::Fjr, id, &ids, config));
         }
         cluster.cut = true;
         cluster.run(Span::secs(1));

@@ -90,12 +90,12 @@ pub(crate) struct ConsistentLinks<M> {
     /// How this node stands, as its election says.
     membership: Membership,
     beat_due: Time,
-    steps: Vec<Step<M>>,
+    actions: Vec<Action<M>>,
 }
 
 /// What the layer asks of its node, in order.
 #[derive(Clone, Debug)]
-pub(crate) enum Step<M> {
+pub(crate) enum Action<M> {
     Send(NodeId, Box<ConsistentMsg<M>>),
     News(News<M>),
 }
@@ -124,7 +124,7 @@ impl<M: Clone> ConsistentLinks<M> {
             ends: roster.members().iter().map(|_| End::new()).collect(),
             membership: Membership::default(),
             beat_due: Time::NEVER,
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -243,8 +243,8 @@ impl<M: Clone> ConsistentLinks<M> {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn drain(&mut self) -> Drain<'_, Step<M>> {
-        self.steps.drain(..)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action<M>> {
+        self.actions.drain(..)
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form, write: impl Fn(&M, &mut Form)) {
@@ -285,10 +285,10 @@ impl<M: Clone> ConsistentLinks<M> {
         let (peer, end) = (self.roster.at(rank), &mut self.ends[rank]);
         // Who has just gone up was told with it.
         if end.is_up() && end.seen == before.0 && end.membership != before.1 {
-            self.steps.push(Step::News(News::Stands(peer, end.membership)));
+            self.actions.push(Action::News(News::Stands(peer, end.membership)));
         }
         let taken = end.taken(msg);
-        self.steps.extend(taken.into_iter().map(|carried| Step::News(News::Deliver(peer, carried))));
+        self.actions.extend(taken.into_iter().map(|carried| Action::News(News::Deliver(peer, carried))));
     }
 
     /// This end sees the next transition.
@@ -296,7 +296,7 @@ impl<M: Clone> ConsistentLinks<M> {
         let end = &mut self.ends[rank];
         end.turn(now);
         let (incarnation, seen, membership) = (end.incarnation, end.seen, end.membership);
-        self.steps.push(Step::News(News::Turned {
+        self.actions.push(Action::News(News::Turned {
             peer: self.roster.at(rank),
             incarnation,
             seen,
@@ -324,7 +324,7 @@ impl<M: Clone> ConsistentLinks<M> {
             Drive::Beats(_) => self.ends[rank].message(now, self.membership, carries),
             Drive::Oracle => self.ends[rank].word(self.membership, carries),
         };
-        self.steps.push(Step::Send(self.roster.at(rank), Box::new(msg)));
+        self.actions.push(Action::Send(self.roster.at(rank), Box::new(msg)));
     }
 
     fn pace(&self) -> Option<Pace> {

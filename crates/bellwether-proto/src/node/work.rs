@@ -31,9 +31,9 @@ pub(super) enum Work<M> {
     /// A message between the ends of a link.
     Beat(NodeId, Box<ConsistentMsg<Letter<M>>>),
     /// In a box: it is rare and large.
-    Group(Box<group::Step>),
-    Lead(leadership::Step),
-    Release(release::Step),
+    Group(Box<group::Action>),
+    Lead(leadership::Action),
+    Release(release::Action),
 }
 
 impl<E: Election> Node<E> {
@@ -46,9 +46,9 @@ impl<E: Election> Node<E> {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
                     Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
                     Work::Beat(to, msg) => self.post(now, to, Body::Consistent(msg), out),
-                    Work::Group(step) => self.follow_group(now, *step, out),
-                    Work::Lead(step) => self.follow_leadership(now, step, out),
-                    Work::Release(step) => self.follow_release(now, step, out),
+                    Work::Group(action) => self.follow_group(now, *action, out),
+                    Work::Lead(action) => self.follow_leadership(now, action, out),
+                    Work::Release(action) => self.follow_release(now, action, out),
                 }
             }
             if let Some(news) = self.news.pop_front() {
@@ -71,10 +71,10 @@ impl<E: Election> Node<E> {
     pub(super) fn relink(&mut self, act: impl FnOnce(&mut consistent::ConsistentLinks<Letter<E::Msg>>)) {
         if let Some(links) = &mut self.links {
             act(links);
-            for step in links.drain() {
-                match step {
-                    consistent::Step::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
-                    consistent::Step::News(news) => {
+            for action in links.drain() {
+                match action {
+                    consistent::Action::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
+                    consistent::Action::News(news) => {
                         if let consistent::News::Turned { peer, incarnation, seen, .. } = news {
                             self.queue.push_back(Work::Turned(Turn { peer, incarnation, seen }));
                         }
@@ -89,7 +89,7 @@ impl<E: Election> Node<E> {
     pub(super) fn regroup(&mut self, act: impl FnOnce(&mut group::Group)) {
         if let Some(group) = self.group.as_mut().filter(|_| self.aside.is_none()) {
             act(group);
-            self.queue.extend(group.drain().map(|step| Work::Group(Box::new(step))));
+            self.queue.extend(group.drain().map(|action| Work::Group(Box::new(action))));
         }
     }
 

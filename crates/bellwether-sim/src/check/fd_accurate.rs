@@ -24,11 +24,11 @@ pub(super) struct FdAccurate {
     /// By watcher, then by subject: the watches that are armed.
     armed: Vec<BTreeMap<NodeId, Watch>>,
     /// By node: when it last came up.
-    came_up: Vec<Option<Step>>,
+    came_up: Vec<Option<EventNo>>,
     /// When a cut between two nodes last was mended, or a message between them last was lost or late.
     trouble: BTreeMap<Pair, Time>,
     trouble_anywhere: Option<Time>,
-    step: Step,
+    step: EventNo,
     judged: bool,
     /// Reports of nodes that nobody watched: nothing can excuse them.
     unasked: Option<Violation>,
@@ -40,13 +40,13 @@ pub(super) struct FdAccurate {
 #[derive(Clone, Copy)]
 struct Watch {
     began: Time,
-    step: Step,
+    step: EventNo,
 }
 
 /// Counts events. Much happens at one instant, above all at the start of a run, and whether a node was down before or
 /// after a watch began makes all the difference.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Step(u64);
+struct EventNo(u64);
 
 /// Two nodes, in either order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,7 @@ impl FdAccurate {
             came_up: vec![None; facts.nodes],
             trouble: BTreeMap::new(),
             trouble_anywhere: None,
-            step: Step::default(),
+            step: EventNo::default(),
             judged: false,
             unasked: None,
             unfounded: BTreeMap::new(),

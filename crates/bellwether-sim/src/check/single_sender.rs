@@ -47,7 +47,7 @@ impl Checker for SingleSender {
         let What::Send(msg) = &event.what else { return };
         match msg.kind.layer() {
             Layer::Protocol => self.last_sent[index(event.node)] = Some(event.at),
-            Layer::Detector => {}
+            Layer::Overhead => {}
         }
     }
 

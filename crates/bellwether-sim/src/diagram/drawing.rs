@@ -165,7 +165,7 @@ pub(super) enum LinkChange {
 
 /// Whether it is of the kind that detectors and links send all the time. What settles leadership is not.
 pub(super) fn is_background(kind: Kind) -> bool {
-    kind.layer() == Layer::Detector && !leadership::KINDS.contains(&kind)
+    kind.layer() == Layer::Overhead && !leadership::KINDS.contains(&kind)
 }
 
 impl Drawing {

@@ -18,8 +18,8 @@ use bellwether_proto::io::{Input, Outbox};
 use bellwether_proto::node::Node;
 
 use super::state::{Host, State};
-use super::step::Step;
 use super::system::{Reaction, System, index_of};
+use super::transition::Transition;
 
 /// Hundreds of times what it takes until all links are up, and there is a view.
 const FIRST_STEPS_MAX: usize = 100_000;
@@ -62,7 +62,7 @@ impl<E: Election> System<E> {
         // However little may be on its way from then on.
         state.left.in_flight = u8::MAX;
         for _ in 0..FIRST_STEPS_MAX {
-            let arrival = state.letters.first().map(|letter| Step::Deliver {
+            let arrival = state.letters.first().map(|letter| Transition::Deliver {
                 from: letter.from,
                 to: letter.to,
                 nth: 0,
@@ -80,14 +80,20 @@ impl<E: Election> System<E> {
     }
 
     /// What its links may do, so many of them for no reason.
-    pub(super) fn for_each_link(&self, state: &State<E>, to: usize, lies: u8, mut take: impl FnMut(Step)) {
+    pub(super) fn for_each_link(
+        &self,
+        state: &State<E>,
+        to: usize,
+        lies: u8,
+        mut take: impl FnMut(Transition),
+    ) {
         for about in (0..state.hosts.len()).filter(|about| *about != to) {
             let may = link(&state.hosts[to], &state.hosts[about]);
             let (to, about) = (index_of(to), index_of(about));
             match may {
                 LinkMay::Follow { .. } if self.will_hear(!state.channel(about, to).is_empty()) => {}
-                LinkMay::Follow { .. } => take(Step::Tell { to, about, cut: 0 }),
-                LinkMay::Fail if lies > 0 => take(Step::Lie { to, about, cut: 0 }),
+                LinkMay::Follow { .. } => take(Transition::Tell { to, about, cut: 0 }),
+                LinkMay::Fail if lies > 0 => take(Transition::Lie { to, about, cut: 0 }),
                 LinkMay::Fail | LinkMay::Wait => {}
             }
         }

@@ -17,9 +17,9 @@ use bellwether_proto::node::Node;
 use bellwether_proto::roster::Roster;
 
 use super::state::{Host, State};
-use super::step::Step;
 use super::system::{Reaction, System, index_of};
 use super::together::{self, Pace};
+use super::transition::Transition;
 use super::turn::report;
 
 /// What tells the detectors.
@@ -82,7 +82,7 @@ pub(super) fn tell<E: Election>(host: &mut Host<E>, about: &Host<E>, alive: Opti
 }
 
 impl<E: Election> System<E> {
-    pub(super) fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Step)) {
+    pub(super) fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Transition)) {
         if self.oracle == Oracle::Links {
             return self.for_each_link(state, to, state.left.lies, take);
         }
@@ -95,9 +95,9 @@ impl<E: Election> System<E> {
             let truth = truth(&self.blueprint.setup.roster, host, &state.hosts[about]);
             let (to, about) = (index_of(to), index_of(about));
             if *told != truth {
-                take(Step::Tell { to, about, cut: 0 });
+                take(Transition::Tell { to, about, cut: 0 });
             } else if truth.is_some() && state.left.lies > 0 {
-                take(Step::Lie { to, about, cut: 0 });
+                take(Transition::Lie { to, about, cut: 0 });
             }
         }
     }

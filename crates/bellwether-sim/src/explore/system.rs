@@ -20,8 +20,8 @@ use super::connections::News;
 use super::interned::{Interned, print_of};
 use super::oracle::{self, Oracle};
 use super::state::{Content, Host, Letter, State};
-use super::step::Step;
 use super::together::Pace;
+use super::transition::Transition;
 use super::turn::{Deed, Turn, wake};
 use crate::blueprint::Blueprint;
 use crate::check::{self, Leadership};
@@ -233,7 +233,7 @@ impl<E: Election> System<E> {
     }
 
     /// The state after that step, if the step is possible.
-    pub fn after(&self, state: &State<E>, step: Step) -> Option<State<E>> {
+    pub fn after(&self, state: &State<E>, step: Transition) -> Option<State<E>> {
         let reaction = self.react(state, step.cut_after(0)).ok()?;
         let after = match step.cut() {
             0 => self.complete(reaction),
@@ -246,7 +246,7 @@ impl<E: Election> System<E> {
         &self,
         state: &State<E>,
         reached: &mut Reached,
-        mut take: impl FnMut(Step, &mut Reached),
+        mut take: impl FnMut(Transition, &mut Reached),
     ) {
         let left = state.left;
         let mut place = 0;
@@ -259,15 +259,15 @@ impl<E: Election> System<E> {
                 if left.early == 0 && state.letters[place + usize::from(nth)].left > Span::ZERO {
                     continue;
                 }
-                take(Step::Deliver { from, to, nth, cut: 0 }, reached);
+                take(Transition::Deliver { from, to, nth, cut: 0 }, reached);
                 if is_up && left.duplicates > 0 {
-                    take(Step::Repeat { from, to, nth, cut: 0 }, reached);
+                    take(Transition::Repeat { from, to, nth, cut: 0 }, reached);
                 }
             }
             // What is not about to arrive can be lost as well, and makes room for others.
             if is_up && left.losses > 0 {
                 let lost = self.different(state, channel.clone());
-                lost.into_iter().for_each(|nth| take(Step::Lose { from, to, nth }, reached));
+                lost.into_iter().for_each(|nth| take(Transition::Lose { from, to, nth }, reached));
             }
             place = channel.end;
         }
@@ -275,70 +275,70 @@ impl<E: Election> System<E> {
             let node = index_of(at);
             if host.node.is_none() {
                 if left.recoveries > 0 {
-                    take(Step::Recover { node, cut: 0 }, reached);
+                    take(Transition::Recover { node, cut: 0 }, reached);
                 }
                 continue;
             }
-            take(Step::Expire { node, cut: 0 }, reached);
+            take(Transition::Expire { node, cut: 0 }, reached);
             if left.waits > 0 && self.pace == Pace::EachItsOwn {
-                take(Step::Wait { node }, reached);
+                take(Transition::Wait { node }, reached);
             }
             if left.crashes > 0 {
-                take(Step::Crash { node }, reached);
+                take(Transition::Crash { node }, reached);
             }
             self.for_each_telling(state, at, |step| take(step, reached));
             self.for_each_deed_of_programs(host, &left, |step| take(step, reached));
         }
         if self.pace == Pace::Common {
-            take(Step::Pass { halfway: false }, reached);
+            take(Transition::Pass { halfway: false }, reached);
             if left.waits > 0 {
-                take(Step::Pass { halfway: true }, reached);
+                take(Transition::Pass { halfway: true }, reached);
             }
         }
     }
 
     /// What the node concerned makes of a step.
-    pub(super) fn react(&self, state: &State<E>, step: Step) -> Result<Reaction<E>, Hindrance> {
+    pub(super) fn react(&self, state: &State<E>, step: Transition) -> Result<Reaction<E>, Hindrance> {
         let mut base = state.clone();
         let reaction = match step {
-            Step::Deliver { from, to, nth, .. } => self.arrive(base, from, to, nth, Copies::One),
-            Step::Repeat { from, to, nth, .. } => {
+            Transition::Deliver { from, to, nth, .. } => self.arrive(base, from, to, nth, Copies::One),
+            Transition::Repeat { from, to, nth, .. } => {
                 spend(&mut base.left.duplicates)?;
                 self.arrive(base, from, to, nth, Copies::Two)
             }
-            Step::Lose { from, to, nth } => {
+            Transition::Lose { from, to, nth } => {
                 spend(&mut base.left.losses)?;
                 self.lose(base, from, to, nth)
             }
-            Step::Expire { node, .. } => {
+            Transition::Expire { node, .. } => {
                 return match self.pace {
                     Pace::EachItsOwn => self.expire(base, usize::from(node)),
                     Pace::Common => self.expire_together(base, usize::from(node)),
                 };
             }
-            Step::Pass { halfway } => return self.pass(base, halfway),
-            Step::Wait { node } => {
+            Transition::Pass { halfway } => return self.pass(base, halfway),
+            Transition::Wait { node } => {
                 spend(&mut base.left.waits)?;
                 self.wait(base, usize::from(node))
             }
-            Step::Crash { node } => {
+            Transition::Crash { node } => {
                 spend(&mut base.left.crashes)?;
                 self.crash_idle(base, usize::from(node))
             }
-            Step::Recover { node, .. } => {
+            Transition::Recover { node, .. } => {
                 spend(&mut base.left.recoveries)?;
                 self.recover(base, usize::from(node))
             }
-            Step::Tell { to, about, .. } => self.tell(base, to, about),
-            Step::Lie { to, about, .. } => {
+            Transition::Tell { to, about, .. } => self.tell(base, to, about),
+            Transition::Lie { to, about, .. } => {
                 spend(&mut base.left.lies)?;
                 self.lie(base, to, about)
             }
-            Step::Ask { node, what, .. } => {
+            Transition::Ask { node, what, .. } => {
                 spend(&mut base.left.commands)?;
                 self.ask(base, usize::from(node), what)
             }
-            Step::Finish { node, .. } => self.finish(base, usize::from(node)),
+            Transition::Finish { node, .. } => self.finish(base, usize::from(node)),
         };
         reaction.ok_or(Hindrance::Impossible)
     }
@@ -625,7 +625,7 @@ impl<E: Election> System<E> {
 #[derive(Debug)]
 pub struct Successor<E: Election> {
     /// Which step.
-    pub step: Step,
+    pub step: Transition,
     /// To what.
     pub state: State<E>,
     /// What is broken by it.

@@ -1,7 +1,7 @@
 use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
 use super::*;
 use crate::cause::Cause;
-use crate::election::{Action, Count};
+use crate::election::{Action, SuspicionCount};
 use crate::ident::Incarnation;
 
 /// As printed: of no incarnation in particular.
@@ -10,7 +10,9 @@ fn alive(counts: [u64; 3]) -> Msg {
 }
 
 fn in_incarnation(incarnation: u64, counts: [u64; 3]) -> Msg {
-    Msg::Alive(Counts::of(counts.map(|count| Count { incarnation: Incarnation(incarnation), count })))
+    Msg::Alive(SuspicionCounts::of(
+        counts.map(|count| SuspicionCount { incarnation: Incarnation(incarnation), count }),
+    ))
 }
 
 fn counts(election: &Adft) -> [u64; 3] {
@@ -104,8 +106,8 @@ fn a_later_incarnations_count_replaces_an_earlier_ones() {
 fn odd_lists_of_counts_do_no_harm() {
     let mut rig = Rig::<Adft>::printed(2, 3);
     for counts in [&[][..], &[7], &[0, 0, 0, 9, 9]] {
-        let counts = counts.iter().map(|count| Count { incarnation: Incarnation(0), count: *count });
-        rig.message(1, Msg::Alive(Counts::of(counts)));
+        let counts = counts.iter().map(|count| SuspicionCount { incarnation: Incarnation(0), count: *count });
+        rig.message(1, Msg::Alive(SuspicionCounts::of(counts)));
     }
     assert_eq!(rig.leader(), Some(2));
 }
@@ -221,7 +223,7 @@ fn it_says_why_it_gives_its_leader_up() {
     rig.message(1, in_incarnation(2, [5, 1, 1]));
     assert_eq!(rig.why, Some(Cause::Gone(id(1))), "its count is of another incarnation");
     let counts = [(2, 5), (2, 1), (3, 0)]
-        .map(|(incarnation, count)| Count { incarnation: Incarnation(incarnation), count });
-    rig.message(3, Msg::Alive(Counts::of(counts)));
+        .map(|(incarnation, count)| SuspicionCount { incarnation: Incarnation(incarnation), count });
+    rig.message(3, Msg::Alive(SuspicionCounts::of(counts)));
     assert_eq!((rig.leader(), rig.why), (Some(3), Some(Cause::Outranked(id(2)))));
 }

@@ -42,7 +42,7 @@ pub(in crate::election) struct Repaired {
     conn: Members,
     dead: bool,
     service: Service,
-    links: Vec<Link>,
+    links: Vec<LinkState>,
     /// Why the links of these went down, or are about to, if it is for more than silence.
     losses: BTreeMap<usize, Cause>,
     /// Until when a link that has not come up yet may still do so.
@@ -68,7 +68,7 @@ enum Service {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Link {
+enum LinkState {
     /// It has not been up yet, and the node has just started.
     Unknown,
     Down,
@@ -88,7 +88,7 @@ enum News {
     Another,
 }
 
-impl Link {
+impl LinkState {
     fn is_up(self) -> bool {
         matches!(self, Self::Up { .. })
     }
@@ -118,7 +118,7 @@ impl Repaired {
             conn,
             dead: setup.count > 0,
             service: Service::Out,
-            links: vec![Link::Unknown; setup.roster.size()],
+            links: vec![LinkState::Unknown; setup.roster.size()],
             losses: BTreeMap::new(),
             starts: Time::NEVER,
             candidacies: BTreeSet::new(),
@@ -189,12 +189,12 @@ impl Repaired {
         form.deadline(now, if self.is_starting() { self.starts } else { Time::NEVER });
         for (j, link) in self.links.iter().enumerate() {
             form.number(match link {
-                Link::Unknown => 0,
-                Link::Down => 1,
-                Link::Up { .. } => 2,
+                LinkState::Unknown => 0,
+                LinkState::Down => 1,
+                LinkState::Up { .. } => 2,
             });
             form.option(link.membership(), |form, membership| membership.canonical(form));
-            form.number(u64::from(matches!(link, Link::Up { news: News::Another, .. })));
+            form.number(u64::from(matches!(link, LinkState::Up { news: News::Another, .. })));
             form.deadline(now, self.awaits(j));
             form.option(self.losses.get(&j), |form, why| why.canonical(form));
         }
@@ -243,7 +243,7 @@ impl Repaired {
                 let news = match self.links[j] {
                     _ if peer.dead => News::Another,
                     // One that was dead and is in a view now may be there before this node is told of it.
-                    Link::Up { peer: before, news }
+                    LinkState::Up { peer: before, news }
                         if !before.dead && news != News::Same && self.differs(peer) =>
                     {
                         news
@@ -253,11 +253,11 @@ impl Repaired {
                 if !self.links[j].is_up() {
                     self.losses.remove(&j);
                 }
-                self.links[j] = Link::Up { peer, news };
+                self.links[j] = LinkState::Up { peer, news };
                 self.forget_outdated();
             }
             None => {
-                self.links[j] = Link::Down;
+                self.links[j] = LinkState::Down;
                 self.forget(|(_, _, peer)| *peer == j);
             }
         }
@@ -272,13 +272,13 @@ impl Repaired {
     fn on_deadline(&mut self, now: Time) {
         if self.starts <= now {
             for j in self.others() {
-                if self.links[j] == Link::Unknown {
-                    self.links[j] = Link::Down;
+                if self.links[j] == LinkState::Unknown {
+                    self.links[j] = LinkState::Down;
                 }
             }
         }
         for link in &mut self.links {
-            if let Link::Up { news, .. } = link
+            if let LinkState::Up { news, .. } = link
                 && matches!(news, News::Awaited(until) if *until <= now)
             {
                 *news = News::Another;
@@ -348,7 +348,7 @@ impl Repaired {
         if self.dead || self.setup.roster.size() == 1 {
             return;
         }
-        let alone = self.others().all(|j| self.links[j] == Link::Down);
+        let alone = self.others().all(|j| self.links[j] == LinkState::Down);
         let left_behind = |j: usize| match self.links[j].membership() {
             Some(Membership { view: Some(view), dead: false }) => {
                 self.is_elsewhere(j) && self.beats(view, self.view)
@@ -450,8 +450,8 @@ impl Repaired {
         self.accepted.clear();
         self.accepts.clear();
         for j in 0..self.links.len() {
-            if let Link::Up { peer, .. } = self.links[j] {
-                self.links[j] = Link::Up { peer, news: self.news(now, peer) };
+            if let LinkState::Up { peer, .. } = self.links[j] {
+                self.links[j] = LinkState::Up { peer, news: self.news(now, peer) };
             }
         }
         self.forget_outdated();
@@ -526,8 +526,8 @@ impl Repaired {
     /// The changes of its view that this node sees: which nodes are gone, and which are back.
     fn changes(&self) -> Vec<(Change, usize)> {
         let change = |j: usize| match self.links[j] {
-            Link::Down if self.conn.contains(j) => Some((Change::Down, j)),
-            Link::Up { .. } if self.level >= Level::Psi && !self.is_member(j) => Some((Change::Up, j)),
+            LinkState::Down if self.conn.contains(j) => Some((Change::Down, j)),
+            LinkState::Up { .. } if self.level >= Level::Psi && !self.is_member(j) => Some((Change::Up, j)),
             _ => None,
         };
         self.others().filter_map(change).collect()
@@ -536,7 +536,7 @@ impl Repaired {
     /// Whether the node sees that change, too. It is linked with itself.
     fn agrees(&self, change: Change, j: usize) -> bool {
         match change {
-            Change::Down => self.links[j] == Link::Down && j != self.me(),
+            Change::Down => self.links[j] == LinkState::Down && j != self.me(),
             Change::Up => j == self.me() || self.links[j].is_up(),
         }
     }
@@ -577,7 +577,7 @@ impl Repaired {
 
     /// Whether a linked node is dead, or has been in another view for longer than a message takes.
     fn is_elsewhere(&self, j: usize) -> bool {
-        matches!(self.links[j], Link::Up { news: News::Another, .. })
+        matches!(self.links[j], LinkState::Up { news: News::Another, .. })
     }
 
     /// What to conclude from a peer's view and state, now that it or this node has changed.
@@ -587,7 +587,7 @@ impl Repaired {
 
     fn awaits(&self, j: usize) -> Time {
         match self.links[j] {
-            Link::Up { news: News::Awaited(until), .. } => until,
+            LinkState::Up { news: News::Awaited(until), .. } => until,
             _ => Time::NEVER,
         }
     }
@@ -614,7 +614,7 @@ impl Repaired {
     }
 
     fn is_starting(&self) -> bool {
-        self.others().any(|j| self.links[j] == Link::Unknown)
+        self.others().any(|j| self.links[j] == LinkState::Unknown)
     }
 
     fn linked(&self) -> impl Iterator<Item = usize> + '_ {

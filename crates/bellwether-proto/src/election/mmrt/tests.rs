@@ -1,7 +1,7 @@
 use super::super::raynal::rig::{Rig, TAU, id};
 use super::*;
 use crate::cause::Cause;
-use crate::election::{Action, Count};
+use crate::election::{Action, SuspicionCount};
 
 const INCARNATION: Incarnation = Incarnation(2);
 
@@ -13,7 +13,8 @@ fn response(incarnation: u64, sn: u64, from: &[u32]) -> Msg {
 }
 
 fn query(counts: [u64; 3]) -> Msg {
-    let counts = Counts::of(counts.map(|count| Count { incarnation: Incarnation(1), count }));
+    let counts =
+        SuspicionCounts::of(counts.map(|count| SuspicionCount { incarnation: Incarnation(1), count }));
     Msg::QueryAlive(QueryNo { incarnation: INCARNATION, sn: 9 }, counts)
 }
 

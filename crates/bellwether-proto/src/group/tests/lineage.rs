@@ -94,8 +94,8 @@ fn members_bring_their_graphs_along_and_all_get_the_whole() {
     three.form(SENT, formation(3, 1, &[]));
     three.joined(id(1), SAID, one.past());
     three.form(SENT, formation(3, 2, &[1, 2]));
-    let ready = three.drain().find_map(|step| match step {
-        Step::Send(NodeId(1), msg @ GroupMsg::Ready { .. }) => Some(msg),
+    let ready = three.drain().find_map(|action| match action {
+        Action::Send(NodeId(1), msg @ GroupMsg::Ready { .. }) => Some(msg),
         _ => None,
     });
     let merged = three.lineage().record(number(3, 2)).cloned().expect("it is its coordinator's");
@@ -125,7 +125,7 @@ fn what_is_on_disk_survives_the_incarnation_and_nothing_else_does() {
 fn groups_without_numbers_have_no_history() {
     let mut group = layer(3, Variant::Printed);
     group.form(SENT, Formation { group: None, ..formation(3, 1, &[]) });
-    assert_eq!(steps(&mut group), [("installed", 0), ("reorganized", 0)]);
+    assert_eq!(actions(&mut group), [("installed", 0), ("reorganized", 0)]);
     assert_eq!(group.kept(), None);
 }
 
@@ -134,7 +134,7 @@ fn a_search_keeps_nothing_of_past_groups() {
     let mut group = layer(3, Variant::Repaired);
     group.forget_groups();
     group.form(SENT, formation(3, 1, &[]));
-    assert_eq!(steps(&mut group), [("installed", 0), ("reorganized", 0)]);
+    assert_eq!(actions(&mut group), [("installed", 0), ("reorganized", 0)]);
     assert_eq!((group.kept(), group.past()), (None, Past::default()));
 }
 

@@ -88,8 +88,8 @@ impl Troubled {
         }
         let Durable { incarnation, count, epoch, .. } = self.cluster.disks[&id].clone();
         let incarnation = incarnation.next().expect("few incarnations");
-        let terms = Terms { epoch, ..terms(self.protocol, 0, Some(Span::secs(1))) };
-        let node = node_in((incarnation, count), self.cluster.now, self.protocol, id, &self.ids, terms);
+        let config = LeadershipConfig { epoch, ..config(self.protocol, 0, Some(Span::secs(1))) };
+        let node = node_in((incarnation, count), self.cluster.now, self.protocol, id, &self.ids, config);
         self.cluster.start(id, node);
         self.cluster.run(Span::micros(1));
         let others: Vec<NodeId> = self.cluster.nodes.keys().copied().filter(|other| *other != id).collect();

@@ -71,12 +71,12 @@ impl Pair {
     fn act(&mut self, at: usize, act: impl FnOnce(&mut ConsistentLinks<u32>, Time)) {
         let Some(end) = &mut self.ends[at] else { return };
         act(end, self.now);
-        for step in end.drain().collect::<Vec<_>>() {
-            match step {
-                Step::Send(_, msg) => self.launch(at, &msg),
-                Step::News(News::Turned { incarnation, seen, .. }) => self.turned(at, incarnation.0, seen),
-                Step::News(News::Stands(_, membership)) => self.stands[at].push(membership),
-                Step::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
+        for action in end.drain().collect::<Vec<_>>() {
+            match action {
+                Action::Send(_, msg) => self.launch(at, &msg),
+                Action::News(News::Turned { incarnation, seen, .. }) => self.turned(at, incarnation.0, seen),
+                Action::News(News::Stands(_, membership)) => self.stands[at].push(membership),
+                Action::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
             }
         }
     }

@@ -8,7 +8,7 @@ const PROTOCOLS: [Protocol; 4] = [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, 
 
 pub(super) fn member(protocol: Protocol) -> Rig {
     let mut rig = Rig::of(protocol, DetectorKind::Heartbeat, Variant::Repaired, 2, 1);
-    let terms = Terms {
+    let config = LeadershipConfig {
         period: TAU,
         settle: DELTA * 2,
         priority: 5,
@@ -16,7 +16,7 @@ pub(super) fn member(protocol: Protocol) -> Rig {
         hands_over: protocol.spec().hands_over,
         epoch: 3,
     };
-    rig.node = rig.node.with_leadership(terms, PATIENCE, Time::ZERO);
+    rig.node = rig.node.with_leadership(config, PATIENCE, Time::ZERO);
     rig
 }
 

@@ -152,7 +152,14 @@ fn node(me: u32) -> Node<Flooder> {
         timing,
         choices: Choices::default(),
     };
-    let terms = Terms { period: TAU, settle: DELTA, priority: 0, preempt: None, hands_over: false, epoch: 0 };
+    let config = LeadershipConfig {
+        period: TAU,
+        settle: DELTA,
+        priority: 0,
+        preempt: None,
+        hands_over: false,
+        epoch: 0,
+    };
     let detector = DetectorConfig::new(DetectorKind::Heartbeat, timing);
-    Node::new(setup, detector, Time::ZERO).with_leadership(terms, PATIENCE, Time::ZERO)
+    Node::new(setup, detector, Time::ZERO).with_leadership(config, PATIENCE, Time::ZERO)
 }
