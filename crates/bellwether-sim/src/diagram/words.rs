@@ -41,7 +41,7 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
     Some(match *note {
         Note::Crashed => "crashes".to_owned(),
         Note::CameUp(incarnation) if incarnation.0 <= 1 => return None,
-        Note::CameUp(incarnation) => format!("recovers, life {incarnation}"),
+        Note::CameUp(incarnation) => format!("recovers, incarnation {incarnation}"),
         Note::Paused => "paused".to_owned(),
         Note::Resumed => "goes on".to_owned(),
         Note::Showed(opinion) => shown(node, &opinion, announces),
@@ -57,7 +57,7 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
         Note::Suspected(peer) => format!("DownSig {peer}"),
         Note::GivenUp => "gives its work up".to_owned(),
         Note::Operation(op, outcome) => format!("operation {op}: {outcome}"),
-        Note::Reborn(incarnation) => format!("reborn, life {incarnation}"),
+        Note::Reborn(incarnation) => format!("reborn, incarnation {incarnation}"),
         Note::Asked(Command::Transfer { to }) => format!("asked to transfer to {to}"),
         Note::Asked(command) => format!("asked to {}", command.name()),
         Note::Answered(None) => "done".to_owned(),
