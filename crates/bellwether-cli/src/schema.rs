@@ -24,8 +24,8 @@ pub(crate) struct Status {
     pub(crate) group: Option<Group>,
     /// Of algorithms whose leader needs a majority, and of agents that tell.
     pub(crate) reach: Option<Reach>,
-    #[serde(default)]
-    pub(crate) view: View,
+    #[serde(default, rename = "view")]
+    pub(crate) opinion: Opinion,
     #[serde(flatten)]
     pub(crate) leader: Leader,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Reach {
 
 /// The opinion of the election, in `/v1/status`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct View {
+pub(crate) struct Opinion {
     pub(crate) status: String,
     pub(crate) leader: Option<u32>,
     pub(crate) group: Option<String>,
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_newer_agent_may_say_more_and_an_older_one_less() {
         let text = r#"{"status":"normal","mood":"good"}"#;
-        assert_eq!(from_str::<View>(text).unwrap().status, "normal");
+        assert_eq!(from_str::<Opinion>(text).unwrap().status, "normal");
         let text = r#"{"changes":[],"weather":null}"#;
         assert!(from_str::<History>(text).unwrap().groups.is_empty());
     }

@@ -10,7 +10,7 @@ use crate::detector::{DetectorConfig, DetectorKind};
 use crate::election::{Choices, Election, Peers, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::Durable;
-use crate::leadership::Terms;
+use crate::leadership::LeadershipConfig;
 use crate::node::Node;
 use crate::release::Patience;
 use crate::roster::Roster;
@@ -91,7 +91,7 @@ impl Settings {
             choices: self.choices,
         };
         let node = Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now).with_leadership(
-            self.terms(disk.epoch),
+            self.leadership_config(disk.epoch),
             self.patience,
             now,
         );
@@ -101,11 +101,11 @@ impl Settings {
         }
     }
 
-    fn terms(&self, epoch: u64) -> Terms {
+    fn leadership_config(&self, epoch: u64) -> LeadershipConfig {
         let spec = self.protocol.spec();
-        Terms {
+        LeadershipConfig {
             period: self.timing.tau,
-            settle: Terms::settle(spec, &self.timing),
+            settle: LeadershipConfig::settle(spec, &self.timing),
             priority: self.priority,
             preempt: self.preempt,
             hands_over: spec.hands_over,

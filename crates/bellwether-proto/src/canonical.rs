@@ -136,13 +136,13 @@ impl Form {
     }
 
     /// A number from the counter of frames that one node, in one incarnation, sends `to` another.
-    pub fn frame_seq(&mut self, from: NodeId, life: Incarnation, to: NodeId, seq: u64) {
-        self.counters.push((Counter::Frame { from, to }, (life.0, seq)));
+    pub fn frame_seq(&mut self, from: NodeId, incarnation: Incarnation, to: NodeId, seq: u64) {
+        self.counters.push((Counter::Frame { from, to }, (incarnation.0, seq)));
     }
 
     /// A number from the counter of `node`'s questions as a leader, in one incarnation.
-    pub fn question(&mut self, node: NodeId, life: Incarnation, n: u64) {
-        self.counters.push((Counter::Question(node), (life.0, n)));
+    pub fn question(&mut self, node: NodeId, incarnation: Incarnation, n: u64) {
+        self.counters.push((Counter::Question(node), (incarnation.0, n)));
     }
 
     /// The number of one of a coordinator's reorganizations.
@@ -165,8 +165,8 @@ impl Form {
     }
 
     /// A number from the counter of what one node, in one incarnation, says on its link to another.
-    pub fn beat(&mut self, from: NodeId, life: Incarnation, to: NodeId, no: u64) {
-        self.counters.push((Counter::Beat { from, to }, (life.0, no)));
+    pub fn beat(&mut self, from: NodeId, incarnation: Incarnation, to: NodeId, no: u64) {
+        self.counters.push((Counter::Beat { from, to }, (incarnation.0, no)));
     }
 
     /// A number from the counter of what a link carries while it is up for that time.
@@ -228,7 +228,7 @@ impl Form {
     pub fn write_exact(&self, words: &mut Vec<u64>) {
         words.extend_from_slice(&self.plain);
         words.extend_from_slice(&self.deadlines);
-        words.extend(self.counters.iter().flat_map(|(_, (life, value))| [*life, *value]));
+        words.extend(self.counters.iter().flat_map(|(_, (incarnation, value))| [*incarnation, *value]));
     }
 
     /// The form with deadlines reduced to their order: two states with the same form behave alike under some
@@ -355,10 +355,10 @@ mod tests {
     }
 
     #[test]
-    fn a_later_life_comes_after_all_that_an_earlier_one_counted() {
-        let form = |life, seq, stale| {
+    fn a_later_incarnation_comes_after_all_that_an_earlier_one_counted() {
+        let form = |incarnation, seq, stale| {
             let mut form = Form::new();
-            form.frame_seq(NodeId(1), Incarnation(life), NodeId(2), seq);
+            form.frame_seq(NodeId(1), Incarnation(incarnation), NodeId(2), seq);
             form.frame_seq(NodeId(1), Incarnation(1), NodeId(2), stale);
             form.timed()
         };

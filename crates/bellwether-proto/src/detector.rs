@@ -92,7 +92,7 @@ pub struct DetectorConfig {
     /// How many must find a peer unreachable before it is reported, the watcher included; for `cooperative`.
     pub reporters: usize,
     /// Whether a new incarnation of a watched peer is reported. The papers' detectors keep silent (E-ST5).
-    pub reports_new_lives: bool,
+    pub reports_new_incarnations: bool,
 }
 
 impl DetectorConfig {
@@ -104,7 +104,7 @@ impl DetectorConfig {
             delta: timing.delta,
             step: timing.step,
             reporters: if kind == DetectorKind::Cooperative { 2 } else { 1 },
-            reports_new_lives: true,
+            reports_new_incarnations: true,
         }
     }
 
@@ -180,22 +180,28 @@ macro_rules! with_mechanism {
 }
 
 impl Detector {
-    pub(crate) fn new(config: DetectorConfig, roster: Roster, life: Incarnation, now: Time) -> Self {
+    pub(crate) fn new(config: DetectorConfig, roster: Roster, incarnation: Incarnation, now: Time) -> Self {
         let size = roster.size();
         let mechanism = match config.kind {
             DetectorKind::Ping => Mechanism::Ping(ping::Ping::new(size)),
             DetectorKind::Heartbeat => Mechanism::Heartbeat(heartbeat::Heartbeat::new(size, false)),
             DetectorKind::Adaptive => Mechanism::Heartbeat(heartbeat::Heartbeat::new(size, true)),
-            DetectorKind::Ring => Mechanism::Ring(ring::Ring::new(&config, &roster, life, now)),
+            DetectorKind::Ring => Mechanism::Ring(ring::Ring::new(&config, &roster, incarnation, now)),
             DetectorKind::Cooperative => Mechanism::Cooperative(cooperative::Cooperative::new(size)),
             DetectorKind::Perfect => Mechanism::Perfect(perfect::Perfect::new(size)),
         };
-        Self { config, watches: Watches::new(size, life), dead_to: vec![false; size], mechanism, roster }
+        Self {
+            config,
+            watches: Watches::new(size, incarnation),
+            dead_to: vec![false; size],
+            mechanism,
+            roster,
+        }
     }
 
     /// The detector of an algorithm that has timers of its own: it is asked nothing, and sends nothing.
-    pub(crate) fn idle(config: DetectorConfig, roster: Roster, life: Incarnation, now: Time) -> Self {
-        Self::new(DetectorConfig { kind: DetectorKind::Perfect, ..config }, roster, life, now)
+    pub(crate) fn idle(config: DetectorConfig, roster: Roster, incarnation: Incarnation, now: Time) -> Self {
+        Self::new(DetectorConfig { kind: DetectorKind::Perfect, ..config }, roster, incarnation, now)
     }
 
     // What the client asks (Stoller's interface).
@@ -254,7 +260,7 @@ impl Detector {
         if let Mechanism::Ring(ring) = &mut self.mechanism {
             ring.heard(rank);
         }
-        let reborn = self.config.reports_new_lives && self.watches.report_if_reborn(rank, incarnation);
+        let reborn = self.config.reports_new_incarnations && self.watches.report_if_reborn(rank, incarnation);
         if let (true, Mechanism::Ping(ping)) = (reborn, &mut self.mechanism) {
             // An open question must not report it a second time.
             ping.ask_no_more(rank);

@@ -35,16 +35,17 @@ use crate::cause::Cause;
 use crate::group::Formation;
 use crate::ident::{Incarnation, NodeId};
 use crate::kind::Message;
+use crate::members::Members;
+use crate::opinion::Opinion;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
-use crate::view::{Members, View};
 
 pub use crate::link::Peers;
-pub use crate::link::history::Standing;
+pub use crate::link::consistent::Membership;
 pub use crate::spec::{Channels, GivesWay, InAgent, Mode, Spec, Variant};
 pub use crate::time::Timing;
 pub use any::{AnyElection, AnyMsg, Protocol};
-pub use raynal::{Count, Counts};
+pub use raynal::{SuspicionCount, SuspicionCounts};
 
 /// Every algorithm: its document, its type, and its tag on the wire, which must never have been another's. All that is said
 /// of each in turn is generated from this: `$generate` is the macro that does so.
@@ -100,7 +101,7 @@ pub trait Election: Clone {
     fn deadline(&self) -> Time;
 
     /// What the election says now: the node's status, the leader that it names, its group.
-    fn view(&self) -> View;
+    fn opinion(&self) -> Opinion;
 
     /// Writes the state in canonical form.
     fn canonical(&self, now: Time, form: &mut Form);
@@ -198,7 +199,7 @@ pub enum Input<M> {
     },
     /// A peer has begun another incarnation than the one that was known. Its message follows. Only in the repaired
     /// variants: the papers' messages do not tell one incarnation from another.
-    NewLife(NodeId),
+    NewIncarnation(NodeId),
     /// The failure detector reports a watched peer.
     DownSig(NodeId),
     /// The driver has evidence that the present incarnation of a peer is over.
@@ -222,7 +223,7 @@ pub enum Input<M> {
         /// The peer at the other end.
         peer: NodeId,
         /// How the peer stands, if the link is up.
-        up: Option<Standing>,
+        up: Option<Membership>,
     },
     /// The deadline was reached.
     Deadline,
@@ -233,7 +234,7 @@ impl<M> Input<M> {
     pub fn cause(&self, led: NodeId) -> Cause {
         match self {
             Self::Recovery => Cause::Started,
-            Self::Gone(peer) | Self::NewLife(peer) => Cause::Gone(*peer),
+            Self::Gone(peer) | Self::NewIncarnation(peer) => Cause::Gone(*peer),
             Self::Resigned { who, .. } => Cause::Resigned(*who),
             Self::HandOver(to) => Cause::HandedOver(led, *to),
             Self::DownSig(peer) | Self::ReorganizationFailed(peer) | Self::Link { peer, up: None } => {
@@ -291,13 +292,13 @@ pub enum Action<M> {
         count: u64,
     },
     /// From now on, tell this to the peers at the other end of the node's consistent links.
-    Stand(Standing),
+    Stand(Membership),
     /// The node's view has these members.
     Install(Members),
     /// Whether the node remembers any message about a change of its view.
     Remember(bool),
     /// Begin another incarnation, as after a crash, for this reason. To the others it looks as if this one had ended.
-    BeginLife(Cause),
+    BeginIncarnation(Cause),
     /// Start_FD(i).
     Start(NodeId),
     /// Stop_FD(i).

@@ -13,7 +13,7 @@
 //! is told of no group it does nothing, so algorithms whose paper has no reorganization send no extra message.
 //!
 //! Above that there are three services, each in its file: the application may compute d (`plan.rs`), every group knows the
-//! groups that it came from (`history.rs`), and some operations are for one group only (`restricted.rs`). What must survive
+//! groups that it came from (`lineage.rs`), and some operations are for one group only (`restricted.rs`). What must survive
 //! a crash is in `kept.rs`, and on disk before any message tells of it.
 //!
 //! The calls of Ready go out all at once, not one after the other as in the paper's loop: nothing depends on their order, and
@@ -21,9 +21,9 @@
 
 mod event;
 mod formation;
-pub mod history;
 mod kept;
 mod ledger;
+pub mod lineage;
 mod message;
 mod plan;
 mod restricted;
@@ -37,7 +37,7 @@ use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
-use crate::link::history::Pace;
+use crate::link::consistent::Pace;
 use crate::roster::Roster;
 use crate::spec::{Spec, Variant};
 use crate::time::{Span, Time, Timing};
@@ -45,9 +45,9 @@ use crate::time::{Span, Time, Timing};
 pub use event::GroupEvent;
 pub(crate) use formation::Said;
 pub use formation::{Formation, Past};
-pub use history::{History, Record, RecordDigest};
 pub use kept::Kept;
 pub use ledger::{Attempted, Ballot, COMMITS_MAX, DOUBTS_MAX, Ledger, OpId, Outcome};
+pub use lineage::{Lineage, Record, RecordDigest};
 pub use message::{GroupMsg, IN_SERVICE, MEMBER, READY, READY_REPLY, RESTRICTED_KINDS};
 pub use plan::{Plan, PlanMember, PlanRequest};
 pub use restricted::Unwilling;
@@ -81,7 +81,7 @@ pub(crate) struct Group {
     restricted: Restricted,
     /// What is on disk, or about to be. Shared with the disk: it may be large, and seldom changes.
     kept: Arc<Kept>,
-    steps: Vec<Step>,
+    actions: Vec<Action>,
 }
 
 /// Whether past groups are remembered.
@@ -121,7 +121,7 @@ enum Phase {
 
 /// What the layer asks of its node.
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum Action {
     /// What is kept must be on disk before anything that follows is sent.
     Persist,
     Send(NodeId, GroupMsg),
@@ -140,18 +140,24 @@ impl Group {
         spec: &Spec,
         variant: Variant,
         roster: &Roster,
-        life: Incarnation,
+        incarnation: Incarnation,
         timing: Timing,
     ) -> Self {
         // No message of the election joins a view: it is all there at once.
         let telling = if spec.views { Telling::WhenFormed } else { Telling::OnJoining };
         // A link that does not bring an answer is down by then.
         let patience =
-            if spec.channels.have_history() { Pace::of(timing).settles() } else { timing.delta * 2 };
-        Self::new(roster, life, variant, telling, patience)
+            if spec.channels.are_consistent() { Pace::of(timing).settles() } else { timing.delta * 2 };
+        Self::new(roster, incarnation, variant, telling, patience)
     }
 
-    fn new(roster: &Roster, life: Incarnation, variant: Variant, telling: Telling, patience: Span) -> Self {
+    fn new(
+        roster: &Roster,
+        incarnation: Incarnation,
+        variant: Variant,
+        telling: Telling,
+        patience: Span,
+    ) -> Self {
         let me = roster.me();
         Self {
             me,
@@ -162,13 +168,13 @@ impl Group {
             patience,
             planner: None,
             memory: Memory::Groups,
-            latest: ElectionId { node: me, incarnation: life, seq: 0 },
+            latest: ElectionId { node: me, incarnation, seq: 0 },
             phase: Phase::Apart,
             task: None,
             pasts: BTreeMap::new(),
             restricted: Restricted::new(Time::NEVER),
             kept: Arc::default(),
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -190,11 +196,11 @@ impl Group {
     }
 
     /// The layer in another incarnation of its node: everything that a crash destroys is lost.
-    pub(crate) fn reborn(mut self, life: Incarnation, now: Time) -> Self {
-        self.latest = ElectionId { node: self.me, incarnation: life, seq: 0 };
+    pub(crate) fn reborn(mut self, incarnation: Incarnation, now: Time) -> Self {
+        self.latest = ElectionId { node: self.me, incarnation, seq: 0 };
         (self.phase, self.task, self.away) = (Phase::Apart, None, true);
         self.pasts.clear();
-        self.steps.clear();
+        self.actions.clear();
         self.recall(Arc::clone(&self.kept), now);
         self
     }
@@ -205,8 +211,8 @@ impl Group {
     }
 
     /// The groups that there were, as far as this node knows.
-    pub(crate) fn history(&self) -> &History {
-        &self.kept.history
+    pub(crate) fn lineage(&self) -> &Lineage {
+        &self.kept.lineage
     }
 
     /// What the node voted for without knowing the outcome.
@@ -253,10 +259,10 @@ impl Group {
             }
             Phase::Distributing { formation, pending, work, .. } if pending.contains(&peer) => {
                 let ready = work.ready(formation.group);
-                self.steps.push(Step::Send(peer, ready));
+                self.actions.push(Action::Send(peer, ready));
             }
             Phase::InPlace(formation) if formation.members.contains(&peer) => {
-                self.steps.push(Step::Send(peer, GroupMsg::InService { call: self.latest }));
+                self.actions.push(Action::Send(peer, GroupMsg::InService { call: self.latest }));
             }
             _ => {}
         }
@@ -264,7 +270,7 @@ impl Group {
 
     fn tell_past(&mut self, formation: &Formation) {
         let tell = GroupMsg::Member { group: formation.group, past: Box::new(self.past()) };
-        self.steps.push(Step::Send(formation.leader, tell));
+        self.actions.push(Action::Send(formation.leader, tell));
     }
 
     /// The node left its group, or the group that it was forming: CALL STOP.
@@ -293,7 +299,7 @@ impl Group {
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: GroupMsg) {
         match msg {
             GroupMsg::Member { group, past } => self.on_member(now, from, group, *past),
-            GroupMsg::Ready { group, task, history } => self.on_ready(from, group, task, &history),
+            GroupMsg::Ready { group, task, lineage } => self.on_ready(from, group, task, &lineage),
             GroupMsg::ReadyReply { call, in_place } => self.on_ready_reply(from, call, in_place),
             GroupMsg::InService { call } => self.on_in_service(from, call),
             GroupMsg::Prepare(op, ballot) => self.on_prepare(now, from, op, ballot),
@@ -350,8 +356,8 @@ impl Group {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
-        self.steps.drain(..)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action> {
+        self.actions.drain(..)
     }
 
     /// What must be true of every state.
@@ -421,10 +427,10 @@ impl Group {
         self.kept.canonical(form);
         self.restricted.canonical(now, form);
         form.number(self.pasts.len() as u64);
-        for (peer, ((life, seq), past)) in &self.pasts {
+        for (peer, ((incarnation, seq), past)) in &self.pasts {
             form.node(*peer);
-            form.incarnation(*peer, *life);
-            form.frame_seq(*peer, *life, self.me, *seq);
+            form.incarnation(*peer, *incarnation);
+            form.frame_seq(*peer, *incarnation, self.me, *seq);
             past.canonical(form);
         }
     }
@@ -438,7 +444,7 @@ impl Group {
                 self.distribute(now, formation, content);
             }
             Some(patience) => {
-                self.steps.push(Step::Plan(self.plan_request(&formation)));
+                self.actions.push(Action::Plan(self.plan_request(&formation)));
                 self.phase =
                     Phase::Planning { formation, asked: now, due: now + patience.max(self.patience) };
             }
@@ -449,7 +455,7 @@ impl Group {
         let members = self.roll_call(formation);
         let pasts: Vec<Past> = members.iter().map(|member| self.past_of(*member)).collect();
         let members = members.into_iter().zip(&pasts).map(|(node, past)| PlanMember::new(node, past));
-        PlanRequest::new(self.latest, formation.group, members.collect(), &History::united(&pasts))
+        PlanRequest::new(self.latest, formation.group, members.collect(), &Lineage::united(&pasts))
     }
 
     /// Unless the application has a say, the task is to be the members of the group.
@@ -487,7 +493,7 @@ impl Group {
             Telling::WhenFormed => Time::NEVER,
         };
         for member in &formation.members {
-            self.steps.push(Step::Send(*member, work.ready(formation.group)));
+            self.actions.push(Action::Send(*member, work.ready(formation.group)));
         }
         self.settle_doubts();
         let pending = formation.members.clone();
@@ -499,18 +505,18 @@ impl Group {
     fn work(&self, formation: &Formation, content: Content) -> Work {
         let task = Task::new(self.latest, content);
         let Some((record, pasts)) = self.record(formation) else {
-            return Work { task, record: None, history: History::default() };
+            return Work { task, record: None, lineage: Lineage::default() };
         };
-        let mut history = self.kept.history.clone();
-        pasts.iter().for_each(|past| history.unite(past));
-        history.add(Arc::clone(&record));
-        Work { task, record: Some(record), history }
+        let mut lineage = self.kept.lineage.clone();
+        pasts.iter().for_each(|past| lineage.unite(past));
+        lineage.add(Arc::clone(&record));
+        Work { task, record: Some(record), lineage }
     }
 
     /// The coordinator takes d for itself.
     fn begin(&mut self, work: &Work) {
         let head = work.record.as_ref().map(|record| record.group);
-        self.install(work.task.clone(), head, |kept| kept.history = work.history.clone());
+        self.install(work.task.clone(), head, |kept| kept.lineage = work.lineage.clone());
         if let Some(record) = &work.record {
             self.announce_record(record);
         }
@@ -518,23 +524,23 @@ impl Group {
 
     /// The record of the new group, and what its members know of earlier groups; `None` if groups have no number, or are
     /// not remembered.
-    fn record(&self, formation: &Formation) -> Option<(Arc<Record>, Vec<History>)> {
+    fn record(&self, formation: &Formation) -> Option<(Arc<Record>, Vec<Lineage>)> {
         let group = formation.group.filter(|_| self.memory == Memory::Groups)?;
         let members = self.roll_call(formation);
-        if members.len() > history::MEMBERS_MAX {
+        if members.len() > lineage::MEMBERS_MAX {
             return None;
         }
         let pasts: Vec<Past> = members.iter().map(|member| self.past_of(*member)).collect();
-        let known = History::united(&pasts);
-        let mut parents: Vec<GroupId> = pasts.iter().map(|past| past.head.unwrap_or(history::ROOT)).collect();
+        let known = Lineage::united(&pasts);
+        let mut parents: Vec<GroupId> = pasts.iter().map(|past| past.head.unwrap_or(lineage::ROOT)).collect();
         parents.sort_unstable();
         parents.dedup();
         let generation = known.generation_after(&parents);
-        if parents.len() > history::PARENTS_MAX {
-            parents = alloc::vec![history::ROOT]; // Too many to keep.
+        if parents.len() > lineage::PARENTS_MAX {
+            parents = alloc::vec![lineage::ROOT]; // Too many to keep.
         }
         let record = Record { group, coordinator: self.me, generation, members, parents };
-        Some((Arc::new(record), pasts.into_iter().map(|past| past.history).collect()))
+        Some((Arc::new(record), pasts.into_iter().map(|past| past.lineage).collect()))
     }
 
     /// Tells observers of the new group, its members and its parents.
@@ -542,7 +548,7 @@ impl Group {
         let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
         let members = record.members.iter().map(|member| GroupEvent::Member(*member));
         let parents = record.parents.iter().map(|parent| GroupEvent::Parent(*parent));
-        self.steps.extend([recorded].into_iter().chain(members).chain(parents).map(Step::Event));
+        self.actions.extend([recorded].into_iter().chain(members).chain(parents).map(Action::Event));
     }
 
     /// A member of the new group tells where it comes from.
@@ -572,9 +578,9 @@ impl Group {
     }
 
     /// Ready(i, j, gn, x)
-    fn on_ready(&mut self, from: NodeId, group: Option<GroupId>, task: Task, history: &History) {
+    fn on_ready(&mut self, from: NodeId, group: Option<GroupId>, task: Task, lineage: &Lineage) {
         let call = task.made_by();
-        if call.node != from || !history.is_sound() {
+        if call.node != from || !lineage.is_sound() {
             return; // No coordinator says that.
         }
         if let Phase::Awaiting(formation) = &self.phase
@@ -582,9 +588,9 @@ impl Group {
             && formation.group == group
         {
             let formation = formation.clone();
-            let record = group.and_then(|group| history.shared(group)).cloned();
+            let record = group.and_then(|group| lineage.shared(group)).cloned();
             let record = record.filter(|_| self.memory == Memory::Groups);
-            let work = Work { task, record, history: history.clone() };
+            let work = Work { task, record, lineage: lineage.clone() };
             match self.telling {
                 Telling::OnJoining => self.join_in(formation, &work),
                 Telling::WhenFormed => self.phase = Phase::Holding { formation, work: Box::new(work) },
@@ -595,7 +601,7 @@ impl Group {
             Phase::Holding { work, .. } => work.task.made_by() == call,
             _ => false,
         };
-        self.steps.push(Step::Send(from, GroupMsg::ReadyReply { call, in_place }));
+        self.actions.push(Action::Send(from, GroupMsg::ReadyReply { call, in_place }));
     }
 
     /// All have it.
@@ -613,15 +619,15 @@ impl Group {
     fn join_in(&mut self, formation: Formation, work: &Work) {
         let head = work.record.as_ref().map(|record| record.group);
         self.install(work.task.clone(), head, |kept| {
-            kept.history.unite(&work.history);
-            work.record.iter().for_each(|record| kept.history.add(Arc::clone(record)));
+            kept.lineage.unite(&work.lineage);
+            work.record.iter().for_each(|record| kept.lineage.add(Arc::clone(record)));
         });
         if let Some(record) = &work.record {
             let recorded = GroupEvent::Recorded { group: record.group, record: record.digest() };
-            self.steps.push(Step::Event(recorded));
+            self.actions.push(Action::Event(recorded));
         }
         self.phase = Phase::InPlace(formation);
-        self.steps.push(Step::Reorganized);
+        self.actions.push(Action::Reorganized);
     }
 
     fn on_ready_reply(&mut self, from: NodeId, call: ElectionId, in_place: bool) {
@@ -644,18 +650,18 @@ impl Group {
             if self.telling == Telling::WhenFormed {
                 self.begin(&work);
                 for member in &formation.members {
-                    self.steps.push(Step::Send(*member, GroupMsg::InService { call: self.latest }));
+                    self.actions.push(Action::Send(*member, GroupMsg::InService { call: self.latest }));
                 }
             }
             self.phase = Phase::InPlace(formation);
             self.pasts.clear();
-            self.steps.push(Step::Reorganized);
+            self.actions.push(Action::Reorganized);
         }
     }
 
     fn fail(&mut self, peer: NodeId) {
         self.phase = Phase::Apart;
-        self.steps.push(Step::Failed(peer));
+        self.actions.push(Action::Failed(peer));
     }
 
     /// d := x, on disk if it belongs to a group that is remembered.
@@ -667,14 +673,14 @@ impl Group {
                 kept.task = Some(task.clone());
             });
         }
-        self.steps.push(Step::Event(GroupEvent::Installed(task.digest())));
+        self.actions.push(Action::Event(GroupEvent::Installed(task.digest())));
         (self.task, self.away) = (Some(task), false);
     }
 
     /// Changes what is kept, and has it on disk before anything that follows is sent.
     fn amend(&mut self, change: impl FnOnce(&mut Kept)) {
         change(Arc::make_mut(&mut self.kept));
-        self.steps.push(Step::Persist);
+        self.actions.push(Action::Persist);
     }
 }
 

@@ -7,9 +7,10 @@ use alloc::vec::{Drain, Vec};
 use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::leadership::Announcement;
+use crate::members::Members;
 use crate::message::Frame;
+use crate::opinion::Opinion;
 use crate::tenure::{Command, Refused, Tenure, Ticket};
-use crate::view::{Members, View};
 
 pub use crate::link::Refusal;
 
@@ -32,14 +33,14 @@ pub enum Input<M> {
         incarnation: Incarnation,
     },
     /// There is a connection to a peer, which is in this incarnation.
-    Linked {
+    Connected {
         /// The peer.
         peer: NodeId,
         /// The peer's incarnation.
         incarnation: Incarnation,
     },
     /// The connection ended with a goodbye. That alone tells nothing: the peer has said before why it goes.
-    Unlinked {
+    Disconnected {
         /// The peer.
         peer: NodeId,
     },
@@ -135,7 +136,7 @@ pub struct Durable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The node's opinion changed to this.
-    View(View),
+    Opinion(Opinion),
     /// Something about the groups that the node is in.
     Group(GroupEvent),
     /// The leader that the reachable members have settled on changed to this.
@@ -159,7 +160,7 @@ pub enum Event {
     /// A consistent link went up or down at this end.
     Link(Turn),
     /// The node installed a view with these members.
-    Members(Members),
+    ViewInstalled(Members),
     /// Whether the node remembers any message about a change of its view.
     Pending(bool),
     /// A frame was refused and had no effect.
@@ -177,7 +178,7 @@ pub struct Turn {
     /// The peer at the other end.
     pub peer: NodeId,
     /// The peer's incarnation.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// How many transitions this end has seen, with that incarnation: odd is up, even is down.
     pub seen: u64,
 }

@@ -25,7 +25,7 @@ pub enum Layer {
     /// The election algorithm's.
     Protocol,
     /// The failure detector's, or the link's: overhead in the papers' accounting.
-    Detector,
+    Overhead,
 }
 
 /// The part that a message has in an exchange of queries and responses. Some assumptions about a network concern
@@ -67,7 +67,7 @@ impl Kind {
 
     /// A kind of failure-detector or link message.
     pub const fn detector(name: &'static str) -> Self {
-        Self { name, layer: Layer::Detector, part: Part::Neither, id: fnv1a(name) }
+        Self { name, layer: Layer::Overhead, part: Part::Neither, id: fnv1a(name) }
     }
 
     /// The name, as the paper writes it.

@@ -6,9 +6,9 @@
 //! had their time, the leadership is settled, gets its epoch, and is announced.
 //!
 //! ```text
-//!   named    ──Claim(round)──────────────► linked members
+//!   named    ──Claim(round)──────────────► connected members
 //!            ◄─Follow(round, epoch seen)── each, when it names the same node
-//!   settled  ──Lead(round, epoch)────────► linked members: they announce it, too
+//!   settled  ──Lead(round, epoch)────────► connected members: they announce it, too
 //!            ◄─Follow(round, …)─────────── every ten periods: who is there, and has anybody seen a higher epoch
 //! ```
 //!
@@ -51,7 +51,7 @@ const DECLINED: u64 = 50;
 
 /// How a node turns being named into leading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct LeadershipConfig {
     /// The leader's period, τ.
     pub period: Span,
     /// How long a connected member may take to agree, before leadership is announced without it.
@@ -66,7 +66,7 @@ pub struct Terms {
     pub epoch: u64,
 }
 
-impl Terms {
+impl LeadershipConfig {
     /// How long a connected member may take to agree, with that algorithm. With most, members agree as soon as they have
     /// heard of the leader, so a round trip is enough. Groups that reorganize merge first: they ask around, invite and hand
     /// out tasks. Without waiting for that, each survivor of a silent leader would be announced by itself. With views, all
@@ -89,7 +89,7 @@ pub struct Announcement {
 
 /// What the layer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Action {
     Send(NodeId, LeadershipMsg),
     /// The epoch has grown: have it on stable storage before what follows.
     Persist,
@@ -103,18 +103,18 @@ pub(crate) enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership {
     me: NodeId,
-    terms: Terms,
+    config: LeadershipConfig,
     epochs: Epochs,
     /// A node that has just come up may not have met the others yet: nothing is announced before this.
     earliest: Time,
     /// Members that can be spoken with.
-    linked: Peers,
+    connected: Peers,
     sayings: Sayings,
     /// How often this node has been suspected.
     count: u64,
     /// The node that the election names.
     named: Option<NodeId>,
-    standing: Standing,
+    role: Role,
     /// Counts the claims. The upper half is this node's incarnation, so that what answers a claim of an earlier one
     /// is void.
     round: u64,
@@ -126,11 +126,11 @@ pub(crate) struct Leadership {
     farewell: Option<Cause>,
     /// A member that was handed leadership and has not taken it.
     declined: Option<(NodeId, Time)>,
-    steps: Vec<Step>,
+    actions: Vec<Action>,
 }
 
 #[derive(Clone, Debug)]
-enum Standing {
+enum Role {
     /// Another is named, or nobody.
     Following,
     /// Named, and asking the others.
@@ -148,23 +148,23 @@ enum Standing {
 }
 
 impl Leadership {
-    pub(crate) fn new(me: NodeId, life: Incarnation, terms: Terms, now: Time) -> Self {
+    pub(crate) fn new(me: NodeId, incarnation: Incarnation, config: LeadershipConfig, now: Time) -> Self {
         Self {
             me,
-            epochs: Epochs::new(terms.epoch),
-            earliest: now + terms.settle,
-            terms,
-            linked: Peers::default(),
+            epochs: Epochs::new(config.epoch),
+            earliest: now + config.settle,
+            config,
+            connected: Peers::default(),
             sayings: Sayings::default(),
             count: 0,
             named: None,
-            standing: Standing::Following,
-            round: life.0 << 32,
+            role: Role::Following,
+            round: incarnation.0 << 32,
             shown: None,
             cause: Cause::Started,
             farewell: None,
             declined: None,
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -174,51 +174,51 @@ impl Leadership {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
-        self.steps.drain(..)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action> {
+        self.actions.drain(..)
     }
 
     pub(crate) fn deadline(&self) -> Time {
-        match &self.standing {
-            Standing::Following | Standing::Aside => Time::NEVER,
-            Standing::Claiming { until, .. } => *until,
-            Standing::Leading { poll_due, .. } => *poll_due,
+        match &self.role {
+            Role::Following | Role::Aside => Time::NEVER,
+            Role::Claiming { until, .. } => *until,
+            Role::Leading { poll_due, .. } => *poll_due,
         }
     }
 
     /// Whether leadership could be handed to that member now.
     pub(crate) fn may_hand_over(&self, now: Time, to: NodeId) -> Result<(), Reluctance> {
-        match self.standing {
-            Standing::Leading { .. } => {}
+        match self.role {
+            Role::Leading { .. } => {}
             _ => return Err(Reluctance::NotLeading),
         }
-        if !self.terms.hands_over {
+        if !self.config.hands_over {
             return Err(Reluctance::Algorithm);
         }
         if to == self.me {
             return Err(Reluctance::LeadsAlready);
         }
-        self.linked.may_lead(now, to, self.patience())
+        self.connected.may_lead(now, to, self.patience())
     }
 
     /// Members are asked every so often whether they are there, and one answer may be late.
     fn patience(&self) -> Span {
-        self.terms.period * (POLL_PERIODS + POLL_PERIODS / 2)
+        self.config.period * (POLL_PERIODS + POLL_PERIODS / 2)
     }
 
     /// Whether this node does not stand.
     pub(crate) fn is_aside(&self) -> bool {
-        matches!(self.standing, Standing::Aside)
+        matches!(self.role, Role::Aside)
     }
 
     /// Whether nobody can be spoken with.
     pub(crate) fn is_alone(&self) -> bool {
-        self.linked.ids().next().is_none()
+        self.connected.ids().next().is_none()
     }
 
     /// Whether anybody else could lead, as far as is known.
     pub(crate) fn has_successor(&self) -> bool {
-        self.linked.has_candidate()
+        self.connected.has_candidate()
     }
 
     /// The node has been suspected so often.
@@ -228,7 +228,7 @@ impl Leadership {
 
     /// The election names another than before.
     pub(crate) fn name(&mut self, now: Time, named: Option<NodeId>, cause: Cause) {
-        if matches!(self.standing, Standing::Aside) {
+        if matches!(self.role, Role::Aside) {
             return; // What an election that is not taken part in names means nothing.
         }
         let before = core::mem::replace(&mut self.named, named).filter(|led| Some(*led) != named);
@@ -238,7 +238,7 @@ impl Leadership {
             self.changes_because(cause);
         }
         if named == Some(self.me) {
-            if matches!(self.standing, Standing::Following) {
+            if matches!(self.role, Role::Following) {
                 self.claim(now);
             }
             return;
@@ -254,7 +254,7 @@ impl Leadership {
         }
         let next = self.successor(now);
         self.tell_all(LeadershipMsg::Aside { next });
-        self.standing = Standing::Aside;
+        self.role = Role::Aside;
         // Whom it followed it follows still.
         self.named = self.shown.map(|(leader, _)| leader).filter(|leader| *leader != self.me);
         self.follow();
@@ -264,13 +264,13 @@ impl Leadership {
 
     /// A leader that goes knows best who is next: the others need not find out.
     fn successor(&self, now: Time) -> Option<NodeId> {
-        let may_tell = self.terms.hands_over && matches!(self.standing, Standing::Leading { .. });
-        may_tell.then(|| self.linked.successor(now, self.patience())).flatten()
+        let may_tell = self.config.hands_over && matches!(self.role, Role::Leading { .. });
+        may_tell.then(|| self.connected.successor(now, self.patience())).flatten()
     }
 
     /// It stands again.
     pub(crate) fn stand(&mut self) {
-        self.standing = Standing::Following;
+        self.role = Role::Following;
         self.named = None;
     }
 
@@ -282,47 +282,47 @@ impl Leadership {
 
     /// Leadership goes to that member: the others are told before the election acts.
     pub(crate) fn hand_over(&mut self, now: Time, to: NodeId) {
-        self.declined = Some((to, now + self.terms.settle * DECLINED));
+        self.declined = Some((to, now + self.config.settle * DECLINED));
         // If it led before, that is over: it leads when it says so again.
         if let Some(Says::Leads { .. }) = self.sayings.of(to) {
             self.sayings.forget(to);
         }
         self.tell_all(LeadershipMsg::HandOver { to });
-        self.steps.push(Step::HandOver(to));
+        self.actions.push(Action::HandOver(to));
     }
 
     /// A connection to that member came about.
-    pub(crate) fn link(&mut self, now: Time, peer: NodeId) {
-        if !self.linked.link(now, peer) {
+    pub(crate) fn connect(&mut self, now: Time, peer: NodeId) {
+        if !self.connected.connect(now, peer) {
             return; // Nobody has so many; one more voice can wait.
         }
-        match &mut self.standing {
-            Standing::Claiming { missing, .. } => {
+        match &mut self.role {
+            Role::Claiming { missing, .. } => {
                 missing.insert(peer);
                 let msg = LeadershipMsg::Claim { round: self.round };
-                self.steps.push(Step::Send(peer, msg));
+                self.actions.push(Action::Send(peer, msg));
             }
-            Standing::Leading { epoch, .. } => {
+            Role::Leading { epoch, .. } => {
                 let msg = LeadershipMsg::Lead { round: self.round, epoch: *epoch };
-                self.steps.push(Step::Send(peer, msg));
+                self.actions.push(Action::Send(peer, msg));
             }
-            Standing::Aside => {
-                self.steps.push(Step::Send(peer, LeadershipMsg::Aside { next: None }));
+            Role::Aside => {
+                self.actions.push(Action::Send(peer, LeadershipMsg::Aside { next: None }));
                 self.heed(peer);
             }
-            Standing::Following => self.heed(peer),
+            Role::Following => self.heed(peer),
         }
     }
 
     /// It ended.
-    pub(crate) fn unlink(&mut self, now: Time, peer: NodeId) {
-        self.linked.unlink(peer);
+    pub(crate) fn disconnect(&mut self, now: Time, peer: NodeId) {
+        self.connected.disconnect(peer);
         if let Some(Says::Claims { agreed: true, .. }) = self.sayings.forget(peer) {
             // It may have led, and ended before it could tell: that epoch is used.
             self.epochs.see(self.epochs.largest().saturating_add(1), Some(peer));
         }
         self.need_not_answer(now, peer);
-        if matches!(self.standing, Standing::Aside) && self.named == Some(peer) {
+        if matches!(self.role, Role::Aside) && self.named == Some(peer) {
             self.named = None;
             self.cause = Cause::Gone(peer);
             self.follow();
@@ -331,7 +331,7 @@ impl Leadership {
 
     /// Its process has ended, as far as its connection tells: if it led, it leads no more, whatever the election makes of it.
     pub(crate) fn gone(&mut self, now: Time, peer: NodeId) {
-        self.unlink(now, peer);
+        self.disconnect(now, peer);
         if self.shown.is_some_and(|(leader, _)| leader == peer) {
             self.cause = Cause::Gone(peer);
             self.show(None);
@@ -341,12 +341,12 @@ impl Leadership {
     /// That member began another incarnation: what it said in the one before is void.
     pub(crate) fn forget(&mut self, peer: NodeId) {
         self.sayings.forget(peer);
-        self.linked.stands_aside(peer, false);
+        self.connected.stands_aside(peer, false);
     }
 
     /// Any frame of that member came.
     pub(crate) fn heard(&mut self, now: Time, peer: NodeId) {
-        self.linked.heard(now, peer);
+        self.connected.heard(now, peer);
     }
 
     /// A message of this layer came. Those that change the election are the node's to carry out.
@@ -361,14 +361,14 @@ impl Leadership {
             LeadershipMsg::Follow { round, epoch, of, priority, count } => {
                 self.on_epoch_seen(now, epoch, of);
                 if round == self.round {
-                    self.linked.rate(from, priority, count);
+                    self.connected.rate(from, priority, count);
                     self.on_follow(now, from);
                 }
             }
             LeadershipMsg::Cede => self.on_cede(from),
             LeadershipMsg::Aside { .. } => {
                 self.explain(from, Cause::Resigned(from));
-                self.linked.stands_aside(from, true);
+                self.connected.stands_aside(from, true);
                 self.on_cede(from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
@@ -389,21 +389,23 @@ impl Leadership {
     fn changes_because(&mut self, cause: Cause) {
         self.cause = match (cause, self.farewell) {
             (Cause::Outranked(who) | Cause::Silent(who), Some(why)) if why.about() == Some(who) => why,
-            (Cause::Silent(who), _) if who != self.me && self.linked.get(who).is_none() => Cause::Gone(who),
+            (Cause::Silent(who), _) if who != self.me && self.connected.get(who).is_none() => {
+                Cause::Gone(who)
+            }
             _ => cause,
         };
     }
 
     pub(crate) fn wake(&mut self, now: Time) {
-        match &mut self.standing {
-            Standing::Claiming { until, .. } if *until <= now => self.settle(now),
-            Standing::Leading { poll_due, outdone: true, .. } if *poll_due <= now => {
+        match &mut self.role {
+            Role::Claiming { until, .. } if *until <= now => self.settle(now),
+            Role::Leading { poll_due, outdone: true, .. } if *poll_due <= now => {
                 self.cause = Cause::Merged;
                 self.lead(now);
             }
-            Standing::Leading { epoch, poll_due, .. } if *poll_due <= now => {
+            Role::Leading { epoch, poll_due, .. } if *poll_due <= now => {
                 let epoch = *epoch;
-                *poll_due = now + self.terms.period * POLL_PERIODS;
+                *poll_due = now + self.config.period * POLL_PERIODS;
                 self.round += 1;
                 self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
             }
@@ -414,10 +416,10 @@ impl Leadership {
     /// This node did not run for so long that the others have given it up. It may lead once they agree again; if it settled
     /// what it had begun, or went on as if nothing had happened, it would lead beside the present leader.
     pub(crate) fn overslept(&mut self, now: Time) {
-        match self.standing {
-            Standing::Claiming { .. } => {}
-            Standing::Leading { .. } => self.cause = Cause::Silent(self.me),
-            Standing::Following | Standing::Aside => return,
+        match self.role {
+            Role::Claiming { .. } => {}
+            Role::Leading { .. } => self.cause = Cause::Silent(self.me),
+            Role::Following | Role::Aside => return,
         }
         self.cease();
         self.claim(now);
@@ -428,12 +430,13 @@ impl Leadership {
         self.show(None);
         self.round += 1;
         let silent = self.silent_leader(now);
-        let missing: BTreeSet<NodeId> = self.linked.ids().copied().filter(|id| Some(*id) != silent).collect();
-        self.standing = Standing::Claiming { missing, until: now + self.terms.settle };
+        let missing: BTreeSet<NodeId> =
+            self.connected.ids().copied().filter(|id| Some(*id) != silent).collect();
+        self.role = Role::Claiming { missing, until: now + self.config.settle };
         self.tell_all(LeadershipMsg::Claim { round: self.round });
         // Whom the leader of before chose is alone: the disk can work while the others answer.
         if matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..)) && self.epochs.set_aside() {
-            self.steps.push(Step::Persist);
+            self.actions.push(Action::Persist);
         }
         self.settle_if_all_agree(now);
     }
@@ -442,16 +445,16 @@ impl Leadership {
     /// waited for, although its connection is there: its process or its machine is stopped.
     fn silent_leader(&self, now: Time) -> Option<NodeId> {
         let Cause::Silent(led) = self.cause else { return None };
-        let peer = self.linked.get(led)?;
+        let peer = self.connected.get(led)?;
         self.is_silent(now, peer).then_some(led)
     }
 
     fn is_silent(&self, now: Time, leader: &Peer) -> bool {
-        leader.silent_for(now) > self.terms.period * 2
+        leader.silent_for(now) > self.config.period * 2
     }
 
     fn need_not_answer(&mut self, now: Time, peer: NodeId) {
-        if let Standing::Claiming { missing, .. } = &mut self.standing
+        if let Role::Claiming { missing, .. } = &mut self.role
             && missing.remove(&peer)
         {
             self.settle_if_all_agree(now);
@@ -460,11 +463,9 @@ impl Leadership {
 
     fn settle_if_all_agree(&mut self, now: Time) {
         let earliest = self.earliest;
-        match &mut self.standing {
-            Standing::Claiming { missing, until } if missing.is_empty() && now < earliest => {
-                *until = earliest
-            }
-            Standing::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
+        match &mut self.role {
+            Role::Claiming { missing, until } if missing.is_empty() && now < earliest => *until = earliest,
+            Role::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
             _ => {}
         }
     }
@@ -474,8 +475,8 @@ impl Leadership {
         match self.preferred(now) {
             Some(to) => {
                 // Should nothing come of it, it is time to look again only in a while.
-                if let Standing::Claiming { until, .. } = &mut self.standing {
-                    *until = now + self.terms.settle;
+                if let Role::Claiming { until, .. } = &mut self.role {
+                    *until = now + self.config.settle;
                 }
                 self.hand_over(now, to);
             }
@@ -485,8 +486,8 @@ impl Leadership {
 
     fn lead(&mut self, now: Time) {
         let epoch = self.epochs.begin(self.me);
-        let poll_due = now + self.terms.period * POLL_PERIODS;
-        self.standing = Standing::Leading { epoch, since: now, poll_due, outdone: false };
+        let poll_due = now + self.config.period * POLL_PERIODS;
+        self.role = Role::Leading { epoch, since: now, poll_due, outdone: false };
         self.keep_epoch();
         self.round += 1;
         self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
@@ -495,11 +496,11 @@ impl Leadership {
 
     /// The member of highest priority, if that is higher than this node's and it may be handed leadership.
     fn preferred(&self, now: Time) -> Option<NodeId> {
-        if !self.terms.hands_over {
+        if !self.config.hands_over {
             return None;
         }
         let declined = self.declined.filter(|(_, until)| now < *until).map(|(id, _)| id);
-        self.linked.preferred(self.terms.priority, declined)
+        self.connected.preferred(self.config.priority, declined)
     }
 
     fn on_claim(&mut self, from: NodeId, round: u64) {
@@ -509,7 +510,7 @@ impl Leadership {
             self.heed(from);
         } else {
             let (epoch, of) = (self.epochs.largest(), self.epochs.of());
-            self.steps.push(Step::Send(from, LeadershipMsg::Seen { epoch, of }));
+            self.actions.push(Action::Send(from, LeadershipMsg::Seen { epoch, of }));
         }
     }
 
@@ -519,7 +520,7 @@ impl Leadership {
         // It has taken what it was handed.
         self.declined = self.declined.filter(|(to, _)| *to != from);
         self.epochs.see(epoch, Some(from));
-        if matches!(self.standing, Standing::Aside) {
+        if matches!(self.role, Role::Aside) {
             self.choose(now, from, epoch);
         }
         self.heed(from);
@@ -530,10 +531,12 @@ impl Leadership {
     /// A member that is aside has no election that says whom to follow. It follows the latest leader that it has heard of,
     /// for as long as that leader speaks.
     fn choose(&mut self, now: Time, leader: NodeId, epoch: u64) {
-        let speaks = |peer: &Peer| peer.silent_for(now) <= self.terms.period * POLL_PERIODS * 2;
+        let speaks = |peer: &Peer| peer.silent_for(now) <= self.config.period * POLL_PERIODS * 2;
         if self.epochs.is_latest(leader, epoch) {
             self.named = Some(leader);
-        } else if let Some(silent) = self.named.filter(|named| !self.linked.get(*named).is_some_and(speaks)) {
+        } else if let Some(silent) =
+            self.named.filter(|named| !self.connected.get(*named).is_some_and(speaks))
+        {
             self.named = None;
             self.cause = Cause::Silent(silent);
             self.show(None);
@@ -543,7 +546,7 @@ impl Leadership {
     /// Asks for the largest epoch to be kept, wherever it was heard of, unless it is.
     fn keep_epoch(&mut self) {
         if self.epochs.keep() {
-            self.steps.push(Step::Persist);
+            self.actions.push(Action::Persist);
         }
     }
 
@@ -551,8 +554,8 @@ impl Leadership {
     /// new one: at once, but at most once a period, whatever somebody claims to have seen.
     fn on_epoch_seen(&mut self, now: Time, seen: u64, of: Option<NodeId>) {
         self.epochs.see(seen, of);
-        let (largest, period) = (self.epochs.largest(), self.terms.period);
-        let Standing::Leading { epoch, since, poll_due, outdone } = &mut self.standing else { return };
+        let (largest, period) = (self.epochs.largest(), self.config.period);
+        let Role::Leading { epoch, since, poll_due, outdone } = &mut self.role else { return };
         if largest > *epoch || seen == *epoch && of.is_some_and(|of| of != self.me) {
             *outdone = true;
             *poll_due = (*poll_due).min(*since + period);
@@ -562,19 +565,19 @@ impl Leadership {
 
     /// Leadership has been agreed to, or is still.
     fn on_follow(&mut self, now: Time, from: NodeId) {
-        match self.standing {
-            Standing::Claiming { .. } => self.need_not_answer(now, from),
-            Standing::Leading { .. } => self.consider_yielding(now),
-            Standing::Following | Standing::Aside => {}
+        match self.role {
+            Role::Claiming { .. } => self.need_not_answer(now, from),
+            Role::Leading { .. } => self.consider_yielding(now),
+            Role::Following | Role::Aside => {}
         }
     }
 
     fn consider_yielding(&mut self, now: Time) {
-        if let Some(delay) = self.terms.preempt
+        if let Some(delay) = self.config.preempt
             && let Some(to) = self.preferred(now)
-            && self.linked.get(to).is_some_and(|peer| peer.linked_for(now) >= delay)
+            && self.connected.get(to).is_some_and(|peer| peer.connected_for(now) >= delay)
         {
-            self.steps.push(Step::Yield(to));
+            self.actions.push(Action::Yield(to));
         }
     }
 
@@ -582,7 +585,7 @@ impl Leadership {
         self.sayings.forget(from);
         if self.shown.is_some_and(|(leader, _)| leader == from) {
             self.changes_because(Cause::Outranked(from));
-            if matches!(self.standing, Standing::Aside) {
+            if matches!(self.role, Role::Aside) {
                 self.named = None;
             }
             self.show(None);
@@ -592,11 +595,11 @@ impl Leadership {
     /// Whether this node agrees with what that member says of itself. A node that is aside agrees to every claim, but
     /// follows only one leader: if it told each of two leaders the other's epoch, both would go on outdoing each other.
     fn goes_along(&self, who: NodeId, says: Says) -> bool {
-        match (&self.standing, says) {
-            (Standing::Aside, Says::Claims { .. }) => true,
-            (Standing::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
-            (Standing::Following, _) => self.named == Some(who),
-            (Standing::Claiming { .. } | Standing::Leading { .. }, _) => false,
+        match (&self.role, says) {
+            (Role::Aside, Says::Claims { .. }) => true,
+            (Role::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
+            (Role::Following, _) => self.named == Some(who),
+            (Role::Claiming { .. } | Role::Leading { .. }, _) => false,
         }
     }
 
@@ -611,18 +614,18 @@ impl Leadership {
             _ => {}
         }
         self.sayings.agree(who);
-        let priority = if matches!(self.standing, Standing::Aside) { 0 } else { self.terms.priority };
+        let priority = if matches!(self.role, Role::Aside) { 0 } else { self.config.priority };
         let (epoch, of, count) = (self.epochs.largest(), self.epochs.of(), self.count);
-        self.steps.push(Step::Send(who, LeadershipMsg::Follow { round, epoch, of, priority, count }));
+        self.actions.push(Action::Send(who, LeadershipMsg::Follow { round, epoch, of, priority, count }));
     }
 
     /// This node leads or claims no more.
     fn cease(&mut self) {
-        if let Standing::Leading { .. } = self.standing {
+        if let Role::Leading { .. } = self.role {
             self.tell_all(LeadershipMsg::Cede);
         }
-        if !matches!(self.standing, Standing::Aside) {
-            self.standing = Standing::Following;
+        if !matches!(self.role, Role::Aside) {
+            self.role = Role::Following;
         }
     }
 
@@ -646,10 +649,10 @@ impl Leadership {
         }
         let epoch = leader.or(before).map_or(self.epochs.largest(), |(_, epoch)| epoch);
         let leader = leader.map(|(id, _)| id);
-        self.steps.push(Step::Announce(Announcement { leader, epoch, cause: self.cause }));
+        self.actions.push(Action::Announce(Announcement { leader, epoch, cause: self.cause }));
     }
 
     fn tell_all(&mut self, msg: LeadershipMsg) {
-        self.steps.extend(self.linked.ids().map(|peer| Step::Send(*peer, msg)));
+        self.actions.extend(self.connected.ids().map(|peer| Action::Send(*peer, msg)));
     }
 }

@@ -16,8 +16,8 @@
 //! - [`group`]: what follows an election. [`leadership`]: when a leader is announced. [`release`]: how it gives leadership up.
 //! - [`agent`]: makes a node with all these layers. [`tenure`]: what a program may do, and ask.
 //! - [`detector`]: the failure detectors. [`link`]: incarnations and frames of peers.
-//! - [`kind`], [`message`], [`io`], [`view`], [`trace`]: what messages have in common, what travels, what goes in and out,
-//!   opinions, records.
+//! - [`kind`], [`message`], [`io`], [`opinion`], [`members`], [`trace`]: what messages have in common, what travels, what goes in and out,
+//!   opinions, members of views, records.
 //! - [`wire`]: bytes. [`canonical`]: the form in which states repeat.
 
 #![no_std]
@@ -38,8 +38,10 @@ pub mod io;
 pub mod kind;
 pub mod leadership;
 pub mod link;
+pub mod members;
 pub mod message;
 pub mod node;
+pub mod opinion;
 pub mod promise;
 pub mod release;
 pub mod roster;
@@ -47,5 +49,4 @@ pub mod spec;
 pub mod tenure;
 pub mod time;
 pub mod trace;
-pub mod view;
 pub mod wire;

@@ -7,7 +7,7 @@
 //! either.
 
 mod acquaintances;
-pub mod history;
+pub mod consistent;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -52,7 +52,7 @@ impl LinkMsg {
 }
 
 /// Every kind of link message.
-pub const KINDS: &[Kind] = &[OUTLIVED, history::BEAT];
+pub const KINDS: &[Kind] = &[OUTLIVED, consistent::BEAT];
 
 const OUTLIVED: Kind = Kind::detector("Outlived");
 
@@ -62,9 +62,9 @@ pub(crate) enum Guard {
     /// Nothing: the paper's channels are taken at their word. For the `printed` variants.
     Nothing,
     /// Frames of earlier incarnations.
-    Lives,
+    Incarnations,
     /// Those, and election messages that were overtaken or repeated.
-    LivesAndOrder,
+    IncarnationsAndOrder,
 }
 
 /// Why a frame had no effect.
@@ -77,7 +77,7 @@ pub enum Refusal {
     /// It was overtaken by a later frame, or came twice.
     OutOfOrder,
     /// It claims an incarnation that its sender cannot have reached.
-    ImplausibleLife,
+    ImplausibleIncarnation,
     /// The connection to its sender ended before it arrived.
     Parted,
 }
@@ -89,7 +89,7 @@ impl Refusal {
             Self::NotAPeer => "not-a-peer",
             Self::StaleIncarnation => "stale-incarnation",
             Self::OutOfOrder => "out-of-order",
-            Self::ImplausibleLife => "implausible-life",
+            Self::ImplausibleIncarnation => "implausible-incarnation",
             Self::Parted => "parted",
         }
     }
@@ -134,14 +134,14 @@ struct Peer {
 }
 
 impl Peer {
-    fn is_in(&mut self, life: Incarnation) -> Admitted {
-        if life <= self.incarnation {
-            return Admitted::SameLife;
+    fn is_in(&mut self, incarnation: Incarnation) -> Admitted {
+        if incarnation <= self.incarnation {
+            return Admitted::SameIncarnation;
         }
-        let known = core::mem::replace(&mut self.incarnation, life);
+        let known = core::mem::replace(&mut self.incarnation, incarnation);
         (self.taken, self.parted) = (0, false);
         // Of one that is heard for the first time no earlier incarnation is known to have ended.
-        if known == Incarnation::default() { Admitted::SameLife } else { Admitted::NewLife }
+        if known == Incarnation::default() { Admitted::SameIncarnation } else { Admitted::NewIncarnation }
     }
 }
 
@@ -149,9 +149,9 @@ impl Peer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admitted {
     /// It is of the sender's known incarnation, or is the first frame of that sender.
-    SameLife,
+    SameIncarnation,
     /// It is the first frame of a new incarnation of its sender.
-    NewLife,
+    NewIncarnation,
 }
 
 impl Link {
@@ -178,14 +178,14 @@ impl Link {
 
     /// The latest incarnation of that peer seen so far.
     pub(crate) fn incarnation(&self, of: NodeId) -> Incarnation {
-        self.table.life_of(of).unwrap_or_default()
+        self.table.incarnation_of(of).unwrap_or_default()
     }
 
     /// The peer is in that incarnation, whether or not a frame of it has come.
-    pub(crate) fn introduce(&mut self, id: NodeId, life: Incarnation) -> Result<Admitted, Refusal> {
-        let peer = self.table.meet(id, life)?;
+    pub(crate) fn introduce(&mut self, id: NodeId, incarnation: Incarnation) -> Result<Admitted, Refusal> {
+        let peer = self.table.meet(id, incarnation)?;
         peer.parted = false;
-        Ok(peer.is_in(life))
+        Ok(peer.is_in(incarnation))
     }
 
     /// The connection to a peer ended: nothing that it sent in that incarnation counts until it is introduced
@@ -206,35 +206,35 @@ impl Link {
     pub(crate) fn admit(
         &mut self,
         from: NodeId,
-        life: Incarnation,
+        incarnation: Incarnation,
         nth: Option<u64>,
     ) -> Result<Admitted, Refusal> {
-        let peer = self.table.meet(from, life)?;
-        let admitted = peer.is_in(life);
+        let peer = self.table.meet(from, incarnation)?;
+        let admitted = peer.is_in(incarnation);
         match (self.guard, nth) {
-            (Guard::Nothing, _) => Ok(Admitted::SameLife),
-            _ if life < peer.incarnation => Err(Refusal::StaleIncarnation),
+            (Guard::Nothing, _) => Ok(Admitted::SameIncarnation),
+            _ if incarnation < peer.incarnation => Err(Refusal::StaleIncarnation),
             _ if peer.parted => Err(Refusal::Parted),
-            (Guard::LivesAndOrder, Some(nth)) => {
+            (Guard::IncarnationsAndOrder, Some(nth)) => {
                 if nth <= peer.taken {
                     return Err(Refusal::OutOfOrder);
                 }
                 peer.taken = nth;
                 Ok(admitted)
             }
-            (Guard::Lives, _) | (Guard::LivesAndOrder, None) => Ok(admitted),
+            (Guard::Incarnations, _) | (Guard::IncarnationsAndOrder, None) => Ok(admitted),
         }
     }
 
     /// Numbers of frames are written only if anybody looks at them.
-    pub(crate) fn canonical(&self, me: NodeId, life: Incarnation, form: &mut Form) {
+    pub(crate) fn canonical(&self, me: NodeId, incarnation: Incarnation, form: &mut Form) {
         for (id, peer) in self.table.iter() {
             form.node(id);
             form.incarnation(id, peer.incarnation);
             form.number(u64::from(peer.parted));
-            if self.guard == Guard::LivesAndOrder {
+            if self.guard == Guard::IncarnationsAndOrder {
                 form.frame_seq(id, peer.incarnation, me, peer.taken);
-                form.frame_seq(me, life, id, peer.sent);
+                form.frame_seq(me, incarnation, id, peer.sent);
             }
         }
     }
@@ -243,14 +243,16 @@ impl Link {
 impl Table {
     /// The latest incarnation seen of a peer that may write to this node; 0 if it was never met. `None` if it may not
     /// write, which includes this node itself.
-    fn life_of(&self, id: NodeId) -> Option<Incarnation> {
-        let life = |peer: &Peer| peer.incarnation;
+    fn incarnation_of(&self, id: NodeId) -> Option<Incarnation> {
+        let incarnation = |peer: &Peer| peer.incarnation;
         match self {
             Self::Listed(roster, peers) => {
                 let rank = roster.rank(id).filter(|rank| *rank != roster.my_rank())?;
-                Some(life(&peers[rank]))
+                Some(incarnation(&peers[rank]))
             }
-            Self::Met(me, met) => (id != *me).then(|| met.get(id).map_or_else(Incarnation::default, life)),
+            Self::Met(me, met) => {
+                (id != *me).then(|| met.get(id).map_or_else(Incarnation::default, incarnation))
+            }
         }
     }
 
@@ -270,19 +272,19 @@ impl Table {
 
     /// The peer that a frame came from, if it may write to this node and can have reached that incarnation. Only then
     /// is a new peer given room.
-    fn meet(&mut self, id: NodeId, life: Incarnation) -> Result<&mut Peer, Refusal> {
-        let plausible = |known: Incarnation| life.is_plausible_after(known);
+    fn meet(&mut self, id: NodeId, incarnation: Incarnation) -> Result<&mut Peer, Refusal> {
+        let plausible = |known: Incarnation| incarnation.is_plausible_after(known);
         match self {
             Self::Listed(roster, peers) => {
                 let rank =
                     roster.rank(id).filter(|rank| *rank != roster.my_rank()).ok_or(Refusal::NotAPeer)?;
                 let peer = &mut peers[rank];
-                if plausible(peer.incarnation) { Ok(peer) } else { Err(Refusal::ImplausibleLife) }
+                if plausible(peer.incarnation) { Ok(peer) } else { Err(Refusal::ImplausibleIncarnation) }
             }
             Self::Met(me, _) if *me == id => Err(Refusal::NotAPeer),
             Self::Met(_, met) => {
                 let known = met.get(id).map_or_else(Incarnation::default, |peer| peer.incarnation);
-                if plausible(known) { Ok(met.meet(id)) } else { Err(Refusal::ImplausibleLife) }
+                if plausible(known) { Ok(met.meet(id)) } else { Err(Refusal::ImplausibleIncarnation) }
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::group::{GroupMsg, Past};
 use crate::ident::{Incarnation, NodeId, WatchNo};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
-use crate::link::history::HistoryMsg;
+use crate::link::consistent::ConsistentMsg;
 
 pub use crate::kind::{Kind, Layer, Message, Part};
 pub use letter::Letter;
@@ -36,7 +36,7 @@ pub enum Body<M> {
     /// Between the link layers.
     Link(LinkMsg),
     /// Between the ends of a consistent link, and what it carries for the layers above.
-    History(Box<HistoryMsg<Letter<M>>>),
+    Consistent(Box<ConsistentMsg<Letter<M>>>),
     /// Between the failure detectors.
     Detector(DetectorMsg),
     /// Between the election algorithms.
@@ -63,7 +63,7 @@ impl<M: Message> Body<M> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Link(msg) => msg.kind(),
-            Self::History(msg) => msg.kind(),
+            Self::Consistent(msg) => msg.kind(),
             Self::Detector(msg) => msg.kind(),
             Self::Election(msg) => msg.kind(),
             Self::Join(joining) => joining.msg.kind(),
@@ -79,7 +79,7 @@ impl<M> Frame<M> {
         match self.body {
             Body::Election(_) | Body::Join(..) | Body::Group(_) => Some(self.seq),
             // Consistent links see to it themselves.
-            Body::History(_) => None,
+            Body::Consistent(_) => None,
             Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
         }
     }
@@ -95,7 +95,7 @@ impl<M: Message> Frame<M> {
         form.option(self.rides, |form, no| form.watch(to, self.from, no));
         match &self.body {
             Body::Link(msg) => msg.canonical(to, form),
-            Body::History(msg) => {
+            Body::Consistent(msg) => {
                 form.number(6);
                 msg.canonical(self.from, self.incarnation, to, form);
             }

@@ -15,16 +15,16 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Actions, Channels, Election, Setup, Variant};
-use crate::group::{Attempted, Group, History, Kept, Task, TaskDigest};
+use crate::group::{Attempted, Group, Kept, Lineage, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Leadership, LeadershipMsg, Terms};
-use crate::link::history::{Histories, News};
+use crate::leadership::{Leadership, LeadershipConfig, LeadershipMsg};
+use crate::link::consistent::{ConsistentLinks, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Joining, Letter, Message};
+use crate::opinion::Opinion;
 use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
-use crate::view::View;
 use work::Work;
 
 /// A node in one election, as a function of its state, the time, and what arrives.
@@ -79,7 +79,7 @@ use work::Work;
 ///     now = node.deadline().expect("there is always something to wait for here");
 ///     input = Input::Deadline;
 /// }
-/// assert_eq!(node.view().normal_leader(), Some(NodeId(1)), "nobody answered, so node 1 leads itself");
+/// assert_eq!(node.opinion().normal_leader(), Some(NodeId(1)), "nobody answered, so node 1 leads itself");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Node<E: Election> {
@@ -87,7 +87,7 @@ pub struct Node<E: Election> {
     detector_config: DetectorConfig,
     link: Link,
     /// The ups and downs of links, if the algorithm is told of them.
-    history: Option<Histories<Letter<E::Msg>>>,
+    links: Option<ConsistentLinks<Letter<E::Msg>>>,
     detector: Detector,
     election: E,
     /// The layer that reorganizes the groups that the election forms, if its paper has that.
@@ -102,7 +102,7 @@ pub struct Node<E: Election> {
     /// This incarnation is over; another begins when the step is done.
     ending: Option<Ending>,
     /// The opinion last reported.
-    shown: View,
+    shown: Opinion,
     // Empty between steps; kept so that a step need not allocate them.
     /// Actions of one layer for another.
     queue: VecDeque<Work<E::Msg>>,
@@ -126,15 +126,15 @@ impl<E: Election> Node<E> {
     pub fn new(setup: Setup, detector: DetectorConfig, now: Time) -> Self {
         let (roster, spec) = (&setup.roster, setup.protocol.spec());
         let guard = match (setup.variant, spec.channels) {
-            (_, Channels::WithHistory) => Guard::Lives,
+            (_, Channels::Consistent) => Guard::Incarnations,
             (Variant::Printed, _) => Guard::Nothing,
-            (Variant::Repaired, Channels::AnyOrder) => Guard::Lives,
-            (Variant::Repaired, Channels::InOrder) => Guard::LivesAndOrder,
+            (Variant::Repaired, Channels::AnyOrder) => Guard::Incarnations,
+            (Variant::Repaired, Channels::InOrder) => Guard::IncarnationsAndOrder,
         };
         Self {
             link: Link::new(roster, spec.peers, guard),
-            history: (spec.channels == Channels::WithHistory)
-                .then(|| Histories::new(roster, setup.incarnation, setup.timing)),
+            links: (spec.channels == Channels::Consistent)
+                .then(|| ConsistentLinks::new(roster, setup.incarnation, setup.timing)),
             detector: match spec.detector {
                 Some(_) => Detector::new(detector, roster.clone(), setup.incarnation, now),
                 None => Detector::idle(detector, roster.clone(), setup.incarnation, now),
@@ -147,7 +147,7 @@ impl<E: Election> Node<E> {
             aside: None,
             release: None,
             ending: None,
-            shown: View::DOWN,
+            shown: Opinion::DOWN,
             queue: VecDeque::new(),
             news: VecDeque::new(),
             mail: Mail::new(),
@@ -158,8 +158,8 @@ impl<E: Election> Node<E> {
 
     /// The same node with leadership: it announces a leader on these terms once the connected members agree, and releases
     /// leadership with this patience. Agents are made by [`Settings`](crate::agent::Settings).
-    pub fn with_leadership(mut self, terms: Terms, patience: Patience, now: Time) -> Self {
-        self.leadership = Some(Leadership::new(self.id(), self.incarnation(), terms, now));
+    pub fn with_leadership(mut self, config: LeadershipConfig, patience: Patience, now: Time) -> Self {
+        self.leadership = Some(Leadership::new(self.id(), self.incarnation(), config, now));
         self.release = Some(Release::new(self.id(), self.setup.protocol.name(), patience));
         self
     }
@@ -201,8 +201,8 @@ impl<E: Election> Node<E> {
             Input::Frame(frame) => self.receive(now, frame, out),
             Input::Deadline => self.wake(now, out),
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
-            Input::Linked { peer, incarnation } => self.linked(now, peer, incarnation, out),
-            Input::Unlinked { peer } => self.lead(|leadership| leadership.unlink(now, peer)),
+            Input::Connected { peer, incarnation } => self.connected(now, peer, incarnation, out),
+            Input::Disconnected { peer } => self.lead(|leadership| leadership.disconnect(now, peer)),
             Input::Command { ticket, command } => {
                 self.release(|release, leadership| release.command(now, ticket, command, leadership));
             }
@@ -230,8 +230,8 @@ impl<E: Election> Node<E> {
     /// When there is something to do for the election, what watches for it, and what follows it.
     fn electing(&self) -> Time {
         let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
-        let history = self.history.as_ref().map_or(Time::NEVER, Histories::deadline);
-        self.detector.deadline().min(self.election.deadline()).min(group).min(history)
+        let links = self.links.as_ref().map_or(Time::NEVER, ConsistentLinks::deadline);
+        self.detector.deadline().min(self.election.deadline()).min(group).min(links)
     }
 
     /// Whether the node stands aside.
@@ -250,13 +250,13 @@ impl<E: Election> Node<E> {
     }
 
     /// The node's opinion: its status, the leader that it names, its group.
-    pub fn view(&self) -> View {
+    pub fn opinion(&self) -> Opinion {
         self.shown
     }
 
     /// The lineage of groups, as far as the node knows it; `None` if the algorithm forms none.
-    pub fn history(&self) -> Option<&History> {
-        self.group.as_ref().map(Group::history)
+    pub fn lineage(&self) -> Option<&Lineage> {
+        self.group.as_ref().map(Group::lineage)
     }
 
     /// The task of the node's group, once it is in place.
@@ -287,11 +287,11 @@ impl<E: Election> Node<E> {
     /// Which invariant of the layers does not hold of this state. Those of an election are about a step:
     /// [`Election::breach`].
     pub fn breach(&self) -> Option<&'static str> {
-        let history = self.history.as_ref().and_then(Histories::breach);
+        let links = self.links.as_ref().and_then(ConsistentLinks::breach);
         let group = self.group.as_ref().and_then(Group::breach);
         let leadership = self.leadership.as_ref().and_then(Leadership::breach);
         let release = self.release.as_ref().and_then(Release::breach);
-        history.or(group).or(leadership).or(release)
+        links.or(group).or(leadership).or(release)
     }
 
     /// Writes the state in canonical form, as seen at `now`.
@@ -299,8 +299,8 @@ impl<E: Election> Node<E> {
         form.node(self.id());
         form.incarnation(self.id(), self.setup.incarnation);
         self.link.canonical(self.id(), self.setup.incarnation, form);
-        if let Some(history) = &self.history {
-            history.canonical(now, form, Message::canonical);
+        if let Some(links) = &self.links {
+            links.canonical(now, form, Message::canonical);
         }
         self.detector.canonical(now, form);
         self.election.canonical(now, form);
@@ -326,7 +326,7 @@ impl<E: Election> Node<E> {
         self.persist(out);
         self.queue.push_back(Work::Elect(election::Input::Recovery, Some(cause)));
         self.work_off(now, out);
-        self.relink(|history| history.start(now));
+        self.relink(|links| links.start(now));
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
@@ -353,8 +353,8 @@ impl<E: Election> Node<E> {
         match frame.body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             // Who stands aside is linked with nobody.
-            Body::History(_) if self.aside.is_some() => {}
-            Body::History(msg) => self.relink(|history| history.handle(now, from, incarnation, *msg)),
+            Body::Consistent(_) if self.aside.is_some() => {}
+            Body::Consistent(msg) => self.relink(|links| links.handle(now, from, incarnation, *msg)),
             Body::Detector(msg) => {
                 if let Some(rank) = rank {
                     self.detector.handle(now, rank, incarnation, msg, &mut self.mail);
@@ -377,10 +377,10 @@ impl<E: Election> Node<E> {
     /// The election hears of a new incarnation before it hears that incarnation's message.
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
-            Admitted::SameLife => {}
-            Admitted::NewLife => {
+            Admitted::SameIncarnation => {}
+            Admitted::NewIncarnation => {
                 self.lead(|leadership| leadership.forget(peer));
-                self.elect(election::Input::NewLife(peer));
+                self.elect(election::Input::NewIncarnation(peer));
                 self.work_off(now, out);
             }
         }
@@ -391,15 +391,15 @@ impl<E: Election> Node<E> {
         &mut self,
         now: Time,
         rank: usize,
-        life: Incarnation,
+        incarnation: Incarnation,
         rides: Option<WatchNo>,
         out: &mut Outbox<E::Msg>,
     ) {
-        if self.detector.heard(rank, life) {
+        if self.detector.heard(rank, incarnation) {
             self.down(now, rank, Cause::Gone(self.setup.roster.at(rank)), out);
         }
         if let Some(no) = rides {
-            self.detector.ridden(now, rank, life, no, &mut self.mail);
+            self.detector.ridden(now, rank, incarnation, no, &mut self.mail);
             self.post_mail(now, out);
         }
     }
@@ -409,7 +409,7 @@ impl<E: Election> Node<E> {
     fn answer_stale(&mut self, now: Time, from: NodeId, body: Body<E::Msg>, out: &mut Outbox<E::Msg>) {
         match body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
-            Body::History(_)
+            Body::Consistent(_)
             | Body::Detector(_)
             | Body::Election(_)
             | Body::Join(..)
@@ -436,7 +436,7 @@ impl<E: Election> Node<E> {
             return;
         }
         self.report_downs(now, out);
-        self.relink(|history| history.wake(now));
+        self.relink(|links| links.wake(now));
         self.work_off(now, out);
         self.regroup(|group| group.wake(now));
         self.work_off(now, out);
@@ -460,7 +460,7 @@ impl<E: Election> Node<E> {
         // The election first: who leads next is a matter of its own. It is to know why the link goes down.
         self.elect(election::Input::Gone(peer));
         self.work_off(now, out);
-        self.relink(|history| history.gone(now, peer));
+        self.relink(|links| links.gone(now, peer));
         self.work_off(now, out);
         self.regroup(|group| group.gone(peer));
         self.work_off(now, out);
@@ -475,18 +475,24 @@ impl<E: Election> Node<E> {
         else {
             return;
         };
-        self.begin_life(now, incarnation, Cause::Started, out);
+        self.begin_incarnation(now, incarnation, Cause::Started, out);
     }
 
     /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
     /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
     /// followers are silent by design.
-    fn begin_life(&mut self, now: Time, incarnation: Incarnation, cause: Cause, out: &mut Outbox<E::Msg>) {
+    fn begin_incarnation(
+        &mut self,
+        now: Time,
+        incarnation: Incarnation,
+        cause: Cause,
+        out: &mut Outbox<E::Msg>,
+    ) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
         debug_assert!(
             before.queue.is_empty() && before.news.is_empty(),
-            "what the old life had to say has been said"
+            "what the old incarnation had to say has been said"
         );
         (self.shown, self.link) = (before.shown, before.link);
         (self.leadership, self.release) = (before.leadership, before.release);
@@ -496,35 +502,35 @@ impl<E: Election> Node<E> {
     }
 
     /// This incarnation is over, and its last messages have been sent.
-    fn end_life(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
+    fn end_incarnation(&mut self, now: Time, ending: Ending, out: &mut Outbox<E::Msg>) {
         let Some(incarnation) = self.setup.incarnation.next() else { return };
         match ending {
-            Ending::Asked(cause) => self.begin_life(now, incarnation, cause, out),
+            Ending::Asked(cause) => self.begin_incarnation(now, incarnation, cause, out),
             // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
             // for it.
             Ending::StoodAside => {
                 self.lead(Leadership::stand);
-                self.begin_life(now, incarnation, Cause::Started, out);
+                self.begin_incarnation(now, incarnation, Cause::Started, out);
                 self.lead(Leadership::introduce);
             }
         }
     }
 
-    fn linked(&mut self, now: Time, peer: NodeId, life: Incarnation, out: &mut Outbox<E::Msg>) {
+    fn connected(&mut self, now: Time, peer: NodeId, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
         if peer == self.id() {
             return;
         }
-        match self.link.introduce(peer, life) {
+        match self.link.introduce(peer, incarnation) {
             Ok(admitted) => self.admitted(now, peer, admitted, out),
             Err(why) => return out.push(Output::Event(Event::Refused { from: peer, why })),
         }
-        self.lead(|leadership| leadership.link(now, peer));
+        self.lead(|leadership| leadership.connect(now, peer));
     }
 
     /// An oracle says how things are with a peer.
     fn told(&mut self, now: Time, peer: NodeId, alive: bool) {
-        self.relink(|history| history.oracle(now, peer, alive));
-        if let Some(rank) = self.setup.roster.rank(peer).filter(|_| self.history.is_none()) {
+        self.relink(|links| links.oracle(now, peer, alive));
+        if let Some(rank) = self.setup.roster.rank(peer).filter(|_| self.links.is_none()) {
             self.detector.oracle(now, rank, alive);
         }
     }
@@ -549,7 +555,7 @@ impl<E: Election> Node<E> {
         self.work_off(now, out);
         // When it is known why.
         if matches!(msg, LeadershipMsg::Aside { .. }) {
-            self.relink(|history| history.gone(now, from));
+            self.relink(|links| links.gone(now, from));
         }
     }
 
@@ -560,8 +566,8 @@ impl<E: Election> Node<E> {
         }
         if self.aside.replace(until).is_none() {
             // The others do as if it were gone, and so it shows itself: it is not there.
-            self.shown = View::DOWN;
-            out.push(Output::Event(Event::View(self.shown)));
+            self.shown = Opinion::DOWN;
+            out.push(Output::Event(Event::Opinion(self.shown)));
             self.detector.stop_all(now, &mut self.mail);
             self.post_mail(now, out);
             self.lead(|leadership| leadership.stand_aside(now));
@@ -608,7 +614,7 @@ impl<E: Election> Node<E> {
             Body::Election(_) | Body::Join(..) | Body::Group(_) => {
                 self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank))
             }
-            Body::Link(_) | Body::History(_) | Body::Detector(_) | Body::Leadership(_) => None,
+            Body::Link(_) | Body::Consistent(_) | Body::Detector(_) | Body::Leadership(_) => None,
         };
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });
     }

@@ -41,7 +41,7 @@ pub struct Patience {
 
 /// What the layer asks of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Action {
     /// What the program may do has changed.
     Tenure(Tenure),
     Answer(Ticket, Result<(), Refused>),
@@ -67,7 +67,7 @@ pub(crate) struct Release {
     /// Leadership is being given back: for what, and when the work is given up.
     pending: Option<(Then, Time)>,
     waiting: Vec<Waiting>,
-    steps: Vec<Step>,
+    actions: Vec<Action>,
 }
 
 /// What to do once leadership has been released.
@@ -117,13 +117,13 @@ impl Release {
             leader: None,
             pending: None,
             waiting: Vec::new(),
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
     /// What is to be done, in order.
-    pub(crate) fn drain(&mut self) -> Drain<'_, Step> {
-        self.steps.drain(..)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action> {
+        self.actions.drain(..)
     }
 
     pub(crate) fn deadline(&self) -> Time {
@@ -136,7 +136,7 @@ impl Release {
         match command {
             Command::Resign { hold } => self.resign(now, ticket, hold, leadership),
             Command::Stand if leadership.is_aside() => {
-                self.steps.extend([Step::Stand, Step::Answer(ticket, Ok(()))]);
+                self.actions.extend([Action::Stand, Action::Answer(ticket, Ok(()))]);
             }
             Command::Stand => self.refuse(ticket, Refused::NotAside { me: self.me }),
             Command::Transfer { to } => match leadership.may_hand_over(now, to) {
@@ -181,7 +181,7 @@ impl Release {
         let is_given_back = self.pending.is_some();
         if let Some((then, _)) = self.pending.take_if(|(_, until)| !self.works || *until <= now) {
             if self.works {
-                self.steps.push(Step::GiveUp);
+                self.actions.push(Action::GiveUp);
             }
             self.carry_out(now, then, leadership);
         }
@@ -239,7 +239,7 @@ impl Release {
         match then {
             Then::StandAside(hold, ticket) => {
                 self.wait(Awaited::Anybody(ticket), now + self.patience.successor);
-                self.steps.push(Step::StandAside(match hold {
+                self.actions.push(Action::StandAside(match hold {
                     Hold::Default => now + self.patience.hold,
                     Hold::For(span) => now + span,
                     Hold::UntilTold => Time::NEVER,
@@ -249,7 +249,7 @@ impl Release {
             Then::HandOver(to, ticket) => match leadership.may_hand_over(now, to) {
                 Ok(()) => {
                     self.wait(Awaited::Successor(to, ticket), now + self.patience.successor);
-                    self.steps.push(Step::HandOver(to));
+                    self.actions.push(Action::HandOver(to));
                 }
                 Err(why) => {
                     self.keep();
@@ -261,7 +261,7 @@ impl Release {
                 let leads = self.leader == Some(self.me);
                 let until = if leads { now + self.patience.successor } else { now };
                 self.wait(Awaited::BeforeLeaving, until);
-                self.steps.push(Step::StandAside(Time::NEVER));
+                self.actions.push(Action::StandAside(Time::NEVER));
             }
         }
     }
@@ -280,12 +280,12 @@ impl Release {
         let over: Vec<_> = self.waiting.extract_if(.., over).collect();
         for Waiting { what, .. } in &over {
             match *what {
-                Awaited::Anybody(ticket) => self.steps.push(Step::Answer(ticket, Ok(()))),
+                Awaited::Anybody(ticket) => self.actions.push(Action::Answer(ticket, Ok(()))),
                 Awaited::Successor(to, ticket) => {
                     let taken = if next == Some(to) { Ok(()) } else { Err(Refused::NotTaken { to }) };
-                    self.steps.extend(ticket.map(|ticket| Step::Answer(ticket, taken)));
+                    self.actions.extend(ticket.map(|ticket| Action::Answer(ticket, taken)));
                 }
-                Awaited::BeforeLeaving => self.steps.push(Step::Left),
+                Awaited::BeforeLeaving => self.actions.push(Action::Left),
             }
         }
         over.iter().any(|waiting| matches!(waiting.what, Awaited::Successor(..)))
@@ -304,7 +304,7 @@ impl Release {
 
     fn hold(&mut self, tenure: Tenure) {
         if self.becomes(tenure) {
-            self.steps.push(Step::Tenure(tenure));
+            self.actions.push(Action::Tenure(tenure));
         }
     }
 
@@ -315,7 +315,7 @@ impl Release {
     }
 
     fn refuse(&mut self, ticket: Ticket, why: Refused) {
-        self.steps.push(Step::Answer(ticket, Err(why)));
+        self.actions.push(Action::Answer(ticket, Err(why)));
     }
 
     fn reluctant(&self, to: NodeId, why: Reluctance) -> Refused {
@@ -323,7 +323,7 @@ impl Release {
             Reluctance::NotLeading => Refused::NotLeader { me: self.me, leader: self.leader },
             Reluctance::Algorithm => Refused::FixedPriorities { algorithm: self.algorithm },
             Reluctance::LeadsAlready
-            | Reluctance::NotLinked
+            | Reluctance::NotConnected
             | Reluctance::StandsAside
             | Reluctance::Silent => Refused::HandOver { to, why },
         }

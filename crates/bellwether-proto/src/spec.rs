@@ -4,9 +4,9 @@
 use crate::detector::DetectorKind;
 use crate::kind::Kind;
 use crate::link::Peers;
+use crate::members::Members;
 use crate::promise::Promise;
 use crate::roster::Priority;
-use crate::view::Members;
 
 /// The facts about an algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -89,13 +89,13 @@ pub enum Channels {
     AnyOrder,
     /// Consistent links: both ends see the same ups and downs, and while a link is up it carries everything in
     /// order and exactly once (Franceschetti and Bruck). Both variants have them, because the paper assumes them.
-    WithHistory,
+    Consistent,
 }
 
 impl Channels {
     /// Whether there are links that go up and down in the same order at both ends.
-    pub fn have_history(self) -> bool {
-        self == Self::WithHistory
+    pub fn are_consistent(self) -> bool {
+        self == Self::Consistent
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
             let (name, spec) = (protocol.name(), protocol.spec());
             let has_views = spec.views || spec.gives_way != GivesWay::WithNextView;
             assert!(has_views, "{name}: a view that never is cannot change");
-            assert!(!spec.views || spec.channels.have_history(), "{name}: views are agreed on over links");
+            assert!(!spec.views || spec.channels.are_consistent(), "{name}: views are agreed on over links");
             assert!(
                 spec.mode == Mode::AnySurvivor || spec.views,
                 "{name}: a view says who is in the majority"

@@ -193,7 +193,7 @@ impl fmt::Display for Refused {
             Self::HandOver { to, why } => match why {
                 Reluctance::NotLeading => f.write_str("this node does not lead"),
                 Reluctance::LeadsAlready => write!(f, "node {to} leads already"),
-                Reluctance::NotLinked => write!(f, "node {to} is not connected"),
+                Reluctance::NotConnected => write!(f, "node {to} is not connected"),
                 Reluctance::StandsAside => write!(f, "node {to} stands aside"),
                 Reluctance::Silent => write!(f, "node {to} is connected, but does not answer"),
                 Reluctance::Algorithm => f.write_str("the algorithm has fixed priorities"),

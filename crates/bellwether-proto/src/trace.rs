@@ -13,9 +13,10 @@ use crate::group::GroupEvent;
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Turn};
 use crate::leadership::Announcement;
+use crate::members::Members;
 use crate::message::Kind;
+use crate::opinion::Opinion;
 use crate::time::Time;
-use crate::view::{Members, View};
 
 pub use program::Program;
 pub use setup::{Setup, setup_json};
@@ -164,7 +165,7 @@ impl What {
             Self::Unlinked(_) => "unlinked",
             Self::Program(told) => program::name(told),
             Self::Node(event) => match event {
-                Event::View(_) => "state",
+                Event::Opinion(_) => "state",
                 Event::Group(event) => groups::name(event),
                 Event::Announced(_) => "announce",
                 Event::GivenUp => "given-up",
@@ -177,7 +178,7 @@ impl What {
                 Event::PlayAlive => "play-alive",
                 Event::Link(turn) if turn.is_up() => "link-up",
                 Event::Link(_) => "link-down",
-                Event::Members(_) => "members",
+                Event::ViewInstalled(_) => "members",
                 Event::Pending(_) => "pending",
                 Event::Refused { .. } => "refused",
             },
@@ -205,7 +206,7 @@ impl What {
             Self::Unlinked(peer) => (14, [u64::from(peer.0), 0, 0, 0]),
             Self::Program(told) => program::binary(told),
             Self::Node(event) => match event {
-                Event::View(view) => (20, view_binary(&view)),
+                Event::Opinion(opinion) => (20, opinion_binary(&opinion)),
                 Event::Reborn(incarnation) => (21, [incarnation.0, 0, 0, 0]),
                 Event::Watch(peer) => (22, [u64::from(peer.0), 0, 0, 0]),
                 Event::Unwatch(peer) => (23, [u64::from(peer.0), 0, 0, 0]),
@@ -216,8 +217,10 @@ impl What {
                 Event::Announced(announced) => (29, announced_binary(&announced)),
                 Event::GivenUp => (30, [0; 4]),
                 Event::Group(event) => groups::binary(event),
-                Event::Link(Turn { peer, life, seen }) => (40, [u64::from(peer.0), life.0, seen, 0]),
-                Event::Members(Members(bits)) => (41, [bits as u64, (bits >> 64) as u64, 0, 0]),
+                Event::Link(Turn { peer, incarnation, seen }) => {
+                    (40, [u64::from(peer.0), incarnation.0, seen, 0])
+                }
+                Event::ViewInstalled(Members(bits)) => (41, [bits as u64, (bits >> 64) as u64, 0, 0]),
                 Event::Pending(pending) => (42, [u64::from(pending), 0, 0, 0]),
                 Event::Refused { from, why } => (28, [u64::from(from.0), why as u64, 0, 0]),
             },
@@ -266,12 +269,12 @@ impl MsgRef {
 }
 
 /// Absent is 0; ids are shifted by one so that they never are.
-fn view_binary(view: &View) -> [u64; 4] {
-    let leader = view.leader.map_or(0, |leader| u64::from(leader.0) + 1);
-    let (node, incarnation, seq) = view
+fn opinion_binary(opinion: &Opinion) -> [u64; 4] {
+    let leader = opinion.leader.map_or(0, |leader| u64::from(leader.0) + 1);
+    let (node, incarnation, seq) = opinion
         .group
         .map_or((0, 0, 0), |group| (u64::from(group.0.node.0) + 1, group.0.incarnation.0, group.0.seq));
-    [(view.status as u64) << 40 | leader, node, incarnation, seq]
+    [(opinion.status as u64) << 40 | leader, node, incarnation, seq]
 }
 
 fn announced_binary(announced: &Announcement) -> [u64; 4] {
@@ -313,17 +316,17 @@ impl fmt::Display for Json {
         if let Some(reason) = what.reason() {
             write!(f, r#","reason":"{reason}""#)?;
         }
-        if let What::Node(Event::View(view)) = what {
-            write!(f, r#","post":{{"status":"{}","leader":{}"#, view.status, Id(view.leader))?;
-            match view.group {
+        if let What::Node(Event::Opinion(opinion)) = what {
+            write!(f, r#","post":{{"status":"{}","leader":{}"#, opinion.status, Id(opinion.leader))?;
+            match opinion.group {
                 Some(group) => write!(f, r#","group":"{group}"}}"#)?,
                 None => f.write_str(r#","group":null}"#)?,
             }
         }
-        if let What::Node(Event::Link(Turn { life, seen, .. })) = what {
-            write!(f, r#","life":{life},"seen":{seen}"#)?;
+        if let What::Node(Event::Link(Turn { incarnation, seen, .. })) = what {
+            write!(f, r#","peer_inc":{incarnation},"seen":{seen}"#)?;
         }
-        if let What::Node(Event::Members(members)) = what {
+        if let What::Node(Event::ViewInstalled(members)) = what {
             let Members(bits) = *members;
             write!(f, r#","members":"{bits:x}""#)?;
         }
@@ -350,7 +353,7 @@ mod tests {
     use super::*;
     use crate::ident::{ElectionId, GroupId};
     use crate::leadership::Cause;
-    use crate::view::Status;
+    use crate::opinion::Status;
     use alloc::string::ToString;
 
     fn event(what: What) -> TraceEvent {
@@ -365,9 +368,9 @@ mod tests {
             r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"send","msg":{"id":7,"kind":"Norm?","from":2,"to":3}}"#
         );
         let group = GroupId(ElectionId { node: NodeId(2), incarnation: Incarnation(1), seq: 4 });
-        let view = View { status: Status::Normal, leader: Some(NodeId(2)), group: Some(group) };
+        let opinion = Opinion { status: Status::Normal, leader: Some(NodeId(2)), group: Some(group) };
         assert_eq!(
-            event(What::Node(Event::View(view))).json().to_string(),
+            event(What::Node(Event::Opinion(opinion))).json().to_string(),
             r#"{"v":1,"t_us":1500,"node":2,"inc":1,"ev":"state","post":{"status":"normal","leader":2,"group":"2.1.4"}}"#
         );
         assert_eq!(
@@ -417,7 +420,7 @@ mod tests {
 
     #[test]
     fn distinct_events_have_distinct_binary_forms() {
-        let view = |leader| What::Node(Event::View(View { leader, ..View::DOWN }));
+        let opinion = |leader| What::Node(Event::Opinion(Opinion { leader, ..Opinion::DOWN }));
         let (least, most) = (NodeId(0), NodeId(u32::MAX));
         let announced = [None, Some(least), Some(most)].into_iter().flat_map(|leader| {
             let causes =
@@ -431,8 +434,8 @@ mod tests {
             What::Recover,
             What::Cut(NodeId(0)),
             What::Mend(NodeId(0)),
-            view(None),
-            view(Some(NodeId(0))),
+            opinion(None),
+            opinion(Some(NodeId(0))),
             What::Node(Event::Watch(NodeId(1))),
             What::Node(Event::Unwatch(NodeId(1))),
             What::Node(Event::GivenUp),

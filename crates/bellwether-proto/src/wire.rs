@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::fnv1a;
 use crate::election::{AnyMsg, protocols};
 use crate::ident::{Incarnation, NodeId, WatchNo};
-use crate::link::history::{Carried, HistoryMsg, Standing};
+use crate::link::consistent::{Carried, ConsistentMsg, Membership};
 use crate::message::{Body, Frame, Joining, Letter};
 
 /// The version of the format that this code writes and reads.
@@ -109,7 +109,7 @@ struct OnLink {
     no: u64,
     echo: u64,
     taken: u64,
-    standing: Standing,
+    membership: Membership,
     nth: u64,
 }
 
@@ -122,7 +122,7 @@ mod tag {
     /// An election message with a past: the election's own tag follows.
     pub(super) const JOIN: u8 = 4;
     /// A consistent link: what it carries follows, with its own tag.
-    pub(super) const HISTORY: u8 = 5;
+    pub(super) const CONSISTENT: u8 = 5;
 }
 
 /// The bytes of a frame on that channel.
@@ -137,7 +137,7 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         tag: match &frame.body {
             Body::Link(_) => tag::LINK,
             Body::Detector(_) => tag::DETECTOR,
-            Body::History(_) => tag::HISTORY,
+            Body::Consistent(_) => tag::CONSISTENT,
             Body::Election(msg) => election_tag(msg),
             Body::Join(..) => tag::JOIN,
             Body::Group(_) => tag::GROUP,
@@ -150,7 +150,7 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Detector(msg) => append(bytes, msg),
         Body::Leadership(msg) => append(bytes, msg),
         Body::Group(msg) => append(bytes, msg),
-        Body::History(msg) => append_history(bytes, msg),
+        Body::Consistent(msg) => append_consistent(bytes, msg),
         Body::Election(msg) => append_election(bytes, msg),
         Body::Join(joining) => {
             let Joining { msg, past } = &**joining;
@@ -159,10 +159,10 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
     }
 }
 
-fn append_history(bytes: Vec<u8>, msg: &HistoryMsg<Letter<AnyMsg>>) -> Vec<u8> {
-    let HistoryMsg { to, seen, no, echo, taken, standing, ref carries } = *msg;
+fn append_consistent(bytes: Vec<u8>, msg: &ConsistentMsg<Letter<AnyMsg>>) -> Vec<u8> {
+    let ConsistentMsg { to, seen, no, echo, taken, membership, ref carries } = *msg;
     let nth = carries.as_ref().map_or(0, |carried| carried.nth);
-    let bytes = append(bytes, &OnLink { to, seen, no, echo, taken, standing, nth });
+    let bytes = append(bytes, &OnLink { to, seen, no, echo, taken, membership, nth });
     match carries {
         Some(Carried { msg: Letter::Election(msg), .. }) => {
             append_election(append(bytes, &election_tag(msg)), msg)
@@ -209,7 +209,7 @@ fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> 
         tag::LEADERSHIP => take(bytes, "leadership message").map(|(msg, rest)| (Body::Leadership(msg), rest)),
         tag::GROUP => take(bytes, "group message").map(|(msg, rest)| (Body::Group(msg), rest)),
         tag::JOIN => take_join(bytes),
-        tag::HISTORY => take_history(bytes),
+        tag::CONSISTENT => take_consistent(bytes),
         tag => take_election(tag, bytes).map(|(msg, rest)| (Body::Election(msg), rest)),
     }
 }
@@ -221,8 +221,8 @@ fn take_join(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
     Ok((Body::Join(Box::new(Joining { msg, past })), rest))
 }
 
-fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
-    let (OnLink { to, seen, no, echo, taken, standing, nth }, rest) = take(bytes, "link message")?;
+fn take_consistent(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
+    let (OnLink { to, seen, no, echo, taken, membership, nth }, rest) = take(bytes, "link message")?;
     let (carries, rest) = match nth {
         0 => (None, rest),
         nth => {
@@ -234,8 +234,8 @@ fn take_history(bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> {
             (Some(Carried { nth, msg }), rest)
         }
     };
-    let msg = HistoryMsg { to, seen, no, echo, taken, standing, carries };
-    Ok((Body::History(Box::new(msg)), rest))
+    let msg = ConsistentMsg { to, seen, no, echo, taken, membership, carries };
+    Ok((Body::Consistent(Box::new(msg)), rest))
 }
 
 macro_rules! messages {

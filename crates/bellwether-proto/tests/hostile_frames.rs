@@ -18,7 +18,7 @@ use bellwether_proto::election::mmrt::{QueryNo, RecFrom};
 use bellwether_proto::election::souto_bully;
 use bellwether_proto::election::stoller::{Membership, Msg};
 use bellwether_proto::election::{
-    AnyMsg, Count, Counts, adft, fjr, invitation, lfa, lockstep, mmrt, souto_invitation,
+    AnyMsg, SuspicionCount, SuspicionCounts, adft, fjr, invitation, lfa, lockstep, mmrt, souto_invitation,
 };
 use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::leadership::LeadershipMsg;
@@ -110,8 +110,9 @@ fn valid_frames() -> Vec<Vec<u8>> {
     let mut frames: Vec<_> = detector.map(frame).into();
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::AsyncBully(msg)))));
     frames.extend(election.map(|msg| with(Body::Election(AnyMsg::BullyFd(msg)))));
-    let counts = |n| Counts::of((0..n).map(|k| Count { life: Incarnation(k), count: k * k }));
-    let no = QueryNo { life: Incarnation(300), sn: 70_000 };
+    let counts =
+        |n| SuspicionCounts::of((0..n).map(|k| SuspicionCount { incarnation: Incarnation(k), count: k * k }));
+    let no = QueryNo { incarnation: Incarnation(300), sn: 70_000 };
     let raynal = [
         AnyMsg::Lfa(lfa::Msg::Alive),
         AnyMsg::Adft(adft::Msg::Alive(counts(300))),
@@ -199,7 +200,7 @@ impl Random {
     fn noise(&mut self, bytes: &mut Vec<u8>) {
         bytes.clear();
         if self.below(2) == 0 {
-            // Version, cluster, election, sender, life, number, no ride; the tag and the kind are often good.
+            // Version, cluster, election, sender, incarnation, number, no ride; the tag and the kind are often good.
             bytes.extend([1, 1, 0, 2, 4, 7, 0]);
             bytes.push([0, 1, 1, 1, 2, 16, 17][self.below(7)]);
             bytes.push(self.below(12) as u8);

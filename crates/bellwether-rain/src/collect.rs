@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use crate::connection::Connection;
 use crate::image::Canvas;
 use crate::job::{Job, Place};
-use crate::link::Link;
 use crate::recovery::Rebuilt;
 use crate::rows::Inventory;
 use crate::wire::{Answer, Request, Secret, TILES_AT_ONCE};
@@ -31,15 +31,15 @@ pub async fn collect(
     secret: Secret,
     workers: &BTreeMap<u32, SocketAddr>,
 ) -> Result<Canvas, Incomplete> {
-    let mut links = reach(job, secret, workers).await;
-    let reached = u32::try_from(links.len()).unwrap_or(u32::MAX);
+    let mut connections = reach(job, secret, workers).await;
+    let reached = u32::try_from(connections.len()).unwrap_or(u32::MAX);
     let mut canvas = Canvas::new(job.picture);
     let mut missing = 0;
     let all: Vec<_> = Inventory::all(&job.picture).iter().collect();
     for batch in all.chunks(TILES_AT_ONCE) {
         let mut shards = Vec::new();
-        for link in &mut links {
-            if let Ok(Answer::Shards(some)) = link.ask(&Request::Get(batch.to_vec())).await {
+        for connection in &mut connections {
+            if let Ok(Answer::Shards(some)) = connection.ask(&Request::Get(batch.to_vec())).await {
                 shards.extend(some);
             }
         }
@@ -54,16 +54,16 @@ pub async fn collect(
 }
 
 /// Those that answer.
-async fn reach(job: &Job, secret: Secret, workers: &BTreeMap<u32, SocketAddr>) -> Vec<Link> {
-    let mut links = Vec::new();
+async fn reach(job: &Job, secret: Secret, workers: &BTreeMap<u32, SocketAddr>) -> Vec<Connection> {
+    let mut connections = Vec::new();
     for address in workers.values() {
-        let mut link = Link::new(*address, secret);
+        let mut connection = Connection::new(*address, secret);
         // Who only looks raises no fence.
-        if let Ok(Answer::Have { rows, .. }) = link.ask(&Request::Have { view: 0 }).await
+        if let Ok(Answer::Have { rows, .. }) = connection.ask(&Request::Have { view: 0 }).await
             && Inventory::of(&job.picture, rows).is_some()
         {
-            links.push(link);
+            connections.push(connection);
         }
     }
-    links
+    connections
 }

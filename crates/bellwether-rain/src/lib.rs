@@ -16,13 +16,13 @@
 
 pub mod code;
 pub mod collect;
+mod connection;
 pub mod deal;
 pub mod disk;
 pub mod fractal;
 mod frames;
 pub mod image;
 pub mod job;
-mod link;
 pub mod notice;
 pub mod picture;
 pub mod recovery;

@@ -25,8 +25,8 @@ use tokio::net::TcpListener;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::connection::Connection;
 use crate::job::Job;
-use crate::link::Link;
 use crate::notice::{Notice, View};
 use crate::report::Report;
 use crate::shard::Shard;
@@ -58,7 +58,7 @@ pub struct Config {
 struct Shared {
     config: Config,
     keeper: Mutex<Keeper>,
-    links: BTreeMap<u32, Arc<AsyncMutex<Link>>>,
+    connections: BTreeMap<u32, Arc<AsyncMutex<Connection>>>,
     /// The plan of the latest view in service that had work to do.
     plan: Mutex<Option<Plan>>,
     report: Box<dyn Fn(Report) + Send + Sync>,
@@ -76,12 +76,12 @@ pub async fn run(
 ) -> io::Result<()> {
     let (keeper, damaged) = Keeper::open(&config)?;
     let held = keeper.held();
-    let link = |(node, address): (&u32, &SocketAddr)| {
-        (*node, Arc::new(AsyncMutex::new(Link::new(*address, config.secret))))
+    let connection = |(node, address): (&u32, &SocketAddr)| {
+        (*node, Arc::new(AsyncMutex::new(Connection::new(*address, config.secret))))
     };
-    let links = config.peers.iter().filter(|(node, _)| **node != config.node).map(link).collect();
+    let connections = config.peers.iter().filter(|(node, _)| **node != config.node).map(connection).collect();
     let (keeper, plan, report) = (Mutex::new(keeper), Mutex::new(None), Box::new(report));
-    let shared = Arc::new(Shared { config, keeper, links, plan, report });
+    let shared = Arc::new(Shared { config, keeper, connections, plan, report });
     shared.tell(Report::Up { held });
     shared.rejected(damaged, 0);
     let _server = Running::start(serve::serve(listener, Arc::clone(&shared)));

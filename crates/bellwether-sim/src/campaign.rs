@@ -55,7 +55,7 @@ impl Campaign {
             places.map(move |place| repaired(protocol, place))
         };
         let flapping = move |protocol: Protocol| {
-            let flaps = protocol.spec().channels.have_history();
+            let flaps = protocol.spec().channels.are_consistent();
             flaps.then(|| repaired(protocol, Place::Flapping))
         };
         let in_models = |protocol| {

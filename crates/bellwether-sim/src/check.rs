@@ -6,7 +6,7 @@
 //! Shared: what the trace has told so far (`known.rs`), bounded intervals (`within.rs`, `after_fault.rs`,
 //! `while_stable.rs`), "for ever" (`last_quarter.rs`), what counts as elected (`elected.rs`), counting names (`names.rs`) and agreeing on them
 //! (`agreement.rs`), which epochs were seen (`seen.rs`), what befalls a group of members (`disturbance.rs`), what detectors owe (`obligations.rs`), covers by cliques (`clique_cover.rs`), and what can be said of
-//! one state by itself, for searches that see states and no traces (`views.rs`).
+//! one state by itself, for searches that see states and no traces (`opinions.rs`).
 //!
 //! A property that found nothing to judge has no finding: absent is not the same as holding.
 //!
@@ -48,6 +48,7 @@ mod obligations;
 mod omega;
 mod one_leader_per_view;
 mod one_view_or_dead;
+mod opinions;
 mod preferred;
 mod restricted_once;
 mod seen;
@@ -59,7 +60,6 @@ mod taken_over;
 #[cfg(test)]
 mod tests;
 mod view_agree;
-mod views;
 mod while_stable;
 mod within;
 mod work_ends_first;
@@ -79,12 +79,12 @@ use known::Known;
 
 pub(crate) use announced_once::again;
 pub(crate) use disturbance::befalls;
-pub(crate) use elected::Standing;
+pub(crate) use elected::Judgement;
 pub(crate) use epoch::step_back;
 pub(crate) use epoch_grows::{notice, used};
 pub(crate) use epoch_once::repeated;
+pub(crate) use opinions::{Opinions, bound, breach, settled};
 pub(crate) use seen::Leadership;
-pub(crate) use views::{Views, bound, breach, settled};
 pub(crate) use work_ends_first::{giver, goes_on};
 
 /// What the judge must know of a run beforehand; the trace tells the rest.

@@ -4,7 +4,7 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | the course of every message and node, and causes and effects | `history.rs` |
+//! | the course of every message and node, and causes and effects | `drawing.rs` |
 //! | what of it is worth drawing | `select.rs` |
 //! | which instants have a place, and where the axis of time is broken | `rows.rs` |
 //! | from left to right, from top to bottom, and labels that do not meet | `frame.rs`, `layout.rs`, `labels.rs` |
@@ -13,8 +13,8 @@
 //! Like the checkers it sees the trace, not the world, so that recorded runs can be drawn as well. The same trace gives
 //! the same bytes: coordinates come only from sums and products, never from a platform's logarithm.
 
+mod drawing;
 mod frame;
-mod history;
 mod labels;
 mod layout;
 mod paint;
@@ -34,7 +34,7 @@ use crate::environment::judged;
 use crate::run::{facts, trace};
 use crate::scenario::Scenario;
 
-use history::History;
+use drawing::Drawing;
 use layout::{Content, Layout};
 use paint::Heading;
 
@@ -116,11 +116,11 @@ pub fn draw_trace(
     marks: &[Mark],
     window: Option<(Time, Time)>,
 ) -> String {
-    let history = History::of(subject.nodes, events);
+    let drawing = Drawing::of(subject.nodes, events);
     let marked: Vec<Time> = marks.iter().map(|mark| mark.at).collect();
-    let selection = select::choose(&history, &marked, window);
+    let selection = select::choose(&drawing, &marked, window);
     let content =
-        Content { nodes: subject.nodes, history: &history, selection: &selection, marks, end: subject.ended };
+        Content { nodes: subject.nodes, drawing: &drawing, selection: &selection, marks, end: subject.ended };
     let heading = Heading::new(subject, content);
     let layout = Layout::new(content, heading.bottom());
     paint::document(subject, content, &heading, &layout)

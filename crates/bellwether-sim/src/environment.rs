@@ -50,7 +50,7 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
     if protocol.spec().detector.is_some() {
         promises.extend(DETECTOR_PROMISES);
     }
-    if protocol.spec().channels.have_history() {
+    if protocol.spec().channels.are_consistent() {
         promises.push(Promise { property: Property::LinkHistory, under: &[] });
     }
     promises

@@ -10,7 +10,7 @@
 //!   nothing unless messages arrive within δ, time passes for all alike (`together.rs`).
 //! - **Messages.** Channels keep the order for algorithms that need it, and keep none for the others.
 //! - **Crashes** come between steps, and in the middle of one after anything that was written or sent. Recovery is from disk.
-//! - **Detectors** are replaced by one of the class that the algorithm assumes, and what drives links with a history by an
+//! - **Detectors** are replaced by one of the class that the algorithm assumes, and what drives consistent links by an
 //!   oracle (`oracle.rs`, `links.rs`).
 //!
 //! States that behave alike are one state: they are told apart by their canonical form, with each node's deadlines as
@@ -36,10 +36,10 @@ mod promised;
 mod record;
 mod search;
 mod state;
-mod step;
 mod system;
 mod table;
 mod together;
+mod transition;
 mod turn;
 
 pub use agents::{Origin, can_search_agents};
@@ -52,5 +52,5 @@ pub use program::Ask;
 pub use promised::{can_search, judgeable, judgeable_of_agents, promised, promised_by_agents};
 pub use search::{Counterexample, Extent, Flow, Limits, Outcome, Progress, explore, flaws};
 pub use state::{Scratch, State};
-pub use step::Step;
 pub use system::{Fault, NODES_MAX, Reductions, Successor, System};
+pub use transition::Transition;

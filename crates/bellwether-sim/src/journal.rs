@@ -182,7 +182,7 @@ struct Leaders {
 impl Leaders {
     fn note(&mut self, event: &TraceEvent) {
         let leads = match &event.what {
-            What::Node(Event::View(view)) => view.normal_leader() == Some(event.node),
+            What::Node(Event::Opinion(opinion)) => opinion.normal_leader() == Some(event.node),
             What::Crash => false,
             _ => return,
         };

@@ -10,7 +10,7 @@ mod picture;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::election::{Protocol, Variant};
-use bellwether_proto::group::history::ROOT;
+use bellwether_proto::group::lineage::ROOT;
 use bellwether_proto::group::{GroupEvent, RecordDigest};
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;

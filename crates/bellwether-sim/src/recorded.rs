@@ -4,14 +4,14 @@
 //! |---|---|
 //! | one trace of all, in order of time, from the first event on | `merge.rs` |
 //! | every id a rank, as the checkers want it | `ranks.rs` |
-//! | starts and crashes, if a trace shows them only indirectly | `lives.rs` |
+//! | starts and crashes, if a trace shows them only indirectly | `incarnations.rs` |
 //! | which assumptions the run kept | `kept.rs` |
 //!
 //! The traces alone do not tell a node that is down from a silent one, nor show that a link is cut. So without the
 //! truth only agreement among the nodes that speak is judged.
 
+mod incarnations;
 mod kept;
-mod lives;
 mod merge;
 mod ranks;
 #[cfg(test)]
@@ -20,7 +20,7 @@ mod tests;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::leadership::Terms;
+use bellwether_proto::leadership::LeadershipConfig;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::TraceEvent;
@@ -72,7 +72,7 @@ pub fn judge(traces: &[TraceFile], truth: Option<&TraceFile>, setup: &Setup) -> 
         return Err(format!("there are {} nodes in the trace, expected at most {NODES_MAX}", ranks.len()));
     }
     events.iter_mut().for_each(|event| ranks.apply(event));
-    let events = lives::complete(events);
+    let events = incarnations::complete(events);
     let kept = Kept::new(&events, ranks.len(), setup);
     let (properties, mut not_judged) = choose(setup, truth.is_some(), &kept);
     let findings = findings(&events, setup, &properties, &ranks);
@@ -235,7 +235,7 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
         reporters: detector.reporters,
         drift_ppm: DRIFT_PPM,
         leading: Leading {
-            settle: Terms::settle(setup.protocol.spec(), &setup.timing),
+            settle: LeadershipConfig::settle(setup.protocol.spec(), &setup.timing),
             release_timeout: defaults.policy.release_timeout,
             successor_patience: defaults.successor_patience(),
             quorum: setup.protocol.spec().mode.needs(nodes),

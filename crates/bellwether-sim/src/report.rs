@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Layer;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
-use bellwether_proto::view::{Status, View};
 use serde::{Serialize, Serializer};
 
 use crate::check::{Finding, Violation};
@@ -151,13 +151,13 @@ impl Report {
 }
 
 impl FinalNode {
-    pub(crate) fn new(id: NodeId, view: &View, announced: Option<(NodeId, u64)>) -> Self {
+    pub(crate) fn new(id: NodeId, opinion: &Opinion, announced: Option<(NodeId, u64)>) -> Self {
         Self {
             node: id.0,
-            up: *view != View::DOWN,
-            status: view.status,
-            leader: view.leader.map(|leader| leader.0),
-            group: view.group.map(|group| group.to_string()),
+            up: *opinion != Opinion::DOWN,
+            status: opinion.status,
+            leader: opinion.leader.map(|leader| leader.0),
+            group: opinion.group.map(|group| group.to_string()),
             announced: announced.map(|(leader, epoch)| (leader.0, epoch)),
         }
     }
@@ -170,7 +170,7 @@ impl Messages {
             delivered: accounts.delivered,
             lost: accounts.lost,
             protocol: accounts.of_layer(Layer::Protocol),
-            detector: accounts.of_layer(Layer::Detector),
+            detector: accounts.of_layer(Layer::Overhead),
             by_kind: accounts.by_kind(),
         }
     }
@@ -305,7 +305,7 @@ fn count(what: &str, accounts: &Accounts) -> u64 {
     match what {
         "total" => accounts.sent,
         "protocol" => accounts.of_layer(Layer::Protocol),
-        "detector" => accounts.of_layer(Layer::Detector),
+        "detector" => accounts.of_layer(Layer::Overhead),
         kind => accounts.of_kind(kind),
     }
 }

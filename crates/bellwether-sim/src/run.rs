@@ -1,7 +1,7 @@
 //! From a scenario to its report.
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
-use bellwether_proto::leadership::Terms;
+use bellwether_proto::leadership::LeadershipConfig;
 use bellwether_proto::message::Frame;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
@@ -63,7 +63,7 @@ pub fn facts(scenario: &Scenario) -> Facts {
         },
         drift_ppm: largest_drift(scenario),
         leading: Leading {
-            settle: Terms::settle(scenario.protocol.spec(), &scenario.timing),
+            settle: LeadershipConfig::settle(scenario.protocol.spec(), &scenario.timing),
             release_timeout: scenario.policy.release_timeout,
             successor_patience: scenario.successor_patience(),
             quorum: scenario.protocol.spec().mode.needs(scenario.nodes as usize),
@@ -93,9 +93,10 @@ pub fn violated_at(scenario: &Scenario, property: Property) -> Option<Time> {
 
 fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {
     world.run_until(scenario.until);
-    let views: Vec<_> = world.views().collect();
+    let opinions: Vec<_> = world.opinions().collect();
     let journal = world.into_journal();
-    let last = views.iter().map(|(id, view)| FinalNode::new(*id, view, journal.announced(*id))).collect();
+    let last =
+        opinions.iter().map(|(id, opinion)| FinalNode::new(*id, opinion, journal.announced(*id))).collect();
     let played = Played {
         last,
         accounts: journal.accounts().clone(),

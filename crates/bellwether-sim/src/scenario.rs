@@ -125,7 +125,7 @@ impl Scenario {
             delta: self.timing.delta,
             step: self.timing.step,
             reporters: self.detector.reporters,
-            reports_new_lives: self.variant == Variant::Repaired,
+            reports_new_incarnations: self.variant == Variant::Repaired,
         }
     }
 }

@@ -91,7 +91,7 @@ fn describe(event: &TraceEvent) -> Option<String> {
             format!("{kind} #{id} to {to} is lost ({})", reason.name())
         }
         What::Crash => "crashes".to_owned(),
-        What::Recover => format!("comes up, life {}", event.incarnation),
+        What::Recover => format!("comes up, incarnation {}", event.incarnation),
         What::Pause => "is paused".to_owned(),
         What::Resume => "goes on".to_owned(),
         What::Cut(peer) => format!("is cut off from {peer}"),
@@ -120,10 +120,10 @@ fn between(told: Program) -> String {
 
 fn reported(event: &Event) -> Option<String> {
     Some(match *event {
-        Event::View(view) => {
-            let leader = view.leader.map_or("nobody".to_owned(), |leader| leader.to_string());
-            let group = view.group.map_or(String::new(), |group| format!(", group {group}"));
-            format!("is {}, leader {leader}{group}", view.status)
+        Event::Opinion(opinion) => {
+            let leader = opinion.leader.map_or("nobody".to_owned(), |leader| leader.to_string());
+            let group = opinion.group.map_or(String::new(), |group| format!(", group {group}"));
+            format!("is {}, leader {leader}{group}", opinion.status)
         }
         Event::Group(GroupEvent::Installed(task)) => format!("has task {task} in place"),
         Event::Group(GroupEvent::Recorded { group, .. }) => format!("records group {group}"),
@@ -142,14 +142,14 @@ fn reported(event: &Event) -> Option<String> {
             format!("announces {leader}, epoch {epoch}: {cause}")
         }
         Event::GivenUp => "gives its work up".to_owned(),
-        Event::Reborn(incarnation) => format!("is reborn, life {incarnation}"),
+        Event::Reborn(incarnation) => format!("is reborn, incarnation {incarnation}"),
         Event::Down(peer) => format!("DownSig of {peer}"),
         Event::PlayDead => "plays dead".to_owned(),
         Event::PlayAlive => "plays alive".to_owned(),
         Event::Refused { from, why } => format!("refuses a message of {from} ({})", why.name()),
         Event::Link(turn) if turn.is_up() => format!("link to {} up", turn.peer),
         Event::Link(turn) => format!("link to {} down", turn.peer),
-        Event::Members(members) => format!("installs a view of {}", members.count()),
+        Event::ViewInstalled(members) => format!("installs a view of {}", members.count()),
         Event::Pending(_) => return None,
         Event::Group(GroupEvent::Member(_))
         | Event::Group(GroupEvent::Parent(_))
@@ -180,7 +180,10 @@ mod tests {
         let mut shiviz = Shiviz::default();
         let mut lines = |event| shiviz.lines(&event);
         assert_eq!(lines(at(1, What::Deadline)), None, "it counts nothing");
-        assert_eq!(lines(at(1, What::Recover)).unwrap(), "node1 {\"node1\":1}\n0.0015s comes up, life 1\n");
+        assert_eq!(
+            lines(at(1, What::Recover)).unwrap(),
+            "node1 {\"node1\":1}\n0.0015s comes up, incarnation 1\n"
+        );
         assert_eq!(
             lines(at(1, What::Send(msg(7, 1, 2)))).unwrap(),
             "node1 {\"node1\":2}\n0.0015s sends Halt #7 to 2\n"

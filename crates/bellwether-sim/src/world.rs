@@ -21,9 +21,9 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
-use bellwether_proto::view::View;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use slab::Slab;
@@ -59,7 +59,7 @@ pub struct World<'a, E: Election> {
     programs: Option<Programs>,
     adversary: Option<Adversary<InFlight<E::Msg>>>,
     /// Whether anybody may name another leader than when the network was last told.
-    views_changed: bool,
+    opinions_changed: bool,
     /// In order of time; those at one instant in the order of the file.
     plan: VecDeque<Planned>,
     queue: Queue,
@@ -125,7 +125,7 @@ impl<'a, E: Election> World<'a, E> {
                 .model
                 .filter(|model| model.kind == ModelKind::Adversary)
                 .map(|_| Adversary::new()),
-            views_changed: false,
+            opinions_changed: false,
             plan: plan.into(),
             queue: Queue::default(),
             in_flight: Slab::new(),
@@ -160,8 +160,8 @@ impl<'a, E: Election> World<'a, E> {
     }
 
     /// What each node shows of itself, in order of id.
-    pub fn views(&self) -> impl Iterator<Item = (NodeId, View)> + Clone + '_ {
-        self.hosts.iter().map(|host| (host.id, host.node.as_ref().map_or(View::DOWN, Node::view)))
+    pub fn opinions(&self) -> impl Iterator<Item = (NodeId, Opinion)> + Clone + '_ {
+        self.hosts.iter().map(|host| (host.id, host.node.as_ref().map_or(Opinion::DOWN, Node::opinion)))
     }
 
     /// The node of that id, if it is up.
@@ -227,7 +227,7 @@ impl<'a, E: Election> World<'a, E> {
         if self.adversary.is_some() {
             self.provoke();
         }
-        if self.views_changed && self.net.has_model() {
+        if self.opinions_changed && self.net.has_model() {
             self.tell_leader();
         }
         true
@@ -363,7 +363,7 @@ impl<'a, E: Election> World<'a, E> {
         host.wake = Time::NEVER;
         host.news.clear();
         if was_up || was_paused {
-            self.views_changed = true;
+            self.opinions_changed = true;
             self.record(at, What::Crash);
         }
         self.hosts[at].node = None;
@@ -524,7 +524,7 @@ impl<'a, E: Election> World<'a, E> {
                         break;
                     }
                     Output::Event(event) => {
-                        self.views_changed |= matches!(event, Event::View(_));
+                        self.opinions_changed |= matches!(event, Event::Opinion(_));
                         self.record(at, What::Node(event));
                     }
                     Output::Send { to, frame } => {
@@ -614,7 +614,7 @@ impl<'a, E: Election> World<'a, E> {
     /// Lets the adversary see how its victim fares.
     fn provoke(&mut self) {
         let Some(mut adversary) = self.adversary.take() else { return };
-        let released = adversary.look(self.views());
+        let released = adversary.look(self.opinions());
         self.adversary = Some(adversary);
         for message in released {
             let msg = self.msg_ref(&message);
@@ -627,9 +627,9 @@ impl<'a, E: Election> World<'a, E> {
 
     /// Lets the network know whom most nodes name.
     fn tell_leader(&mut self) {
-        self.views_changed = false;
+        self.opinions_changed = false;
         let mut named = vec![0_u32; self.hosts.len()];
-        for leader in self.views().filter_map(|(_, view)| view.normal_leader()) {
+        for leader in self.opinions().filter_map(|(_, opinion)| opinion.normal_leader()) {
             named[index(leader)] += 1;
         }
         let most = (0..named.len()).max_by_key(|at| (named[*at], Reverse(*at)));

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::election::{AnyElection, Primary, Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{
-    Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, Step, System, UNBOUNDED,
+    Bounds, Extent, Flow, INSTANTS_MAX, Limits, Outcome, Reductions, Scratch, System, Transition, UNBOUNDED,
     explore, promised, story,
 };
 
@@ -122,7 +122,7 @@ fn fb_omega_as_printed_leads_when_one_link_fails() {
     let bounds = Bounds { crashes: 0, recoveries: 0, losses: 0, lies: 1, expiries: 0, ..ONE_FAULT_EACH };
     let bounds = Bounds { in_flight: 8, ..bounds };
     let steps = breaks(Protocol::FbOmega, 3, bounds, Property::Sle1);
-    assert_eq!(steps, [Step::Lie { to: 1, about: 0, cut: 0 }]);
+    assert_eq!(steps, [Transition::Lie { to: 1, about: 0, cut: 0 }]);
     let system: System<AnyElection> = System::new(Protocol::FbOmega, Variant::Printed, 3, bounds);
     let told = story(&system, &steps);
     assert_eq!(
@@ -136,7 +136,7 @@ fn fb_omega_as_printed_leads_when_one_link_fails() {
 fn bully_fd_as_printed_waits_for_an_answer_that_died() {
     let bounds = Bounds { losses: 0, ..ONE_FAULT_EACH };
     let steps = breaks(Protocol::BullyFd, 2, bounds, Property::Sle2);
-    assert!(steps.iter().any(|step| matches!(step, Step::Recover { .. })), "{steps:?}");
+    assert!(steps.iter().any(|step| matches!(step, Transition::Recover { .. })), "{steps:?}");
     assert_eq!(steps.len(), 3);
 }
 
@@ -145,7 +145,7 @@ fn bully_fd_as_printed_waits_for_an_answer_that_died() {
 fn async_bully_as_printed_waits_for_a_halt_that_was_lost() {
     let bounds = Bounds { crashes: 0, recoveries: 0, ..ONE_FAULT_EACH };
     let steps = breaks(Protocol::AsyncBully, 2, bounds, Property::Ale2Prime);
-    assert!(matches!(steps[..], [Step::Lose { .. }]), "{steps:?}");
+    assert!(matches!(steps[..], [Transition::Lose { .. }]), "{steps:?}");
 }
 
 /// E-ST6 (b): an organiser that was told wrongly that a node is dead finishes without it, and the node waits for ever.
@@ -153,7 +153,7 @@ fn async_bully_as_printed_waits_for_a_halt_that_was_lost() {
 fn async_bully_as_printed_forgets_a_node_that_was_reported_wrongly() {
     let bounds = Bounds { crashes: 0, recoveries: 0, losses: 0, lies: 1, ..ONE_FAULT_EACH };
     let steps = breaks(Protocol::AsyncBully, 2, bounds, Property::Ale2Prime);
-    assert!(matches!(steps[..], [Step::Lie { .. }]), "{steps:?}");
+    assert!(matches!(steps[..], [Transition::Lie { .. }]), "{steps:?}");
 }
 
 /// E-RA6: a node that comes back without its counts is ignored by the others, and leads beside them.
@@ -161,7 +161,7 @@ fn async_bully_as_printed_forgets_a_node_that_was_reported_wrongly() {
 fn fjr_as_printed_has_two_leaders_after_a_restart() {
     let bounds = Bounds { losses: 0, ..ONE_FAULT_EACH };
     let steps = breaks(Protocol::Fjr, 2, bounds, Property::Omega);
-    assert!(steps.iter().any(|step| matches!(step, Step::Recover { .. })), "{steps:?}");
+    assert!(steps.iter().any(|step| matches!(step, Transition::Recover { .. })), "{steps:?}");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn a_path_is_told_step_by_step() {
     let system: System<AnyElection> = System::new(Protocol::AsyncBully, Variant::Printed, 3, bounds);
     let told = story(&system, &breaks(Protocol::AsyncBully, 3, bounds, Property::Ale2Prime));
     assert_eq!(told.lines, ["1 -> 2 Halt is lost"]);
-    let path = [Step::Deliver { from: 0, to: 1, nth: 0, cut: 0 }];
+    let path = [Transition::Deliver { from: 0, to: 1, nth: 0, cut: 0 }];
     assert_eq!(story(&system, &path).lines, ["1 -> 2 Halt arrives: 2 waits for an outcome, Ack to 1"]);
     assert!(told.trace.iter().any(|event| event.what.name() == "drop"));
 }
@@ -349,7 +349,7 @@ fn search(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds, judg
 }
 
 /// The shortest path on which the algorithm as printed breaks the property; as repaired it does not.
-fn breaks(protocol: Protocol, nodes: u32, bounds: Bounds, property: Property) -> Vec<Step> {
+fn breaks(protocol: Protocol, nodes: u32, bounds: Bounds, property: Property) -> Vec<Transition> {
     let repaired = search(protocol, Variant::Repaired, nodes, bounds, &[property]);
     assert!(repaired.violations.is_empty(), "{:#?}", repaired.violations);
     assert_eq!(repaired.extent, Extent::All);

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::{Actions, AnyElection, AnyMsg, Election, Input, Protocol, Setup, Variant};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::View;
 use bellwether_sim::check::Judge;
 use bellwether_sim::journal::Journal;
 use bellwether_sim::plan;
@@ -46,7 +46,7 @@ fn every_step_keeps_the_invariants_when_faults_rage() {
     }
 }
 
-/// A node that forgets everything in the middle of a life, without knowing.
+/// A node that forgets everything in the middle of an incarnation, without knowing.
 #[test]
 fn a_node_that_forgets_is_noticed() {
     struct Amnesia;
@@ -117,8 +117,8 @@ impl<B: Bug> Election for Audited<B> {
         self.election.deadline()
     }
 
-    fn view(&self) -> View {
-        self.election.view()
+    fn opinion(&self) -> Opinion {
+        self.election.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

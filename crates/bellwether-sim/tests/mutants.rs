@@ -17,11 +17,11 @@ use bellwether_proto::election::stoller::Msg;
 use bellwether_proto::election::{Election, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::View;
 use bellwether_sim::check::{Finding, Judge};
 use bellwether_sim::journal::Journal;
 use bellwether_sim::run::facts;
@@ -61,7 +61,7 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
             Property::TakenOver => members::taken_over_notices_a_hand_over_that_nobody_hears_of,
             Property::Preferred => members::preferred_notices_members_that_hide_their_priority,
             Property::Led => members::led_notices_members_that_are_never_told_who_leads,
-            Property::History => reorganized::history_notices_a_disk_that_forgets_which_life_it_was,
+            Property::History => reorganized::history_notices_a_disk_that_forgets_which_incarnation_it_was,
             Property::RestrictedOnce => reorganized::restricted_once_notices_a_disk_that_forgets_votes,
             Property::FdComplete => fd_complete_and_fd_latency_notice_a_silent_detector,
             Property::FdAccurate => fd_accurate_notices_a_detector_that_slanders,
@@ -121,8 +121,8 @@ fn sle2_notices_a_follower_that_ignores_the_death_of_its_leader() {
 fn ale1_notices_a_follower_that_names_itself() {
     struct Vain;
     impl Bug for Vain {
-        fn shows(me: NodeId, view: View) -> View {
-            View { leader: view.leader.map(|_| me), ..view }
+        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+            Opinion { leader: opinion.leader.map(|_| me), ..opinion }
         }
     }
     catches::<AsyncBully, Vain>(Protocol::AsyncBully, Property::Ale1);
@@ -164,8 +164,8 @@ fn ale2_notices_a_node_that_will_not_be_led() {
 fn omega_notices_a_follower_that_clings_to_a_dead_leader() {
     struct Clinging;
     impl Bug for Clinging {
-        fn shows(me: NodeId, view: View) -> View {
-            if me == NodeId(4) { View { leader: Some(NodeId(1)), ..view } } else { view }
+        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+            if me == NodeId(4) { Opinion { leader: Some(NodeId(1)), ..opinion } } else { opinion }
         }
     }
     catches::<AsyncBully, Clinging>(Protocol::AsyncBully, Property::Omega);

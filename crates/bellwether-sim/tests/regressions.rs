@@ -16,7 +16,7 @@ enum Must {
 
 const RUNS: &[(&str, &str, Must)] = &[
     (
-        "a repeated Subscribe was answered by a new life, and the end of the old one went unreported",
+        "a repeated Subscribe was answered by a new incarnation, and the end of the old one went unreported",
         r#"
 protocol = "bully-fd"
 nodes = 2
@@ -301,15 +301,15 @@ expect = {{ leader = {{ 2 = 2, 3 = 2 }}, holds = ["OMEGA"] }}
 "#,
         outages.join(", ")
     ));
-    let mut last_view = 0;
+    let mut last_opinion = 0;
     let listener = |event: &TraceEvent| {
-        if matches!(event.what, What::Node(Event::View(_))) {
-            last_view = event.at.as_micros();
+        if matches!(event.what, What::Node(Event::Opinion(_))) {
+            last_opinion = event.at.as_micros();
         }
     };
     let report = run::run_with(&scenario, Box::new(listener));
     assert!(report.passed(&scenario), "{report:?}");
-    assert!(last_view < 295_000_000, "the last change of mind was at {last_view} us");
+    assert!(last_opinion < 295_000_000, "the last change of mind was at {last_opinion} us");
 }
 
 /// One that stayed down was charged for the mistakes made about others: each time it took longer to pass it over.
@@ -333,7 +333,7 @@ event = [{{ at = "500ms", crash = [2] }}, {}]
     let (mut crashed, mut took) = (0, Vec::new());
     let listener = |event: &TraceEvent| match event.what {
         What::Crash if event.node == NodeId(1) => crashed = event.at.as_micros(),
-        What::Node(Event::View(view)) if view.leader == Some(NodeId(3)) => {
+        What::Node(Event::Opinion(opinion)) if opinion.leader == Some(NodeId(3)) => {
             took.push(event.at.as_micros() - crashed)
         }
         _ => {}
@@ -361,7 +361,7 @@ event = [{ at = "1s", pause = [2] }, { at = "2s", crash = [1] }, { at = "2050ms"
     );
 }
 
-/// A node that was paused before it had started, and then crashed, kept its mail for its next life.
+/// A node that was paused before it had started, and then crashed, kept its mail for its next incarnation.
 #[test]
 fn a_crash_before_the_start_loses_what_was_waiting() {
     let scenario = parse(

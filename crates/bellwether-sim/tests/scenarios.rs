@@ -98,9 +98,9 @@ fn a_thousand_nodes_survive_their_leader() {
     scenario.events.push(Planned { at: Time::ZERO + Span::secs(6), fault: crash });
     let mut world = run::world(&scenario, None);
     world.run_until(Time::ZERO + Span::millis(5_999));
-    assert!(world.views().all(|(_, view)| view.normal_leader() == Some(NodeId(1))));
+    assert!(world.opinions().all(|(_, opinion)| opinion.normal_leader() == Some(NodeId(1))));
     world.run_until(until);
-    assert!(world.views().skip(1).all(|(_, view)| view.normal_leader() == Some(NodeId(2))));
+    assert!(world.opinions().skip(1).all(|(_, opinion)| opinion.normal_leader() == Some(NodeId(2))));
     assert!(world.into_journal().verdicts(until).iter().all(|finding| finding.violation.is_none()));
 }
 

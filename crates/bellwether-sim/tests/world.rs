@@ -68,12 +68,12 @@ fn what_arrives_at_a_node_that_is_down_is_lost_and_its_own_messages_still_arrive
 #[test]
 fn a_crash_loses_memory_and_keeps_the_disk() {
     let trace = play("[[event]]\nat = \"500ms\"\ncrash = [1]\n[[event]]\nat = \"1s\"\nrecover = [1]\n");
-    let lives: Vec<_> = trace
+    let incarnations: Vec<_> = trace
         .iter()
         .filter(|event| event.node == NodeId(1) && event.what == What::Recover)
         .map(|event| event.incarnation)
         .collect();
-    assert_eq!(lives, [Incarnation(1), Incarnation(2)]);
+    assert_eq!(incarnations, [Incarnation(1), Incarnation(2)]);
 }
 
 #[test]

@@ -40,7 +40,7 @@ async fn cluster() -> Result<(), Box<dyn Error>> {
         println!("  {:>2}. {leader}, epoch {}: {}", change.no, change.epoch, change.cause);
     }
     for participant in members[2].participants() {
-        println!("  {:?} at {}: {:?}", participant.id, participant.address, participant.link);
+        println!("  {:?} at {}: {:?}", participant.id, participant.address, participant.connection);
     }
     assert_ne!(first, second);
     Ok(())

@@ -22,9 +22,9 @@ use bellwether::proto::election::{AnyElection, Choices, Protocol, Setup, Timing,
 use bellwether::proto::ident::{Incarnation, NodeId};
 use bellwether::proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether::proto::node::Node;
+use bellwether::proto::opinion::Opinion;
 use bellwether::proto::roster::{Priority, Roster};
 use bellwether::proto::time::{Span, Time};
-use bellwether::proto::view::View;
 use bellwether::proto::wire::{self, Channel, FRAME_MAX};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -61,11 +61,11 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Listens until all of these name one of them.
-fn agreement(told: &Receiver<(NodeId, View)>, nodes: &[NodeId]) -> Option<NodeId> {
+fn agreement(told: &Receiver<(NodeId, Opinion)>, nodes: &[NodeId]) -> Option<NodeId> {
     let (deadline, mut views) = (Instant::now() + PATIENCE, BTreeMap::new());
     loop {
-        let (node, view) = told.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?;
-        views.insert(node, view.normal_leader());
+        let (node, opinion) = told.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?;
+        views.insert(node, opinion.normal_leader());
         let leader = views.get(nodes.first()?).copied().flatten().filter(|leader| nodes.contains(leader));
         if leader.is_some() && nodes.iter().all(|node| views.get(node) == Some(&leader)) {
             return leader;
@@ -81,7 +81,7 @@ struct Host {
 }
 
 impl Host {
-    fn drive(&self, tell: &Sender<(NodeId, View)>) -> io::Result<()> {
+    fn drive(&self, tell: &Sender<(NodeId, Opinion)>) -> io::Result<()> {
         let (began, channel) = (Instant::now(), Channel::of_cluster("example"));
         let now = || Time::from_micros(began.elapsed().as_micros() as u64);
         let disk = env::temp_dir().join(format!("bellwether-udp-cluster-{}-{}", process::id(), self.id));
@@ -118,7 +118,7 @@ impl Host {
                             let _ = self.socket.send_to(&wire::encode(channel, &frame), address);
                         }
                     }
-                    Output::Event(Event::View(view)) => drop(tell.send((self.id, view))),
+                    Output::Event(Event::Opinion(opinion)) => drop(tell.send((self.id, opinion))),
                     // Of a bare node: there is no program that leads, and none that asks.
                     Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
                     Output::Event(_) => {}
@@ -143,7 +143,7 @@ impl Host {
         fs::remove_file(&disk)
     }
 
-    /// A node that restarts takes a later life than the one it finds on disk, and than any it had before it lost that disk:
+    /// A node that restarts takes a later incarnation than the one it finds on disk, and than any it had before it lost that disk:
     /// the clock sees to that.
     fn node(&self, last: Durable) -> Node<AnyElection> {
         let timing = Timing { delta: Span::millis(50), tau: Span::millis(50), step: Span::millis(50) };
@@ -152,7 +152,7 @@ impl Host {
             protocol: Protocol::Fjr,
             variant: Variant::Repaired,
             roster: Roster::new(self.id, [self.id], Priority::LowestId),
-            incarnation: last.incarnation.next().expect("lives are not used up").max(seconds),
+            incarnation: last.incarnation.next().expect("incarnations are not used up").max(seconds),
             count: last.count,
             t: 0, // `fjr` does not ask how many may crash.
             timing,

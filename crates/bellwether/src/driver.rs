@@ -47,7 +47,7 @@ pub(crate) struct Driver {
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) outbox: Outbox<AnyMsg>,
     /// With whom frames can be exchanged.
-    pub(crate) linked: BTreeSet<NodeId>,
+    pub(crate) connected: BTreeSet<NodeId>,
     pub(crate) replies: Replies,
     pub(crate) planning: Planning,
     /// What the member's service was begun for, while it lasts.
@@ -156,14 +156,14 @@ impl Driver {
                 }
                 self.step(Input::Frame(frame)).await
             }
-            NetEvent::Linked { peer, incarnation, .. } => {
-                self.linked.insert(peer);
-                self.step(Input::Linked { peer, incarnation }).await
+            NetEvent::Connected { peer, incarnation, .. } => {
+                self.connected.insert(peer);
+                self.step(Input::Connected { peer, incarnation }).await
             }
             NetEvent::Ended { peer, incarnation, how } => {
-                self.linked.remove(&peer);
+                self.connected.remove(&peer);
                 match how {
-                    End::Goodbye => self.step(Input::Unlinked { peer }).await,
+                    End::Goodbye => self.step(Input::Disconnected { peer }).await,
                     End::Broken => self.step(Input::Gone { peer, incarnation }).await,
                 }
             }
@@ -175,7 +175,7 @@ impl Driver {
 
     /// One that was here first stays. One that has just come, and is refused, is the second.
     fn on_id_in_use(&self, by: NodeId, at: &str) -> Result<(), Ended> {
-        if !self.linked.is_empty() {
+        if !self.connected.is_empty() {
             return Ok(());
         }
         Err(Ended::IdInUse { id: self.shared.id, at: at.to_owned(), says: by })
@@ -248,7 +248,7 @@ impl Driver {
         if let Some(recorder) = &mut self.recorder {
             let at = self.clock.wall_micros(self.clock.now());
             recorder.sent(at, frame, to);
-            if !self.linked.contains(&to) {
+            if !self.connected.contains(&to) {
                 recorder.lost(at, frame, to);
             }
         }
@@ -258,9 +258,9 @@ impl Driver {
 
     fn broadcast(&mut self, frame: &Frame<AnyMsg>) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.broadcast(self.clock.wall_micros(self.clock.now()), frame, &self.linked);
+            recorder.broadcast(self.clock.wall_micros(self.clock.now()), frame, &self.connected);
         }
-        self.count(frame, self.linked.len() as u64);
+        self.count(frame, self.connected.len() as u64);
         self.shared.transport.broadcast(wire::encode(self.channel, frame).into());
     }
 
@@ -268,7 +268,7 @@ impl Driver {
         let mut known = self.shared.known();
         match frame.body.kind().layer() {
             Layer::Protocol => known.counters.sent_protocol += copies,
-            Layer::Detector => known.counters.sent_detector += copies,
+            Layer::Overhead => known.counters.sent_detector += copies,
         }
     }
 
@@ -276,15 +276,15 @@ impl Driver {
         // All that a node shows in a step it shows at once, whatever the disk does in between.
         self.record_at(now, What::Node(event));
         match event {
-            Event::View(view) => {
-                self.shared.known().view = view;
+            Event::Opinion(opinion) => {
+                self.shared.known().opinion = opinion;
             }
             Event::Link(turn) => {
-                let linked = &mut self.shared.known().linked;
+                let links_up = &mut self.shared.known().links_up;
                 if turn.is_up() {
-                    linked.insert(turn.peer)
+                    links_up.insert(turn.peer)
                 } else {
-                    linked.remove(&turn.peer)
+                    links_up.remove(&turn.peer)
                 };
             }
             Event::Group(GroupEvent::Recorded { group, .. }) => self.on_recorded(group),
@@ -297,8 +297,8 @@ impl Driver {
                 tracing::debug!(%from, why = why.name(), "a frame was refused");
             }
             Event::Reborn(incarnation) => {
-                self.shared.known().linked.clear();
-                tracing::info!(%incarnation, "this node begins a new life");
+                self.shared.known().links_up.clear();
+                tracing::info!(%incarnation, "this node begins a new incarnation");
             }
             _ => {}
         }
@@ -325,19 +325,19 @@ impl Driver {
 
     /// The group that the node works in, who leads it, and which task that gave.
     fn served_by(&self) -> Option<(GroupId, NodeId, ElectionId)> {
-        let view = self.node.view();
-        Some((view.group?, view.normal_leader()?, self.node.task_in_place()?.made_by()))
+        let opinion = self.node.opinion();
+        Some((opinion.group?, opinion.normal_leader()?, self.node.task_in_place()?.made_by()))
     }
 
     fn service(&self) -> Option<Service> {
         let ((group, leader, _), task) = (self.served_by()?, self.node.task_in_place()?);
-        let members = self.node.history()?.record(group)?.members.clone();
+        let members = self.node.lineage()?.record(group)?.members.clone();
         Some(Service { group, leader, members, task: task.content().into() })
     }
 
     /// Groups merge and part; each is worth a line, and whoever asks is told of all that are known.
     fn on_recorded(&self, group: GroupId) {
-        let Some(groups) = self.node.history() else { return };
+        let Some(groups) = self.node.lineage() else { return };
         if let Some(record) = groups.record(group) {
             let members: Vec<u32> = record.members.iter().map(|member| member.0).collect();
             tracing::info!(%group, ?members, "the group of node {} is in place", record.coordinator);

@@ -39,9 +39,9 @@ pub enum JoinError {
     /// The disk cannot be used, or another process uses the directory.
     #[error(transparent)]
     Disk(StateError),
-    /// The state file says that this member has no life left.
+    /// The state file says that this member has no incarnation left.
     #[error("the state file holds the last possible incarnation; it cannot be right: delete it to join anew")]
-    LivesUsedUp,
+    IncarnationsUsedUp,
     /// The certificate cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -93,7 +93,7 @@ impl JoinError {
             Self::NeedsList { .. }
             | Self::TooMany { .. }
             | Self::State(_)
-            | Self::LivesUsedUp
+            | Self::IncarnationsUsedUp
             | Self::Tls(_) => true,
             Self::Disk(_) | Self::Address { .. } | Self::Randomness | Self::Trace { .. } => false,
         }

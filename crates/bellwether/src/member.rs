@@ -111,8 +111,8 @@ impl Member {
     }
 
     /// The groups that this member's group came from, and it itself, as far as they are remembered: see
-    /// [`group::History`]. Empty if the algorithm does not reorganize groups.
-    pub fn groups(&self) -> group::History {
+    /// [`group::Lineage`]. Empty if the algorithm does not reorganize groups.
+    pub fn groups(&self) -> group::Lineage {
         self.shared.known().groups.clone()
     }
 

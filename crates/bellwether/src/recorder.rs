@@ -52,8 +52,8 @@ impl Recorder {
         self.event(at, frame.incarnation, What::Drop(msg(frame, to), DropReason::Lost));
     }
 
-    pub(crate) fn broadcast(&mut self, at: Time, frame: &Frame<AnyMsg>, linked: &BTreeSet<NodeId>) {
-        linked.iter().for_each(|to| self.sent(at, frame, *to));
+    pub(crate) fn broadcast(&mut self, at: Time, frame: &Frame<AnyMsg>, connected: &BTreeSet<NodeId>) {
+        connected.iter().for_each(|to| self.sent(at, frame, *to));
     }
 
     /// When it was sent is in its sender's trace.

@@ -8,7 +8,7 @@ use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
-use bellwether_proto::view::View;
+use bellwether_proto::opinion::Opinion;
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -42,15 +42,15 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) incarnation: Incarnation,
-    pub(crate) view: View,
+    pub(crate) opinion: Opinion,
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
     /// The peers to which the consistent link is up.
-    pub(crate) linked: BTreeSet<NodeId>,
+    pub(crate) links_up: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
     pub(crate) history: History,
     /// The lineage of groups, if the algorithm forms any.
-    pub(crate) groups: group::History,
+    pub(crate) groups: group::Lineage,
 }
 
 impl Shared {
@@ -74,13 +74,13 @@ impl Shared {
             changed: watch::Sender::new(history.last_no()),
             known: Mutex::new(Known {
                 incarnation,
-                view: View::DOWN,
+                opinion: Opinion::DOWN,
                 leader: None,
                 aside: false,
-                linked: BTreeSet::new(),
+                links_up: BTreeSet::new(),
                 counters: Counters::default(),
                 history,
-                groups: group::History::default(),
+                groups: group::Lineage::default(),
             }),
         }
     }
@@ -117,9 +117,9 @@ impl Shared {
                 Some(_) => Standing::Following,
             },
             leader: known.leader,
-            view: known.view,
-            group: known.view.group.and_then(|group| known.groups.record(group)).cloned(),
-            reach: self.size.map(|of| Reach { members: known.linked.len() + 1, of }),
+            opinion: known.opinion,
+            group: known.opinion.group.and_then(|group| known.groups.record(group)).cloned(),
+            reach: self.size.map(|of| Reach { members: known.links_up.len() + 1, of }),
             up_since: self.up_since,
         }
     }

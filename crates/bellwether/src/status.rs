@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use bellwether_proto::election::Protocol;
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::{Incarnation, NodeId};
-use bellwether_proto::view::View;
+use bellwether_proto::opinion::Opinion;
 
 pub use bellwether_proto::leadership::Cause;
 
@@ -27,7 +27,7 @@ pub struct Status {
     /// The settled leader; `None` while there is none.
     pub leader: Option<Leader>,
     /// The opinion of its election, settled or not.
-    pub view: View,
+    pub opinion: Opinion,
     /// The group that the member is in, with its members and parents; `None` while it is in none, or if the algorithm
     /// does not reorganize groups.
     pub group: Option<Record>,
@@ -105,7 +105,7 @@ pub struct Participant {
     /// Its address, as it was given.
     pub address: String,
     /// The state of the connection to it.
-    pub link: Link,
+    pub connection: Connection,
     /// Its present incarnation, if it is known.
     pub incarnation: Option<Incarnation>,
     /// How long ago its last frame came.
@@ -116,7 +116,7 @@ pub struct Participant {
 
 /// The state of the connection to another member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Link {
+pub enum Connection {
     /// Connected to that address.
     Connected(SocketAddr),
     /// Not connected, with the reason why the last attempt failed.

@@ -47,8 +47,8 @@ pub(crate) enum StoreError {
     #[error("the state file {} {fault}; {}", path.display(), fault.remedy())]
     Unusable { path: PathBuf, fault: Fault },
     /// The new state could not be put in the place of the old.
-    #[error("cannot {step} {}: {source}; {}", path.display(), step.left_behind())]
-    Write { path: PathBuf, step: Step, source: io::Error },
+    #[error("cannot {stage} {}: {source}; {}", path.display(), stage.left_behind())]
+    Write { path: PathBuf, stage: Stage, source: io::Error },
 }
 
 /// What is wrong with a state file.
@@ -105,7 +105,7 @@ impl Fault {
 
 /// A step of replacing the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Stage {
     /// Writing the new state beside the old.
     Write,
     /// Putting it in the old one's place.
@@ -114,7 +114,7 @@ pub(crate) enum Step {
     Settle,
 }
 
-impl std::fmt::Display for Step {
+impl std::fmt::Display for Stage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Write => "write the new state of",
@@ -124,7 +124,7 @@ impl std::fmt::Display for Step {
     }
 }
 
-impl Step {
+impl Stage {
     fn left_behind(self) -> &'static str {
         match self {
             Self::Write | Self::Replace => "the old state is still there",
@@ -154,19 +154,19 @@ impl Store {
     /// If the disk does not take it; the error says which state is there now.
     pub(crate) fn write(&self, kept: &Durable) -> Result<(), StoreError> {
         let (path, new) = (self.path(), self.dir.join("state.new"));
-        let failed = |step| {
+        let failed = |stage| {
             let path = path.clone();
-            move |source| StoreError::Write { path, step, source }
+            move |source| StoreError::Write { path, stage, source }
         };
         let replaced = write_whole(&new, &format::encode(&self.owner, kept))
-            .map_err(failed(Step::Write))
-            .and_then(|()| fs::rename(&new, &path).map_err(failed(Step::Replace)));
+            .map_err(failed(Stage::Write))
+            .and_then(|()| fs::rename(&new, &path).map_err(failed(Stage::Replace)));
         if replaced.is_err() {
             // The next write overwrites it in any case; this gives a full disk its bytes back.
             let _ = fs::remove_file(&new);
         }
         replaced?;
-        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed(Step::Settle))
+        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed(Stage::Settle))
     }
 
     fn read(&self) -> Result<Option<Durable>, StoreError> {

@@ -83,7 +83,7 @@ pub(crate) enum NetEvent {
     /// A frame. Its sender has proved that it is the member in `from`.
     Frame(Frame<AnyMsg>),
     /// Both directions are up.
-    Linked {
+    Connected {
         /// The peer.
         peer: NodeId,
         /// Its incarnation.

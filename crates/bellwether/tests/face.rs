@@ -74,7 +74,7 @@ async fn a_request_is_refused_for_a_reason_that_can_be_matched() {
     let why = member.transfer(absent).await.unwrap_err();
     assert!(matches!(
         why,
-        Refused::Cannot(tenure::Refused::HandOver { to, why: Reluctance::NotLinked }) if to == absent
+        Refused::Cannot(tenure::Refused::HandOver { to, why: Reluctance::NotConnected }) if to == absent
     ));
     let why = member.stand().await.unwrap_err();
     assert!(matches!(why, Refused::Cannot(tenure::Refused::NotAside { me: NodeId(1) })), "{why}");

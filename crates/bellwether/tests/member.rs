@@ -11,7 +11,7 @@ use std::time::Duration;
 use bellwether::member::Hold;
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure::Refused::{HandOver, Leaving, NoSuccessor};
-use bellwether::status::Link;
+use bellwether::status::Connection;
 use bellwether::{Leadership, Member, Protocol, Refused};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -117,7 +117,7 @@ async fn a_transfer_whose_target_has_gone_meanwhile_is_refused_and_leadership_st
         while leader
             .participants()
             .iter()
-            .any(|peer| peer.id == Some(target) && matches!(peer.link, Link::Connected(_)))
+            .any(|peer| peer.id == Some(target) && matches!(peer.connection, Connection::Connected(_)))
         {
             tokio::task::yield_now().await;
         }
@@ -127,7 +127,7 @@ async fn a_transfer_whose_target_has_gone_meanwhile_is_refused_and_leadership_st
     drop(guard);
     let refused = soon("it is refused", transfer).await.unwrap().unwrap_err();
     let gone =
-        matches!(refused, Refused::Cannot(HandOver { to, why: Reluctance::NotLinked }) if to == target);
+        matches!(refused, Refused::Cannot(HandOver { to, why: Reluctance::NotConnected }) if to == target);
     assert!(gone, "{refused}");
     let again = soon("it leads on", leader.campaign()).await.unwrap();
     assert_eq!(again.epoch(), epoch, "nothing has changed");

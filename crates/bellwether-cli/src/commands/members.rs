@@ -14,7 +14,7 @@ const COLUMNS: [Column; 6] = [
     Column::Number("id"),
     Column::Whole("address"),
     Column::Text("link"),
-    Column::Number("life"),
+    Column::Number("incarnation"),
     Column::Number("heard"),
     Column::Whole(""),
 ];
@@ -53,7 +53,7 @@ fn cells(member: &Member) -> Vec<String> {
         or_dash(member.id.map(|id| id.to_string())),
         member.address.clone(),
         link,
-        or_dash(member.incarnation.map(|life| life.to_string())),
+        or_dash(member.incarnation.map(|incarnation| incarnation.to_string())),
         or_dash(member.heard_us.map(|us| format!("{} ago", rough(Duration::from_micros(us))))),
         mark.to_owned(),
     ]

@@ -26,10 +26,10 @@ fn ask(args: &StatusArgs, out: &Printer) -> Result<(), Failure> {
 }
 
 fn print(status: &Answer, out: &Printer) {
-    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<10}"), text));
+    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<13}"), text));
     let up = rough(words::since(status.up_since_us));
     entry("node", &format!("{}, up {up}", status.node));
-    entry("life", &status.incarnation.to_string());
+    entry("incarnation", &status.incarnation.to_string());
     entry("cluster", &status.cluster);
     entry("protocol", &status.protocol);
     entry("mode", &status.mode);
@@ -53,7 +53,7 @@ fn print(status: &Answer, out: &Printer) {
 /// Its standing. If the member is in no view, also what it waits for.
 fn standing(status: &Answer) -> String {
     let standing = status.standing.name();
-    match status.view.status.as_str() {
+    match status.opinion.status.as_str() {
         "dead" => format!("{standing} (dead: it is in no view, and waits to be admitted to one)"),
         _ => standing.to_owned(),
     }
@@ -81,10 +81,10 @@ mod tests {
 
     use super::*;
 
-    fn answer(view: &str, standing: &str, leader: Option<u32>, reach: &Value) -> Answer {
+    fn answer(status: &str, standing: &str, leader: Option<u32>, reach: &Value) -> Answer {
         let answer = json!({
             "cluster": "demo", "node": 4, "incarnation": 7, "protocol": "fb-omega", "mode": "majority", "guarantee": "",
-            "standing": standing, "up_since_us": 0, "view": {"status": view}, "leader": leader, "reach": reach,
+            "standing": standing, "up_since_us": 0, "view": {"status": status}, "leader": leader, "reach": reach,
         });
         understand(answer).unwrap()
     }

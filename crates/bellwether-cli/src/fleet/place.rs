@@ -100,10 +100,10 @@ fn running(root: &Path) -> Vec<(PathBuf, UnixStream)> {
 fn remove_leftovers(root: &Path) {
     for run in runs(root) {
         let pid = run.file_name().and_then(|name| name.to_str()?.parse().ok());
-        let lives = |pid| {
+        let is_alive = |pid| {
             pid != std::process::id().cast_signed() && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
         };
-        if pid.is_some_and(|pid| !lives(pid)) {
+        if pid.is_some_and(|pid| !is_alive(pid)) {
             let _ = fs::remove_dir_all(&run);
         }
     }

@@ -11,7 +11,7 @@ fn an_agent_says_what_may_be_relied_on_and_leaves_when_asked() {
     let (code, log) = cluster.end(1);
     assert_eq!(code, Some(0), "{log}");
     for words in [
-        "node      1, life ",
+        "node      1, incarnation ",
         "cluster   test",
         "mode      any-survivor. Every set of members",
         "node 1 leads",

@@ -60,8 +60,8 @@ fn a_node_that_lost_its_disk_rejoins_by_the_clock_and_ousts_nobody() {
     let before = seconds();
     cluster.start_node(down);
     assert_eq!(cluster.wait_for_agreement(), agreed);
-    let life = cluster.get(down, "/v1/status").json()["incarnation"].as_u64().unwrap();
-    assert!((before..=seconds()).contains(&life), "{before}, {life}");
+    let incarnation = cluster.get(down, "/v1/status").json()["incarnation"].as_u64().unwrap();
+    assert!((before..=seconds()).contains(&incarnation), "{before}, {incarnation}");
     assert!(cluster.state_file(down).exists());
 }
 

@@ -142,9 +142,9 @@ fn two_views_with_one_number_are_found_out() {
     cluster.wait_for_view(&[1, 2, 3, 4, 5]);
     let records = assert_kept(&cluster, &VIEWS_KEPT);
     let view = records.events(3, "state").pop().expect("it is in a view");
-    let (at, life, group) = (&view["t_us"], &view["inc"], &view["post"]["group"]);
+    let (at, incarnation, group) = (&view["t_us"], &view["inc"], &view["post"]["group"]);
     let other = json!({"status": "normal", "leader": 3, "group": group});
-    let lie = json!({"v": 1, "t_us": at.as_u64().unwrap() + 1, "node": 3, "inc": life, "ev": "state", "post": other});
+    let lie = json!({"v": 1, "t_us": at.as_u64().unwrap() + 1, "node": 3, "inc": incarnation, "ev": "state", "post": other});
     add_line(&records.trace(3), &lie.to_string());
     let judgement = records.check();
     assert_eq!(

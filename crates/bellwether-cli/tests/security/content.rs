@@ -30,7 +30,7 @@ fn records_that_are_none_end_the_connection() {
         refused += 1;
     }
     for bytes in [
-        records::hello(siege.other, life(), 7),
+        records::hello(siege.other, incarnation(), 7),
         records::record(&[]),
         records::record(&random.bytes(RECORD_MAX as usize)),
         (RECORD_MAX + 1).to_le_bytes().to_vec(),
@@ -50,14 +50,14 @@ fn greetings_that_are_none_are_refused() {
     let siege = Siege::without_one();
     let (before, mut random) = (siege.refused(), Random(2));
     let member = stranger::member(siege.cluster.authority(), siege.other);
-    let good = records::hello(siege.other, life(), 7);
+    let good = records::hello(siege.other, incarnation(), 7);
     let mut greetings = vec![
         records::pong(1),
         records::record(&[]),
         (CONTROL_MAX + 1).to_le_bytes().to_vec(),
         u32::MAX.to_le_bytes().to_vec(),
         vec![0xff; MILLIONS],
-        // A life beyond all lives.
+        // An incarnation beyond all incarnations.
         records::hello(siege.other, u64::MAX, 7),
     ];
     greetings.extend((0..20).map(|_| records::record(&random.bytes(40))));
@@ -101,7 +101,7 @@ fn frames_that_were_tampered_with_end_the_connection() {
     comes_back(siege);
 }
 
-/// As fast as it can, in the name of a life that the real member has yet to reach.
+/// As fast as it can, in the name of an incarnation that the real member has yet to reach.
 #[test]
 fn a_flood_of_what_is_allowed_drowns_nobody() {
     let siege = Siege::without_one();
@@ -129,7 +129,7 @@ fn say(siege: &Siege, bytes: &[u8]) {
 }
 
 fn welcomed(siege: &Siege) -> Stranger {
-    Stranger::welcomed(siege.target(), siege.cluster.authority(), siege.other, life())
+    Stranger::welcomed(siege.target(), siege.cluster.authority(), siege.other, incarnation())
 }
 
 /// The member itself comes back, whatever was said in its name.
@@ -144,8 +144,8 @@ fn comes_back(mut siege: Siege) {
     siege.is_unmoved();
 }
 
-/// A life that the member has yet to reach.
-fn life() -> u64 {
+/// An incarnation that the member has yet to reach.
+fn incarnation() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs() + 1000
 }
 
@@ -158,7 +158,7 @@ fn encoded(frame: &Frame<AnyMsg>) -> Vec<u8> {
 }
 
 fn of(id: u32, body: Body<AnyMsg>) -> Frame<AnyMsg> {
-    Frame { from: NodeId(id), incarnation: Incarnation(life()), seq: 1, rides: None, body }
+    Frame { from: NodeId(id), incarnation: Incarnation(incarnation()), seq: 1, rides: None, body }
 }
 
 /// Frames of every layer.
@@ -171,7 +171,7 @@ fn frames(id: u32) -> Vec<Frame<AnyMsg>> {
         Body::Leadership(LeadershipMsg::Claim { round: 1 }),
         Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 1000 }),
         Body::Leadership(LeadershipMsg::HandOver { to: NodeId(id) }),
-        Body::Link(LinkMsg::Outlived { known: Incarnation(life()) }),
+        Body::Link(LinkMsg::Outlived { known: Incarnation(incarnation()) }),
     ];
     bodies.into_iter().map(|body| of(id, body)).collect()
 }

@@ -19,7 +19,7 @@ pub(crate) const DUPLICATE: u8 = 6;
 pub(crate) const CERTIFICATE: u8 = 3;
 pub(crate) const IN_USE: u8 = 5;
 
-/// "I am that node, in that life; this is my process."
+/// "I am that node, in that incarnation; this is my process."
 pub(crate) fn hello(id: u32, incarnation: u64, instance: u64) -> Vec<u8> {
     const VERSION: u8 = 1;
     let mut body = vec![HELLO, VERSION];
@@ -29,7 +29,7 @@ pub(crate) fn hello(id: u32, incarnation: u64, instance: u64) -> Vec<u8> {
     record(&body)
 }
 
-/// "You are welcome. I am that node, in that life; this is my process."
+/// "You are welcome. I am that node, in that incarnation; this is my process."
 pub(crate) fn welcome(id: u32, incarnation: u64, instance: u64) -> Vec<u8> {
     let mut body = vec![WELCOME];
     [u64::from(id), incarnation, instance].into_iter().for_each(|number| varint(number, &mut body));

@@ -99,7 +99,7 @@ mod tests {
         delta: Span::millis(5),
         step: Span::millis(7),
         reporters: 1,
-        reports_new_lives: true,
+        reports_new_incarnations: true,
     };
 
     fn after_gaps(gaps_ms: &[u64]) -> Learned {

@@ -87,7 +87,13 @@ impl Cooperative {
         false
     }
 
-    pub(super) fn handle(&mut self, rank: usize, life: Incarnation, msg: DetectorMsg, scope: &mut Scope<'_>) {
+    pub(super) fn handle(
+        &mut self,
+        rank: usize,
+        incarnation: Incarnation,
+        msg: DetectorMsg,
+        scope: &mut Scope<'_>,
+    ) {
         match msg {
             DetectorMsg::Poll { no, poll, suspect } => self.polled(rank, no, poll, suspect, scope),
             DetectorMsg::Vote { no, poll, suspect, unreachable } => {
@@ -106,9 +112,9 @@ impl Cooperative {
                 if scope.watches.is_current(rank, no) {
                     self.polls[rank] = None;
                 }
-                self.heartbeat.handle(rank, life, msg, scope);
+                self.heartbeat.handle(rank, incarnation, msg, scope);
             }
-            _ => self.heartbeat.handle(rank, life, msg, scope),
+            _ => self.heartbeat.handle(rank, incarnation, msg, scope),
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Heartbeat {
 #[derive(Clone, Copy, Debug, Default)]
 struct Subscription {
     /// The subscriber's incarnation, and its watch.
-    life: Incarnation,
+    incarnation: Incarnation,
     no: WatchNo,
     period: Span,
 }
@@ -88,7 +88,7 @@ impl Heartbeat {
         true
     }
 
-    fn beat_arrived(&mut self, rank: usize, life: Incarnation, no: WatchNo, scope: &mut Scope<'_>) {
+    fn beat_arrived(&mut self, rank: usize, incarnation: Incarnation, no: WatchNo, scope: &mut Scope<'_>) {
         let current = scope.watches.is_current(rank, no);
         if let Some(learned) = self.learned.get_mut(rank) {
             match current {
@@ -98,7 +98,7 @@ impl Heartbeat {
         }
         if current {
             let deadline = scope.now + self.patience(rank, scope.config);
-            scope.watches.confirm(rank, life, deadline);
+            scope.watches.confirm(rank, incarnation, deadline);
         } else if !scope.watches.is_armed(rank) {
             // The Unsubscribe was lost, or the peer outlived a report of its death.
             scope.send(rank, DetectorMsg::Unsubscribe { no });
@@ -137,19 +137,19 @@ impl Heartbeat {
     fn subscribed(
         &mut self,
         rank: usize,
-        life: Incarnation,
+        incarnation: Incarnation,
         no: WatchNo,
         period: Span,
         scope: &mut Scope<'_>,
     ) {
         let current = self.subscriptions[rank];
-        if (life, no) < (current.life, current.no) {
+        if (incarnation, no) < (current.incarnation, current.no) {
             // Overtaken by a later one. Beats for the older watch would leave the present one in silence.
             return;
         }
         // Nobody gets beats more often than this node's own detector would want them.
         let period = period.max(scope.config.period);
-        self.subscriptions[rank] = Subscription { life, no, period };
+        self.subscriptions[rank] = Subscription { incarnation, no, period };
         self.beats.set(rank, scope.now + period);
         if !scope.dead_to[rank] {
             scope.send(rank, DetectorMsg::Beat { no });
@@ -158,10 +158,16 @@ impl Heartbeat {
 
     // Both.
 
-    pub(super) fn handle(&mut self, rank: usize, life: Incarnation, msg: DetectorMsg, scope: &mut Scope<'_>) {
+    pub(super) fn handle(
+        &mut self,
+        rank: usize,
+        incarnation: Incarnation,
+        msg: DetectorMsg,
+        scope: &mut Scope<'_>,
+    ) {
         match msg {
-            DetectorMsg::Beat { no } => self.beat_arrived(rank, life, no, scope),
-            DetectorMsg::Subscribe { no, period } => self.subscribed(rank, life, no, period, scope),
+            DetectorMsg::Beat { no } => self.beat_arrived(rank, incarnation, no, scope),
+            DetectorMsg::Subscribe { no, period } => self.subscribed(rank, incarnation, no, period, scope),
             DetectorMsg::Unsubscribe { no } if self.subscriptions[rank].no == no => {
                 self.beats.clear(rank);
             }
@@ -194,7 +200,7 @@ impl Heartbeat {
 
     pub(super) fn canonical(&self, now: Time, roster: &Roster, form: &mut Form) {
         for (rank, subscription) in self.subscriptions.iter().enumerate() {
-            form.incarnation(roster.at(rank), subscription.life);
+            form.incarnation(roster.at(rank), subscription.incarnation);
             form.watch(roster.at(rank), roster.me(), subscription.no);
             form.number(subscription.period.as_micros());
             form.deadline(now, self.beats.get(rank));

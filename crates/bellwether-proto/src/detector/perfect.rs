@@ -44,7 +44,7 @@ impl Perfect {
         }
         let deadline = match alive {
             false => now + config.period,
-            true if config.reports_new_lives => now,
+            true if config.reports_new_incarnations => now,
             true => Time::NEVER,
         };
         watches.set_deadline(rank, deadline);

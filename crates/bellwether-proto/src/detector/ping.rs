@@ -56,13 +56,19 @@ impl Ping {
         true
     }
 
-    pub(super) fn handle(&self, rank: usize, life: Incarnation, msg: DetectorMsg, scope: &mut Scope<'_>) {
+    pub(super) fn handle(
+        &self,
+        rank: usize,
+        incarnation: Incarnation,
+        msg: DetectorMsg,
+        scope: &mut Scope<'_>,
+    ) {
         match msg {
             DetectorMsg::Ping { no, n } if !scope.dead_to[rank] => {
                 scope.send(rank, DetectorMsg::Pong { no, n })
             }
             DetectorMsg::Pong { no, n } if scope.watches.is_current(rank, no) && n == self.asked[rank] => {
-                scope.watches.confirm(rank, life, Time::NEVER);
+                scope.watches.confirm(rank, incarnation, Time::NEVER);
             }
             _ => {}
         }

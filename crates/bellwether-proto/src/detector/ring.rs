@@ -31,7 +31,7 @@ pub(super) fn latency(config: &DetectorConfig, nodes: usize) -> Span {
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     /// This node's incarnation, which its tokens carry: a restarted origin counts its rounds from one again.
-    life: Incarnation,
+    incarnation: Incarnation,
     /// By rank: whether that node is left out of the ring.
     suspected: Vec<bool>,
     /// By rank of the origin: the latest round seen of its tokens; for this node, the latest that came back.
@@ -56,10 +56,10 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub(super) fn new(config: &DetectorConfig, roster: &Roster, life: Incarnation, now: Time) -> Self {
+    pub(super) fn new(config: &DetectorConfig, roster: &Roster, incarnation: Incarnation, now: Time) -> Self {
         let size = roster.size();
         Self {
-            life,
+            incarnation,
             suspected: vec![false; size],
             seen: vec![(Incarnation::default(), 0); size],
             stamps: Vec::new(),
@@ -96,7 +96,13 @@ impl Ring {
         self.suspected[rank] = false;
     }
 
-    pub(super) fn handle(&mut self, rank: usize, life: Incarnation, msg: DetectorMsg, scope: &mut Scope<'_>) {
+    pub(super) fn handle(
+        &mut self,
+        rank: usize,
+        incarnation: Incarnation,
+        msg: DetectorMsg,
+        scope: &mut Scope<'_>,
+    ) {
         match msg {
             DetectorMsg::Token(token) => {
                 if let Some(origin) = scope.roster.rank(token.origin) {
@@ -106,7 +112,7 @@ impl Ring {
             DetectorMsg::Ping { no, n } if !scope.dead_to[rank] => {
                 scope.send(rank, DetectorMsg::Pong { no, n })
             }
-            DetectorMsg::Pong { no, n } => self.pong(rank, life, no, n, scope),
+            DetectorMsg::Pong { no, n } => self.pong(rank, incarnation, no, n, scope),
             _ => {}
         }
     }
@@ -146,7 +152,7 @@ impl Ring {
         scope.send(rank, DetectorMsg::Ping { no, n: self.n });
     }
 
-    fn pong(&mut self, rank: usize, life: Incarnation, no: WatchNo, n: u64, scope: &mut Scope<'_>) {
+    fn pong(&mut self, rank: usize, incarnation: Incarnation, no: WatchNo, n: u64, scope: &mut Scope<'_>) {
         if n != self.asked[rank] {
             return;
         }
@@ -154,7 +160,7 @@ impl Ring {
             answered[rank] = true;
         }
         if scope.watches.is_current(rank, no) {
-            scope.watches.confirm(rank, life, Time::NEVER);
+            scope.watches.confirm(rank, incarnation, Time::NEVER);
         }
     }
 
@@ -173,7 +179,7 @@ impl Ring {
             self.list_of = me;
         }
         self.stamp(self.round, scope);
-        let sent = self.pass_on(me, self.life, self.round, scope);
+        let sent = self.pass_on(me, self.incarnation, self.round, scope);
         // A round that is still on its way must not be given more time because the next is sent.
         if sent && self.overdue == Time::NEVER {
             self.overdue = scope.now + trip(scope);
@@ -212,11 +218,11 @@ impl Ring {
 
     fn token_came_back(&mut self, token: Token, scope: &mut Scope<'_>) {
         let me = scope.roster.my_rank();
-        let is_news = token.incarnation == self.life && token.round > self.seen[me].1;
+        let is_news = token.incarnation == self.incarnation && token.round > self.seen[me].1;
         if !is_news || token.round > self.round || token.stamps.len() > scope.roster.size() {
             return;
         }
-        self.seen[me] = (self.life, token.round);
+        self.seen[me] = (self.incarnation, token.round);
         // With a period shorter than a trip, later rounds may still be on their way.
         self.overdue = if token.round == self.round { Time::NEVER } else { scope.now + trip(scope) };
         self.take_attendance(token, me, scope);

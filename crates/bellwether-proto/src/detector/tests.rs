@@ -212,10 +212,10 @@ fn stop_silences() {
 
 /// E-ST5.
 #[test]
-fn a_new_life_is_reported_once_and_only_by_the_repaired_detector() {
+fn a_new_incarnation_is_reported_once_and_only_by_the_repaired_detector() {
     for kind in DetectorKind::ALL {
         for repaired in [true, false] {
-            let config = DetectorConfig { reports_new_lives: repaired, ..config(kind) };
+            let config = DetectorConfig { reports_new_incarnations: repaired, ..config(kind) };
             let mut world = World::new(config, 3, 1);
             world.start(0, 2);
             world.run_until(ms(305));
@@ -233,7 +233,7 @@ fn a_new_life_is_reported_once_and_only_by_the_repaired_detector() {
 }
 
 #[test]
-fn a_life_that_began_before_the_watch_heard_of_it_is_not_news() {
+fn an_incarnation_that_began_before_the_watch_heard_of_it_is_not_news() {
     for kind in DetectorKind::ALL {
         let mut world = World::new(config(kind), 3, 1);
         world.run_until(ms(100));

@@ -22,7 +22,7 @@ struct Watch {
     state: State,
     no: WatchNo,
     /// The peer's incarnation as of its first sign of life for this watch.
-    life: Option<Incarnation>,
+    incarnation: Option<Incarnation>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +33,9 @@ enum State {
 }
 
 impl Watches {
-    pub(super) fn new(size: usize, life: Incarnation) -> Self {
-        let before_first = WatchNo(life.0.wrapping_sub(1) << 32);
-        let idle = Watch { state: State::Idle, no: before_first, life: None };
+    pub(super) fn new(size: usize, incarnation: Incarnation) -> Self {
+        let before_first = WatchNo(incarnation.0.wrapping_sub(1) << 32);
+        let idle = Watch { state: State::Idle, no: before_first, incarnation: None };
         Self { table: vec![idle; size], deadlines: Deadlines::new(size) }
     }
 
@@ -43,14 +43,14 @@ impl Watches {
     pub(super) fn arm(&mut self, rank: usize, deadline: Time) -> WatchNo {
         let watch = &mut self.table[rank];
         let no = WatchNo(watch.no.0.wrapping_add(1));
-        *watch = Watch { state: State::Armed, no, life: None };
+        *watch = Watch { state: State::Armed, no, incarnation: None };
         self.deadlines.set(rank, deadline);
         no
     }
 
     /// A sign of life for the current watch: the peer may be silent until `deadline`.
-    pub(super) fn confirm(&mut self, rank: usize, life: Incarnation, deadline: Time) {
-        self.table[rank].life.get_or_insert(life);
+    pub(super) fn confirm(&mut self, rank: usize, incarnation: Incarnation, deadline: Time) {
+        self.table[rank].incarnation.get_or_insert(incarnation);
         self.set_deadline(rank, deadline);
     }
 
@@ -69,9 +69,10 @@ impl Watches {
     }
 
     /// As [`Watches::report`], if the peer has begun a new incarnation since this watch heard from it.
-    pub(super) fn report_if_reborn(&mut self, rank: usize, life: Incarnation) -> bool {
+    pub(super) fn report_if_reborn(&mut self, rank: usize, incarnation: Incarnation) -> bool {
         let watch = &self.table[rank];
-        let reborn = watch.state == State::Armed && watch.life.is_some_and(|known| life > known);
+        let reborn =
+            watch.state == State::Armed && watch.incarnation.is_some_and(|known| incarnation > known);
         if reborn {
             self.report(rank);
         }
@@ -105,7 +106,7 @@ impl Watches {
 
     /// Whether the current watch has had a sign of life.
     pub(super) fn is_confirmed(&self, rank: usize) -> bool {
-        self.table[rank].life.is_some()
+        self.table[rank].incarnation.is_some()
     }
 
     /// Whether silence is being counted against the peer of that armed watch.
@@ -132,7 +133,7 @@ impl Watches {
             let id = roster.at(rank);
             form.number(watch.state as u64);
             form.watch(roster.me(), id, watch.no);
-            form.option(watch.life, |form, life| form.incarnation(id, life));
+            form.option(watch.incarnation, |form, incarnation| form.incarnation(id, incarnation));
             form.deadline(now, self.deadlines.get(rank));
         }
     }

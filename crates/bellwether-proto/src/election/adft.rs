@@ -24,16 +24,16 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::raynal::{self, Counts, Patience, Stage, first_timeout, left_at_least, rejoin};
+use super::raynal::{self, Patience, Stage, SuspicionCounts, first_timeout, left_at_least, rejoin};
 use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{FewCrashes, NoRecoveries, QuietEnd, Reliable, TSource};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `adft`.
 pub const SPEC: Spec = Spec {
@@ -64,7 +64,7 @@ pub const SPEC: Spec = Spec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Msg {
     /// ALIVE(count)
-    Alive(Counts),
+    Alive(SuspicionCounts),
     /// SUSPECT(k)
     Suspect(NodeId),
 }
@@ -102,7 +102,7 @@ pub struct Adft {
     setup: Setup,
     stage: Stage,
     /// `count_i`
-    count: Counts,
+    count: SuspicionCounts,
     /// `suspect_i`: the processes that suspect each.
     suspect: Vec<BTreeSet<usize>>,
     /// `timeout_i`
@@ -120,7 +120,7 @@ impl Election for Adft {
         let nodes = setup.roster.size();
         Self {
             stage: Stage::TakingPart,
-            count: Counts::zero(nodes),
+            count: SuspicionCounts::zero(nodes),
             suspect: vec![BTreeSet::new(); nodes],
             timeout: vec![Patience::new(first_timeout(&setup)); nodes],
             timer: vec![Time::NEVER; nodes],
@@ -141,14 +141,14 @@ impl Election for Adft {
                 }
                 self.count.explain(led, &self.setup.roster, out);
             }
-            Input::NewLife(peer) => self.with_rank(peer, |this, k| this.timeout[k].new_life()),
+            Input::NewIncarnation(peer) => self.with_rank(peer, |this, k| this.timeout[k].new_incarnation()),
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 self.with_rank(peer, |this, k| this.suspect_aloud(now, k, out));
             }
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to prefer one.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.keep_count(out);
         self.alive(now, out);
@@ -159,9 +159,9 @@ impl Election for Adft {
         timers.min(self.alive_due).min(self.stage.deadline())
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         // (211) (212)
-        raynal::view((!self.stage.is_listening()).then(|| self.setup.roster.at(self.count.least())))
+        raynal::opinion((!self.stage.is_listening()).then(|| self.setup.roster.at(self.count.least())))
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {
@@ -212,7 +212,7 @@ impl Adft {
     }
 
     /// Task T2: ALIVE(count) received from p_j.
-    fn on_alive(&mut self, now: Time, j: usize, count: &Counts, out: &mut Actions<Msg>) {
+    fn on_alive(&mut self, now: Time, j: usize, count: &SuspicionCounts, out: &mut Actions<Msg>) {
         self.count.merge(count); // (202)
         self.timeout[j].heard(self.setup.timing.step);
         if self.stage.is_listening() {

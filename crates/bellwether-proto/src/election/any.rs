@@ -4,8 +4,8 @@
 use super::{Action, Actions, Election, Input, Setup, Spec, protocols};
 use crate::canonical::Form;
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 macro_rules! dispatch {
     ($($document:literal $module:ident::$name:ident = $tag:literal,)*) => {
@@ -64,9 +64,9 @@ macro_rules! dispatch {
                 }
             }
 
-            fn view(&self) -> View {
+            fn opinion(&self) -> Opinion {
                 match self {
-                    $(Self::$name(election) => election.view(),)*
+                    $(Self::$name(election) => election.opinion(),)*
                 }
             }
 
@@ -132,7 +132,7 @@ fn forward<E: Election>(
 ) {
     let input = match input {
         Input::Recovery => Input::Recovery,
-        Input::NewLife(node) => Input::NewLife(node),
+        Input::NewIncarnation(node) => Input::NewIncarnation(node),
         Input::DownSig(node) => Input::DownSig(node),
         Input::Gone(node) => Input::Gone(node),
         Input::Resigned { who, next } => Input::Resigned { who, next },
@@ -159,10 +159,10 @@ fn forward<E: Election>(
             Action::Disband => Action::Disband,
             Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
             Action::Persist { count } => Action::Persist { count },
-            Action::Stand(standing) => Action::Stand(standing),
+            Action::Stand(membership) => Action::Stand(membership),
             Action::Install(members) => Action::Install(members),
             Action::Remember(pending) => Action::Remember(pending),
-            Action::BeginLife(why) => Action::BeginLife(why),
+            Action::BeginIncarnation(why) => Action::BeginIncarnation(why),
             Action::Start(node) => Action::Start(node),
             Action::Stop(node) => Action::Stop(node),
             Action::StopAll => Action::StopAll,

@@ -27,11 +27,11 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{ClocksAgree, Fifo, ReportsUnreachable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `async-bully`.
 pub const SPEC: Spec = Spec {
@@ -84,10 +84,10 @@ impl Election for AsyncBully {
             Input::Recovery => self.start_stage2(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
             // All are for the detector to weigh.
-            Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
             Input::Deadline => {
                 self.organiser.ask_norm(now, out);
                 self.repeat_halt(now, out);
@@ -110,8 +110,8 @@ impl Election for AsyncBully {
         self.organiser.norm_due.min(self.halt_due)
     }
 
-    fn view(&self) -> View {
-        self.organiser.view()
+    fn opinion(&self) -> Opinion {
+        self.organiser.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

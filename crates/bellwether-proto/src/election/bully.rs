@@ -27,8 +27,8 @@
 //!
 //! | cell | here | in safe storage? |
 //! |---|---|---|
-//! | s | [`View::status`]; a halted node is `waiting`, one that organises `election`, and one that has come up is `down` until an election moves it | no: after a crash it reads Down whatever it was |
-//! | c | [`View::leader`] while s is Reorganization or Normal | no: means nothing in the other states |
+//! | s | [`Opinion::status`]; a halted node is `waiting`, one that organises `election`, and one that has come up is `down` until an election moves it | no: after a crash it reads Down whatever it was |
+//! | c | [`Opinion::leader`] while s is Reorganization or Normal | no: means nothing in the other states |
 //! | d | the group layer's task | no: as c. (The group layer keeps it for its own sake) |
 //! | h | the election that halted this node last | no: Recovery makes it undefined |
 //! | Up | who obeyed Halt | no: every election begins it anew |
@@ -54,11 +54,11 @@ use crate::cause::Cause;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::{Opinion, Status};
 use crate::promise::Assumption::{BoundedDelay, ClocksAgree, Fifo, NoDuplicates, NoPauses, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
 
 /// The facts about `bully`.
 pub const SPEC: Spec = Spec {
@@ -259,9 +259,9 @@ impl Election for Bully {
             Input::ReorganizationFailed(_) => self.start_over(now, out),
             // The papers' nodes do not tell one incarnation from another; calls have numbers, elections have
             // too.
-            Input::NewLife(_) => {}
+            Input::NewIncarnation(_) => {}
             Input::DownSig(_) | Input::HandOver(_) => {} // No detector, and priorities are fixed.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.set_timers(now);
     }
@@ -270,7 +270,7 @@ impl Election for Bully {
         self.calls.deadline().min(self.timeout_at).min(self.check_at)
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         let (status, leader) = match self.s {
             S::Down => (Status::Down, None),
             S::Election if self.h.is_some_and(|h| h.node == self.me()) => (Status::Election, None),
@@ -278,7 +278,7 @@ impl Election for Bully {
             S::Reorganization { c } => (Status::Reorganizing, Some(c)),
             S::Normal { c } => (Status::Normal, Some(c)),
         };
-        View { status, leader, group: leader.and(self.group()) }
+        Opinion { status, leader, group: leader.and(self.group()) }
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

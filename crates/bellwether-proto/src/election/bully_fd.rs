@@ -27,13 +27,13 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{
     AccurateDetector, BoundedDelay, Fifo, NoDuplicates, NoPauses, Reliable, ReportsCrashes,
 };
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `bully-fd`.
 pub const SPEC: Spec = Spec {
@@ -87,10 +87,10 @@ impl Election for BullyFd {
             Input::Recovery => self.start_stage1(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
             // All are for the detector to weigh.
-            Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
             Input::Deadline => self.organiser.ask_norm(now, out),
             Input::Message { from: j, msg } if !msg.is_the_word_of(j) => {}
             Input::Message { from: j, msg } => match msg {
@@ -108,8 +108,8 @@ impl Election for BullyFd {
         self.organiser.norm_due
     }
 
-    fn view(&self) -> View {
-        self.organiser.view()
+    fn opinion(&self) -> Opinion {
+        self.organiser.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -19,8 +19,8 @@ pub struct CallNo(ElectionId);
 
 impl CallNo {
     /// The number n of that caller and incarnation.
-    pub fn new(caller: NodeId, life: Incarnation, n: u64) -> Self {
-        Self(ElectionId { node: caller, incarnation: life, seq: n })
+    pub fn new(caller: NodeId, incarnation: Incarnation, n: u64) -> Self {
+        Self(ElectionId { node: caller, incarnation, seq: n })
     }
 
     /// Who called.
@@ -49,8 +49,8 @@ struct Pending<P> {
 }
 
 impl<P: Clone> Calls<P> {
-    pub(super) fn new(caller: NodeId, life: Incarnation) -> Self {
-        Self { latest: CallNo::new(caller, life, 0), pending: Vec::new() }
+    pub(super) fn new(caller: NodeId, incarnation: Incarnation) -> Self {
+        Self { latest: CallNo::new(caller, incarnation, 0), pending: Vec::new() }
     }
 
     /// A call of that procedure, which times out then. Its number goes with the message, and comes back with the answer.

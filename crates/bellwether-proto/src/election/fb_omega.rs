@@ -31,7 +31,7 @@ pub const SPEC: Spec = Spec {
     gives_way: GivesWay::WithNextView,
     detector: None,
     peers: Peers::Listed,
-    channels: Channels::WithHistory,
+    channels: Channels::Consistent,
     views: true,
     reorganizes: true,
     hands_over: false,

@@ -37,11 +37,11 @@ use crate::cause::Cause;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
 use crate::link::ACQUAINTANCES_MAX;
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{NoRecoveries, OneReachesAll, QuietEnd};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `fjr`.
 pub const SPEC: Spec = Spec {
@@ -191,12 +191,12 @@ impl Election for Fjr {
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
         if self.has_overslept(now) {
-            return out.push(Action::BeginLife(Cause::Silent(self.me())));
+            return out.push(Action::BeginIncarnation(Cause::Silent(self.me())));
         }
         match input {
             Input::Recovery => self.stage = Stage::at_start(&self.setup, now),
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
-            Input::NewLife(k) => self.on_new_life(k),
+            Input::NewIncarnation(k) => self.on_new_incarnation(k),
             Input::Gone(j) => {
                 if self.contenders.contains(&j) {
                     self.suspect_aloud(j, out);
@@ -207,7 +207,7 @@ impl Election for Fjr {
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) => {} // It has timers of its own.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
         }
         self.lead(now, out);
     }
@@ -217,8 +217,8 @@ impl Election for Fjr {
         timers.min().unwrap_or(Time::NEVER).min(self.beat_due).min(self.stage.deadline())
     }
 
-    fn view(&self) -> View {
-        raynal::view(self.leader())
+    fn opinion(&self) -> Opinion {
+        raynal::opinion(self.leader())
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {
@@ -429,10 +429,10 @@ impl Fjr {
     }
 
     /// What the old incarnation of k said is void. The patience learned with k stays.
-    fn on_new_life(&mut self, k: NodeId) {
+    fn on_new_incarnation(&mut self, k: NodeId) {
         self.contends_no_more(k);
         if let Some(member) = self.members.get_mut(&k) {
-            member.timeout.new_life();
+            member.timeout.new_incarnation();
             (member.count, member.last_stop) = (0, 0);
         }
     }

@@ -31,9 +31,10 @@ use super::{Actions, Input, Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::kind::{Kind, Message};
+use crate::members::Members;
+use crate::opinion::Opinion;
 use crate::promise::{Promise, Property};
 use crate::time::Time;
-use crate::view::{Members, View};
 
 /// Which of the protocols, each of which goes beyond the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -176,10 +177,10 @@ impl Engine {
         }
     }
 
-    pub(super) fn view(&self) -> View {
+    pub(super) fn opinion(&self) -> Opinion {
         match self {
-            Self::Printed(engine) => engine.view(),
-            Self::Repaired(engine) => engine.view(),
+            Self::Printed(engine) => engine.opinion(),
+            Self::Repaired(engine) => engine.opinion(),
         }
     }
 
@@ -249,8 +250,8 @@ macro_rules! at_level {
                 self.0.deadline()
             }
 
-            fn view(&self) -> $crate::view::View {
-                self.0.view()
+            fn opinion(&self) -> $crate::opinion::Opinion {
+                self.0.opinion()
             }
 
             fn canonical(&self, now: $crate::time::Time, form: &mut $crate::canonical::Form) {

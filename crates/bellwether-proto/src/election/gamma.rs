@@ -20,11 +20,11 @@ use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, 
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
+use crate::opinion::{Opinion, Status};
 use crate::promise::Assumption::{NoCrashes, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
 
 /// The facts about `gamma`.
 pub const SPEC: Spec = Spec {
@@ -121,13 +121,13 @@ impl Election for Gamma {
         Time::NEVER
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         let status = match (self.leader, self.role) {
             (Some(_), _) => Status::Normal,
             (None, Role::Candidate) => Status::Election,
             (None, Role::Asleep | Role::Passive) => Status::Waiting,
         };
-        View { status, leader: self.leader, group: None }
+        Opinion { status, leader: self.leader, group: None }
     }
 
     fn canonical(&self, _now: Time, form: &mut Form) {

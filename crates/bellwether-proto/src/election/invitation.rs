@@ -39,11 +39,11 @@ use crate::cause::Cause;
 use crate::group::{Formation, READY, READY_REPLY};
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{ClocksAgree, Fifo, NoDuplicates};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `invitation`.
 pub const SPEC: Spec = Spec {
@@ -229,7 +229,7 @@ impl Election for Invitation {
                 self.on_message(now, from, msg, out);
             }
             // What that incarnation was asked will not be answered, and what it coordinated is over.
-            Input::NewLife(peer) => self.gone(now, peer, out),
+            Input::NewIncarnation(peer) => self.gone(now, peer, out),
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 if !self.absent.contains(&peer) {
                     self.absent.push(peer);
@@ -239,7 +239,7 @@ impl Election for Invitation {
             Input::Reorganized => self.on_reorganized(now),
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to hand over.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.check(now, out);
     }
@@ -251,8 +251,8 @@ impl Election for Invitation {
         self.calls.deadline().min(check).min(merge).min(self.silence_due)
     }
 
-    fn view(&self) -> View {
-        self.inviter.view()
+    fn opinion(&self) -> Opinion {
+        self.inviter.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -14,9 +14,9 @@ use core::mem;
 use super::{Setup, Variant};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId, NodeId};
+use crate::opinion::{Opinion, Status};
 use crate::promise::{Assumption, Promise, Property};
 use crate::time::Time;
-use crate::view::{Status, View};
 
 /// By how many periods of Check a coordinator defers to each that goes first. The paper (theorem A4) asks for two at least:
 /// the stronger then has looked around in any case, and has had a period to merge in.
@@ -272,14 +272,14 @@ impl Inviter {
         }
     }
 
-    pub(super) fn view(&self) -> View {
+    pub(super) fn opinion(&self) -> Opinion {
         let (status, leader) = match self.stage {
             Stage::Inviting { .. } => (Status::Election, None),
             Stage::Joining => (Status::Waiting, None),
             Stage::Reorganization => (Status::Reorganizing, Some(self.c)),
             Stage::Normal => (Status::Normal, Some(self.c)),
         };
-        View { status, leader, group: Some(self.g) }
+        Opinion { status, leader, group: Some(self.g) }
     }
 
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {

@@ -27,11 +27,11 @@ use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, 
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{NoRecoveries, QuietEnd, StrongestReachesAll};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `lfa`.
 pub const SPEC: Spec = Spec {
@@ -110,9 +110,9 @@ impl Election for Lfa {
                     self.on_alive(now, j);
                 }
             }
-            Input::NewLife(peer) => {
+            Input::NewIncarnation(peer) => {
                 if let Some(j) = self.stronger(peer) {
-                    self.timeout[j].new_life();
+                    self.timeout[j].new_incarnation();
                 }
             }
             Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
@@ -123,7 +123,7 @@ impl Election for Lfa {
             Input::Deadline => self.on_deadline(now),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and fixed priorities.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
         }
         self.alive(now, out);
     }
@@ -132,8 +132,8 @@ impl Election for Lfa {
         self.timer.min(self.alive_due)
     }
 
-    fn view(&self) -> View {
-        raynal::view(Some(self.setup.roster.at(self.leader))) // (110) (111)
+    fn opinion(&self) -> Opinion {
+        raynal::opinion(Some(self.setup.roster.at(self.leader))) // (110) (111)
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

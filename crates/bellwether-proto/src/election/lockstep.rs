@@ -14,11 +14,11 @@ use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, 
 use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{BoundedDelay, NoDrift, NoPauses, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `lockstep`.
 pub const SPEC: Spec = Spec {
@@ -108,7 +108,7 @@ impl Election for Lockstep {
                 self.begin(now, out);
             }
             Input::Deadline
-            | Input::NewLife(_)
+            | Input::NewIncarnation(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
             | Input::Reorganized
@@ -123,8 +123,8 @@ impl Election for Lockstep {
         Time::ZERO + self.length() * (self.round + 1)
     }
 
-    fn view(&self) -> View {
-        raynal::view(self.leader.map(|rank| self.setup.roster.at(rank)))
+    fn opinion(&self) -> Opinion {
+        raynal::opinion(self.leader.map(|rank| self.setup.roster.at(rank)))
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -24,18 +24,18 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::raynal::{self, Counts, left_at_least, rejoin};
+use super::raynal::{self, SuspicionCounts, left_at_least, rejoin};
 use super::{Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec, Variant};
 use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::kind::{Kind, Message};
 use crate::link::ACQUAINTANCES_MAX;
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{FewCrashes, MessagePattern, NoRecoveries, QuietEnd, Reliable};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `mmrt`.
 pub const SPEC: Spec = Spec {
@@ -67,7 +67,7 @@ pub const SPEC: Spec = Spec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Msg {
     /// QUERY_ALIVE(count)
-    QueryAlive(QueryNo, Counts),
+    QueryAlive(QueryNo, SuspicionCounts),
     /// RESPONSE(rec_from)
     Response(QueryNo, RecFrom),
 }
@@ -77,7 +77,7 @@ pub enum Msg {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QueryNo {
     /// The asker's incarnation.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// Which query.
     pub sn: u64,
 }
@@ -130,7 +130,7 @@ impl Message for Msg {
 impl QueryNo {
     /// As it is: whose it is shows elsewhere.
     fn canonical(self, form: &mut Form) {
-        form.number(self.life.0);
+        form.number(self.incarnation.0);
         form.period(self.sn);
     }
 }
@@ -140,7 +140,7 @@ impl QueryNo {
 pub struct Mmrt {
     setup: Setup,
     /// `count_i`
-    count: Counts,
+    count: SuspicionCounts,
     /// `rec_from_i`
     rec_from: BTreeSet<usize>,
     query: Query,
@@ -166,16 +166,16 @@ impl Election for Mmrt {
     type Msg = Msg;
 
     fn new(setup: Setup, _tau_fd: Span) -> Self {
-        let (nodes, life) = (setup.roster.size(), setup.incarnation);
-        let (life, listening) = match setup.variant {
+        let (nodes, incarnation) = (setup.roster.size(), setup.incarnation);
+        let (incarnation, listening) = match setup.variant {
             Variant::Printed => (Incarnation::default(), 0),
             // In a period of its own, each of the others asks once.
-            Variant::Repaired => (life, 2),
+            Variant::Repaired => (incarnation, 2),
         };
         Self {
-            count: Counts::zero(nodes),
+            count: SuspicionCounts::zero(nodes),
             rec_from: (0..nodes).collect(),
-            query: Query { no: QueryNo { life, sn: 0 }, ..Query::default() },
+            query: Query { no: QueryNo { incarnation, sn: 0 }, ..Query::default() },
             due: Time::NEVER,
             listening,
             setup,
@@ -195,7 +195,7 @@ impl Election for Mmrt {
             }
             Input::Deadline => self.on_deadline(now, out),
             // It judges by order, not by time; who is gone does not answer.
-            Input::NewLife(_)
+            Input::NewIncarnation(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
             | Input::Reorganized
@@ -211,9 +211,9 @@ impl Election for Mmrt {
         self.due
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         // (309) (310)
-        raynal::view((self.listening == 0).then(|| self.setup.roster.at(self.count.least())))
+        raynal::opinion((self.listening == 0).then(|| self.setup.roster.at(self.count.least())))
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {
@@ -319,7 +319,7 @@ impl Mmrt {
     }
 
     /// Task T2: QUERY_ALIVE(c_j) received from p_j.
-    fn on_query(&mut self, j: usize, no: QueryNo, count: &Counts, out: &mut Actions<Msg>) {
+    fn on_query(&mut self, j: usize, no: QueryNo, count: &SuspicionCounts, out: &mut Actions<Msg>) {
         self.count.merge(count); // (307)
         if self.listening > 0 {
             self.listening = 0;

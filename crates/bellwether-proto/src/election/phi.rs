@@ -23,7 +23,7 @@ pub const SPEC: Spec = Spec {
     gives_way: GivesWay::WithNextView,
     detector: None,
     peers: Peers::Listed,
-    channels: Channels::WithHistory,
+    channels: Channels::Consistent,
     views: true,
     reorganizes: false,
     hands_over: false,

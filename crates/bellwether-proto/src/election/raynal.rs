@@ -20,9 +20,9 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::ident::{Incarnation, NodeId};
 use crate::link::ACQUAINTANCES_MAX;
+use crate::opinion::{Opinion, Status};
 use crate::roster::Roster;
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
 
 /// How long to wait for a sign of life before anything is known of a peer. The paper's α + 1 counts in abstract units;
 /// here a unit is a `step`. The repaired variants begin with what a network that keeps δ cannot exceed.
@@ -91,7 +91,7 @@ impl Patience {
     }
 
     /// The peer had crashed: that its timer expired was no mistake.
-    pub(super) fn new_life(&mut self) {
+    pub(super) fn new_incarnation(&mut self) {
         self.in_doubt = false;
     }
 
@@ -159,38 +159,40 @@ pub(super) fn rejoin(kept: u64, leader: Option<u64>) -> u64 {
 ///
 /// A count that has reached the largest number stays there; members that share it are told apart by rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts(#[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<Count>);
+pub struct SuspicionCounts(
+    #[serde(deserialize_with = "bounded::list::<ACQUAINTANCES_MAX, _, _>")] Vec<SuspicionCount>,
+);
 
 /// How often a member has been suspected in one of its incarnations. Ordered by incarnation first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Count {
+pub struct SuspicionCount {
     /// The incarnation; 0 for a member that has never been heard of.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// How often.
     pub count: u64,
 }
 
-impl Counts {
+impl SuspicionCounts {
     /// Counts as they might arrive.
-    pub fn of(counts: impl IntoIterator<Item = Count>) -> Self {
+    pub fn of(counts: impl IntoIterator<Item = SuspicionCount>) -> Self {
         Self(counts.into_iter().collect())
     }
 
     /// Each member's, by rank.
-    pub fn iter(&self) -> impl Iterator<Item = Count> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = SuspicionCount> + '_ {
         self.0.iter().copied()
     }
 
     pub(super) fn zero(nodes: usize) -> Self {
-        Self(vec![Count::default(); nodes])
+        Self(vec![SuspicionCount::default(); nodes])
     }
 
     pub(super) fn get(&self, rank: usize) -> u64 {
         self.0[rank].count
     }
 
-    pub(super) fn set(&mut self, rank: usize, life: Incarnation, count: u64) {
-        self.0[rank] = Count { life, count };
+    pub(super) fn set(&mut self, rank: usize, incarnation: Incarnation, count: u64) {
+        self.0[rank] = SuspicionCount { incarnation, count };
     }
 
     pub(super) fn raise(&mut self, rank: usize) {
@@ -201,7 +203,7 @@ impl Counts {
     /// as large. Otherwise nodes that are down would seem the least suspected, and lead until they had been suspected as
     /// often as this node in its whole past. A count that carries an incarnation is known, and stays.
     pub(super) fn assume_no_less_than(&mut self, kept: u64) {
-        for unknown in self.0.iter_mut().filter(|count| count.life == Incarnation::default()) {
+        for unknown in self.0.iter_mut().filter(|count| count.incarnation == Incarnation::default()) {
             unknown.count = unknown.count.max(kept);
         }
     }
@@ -220,12 +222,17 @@ impl Counts {
     }
 
     /// Says why that node, which had that count, is not the least suspected any more; nothing if it is.
-    pub(super) fn explain<M>(&self, (led, had): (usize, Count), roster: &Roster, out: &mut Actions<M>) {
+    pub(super) fn explain<M>(
+        &self,
+        (led, had): (usize, SuspicionCount),
+        roster: &Roster,
+        out: &mut Actions<M>,
+    ) {
         if self.least() == led {
             return;
         }
         let (has, led) = (self.0[led], roster.at(led));
-        out.because(if has.life != had.life && had.life != Incarnation::default() {
+        out.because(if has.incarnation != had.incarnation && had.incarnation != Incarnation::default() {
             Cause::Gone(led)
         } else if has.count > had.count {
             Cause::Silent(led)
@@ -235,7 +242,7 @@ impl Counts {
     }
 
     /// The least suspected, and its count.
-    pub(super) fn leading(&self) -> (usize, Count) {
+    pub(super) fn leading(&self) -> (usize, SuspicionCount) {
         let least = self.least();
         (least, self.0[least])
     }
@@ -255,7 +262,7 @@ impl Counts {
 
     pub(super) fn canonical(&self, roster: &Roster, form: &mut Form) {
         for (id, count) in roster.members().iter().zip(&self.0) {
-            form.incarnation(*id, count.life);
+            form.incarnation(*id, count.incarnation);
         }
         self.canonical_in_flight(form);
     }
@@ -264,13 +271,13 @@ impl Counts {
     /// they will be compared with those that the receiver knows.
     pub(super) fn canonical_in_flight(&self, form: &mut Form) {
         for count in &self.0 {
-            form.number(count.life.0);
+            form.number(count.incarnation.0);
             form.suspicions(count.count);
         }
     }
 }
 
 /// Raynal's processes are always in normal operation, and form no groups.
-pub(super) fn view(leader: Option<NodeId>) -> View {
-    View { status: Status::Normal, leader, group: None }
+pub(super) fn opinion(leader: Option<NodeId>) -> Opinion {
+    Opinion { status: Status::Normal, leader, group: None }
 }

@@ -48,13 +48,13 @@ use crate::cause::Cause;
 use crate::detector::DetectorKind;
 use crate::ident::{ElectionId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::{Opinion, Status};
 use crate::promise::Assumption::{
     self, AccurateDetector, BoundedDelay, ClocksAgree, Fifo, NoDuplicates, NoPauses, Reliable, ReportsCrashes,
 };
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
 
 /// The facts about `souto-bully`.
 pub const SPEC: Spec = Spec {
@@ -200,9 +200,9 @@ impl Election for SoutoBully {
             }
             Input::Deadline => self.on_deadline(now, out),
             // All are for the detector to weigh.
-            Input::NewLife(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
-            Input::Link { .. } => {} // Its links have no history.
+            Input::Link { .. } => {} // Its links are not consistent.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
     }
@@ -216,14 +216,14 @@ impl Election for SoutoBully {
         }
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         let (status, leader) = match self.phase {
             Phase::Down => (Status::Down, None),
             Phase::Probing { .. } | Phase::Halting { .. } => (Status::Election, None),
             Phase::BackedOff { .. } | Phase::Halted { .. } => (Status::Waiting, None),
             Phase::Normal { c } => (Status::Normal, Some(c)),
         };
-        View { status, leader, group: None }
+        Opinion { status, leader, group: None }
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {
@@ -350,7 +350,7 @@ impl SoutoBully {
     }
 
     fn word(&self, now: Time, answers: Option<ElectionId>) -> Word {
-        let is_answer = answers.is_some_and(|mine| self.is_of_this_life(mine));
+        let is_answer = answers.is_some_and(|mine| self.is_of_this_incarnation(mine));
         if is_answer || now > self.young_until { Word::Fresh } else { Word::Old }
     }
 
@@ -419,7 +419,7 @@ impl SoutoBully {
         self.t() * if self.repaired() { 4 } else { 3 }
     }
 
-    fn is_of_this_life(&self, election: ElectionId) -> bool {
+    fn is_of_this_incarnation(&self, election: ElectionId) -> bool {
         election.node == self.me() && election.incarnation == self.setup.incarnation
     }
 

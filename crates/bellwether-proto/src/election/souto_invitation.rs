@@ -28,11 +28,11 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::ident::{GroupId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::Opinion;
 use crate::promise::Assumption::{ClocksAgree, Fifo, NoDuplicates};
 use crate::promise::{Promise, Property};
 use crate::roster::Priority;
 use crate::time::{Span, Time};
-use crate::view::View;
 
 /// The facts about `souto-invitation`.
 pub const SPEC: Spec = Spec {
@@ -173,12 +173,12 @@ impl Election for SoutoInvitation {
         match input {
             Input::Recovery => self.recover(now),
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
-            Input::NewLife(peer) | Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
+            Input::NewIncarnation(peer) | Input::Gone(peer) | Input::Resigned { who: peer, .. } => {
                 self.gone(now, peer);
             }
             Input::Deadline => self.on_deadline(now, out),
             Input::DownSig(_) | Input::HandOver(_) => {} // It has timers of its own, and no way to hand over.
-            Input::Link { .. } => {}                     // Its links have no history.
+            Input::Link { .. } => {}                     // Its links are not consistent.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
         }
         self.look_for_leaders(now, out);
@@ -191,8 +191,8 @@ impl Election for SoutoInvitation {
         look.min(merge).min(self.ask_due).min(self.leader_due).min(self.acks_until)
     }
 
-    fn view(&self) -> View {
-        self.inviter.view()
+    fn opinion(&self) -> Opinion {
+        self.inviter.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

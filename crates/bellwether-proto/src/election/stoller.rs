@@ -17,8 +17,8 @@ use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::ident::{ElectionId, GroupId, NodeId};
 use crate::kind::{Kind, Message};
+use crate::opinion::{Opinion, Status};
 use crate::time::{Span, Time};
-use crate::view::{Status, View};
 
 /// The messages. Each carries an election identifier; `Rej` belongs to Fig. 3 alone. Norm? and NotNorm also carry what
 /// the paper does not have: the number of the question (R8), and Norm? whether its receiver has acknowledged the
@@ -280,13 +280,13 @@ impl Organiser {
         }
     }
 
-    pub(super) fn view(&self) -> View {
+    pub(super) fn opinion(&self) -> Opinion {
         let (status, leader) = match self.stage {
             Stage::Norm => (Status::Normal, Some(self.ldr)),
             Stage::Wait => (Status::Waiting, None),
             Stage::Elec1 | Stage::Elec2 => (Status::Election, None),
         };
-        View { status, leader, group: Some(GroupId(self.elid)) }
+        Opinion { status, leader, group: Some(GroupId(self.elid)) }
     }
 
     pub(super) fn canonical(&self, now: Time, form: &mut Form) {

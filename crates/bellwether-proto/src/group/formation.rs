@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::history::History;
 use super::ledger::{Attempted, DOUBTS_MAX};
+use super::lineage::Lineage;
 use crate::bounded;
 use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
@@ -41,7 +41,7 @@ pub struct Past {
     /// Whether it has been in no group since. It was down, dead or between groups, and what it knew may be out of date.
     pub away: bool,
     /// The groups that it came from.
-    pub history: History,
+    pub lineage: Lineage,
     /// The restricted operations that it voted for without knowing the outcome: nobody joins as if nothing were pending.
     #[serde(deserialize_with = "bounded::list::<DOUBTS_MAX, _, _>")]
     pub doubts: Vec<Attempted>,
@@ -50,13 +50,13 @@ pub struct Past {
 impl Past {
     /// Whether a past that somebody sent is one that a node could have.
     pub(super) fn is_sound(&self) -> bool {
-        self.history.is_sound() && self.head.is_none_or(|head| self.history.record(head).is_some())
+        self.lineage.is_sound() && self.head.is_none_or(|head| self.lineage.record(head).is_some())
     }
 
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.option(self.head, |form, group| form.election(group.0));
         form.number(u64::from(self.away));
-        self.history.canonical(form);
+        self.lineage.canonical(form);
         form.number(self.doubts.len() as u64);
         for (op, ballot) in &self.doubts {
             form.number(op.0);

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | head | S(i).g | have a node that comes back join as if it came from nowhere |
 //! | task | S(i).d | leave whoever comes back without what it was working on |
-//! | history | "for safekeeping (in S(i).d)" | lose which groups may be in conflict |
+//! | lineage | "for safekeeping (in S(i).d)" | lose which groups may be in conflict |
 //! | ledger | the log of its two-phase commit | let a node vote for one operation in two groups |
 //!
 //! S(i).s, c and Up are not kept: each incarnation begins with an election, which finds them anew. The counter of group
@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::history::History;
 use super::ledger::Ledger;
+use super::lineage::Lineage;
 use super::{Past, Task};
 use crate::canonical::Form;
 use crate::digest::fnv1a;
@@ -29,7 +29,7 @@ pub struct Kept {
     /// That task.
     pub task: Option<Task>,
     /// The groups that it came from.
-    pub history: History,
+    pub lineage: Lineage,
     /// The outcomes of restricted operations.
     pub ledger: Ledger,
 }
@@ -58,12 +58,12 @@ impl Kept {
     pub fn canonical(&self, form: &mut Form) {
         form.option(self.head, |form, group| form.election(group.0));
         form.option(self.task.as_ref(), |form, task| task.canonical(form));
-        self.history.canonical(form);
+        self.lineage.canonical(form);
         self.ledger.canonical(form);
     }
 
     pub(super) fn past(&self) -> Past {
-        let Self { head, history, ledger, .. } = self;
-        Past { head: *head, away: false, history: history.clone(), doubts: ledger.doubts().to_vec() }
+        let Self { head, lineage, ledger, .. } = self;
+        Past { head: *head, away: false, lineage: lineage.clone(), doubts: ledger.doubts().to_vec() }
     }
 }

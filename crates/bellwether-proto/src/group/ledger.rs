@@ -79,7 +79,7 @@ pub struct Ledger {
 
 /// The state of an operation at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum OpState {
     /// Nothing is known of it.
     Free,
     /// This node voted for it.
@@ -100,12 +100,12 @@ impl Ledger {
         &self.commits
     }
 
-    pub(super) fn standing(&self, op: OpId) -> Standing {
+    pub(super) fn state(&self, op: OpId) -> OpState {
         match (find(&self.commits, op), find(&self.doubts, op)) {
-            (Ok(_), _) => Standing::Committed,
-            (Err(_), Ok(at)) => Standing::InDoubt(self.doubts[at].1),
-            (Err(_), Err(_)) if op.0 < self.floor => Standing::DoneWith,
-            (Err(_), Err(_)) => Standing::Free,
+            (Ok(_), _) => OpState::Committed,
+            (Err(_), Ok(at)) => OpState::InDoubt(self.doubts[at].1),
+            (Err(_), Err(_)) if op.0 < self.floor => OpState::DoneWith,
+            (Err(_), Err(_)) => OpState::Free,
         }
     }
 
@@ -186,13 +186,13 @@ mod tests {
     #[test]
     fn a_vote_is_in_doubt_until_that_attempt_is_decided() {
         let mut ledger = Ledger::default();
-        assert_eq!(ledger.standing(OpId(7)), Standing::Free);
+        assert_eq!(ledger.state(OpId(7)), OpState::Free);
         ledger.vote(OpId(7), ballot(1, 1));
-        assert_eq!(ledger.standing(OpId(7)), Standing::InDoubt(ballot(1, 1)));
+        assert_eq!(ledger.state(OpId(7)), OpState::InDoubt(ballot(1, 1)));
         ledger.abort(OpId(7), ballot(2, 1));
-        assert_eq!(ledger.standing(OpId(7)), Standing::InDoubt(ballot(1, 1)), "that was another attempt");
+        assert_eq!(ledger.state(OpId(7)), OpState::InDoubt(ballot(1, 1)), "that was another attempt");
         ledger.abort(OpId(7), ballot(1, 1));
-        assert_eq!(ledger.standing(OpId(7)), Standing::Free);
+        assert_eq!(ledger.state(OpId(7)), OpState::Free);
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
         ledger.vote(OpId(7), ballot(2, 1));
         assert_eq!(ledger.outcome(OpId(7), ballot(2, 1)), None);
         ledger.commit(OpId(7), ballot(1, 1));
-        assert_eq!(ledger.standing(OpId(7)), Standing::Committed);
+        assert_eq!(ledger.state(OpId(7)), OpState::Committed);
         assert_eq!(ledger.outcome(OpId(7), ballot(1, 1)), Some(Outcome::Committed));
         assert_eq!(ledger.outcome(OpId(7), ballot(2, 1)), Some(Outcome::Aborted));
         assert!(ledger.doubts().is_empty());
@@ -215,10 +215,10 @@ mod tests {
         }
         assert_eq!(ledger.commits().len(), COMMITS_MAX);
         for n in [1, 10, 15, 20] {
-            assert_eq!(ledger.standing(OpId(n)), Standing::DoneWith, "{n}");
+            assert_eq!(ledger.state(OpId(n)), OpState::DoneWith, "{n}");
             assert_eq!(ledger.outcome(OpId(n), ballot(1, 1)), None, "{n}");
         }
-        assert_eq!(ledger.standing(OpId(21)), Standing::Free);
-        assert_eq!(ledger.standing(OpId(30)), Standing::Committed);
+        assert_eq!(ledger.state(OpId(21)), OpState::Free);
+        assert_eq!(ledger.state(OpId(30)), OpState::Committed);
     }
 }

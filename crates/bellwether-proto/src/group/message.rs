@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 
 use serde::{Deserialize, Serialize};
 
-use super::history::History;
 use super::ledger::{Ballot, OpId, Outcome};
+use super::lineage::Lineage;
 use super::{Past, Task};
 use crate::canonical::Form;
 use crate::ident::{ElectionId, GroupId};
@@ -21,7 +21,7 @@ pub enum GroupMsg {
         /// The task description, x.
         task: Task,
         /// The lineage of the group, including the group; empty if the algorithm does not number groups.
-        history: History,
+        lineage: Lineage,
     },
     /// The answer to Ready.
     ReadyReply {
@@ -89,10 +89,10 @@ impl GroupMsg {
                 form.option(*group, |form, group| form.election(group.0));
                 past.canonical(form);
             }
-            Self::Ready { group, task, history } => {
+            Self::Ready { group, task, lineage } => {
                 form.option(*group, |form, group| form.election(group.0));
                 task.canonical(form);
-                history.canonical(form);
+                lineage.canonical(form);
             }
             Self::InService { call } => form.reorganization(*call),
             Self::ReadyReply { call, in_place } => {

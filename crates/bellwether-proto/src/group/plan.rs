@@ -13,7 +13,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::ledger::Attempted;
-use super::{Content, History, Past};
+use super::{Content, Lineage, Past};
 use crate::ident::{ElectionId, GroupId, NodeId};
 
 /// The question to the application: what does a group work on?
@@ -39,7 +39,7 @@ impl PlanRequest {
         no: ElectionId,
         group: Option<GroupId>,
         members: Vec<PlanMember>,
-        known: &History,
+        known: &Lineage,
     ) -> Self {
         // Who has been away may come from long ago, and is asked only if nobody else can say.
         let all_away = members.iter().all(|member| member.away);

@@ -32,8 +32,8 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use super::ledger::{Ballot, OpId, Outcome, Standing};
-use super::{Group, GroupEvent, GroupMsg, Phase, Step};
+use super::ledger::{Ballot, OpId, OpState, Outcome};
+use super::{Action, Group, GroupEvent, GroupMsg, Phase};
 use crate::canonical::Form;
 use crate::ident::{GroupId, Incarnation, NodeId};
 use crate::time::Time;
@@ -135,7 +135,7 @@ impl Group {
     pub(crate) fn perform(&mut self, now: Time, op: OpId) {
         match self.may_perform(op) {
             Ok((group, members)) => self.prepare(now, op, group, members),
-            Err(why) => self.steps.push(Step::Event(GroupEvent::Declined { op, why })),
+            Err(why) => self.actions.push(Action::Event(GroupEvent::Declined { op, why })),
         }
     }
 
@@ -150,11 +150,11 @@ impl Group {
         if running.len() == ATTEMPTS_MAX || running.iter().any(|attempt| attempt.op == op) {
             return Err(Unwilling::Busy);
         }
-        match self.kept.ledger.standing(op) {
-            Standing::Free => Ok((group, formation.members.clone())),
-            Standing::InDoubt(_) => Err(Unwilling::InDoubt),
-            Standing::Committed => Err(Unwilling::Committed),
-            Standing::DoneWith => Err(Unwilling::DoneWith),
+        match self.kept.ledger.state(op) {
+            OpState::Free => Ok((group, formation.members.clone())),
+            OpState::InDoubt(_) => Err(Unwilling::InDoubt),
+            OpState::Committed => Err(Unwilling::Committed),
+            OpState::DoneWith => Err(Unwilling::DoneWith),
         }
     }
 
@@ -164,7 +164,7 @@ impl Group {
         self.restricted.attempts += 1;
         let ballot = Ballot { group, attempt: self.restricted.attempts };
         for member in &asked {
-            self.steps.push(Step::Send(*member, GroupMsg::Prepare(op, ballot)));
+            self.actions.push(Action::Send(*member, GroupMsg::Prepare(op, ballot)));
         }
         let due = now + self.patience;
         self.restricted.running.push(Attempt { op, ballot, asked, yes: Vec::new(), no: Vec::new(), due });
@@ -181,22 +181,22 @@ impl Group {
             && ballot.coordinator() == from
             && from != self.me;
         let ledger = &self.kept.ledger;
-        let free = match ledger.standing(op) {
-            Standing::Free => ledger.has_room(),
-            Standing::InDoubt(other) => other.group == ballot.group && other.attempt <= ballot.attempt,
-            Standing::Committed | Standing::DoneWith => false,
+        let free = match ledger.state(op) {
+            OpState::Free => ledger.has_room(),
+            OpState::InDoubt(other) => other.group == ballot.group && other.attempt <= ballot.attempt,
+            OpState::Committed | OpState::DoneWith => false,
         };
         let yes = in_group && free;
-        if yes && ledger.standing(op) != Standing::InDoubt(ballot) {
+        if yes && ledger.state(op) != OpState::InDoubt(ballot) {
             self.amend(|kept| kept.ledger.vote(op, ballot));
-            self.steps.push(Step::Event(GroupEvent::Voted { op, ballot }));
+            self.actions.push(Action::Event(GroupEvent::Voted { op, ballot }));
             self.restricted.ask_at = self.restricted.ask_at.min(now + self.patience * FIRST_INQUIRY);
         }
         self.vote(from, op, ballot, yes);
     }
 
     fn vote(&mut self, to: NodeId, op: OpId, ballot: Ballot, yes: bool) {
-        self.steps.push(Step::Send(to, GroupMsg::PrepareReply { op, ballot, yes }));
+        self.actions.push(Action::Send(to, GroupMsg::PrepareReply { op, ballot, yes }));
     }
 
     /// A vote that comes when its time is up does not count: the majority that it would be part of may be gone. A machine that
@@ -240,14 +240,14 @@ impl Group {
     fn commit(&mut self, at: usize) {
         let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
         self.amend(|kept| kept.ledger.commit(op, ballot));
-        self.steps.push(Step::Event(GroupEvent::Committed { op, ballot }));
+        self.actions.push(Action::Event(GroupEvent::Committed { op, ballot }));
         self.tell(op, ballot, Outcome::Committed, &asked);
     }
 
     /// Nothing is written: an attempt that is not on disk as committed was aborted.
     fn abort(&mut self, at: usize) {
         let Attempt { op, ballot, asked, .. } = self.restricted.running.remove(at);
-        self.steps.push(Step::Event(GroupEvent::Aborted { op, ballot }));
+        self.actions.push(Action::Event(GroupEvent::Aborted { op, ballot }));
         self.tell(op, ballot, Outcome::Aborted, &asked);
     }
 
@@ -260,7 +260,7 @@ impl Group {
 
     fn tell(&mut self, op: OpId, ballot: Ballot, outcome: Outcome, members: &[NodeId]) {
         for member in members {
-            self.steps.push(Step::Send(*member, GroupMsg::Decide { op, ballot, outcome }));
+            self.actions.push(Action::Send(*member, GroupMsg::Decide { op, ballot, outcome }));
         }
     }
 
@@ -270,17 +270,17 @@ impl Group {
         if !of_a_member || self.restricted.runs(op, ballot).is_some() {
             return; // Nobody decides that, or nobody but this node.
         }
-        match (outcome, self.kept.ledger.standing(op)) {
-            (Outcome::Committed, Standing::Free | Standing::InDoubt(_)) => {
+        match (outcome, self.kept.ledger.state(op)) {
+            (Outcome::Committed, OpState::Free | OpState::InDoubt(_)) => {
                 self.amend(|kept| kept.ledger.commit(op, ballot));
-                self.steps.push(Step::Event(GroupEvent::Committed { op, ballot }));
+                self.actions.push(Action::Event(GroupEvent::Committed { op, ballot }));
                 self.end_attempts_at(op);
             }
-            (Outcome::Aborted, Standing::InDoubt(voted)) if voted == ballot => {
+            (Outcome::Aborted, OpState::InDoubt(voted)) if voted == ballot => {
                 self.amend(|kept| kept.ledger.abort(op, ballot));
             }
             // Nobody will ever know; and whoever says so never votes for it again, nor does this node from now on.
-            (Outcome::Forgotten, Standing::InDoubt(voted)) if voted == ballot => {
+            (Outcome::Forgotten, OpState::InDoubt(voted)) if voted == ballot => {
                 self.amend(|kept| kept.ledger.give_up(op));
             }
             (Outcome::Committed | Outcome::Aborted | Outcome::Forgotten, _) => {}
@@ -297,7 +297,7 @@ impl Group {
 
     pub(super) fn on_inquire(&mut self, from: NodeId, op: OpId, ballot: Ballot) {
         if let Some(outcome) = self.outcome(op, ballot) {
-            self.steps.push(Step::Send(from, GroupMsg::Decide { op, ballot, outcome }));
+            self.actions.push(Action::Send(from, GroupMsg::Decide { op, ballot, outcome }));
         }
     }
 
@@ -306,8 +306,8 @@ impl Group {
         let ledger = &self.kept.ledger;
         ledger.outcome(op, ballot).or_else(|| {
             let over = self.is_over(ballot) && self.restricted.runs(op, ballot).is_none();
-            match ledger.standing(op) {
-                Standing::DoneWith => (ballot.coordinator() == self.me).then_some(Outcome::Forgotten),
+            match ledger.state(op) {
+                OpState::DoneWith => (ballot.coordinator() == self.me).then_some(Outcome::Forgotten),
                 _ => over.then_some(Outcome::Aborted),
             }
         })
@@ -317,7 +317,7 @@ impl Group {
     fn is_over(&self, ballot: Ballot) -> bool {
         let made = ballot.attempt <= self.restricted.attempts;
         ballot.coordinator() == self.me
-            && (self.life_of(ballot) < self.latest.incarnation || (self.is_mine(ballot.group) && made))
+            && (self.incarnation_of(ballot) < self.latest.incarnation || (self.is_mine(ballot.group) && made))
     }
 
     /// Whether the group was formed by this node in this incarnation.
@@ -325,7 +325,7 @@ impl Group {
         group.0.node == self.me && group.0.incarnation == self.latest.incarnation
     }
 
-    fn life_of(&self, ballot: Ballot) -> Incarnation {
+    fn incarnation_of(&self, ballot: Ballot) -> Incarnation {
         ballot.group.0.incarnation
     }
 
@@ -347,7 +347,7 @@ impl Group {
     fn inquire(&mut self) {
         for (op, ballot) in self.kept.ledger.doubts().to_vec() {
             for peer in &self.peers {
-                self.steps.push(Step::Send(*peer, GroupMsg::Inquire(op, ballot)));
+                self.actions.push(Action::Send(*peer, GroupMsg::Inquire(op, ballot)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use super::{GroupMsg, History, Record, Task};
+use super::{GroupMsg, Lineage, Record, Task};
 use crate::canonical::Form;
 use crate::ident::GroupId;
 
@@ -12,16 +12,16 @@ pub(super) struct Work {
     /// Of the group, if it is remembered,
     pub(super) record: Option<Arc<Record>>,
     /// and of those before it.
-    pub(super) history: History,
+    pub(super) lineage: Lineage,
 }
 
 impl Work {
     pub(super) fn ready(&self, group: Option<GroupId>) -> GroupMsg {
-        GroupMsg::Ready { group, task: self.task.clone(), history: self.history.clone() }
+        GroupMsg::Ready { group, task: self.task.clone(), lineage: self.lineage.clone() }
     }
 
     pub(super) fn canonical(&self, form: &mut Form) {
         self.task.canonical(form);
-        self.history.canonical(form);
+        self.lineage.canonical(form);
     }
 }

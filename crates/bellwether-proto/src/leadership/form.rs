@@ -1,6 +1,6 @@
 //! The state of the layer as a search and an assertion see it.
 
-use super::{Leadership, POLL_PERIODS, Standing};
+use super::{Leadership, POLL_PERIODS, Role};
 use crate::canonical::Form;
 use crate::time::{Span, Time};
 
@@ -8,10 +8,10 @@ impl Leadership {
     /// What must be true of every state.
     pub(crate) fn breach(&self) -> Option<&'static str> {
         let shows_itself = self.shown.filter(|(leader, _)| *leader == self.me).map(|(_, epoch)| epoch);
-        let (leads, stands) = match &self.standing {
-            Standing::Leading { epoch, .. } => (Some(*epoch), true),
-            Standing::Claiming { .. } => (None, true),
-            Standing::Following | Standing::Aside => (None, false),
+        let (leads, stands) = match &self.role {
+            Role::Leading { epoch, .. } => (Some(*epoch), true),
+            Role::Claiming { .. } => (None, true),
+            Role::Following | Role::Aside => (None, false),
         };
         if leads != shows_itself {
             return Some("a node announces itself while it leads, with the epoch that it leads with");
@@ -22,9 +22,9 @@ impl Leadership {
         if leads.is_some_and(|epoch| epoch > self.epochs.kept()) {
             return Some("an epoch is kept before it is told");
         }
-        match &self.standing {
-            Standing::Claiming { missing, .. }
-                if missing.iter().any(|peer| self.linked.get(*peer).is_none()) =>
+        match &self.role {
+            Role::Claiming { missing, .. }
+                if missing.iter().any(|peer| self.connected.get(*peer).is_none()) =>
             {
                 Some("only connected members are waited for")
             }
@@ -42,20 +42,20 @@ impl Leadership {
             form.epoch(epoch);
         });
         form.deadline(now, self.deadline());
-        match &self.standing {
-            Standing::Following => form.number(0),
-            Standing::Claiming { missing, .. } => {
+        match &self.role {
+            Role::Following => form.number(0),
+            Role::Claiming { missing, .. } => {
                 form.number(1);
                 form.number(missing.len() as u64);
                 missing.iter().for_each(|id| form.node(*id));
             }
-            Standing::Leading { epoch, since, outdone, .. } => {
+            Role::Leading { epoch, since, outdone, .. } => {
                 form.number(2);
                 form.epoch(*epoch);
-                form.deadline(now, *since + self.terms.period);
+                form.deadline(now, *since + self.config.period);
                 form.number(u64::from(*outdone));
             }
-            Standing::Aside => form.number(3),
+            Role::Aside => form.number(3),
         }
         // Why the leader of before went is of no interest once there is another.
         let cause = self.shown.is_none().then_some(self.cause);
@@ -66,13 +66,13 @@ impl Leadership {
             form.node(who);
             form.deadline(now, until);
         });
-        self.linked.canonical(now, self.forgets(), self.terms.preempt, form);
+        self.connected.canonical(now, self.forgets(), self.config.preempt, form);
         form.suspicions(self.count);
         self.sayings.canonical(form);
     }
 
     /// Whoever has been silent for longer than this might as well have been silent for ever.
     fn forgets(&self) -> Span {
-        if self.is_aside() { self.terms.period * (POLL_PERIODS * 2) } else { self.patience() }
+        if self.is_aside() { self.config.period * (POLL_PERIODS * 2) } else { self.patience() }
     }
 }

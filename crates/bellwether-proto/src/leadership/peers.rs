@@ -9,7 +9,7 @@ use crate::ident::NodeId;
 use crate::link::ACQUAINTANCES_MAX;
 use crate::time::{Span, Time};
 
-/// Those that are linked.
+/// Those that are connected.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Peers(BTreeMap<NodeId, Peer>);
 
@@ -26,7 +26,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub(super) fn linked_for(&self, now: Time) -> Span {
+    pub(super) fn connected_for(&self, now: Time) -> Span {
         now.since(self.since)
     }
 
@@ -37,7 +37,7 @@ impl Peer {
 
 impl Peers {
     /// Whether there is room for it.
-    pub(super) fn link(&mut self, now: Time, id: NodeId) -> bool {
+    pub(super) fn connect(&mut self, now: Time, id: NodeId) -> bool {
         let room = self.0.len() < ACQUAINTANCES_MAX || self.0.contains_key(&id);
         if room {
             self.0.insert(id, Peer { since: now, heard: now, priority: 0, count: 0, aside: false });
@@ -45,7 +45,7 @@ impl Peers {
         room
     }
 
-    pub(super) fn unlink(&mut self, id: NodeId) {
+    pub(super) fn disconnect(&mut self, id: NodeId) {
         self.0.remove(&id);
     }
 
@@ -84,7 +84,7 @@ impl Peers {
     /// Whether that one could lead: it stands, and has been heard within `patience`.
     pub(super) fn may_lead(&self, now: Time, id: NodeId, patience: Span) -> Result<(), Reluctance> {
         match self.0.get(&id) {
-            None => Err(Reluctance::NotLinked),
+            None => Err(Reluctance::NotConnected),
             Some(peer) if peer.aside => Err(Reluctance::StandsAside),
             Some(peer) if peer.silent_for(now) > patience => Err(Reluctance::Silent),
             Some(_) => Ok(()),
@@ -106,7 +106,7 @@ impl Peers {
         first.map(|(id, _)| *id)
     }
 
-    /// How long ago a peer was heard counts up to `forgets`, and how long ago it was linked up to `preempt`.
+    /// How long ago a peer was heard counts up to `forgets`, and how long ago it was connected up to `preempt`.
     pub(super) fn canonical(&self, now: Time, forgets: Span, preempt: Option<Span>, form: &mut Form) {
         form.number(self.0.len() as u64);
         for (id, peer) in &self.0 {

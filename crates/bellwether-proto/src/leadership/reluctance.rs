@@ -8,7 +8,7 @@ pub enum Reluctance {
     /// The other leads already: it is this node.
     LeadsAlready,
     /// The other cannot be reached.
-    NotLinked,
+    NotConnected,
     /// The other does not stand.
     StandsAside,
     /// The other has not answered for a while.

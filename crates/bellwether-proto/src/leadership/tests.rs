@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Announcement, Cause, Reluctance, Terms};
+use super::{Announcement, Cause, LeadershipConfig, Reluctance};
 use crate::detector::{DetectorConfig, DetectorKind};
 use crate::election::{AnyElection, AnyMsg, Choices, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
@@ -73,9 +73,9 @@ impl Cluster {
             disks: BTreeMap::new(),
         };
         for (id, priority) in ids.iter().zip(priorities) {
-            cluster.start(*id, node(protocol, *id, &ids, terms(protocol, *priority, preempt)));
+            cluster.start(*id, node(protocol, *id, &ids, config(protocol, *priority, preempt)));
         }
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster
     }
 
@@ -85,12 +85,12 @@ impl Cluster {
     }
 
     /// Connects these with each other.
-    fn link(&mut self, ids: &[NodeId]) {
+    fn connect(&mut self, ids: &[NodeId]) {
         for one in ids {
             for other in ids.iter().filter(|other| *other != one) {
                 let delay = self.delay();
                 let Some(incarnation) = self.nodes.get(other).map(Node::incarnation) else { continue };
-                self.give(*one, delay, Input::Linked { peer: *other, incarnation });
+                self.give(*one, delay, Input::Connected { peer: *other, incarnation });
             }
         }
     }
@@ -126,10 +126,10 @@ impl Cluster {
 
     /// The process is killed: its peers learn of it when their ends of the connections do.
     fn kill(&mut self, id: NodeId) {
-        let life = self.nodes.remove(&id).expect("it was up").incarnation();
+        let incarnation = self.nodes.remove(&id).expect("it was up").incarnation();
         for other in self.nodes.keys().copied().collect::<Vec<_>>() {
             let delay = self.delay();
-            self.give(other, delay, Input::Gone { peer: id, incarnation: life });
+            self.give(other, delay, Input::Gone { peer: id, incarnation });
         }
     }
 
@@ -153,12 +153,12 @@ impl Cluster {
                     if self.stopped.contains(&to) {
                         self.waiting.push((to, input));
                     } else {
-                        self.step(to, input);
+                        self.action(to, input);
                     }
                 }
                 (_, Some((deadline, id))) if deadline <= end => {
                     self.now = self.now.max(deadline);
-                    self.step(id, Input::Deadline);
+                    self.action(id, Input::Deadline);
                 }
                 _ => break,
             }
@@ -166,7 +166,7 @@ impl Cluster {
         self.now = end;
     }
 
-    fn step(&mut self, id: NodeId, input: Input<AnyMsg>) {
+    fn action(&mut self, id: NodeId, input: Input<AnyMsg>) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let mut outbox = Outbox::new();
         node.handle(self.now, input, &mut outbox);
@@ -183,7 +183,7 @@ impl Cluster {
                 }
                 Output::Tenure(Tenure::None) => self.give(id, Span::ZERO, Input::Released),
                 Output::Answer { outcome, .. } => self.answers.push(outcome),
-                Output::Event(Event::View(view)) if view.normal_leader() == Some(id) => {
+                Output::Event(Event::Opinion(opinion)) if opinion.normal_leader() == Some(id) => {
                     self.contended.insert(id);
                 }
                 Output::Persist(durable) => drop(self.disks.insert(id, durable)),
@@ -194,7 +194,7 @@ impl Cluster {
 
     /// A program asks for something.
     fn ask(&mut self, id: NodeId, command: Command) {
-        self.step(id, Input::Command { ticket: Ticket(0), command });
+        self.action(id, Input::Command { ticket: Ticket(0), command });
     }
 
     /// The leader that all who are up and run have announced last, and its epoch.
@@ -220,13 +220,13 @@ impl Cluster {
     }
 }
 
-fn terms(protocol: Protocol, priority: u32, preempt: Option<Span>) -> Terms {
+fn config(protocol: Protocol, priority: u32, preempt: Option<Span>) -> LeadershipConfig {
     let hands_over = protocol.spec().hands_over;
-    Terms { period: TIMING.tau, settle: SETTLE, priority, preempt, hands_over, epoch: 0 }
+    LeadershipConfig { period: TIMING.tau, settle: SETTLE, priority, preempt, hands_over, epoch: 0 }
 }
 
-fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], terms: Terms) -> Node<AnyElection> {
-    node_in((Incarnation(1), 0), Time::ZERO, protocol, id, ids, terms)
+fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], config: LeadershipConfig) -> Node<AnyElection> {
+    node_in((Incarnation(1), 0), Time::ZERO, protocol, id, ids, config)
 }
 
 /// In that incarnation, with that count.
@@ -236,7 +236,7 @@ fn node_in(
     protocol: Protocol,
     id: NodeId,
     ids: &[NodeId],
-    terms: Terms,
+    config: LeadershipConfig,
 ) -> Node<AnyElection> {
     let spec = protocol.spec();
     let members = match spec.peers {
@@ -254,7 +254,7 @@ fn node_in(
         choices: Choices::default(),
     };
     let detector = DetectorConfig::new(spec.detector.unwrap_or(DetectorKind::Heartbeat), TIMING);
-    Node::new(setup, detector, now).with_leadership(terms, PATIENCE, now)
+    Node::new(setup, detector, now).with_leadership(config, PATIENCE, now)
 }
 
 proptest! {
@@ -273,10 +273,10 @@ proptest! {
         prop_assert_eq!(cluster.agreed(), Some((began[0].0, epoch + 1)));
         // It comes back, with what its disk remembers, and knows nobody at first.
         let ids: Vec<NodeId> = (1..=nodes as u32).map(NodeId).collect();
-        let terms = Terms { epoch, ..terms(protocol, 0, None) };
-        let back = node_in((Incarnation(2), 0), cluster.now, protocol, leader, &ids, terms);
+        let config = LeadershipConfig { epoch, ..config(protocol, 0, None) };
+        let back = node_in((Incarnation(2), 0), cluster.now, protocol, leader, &ids, config);
         cluster.start(leader, back);
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         prop_assert!(cluster.agreed().is_some());
         let epochs: Vec<u64> = cluster.began_since(Time::ZERO).iter().map(|(_, epoch, _)| *epoch).collect();
@@ -349,9 +349,10 @@ fn a_stronger_member_that_comes_back_outranks_the_leader() {
         cluster.run(Span::secs(3));
         assert_eq!(cluster.agreed(), Some((NodeId(2), 2)), "{protocol:?}");
         let came_at = cluster.now;
-        let terms = terms(protocol, 0, None);
-        cluster.start(NodeId(1), node_in((Incarnation(2), 0), cluster.now, protocol, NodeId(1), &ids, terms));
-        cluster.link(&ids);
+        let config = config(protocol, 0, None);
+        cluster
+            .start(NodeId(1), node_in((Incarnation(2), 0), cluster.now, protocol, NodeId(1), &ids, config));
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         let leader = cluster.agreed().expect("a leader").0;
         assert_eq!((leader, cluster.shown_why(NodeId(3), came_at)), (NodeId(1), Cause::Outranked(NodeId(2))));
@@ -367,9 +368,9 @@ fn a_leader_that_restarts_unnoticed_is_gone() {
         cluster.run(Span::secs(3));
         let (leader, _) = cluster.agreed().expect("a leader");
         let other = if leader == NodeId(3) { NodeId(2) } else { NodeId(3) };
-        let (back_at, terms) = (cluster.now, terms(protocol, 0, None));
-        cluster.start(leader, node_in((Incarnation(2), 0), back_at, protocol, leader, &ids, terms));
-        cluster.link(&ids);
+        let (back_at, config) = (cluster.now, config(protocol, 0, None));
+        cluster.start(leader, node_in((Incarnation(2), 0), back_at, protocol, leader, &ids, config));
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         assert_eq!(cluster.shown_why(other, back_at), Cause::Gone(leader), "{protocol:?}");
     }
@@ -481,7 +482,7 @@ fn a_leader_that_resigns_is_replaced_at_once_and_stands_aside_for_as_long_as_it_
         assert!(cluster.nodes[&leader].is_aside());
         cluster.run(Span::secs(10));
         assert!(!cluster.nodes[&leader].is_aside());
-        assert_eq!(cluster.nodes[&leader].incarnation(), Incarnation(2), "it came back in a new life");
+        assert_eq!(cluster.nodes[&leader].incarnation(), Incarnation(2), "it came back in a new incarnation");
         let stays = cluster.agreed().expect("a leader").0;
         if protocol == Protocol::Fjr {
             assert_eq!(stays, next, "the default is stable");
@@ -528,7 +529,7 @@ fn leadership_is_handed_to_whom_the_leader_chooses() {
 /// Followers are silent by design: whom a member was connected with it still is in its next incarnation, heard
 /// or not.
 #[test]
-fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() {
+fn a_member_that_began_another_incarnation_can_lead_those_that_have_not_spoken_since() {
     let resign: fn(&mut Cluster) = |cluster| {
         cluster.ask(NodeId(1), Command::Resign { hold: Hold::For(Span::secs(1)) });
     };
@@ -537,10 +538,10 @@ fn a_member_that_began_another_life_can_lead_those_that_have_not_spoken_since() 
         cluster.run(Span::secs(3));
         cluster.resume(NodeId(1));
     };
-    for begin_another_life in [resign, oversleep] {
+    for begin_another_incarnation in [resign, oversleep] {
         let mut cluster = Cluster::settled(&[0; 5], 14);
         assert_eq!(cluster.agreed().map(|(leader, _)| leader), Some(NodeId(1)));
-        begin_another_life(&mut cluster);
+        begin_another_incarnation(&mut cluster);
         cluster.run(Span::secs(70));
         assert_eq!(cluster.nodes[&NodeId(1)].incarnation(), Incarnation(2));
         let (leader, epoch) = cluster.agreed().expect("a leader");
@@ -562,7 +563,7 @@ fn leadership_is_not_handed_to_whom_it_cannot() {
     assert_eq!(
         cluster.answers,
         [
-            reluctant(NodeId(9), Reluctance::NotLinked),
+            reluctant(NodeId(9), Reluctance::NotConnected),
             reluctant(leader, Reluctance::LeadsAlready),
             Err(Refused::NotLeader { me: follower, leader: Some(leader) }),
         ]
@@ -592,8 +593,8 @@ fn a_leader_that_was_told_to_gives_way_to_a_higher_priority_after_a_while() {
     cluster.run(Span::secs(1));
     assert_eq!(cluster.agreed(), Some((NodeId(1), 1)));
     let came_at = cluster.now;
-    cluster.start(NodeId(2), node(Protocol::Fjr, NodeId(2), &ids, terms(Protocol::Fjr, 10, preempt)));
-    cluster.link(&ids);
+    cluster.start(NodeId(2), node(Protocol::Fjr, NodeId(2), &ids, config(Protocol::Fjr, 10, preempt)));
+    cluster.connect(&ids);
     cluster.run(Span::millis(2_900));
     assert_eq!(
         (cluster.agreed(), cluster.asked_back.len()),
@@ -614,15 +615,15 @@ fn when_two_groups_meet_the_leader_that_stays_takes_an_epoch_above_both() {
     for epochs in [[0, 41], [41, 0]] {
         let mut cluster = Cluster::new(Protocol::Fjr, &[], None, 13);
         for (id, epoch) in ids.into_iter().zip(epochs) {
-            let terms = Terms { epoch, ..terms(Protocol::Fjr, 0, None) };
-            cluster.start(id, node(Protocol::Fjr, id, &ids, terms));
+            let config = LeadershipConfig { epoch, ..config(Protocol::Fjr, 0, None) };
+            cluster.start(id, node(Protocol::Fjr, id, &ids, config));
         }
         cluster.cut = true;
         cluster.run(Span::secs(1));
         let began = cluster.began_since(Time::ZERO);
         assert_eq!(began, [(ids[0], epochs[0] + 1, Cause::Started), (ids[1], epochs[1] + 1, Cause::Started)]);
         cluster.cut = false;
-        cluster.link(&ids);
+        cluster.connect(&ids);
         cluster.run(Span::secs(3));
         let (leader, epoch) = cluster.agreed().expect("one leader of both");
         // It need not change its own if the other's was behind.

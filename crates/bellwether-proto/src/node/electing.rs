@@ -26,19 +26,19 @@ impl<E: Election> Node<E> {
         let named = self.shown.normal_leader();
         let mut actions = mem::take(&mut self.actions);
         let cause = election::decide(&mut self.election, now, input, (named, known), &mut actions);
-        // The view is shown before the messages go out: an observer sees the cause before the effects.
-        let view = self.election.view();
-        if view != self.shown {
-            self.shown = view;
-            out.push(Output::Event(Event::View(view)));
+        // The opinion is shown before the messages go out: an observer sees the cause before the effects.
+        let opinion = self.election.opinion();
+        if opinion != self.shown {
+            self.shown = opinion;
+            out.push(Output::Event(Event::Opinion(opinion)));
         }
         for action in actions.drain() {
             self.carry_out(now, action, out);
         }
         self.actions = actions;
         // After the election's messages: they make the others name whom this node names.
-        if view.normal_leader() != named {
-            self.lead(|leadership| leadership.name(now, view.normal_leader(), cause));
+        if opinion.normal_leader() != named {
+            self.lead(|leadership| leadership.name(now, opinion.normal_leader(), cause));
         }
         // What was formed is reorganized when all has been said that formed it.
         self.regroup(|_| {});
@@ -46,13 +46,13 @@ impl<E: Election> Node<E> {
 
     fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
-            Action::Send { to, msg } if self.history.is_some() => {
-                self.relink(|history| history.send(now, to, Letter::Election(msg)));
+            Action::Send { to, msg } if self.links.is_some() => {
+                self.relink(|links| links.send(now, to, Letter::Election(msg)));
             }
             Action::Send { to, msg } => self.post(now, to, Body::Election(msg), out),
-            Action::Install(members) => out.push(Output::Event(Event::Members(members))),
+            Action::Install(members) => out.push(Output::Event(Event::ViewInstalled(members))),
             Action::Remember(pending) => out.push(Output::Event(Event::Pending(pending))),
-            Action::Stand(standing) => self.relink(|history| history.stand(now, standing)),
+            Action::Stand(membership) => self.relink(|links| links.stand(now, membership)),
             Action::Join { to, msg } => {
                 let past = self.group.as_ref().map_or_else(Default::default, Group::past);
                 self.post(now, to, Body::Join(Box::new(Joining { msg, past })), out);
@@ -75,7 +75,7 @@ impl<E: Election> Node<E> {
                 self.setup.count = count;
                 self.persist(out);
             }
-            Action::BeginLife(why) => self.ending = Some(Ending::Asked(why)),
+            Action::BeginIncarnation(why) => self.ending = Some(Ending::Asked(why)),
             Action::Start(peer) => {
                 if let Some(rank) = self.setup.roster.rank(peer) {
                     out.push(Output::Event(Event::Watch(peer)));

@@ -8,10 +8,10 @@ use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
+use crate::opinion::Status;
 use crate::release::Patience;
 use crate::roster::{Priority, Roster};
 use crate::time::Span;
-use crate::view::Status;
 use crate::wire::tests::{PER_ALGORITHM, Random, message_of};
 
 const DELTA: Span = Span::millis(10);
@@ -28,14 +28,14 @@ fn persist_is_the_first_output_of_start() {
                 outputs[0],
                 Output::Persist(Durable { incarnation: Incarnation(7), count: 5, epoch: 0, group: None })
             );
-            let lives = outputs.iter().filter_map(|output| match output {
+            let incarnations = outputs.iter().filter_map(|output| match output {
                 Output::Persist(durable) => Some(durable.incarnation),
                 _ => None,
             });
-            assert!(lives.clone().all(|life| life == Incarnation(7)));
+            assert!(incarnations.clone().all(|incarnation| incarnation == Incarnation(7)));
             // It raises its count at once, or keeps the group that it forms by itself.
             let more = matches!(protocol, Protocol::Mmrt | Protocol::Invitation);
-            assert_eq!(lives.count(), if more { 2 } else { 1 }, "{}", protocol.name());
+            assert_eq!(incarnations.count(), if more { 2 } else { 1 }, "{}", protocol.name());
         }
     }
 }
@@ -52,7 +52,7 @@ fn only_peers_are_heard() {
 }
 
 #[test]
-fn a_frame_of_an_earlier_life_is_refused_and_answered() {
+fn a_frame_of_an_earlier_incarnation_is_refused_and_answered() {
     let mut rig = Rig::started(2);
     rig.receive(1, 5, 1, halt(1, 5));
     let form = rig.form();
@@ -70,7 +70,7 @@ fn a_frame_of_an_earlier_life_is_refused_and_answered() {
     }
     // Only the number of the next frame has moved.
     assert_eq!(rig.form().len(), form.len());
-    assert_eq!(rig.node.view().status, Status::Waiting);
+    assert_eq!(rig.node.opinion().status, Status::Waiting);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn an_election_message_that_was_overtaken_or_repeated_is_refused() {
         assert_eq!(rig.form(), form);
     }
     rig.receive(1, 1, 6, ldr(1, 1));
-    assert_eq!(rig.node.view().normal_leader(), Some(NodeId(1)));
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(1)));
     // A new incarnation counts anew.
     let outputs = rig.receive(1, 2, 1, halt(1, 2));
     assert!(!outputs.iter().any(|output| matches!(output, Output::Event(Event::Refused { .. }))));
@@ -131,7 +131,7 @@ fn outlived_moves_above_and_persists_before_anything_is_sent() {
 /// It answers a frame of an earlier incarnation that was long on its way: this incarnation is the latest, and
 /// no news.
 #[test]
-fn an_outlived_that_names_the_present_life_is_no_reason_to_leave_it() {
+fn an_outlived_that_names_the_present_incarnation_is_no_reason_to_leave_it() {
     let mut rig = Rig::started(1);
     assert_eq!(rig.receive(2, 1, 1, outlived(1)), []);
     assert_eq!(rig.node.incarnation(), Incarnation(1));
@@ -174,7 +174,7 @@ fn election_messages_carry_the_beat_that_the_receiver_waits_for() {
     let outputs = rig.receive(2, 1, 2, Body::Election(AnyMsg::AsyncBully(Msg::Ack(t))));
     assert!(!outputs.is_empty());
     rig.receive(3, 1, 1, Body::Election(AnyMsg::AsyncBully(Msg::Rej(t))));
-    assert_eq!(rig.node.view().normal_leader(), Some(NodeId(1)));
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(1)));
     rig.now = rig.node.deadline().expect("Norm? is due") + TAU;
     let outputs = rig.input(Input::Deadline);
     let to_two = sends(&outputs, 2);
@@ -196,14 +196,14 @@ fn a_ride_is_a_sign_of_life() {
         rig.input(Input::Frame(frame));
         rig.advance(TAU);
     }
-    assert_eq!(rig.node.view().normal_leader(), Some(NodeId(1)));
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(1)));
     rig.advance(DELTA);
-    assert_ne!(rig.node.view().normal_leader(), Some(NodeId(1)), "it fell silent");
+    assert_ne!(rig.node.opinion().normal_leader(), Some(NodeId(1)), "it fell silent");
 }
 
 /// The peer's death is reported before its new incarnation's message is taken.
 #[test]
-fn a_new_life_is_reported_before_its_message_is_taken() {
+fn a_new_incarnation_is_reported_before_its_message_is_taken() {
     let mut rig = Rig::started(2);
     rig.receive(1, 1, 1, halt(1, 1));
     rig.receive(1, 1, 2, ldr(1, 1));
@@ -218,12 +218,12 @@ fn a_new_life_is_reported_before_its_message_is_taken() {
 }
 
 #[test]
-fn gone_counts_only_for_the_life_it_belonged_to() {
+fn gone_counts_only_for_the_incarnation_it_belonged_to() {
     let mut rig = Rig::started(2);
     rig.receive(1, 3, 1, halt(1, 3));
     rig.receive(1, 3, 2, Body::Detector(DetectorMsg::Beat { no: WatchNo(1) }));
     let gone = |peer, incarnation| Input::Gone { peer: NodeId(peer), incarnation: Incarnation(incarnation) };
-    assert_eq!(rig.input(gone(1, 2)), [], "an earlier life's connection");
+    assert_eq!(rig.input(gone(1, 2)), [], "an earlier incarnation's connection");
     assert_eq!(rig.input(gone(99, 3)), []);
     assert_eq!(rig.input(gone(2, 1)), [], "oneself");
     assert!(!rig.input(gone(1, 3)).is_empty(), "probed");
@@ -244,7 +244,7 @@ fn early_late_and_repeated_deadlines_are_harmless() {
         }
         rig.now = rig.now + Span::secs(1_000);
         rig.input(Input::Deadline);
-        assert_eq!(rig.node.view().normal_leader(), Some(NodeId(3)), "{kind:?}: alone, it leads");
+        assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(3)), "{kind:?}: alone, it leads");
     }
 }
 
@@ -307,10 +307,11 @@ fn the_canonical_form_tells_states_apart() {
 
 #[test]
 fn the_canonical_form_keeps_only_the_order_of_counters() {
-    let form_in = |life, seq| {
-        let mut rig = Rig::of(Protocol::AsyncBully, DetectorKind::Heartbeat, Variant::Repaired, 2, life);
+    let form_in = |incarnation, seq| {
+        let mut rig =
+            Rig::of(Protocol::AsyncBully, DetectorKind::Heartbeat, Variant::Repaired, 2, incarnation);
         rig.input(Input::Start);
-        rig.receive(1, life, seq, halt(1, life));
+        rig.receive(1, incarnation, seq, halt(1, incarnation));
         rig.form()
     };
     assert_eq!(form_in(1, 1), form_in(9, 1));
@@ -355,7 +356,7 @@ fn frames_in_flight_differ_by_their_ends() {
 }
 
 #[test]
-fn what_outlived_says_is_a_life_of_its_receiver() {
+fn what_outlived_says_is_an_incarnation_of_its_receiver() {
     let in_world = |known: u64| {
         let mut form = Form::new();
         form.incarnation(NodeId(2), Incarnation(5));
@@ -398,11 +399,11 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
             match output {
                 Output::Persist(Durable { incarnation, .. }) => durable = incarnation,
                 Output::Send { to, frame } => {
-                    assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
+                    assert_eq!(frame.incarnation, durable, "sent in an incarnation that is not durable");
                     assert_ne!(to, NodeId(2));
                 }
                 Output::Broadcast(frame) => {
-                    assert_eq!(frame.incarnation, durable, "sent in a life that is not durable");
+                    assert_eq!(frame.incarnation, durable, "sent in an incarnation that is not durable");
                 }
                 Output::Plan(_)
                 | Output::Tenure(_)
@@ -428,7 +429,7 @@ struct Rig {
 }
 
 impl Rig {
-    fn of(protocol: Protocol, kind: DetectorKind, variant: Variant, me: u32, life: u64) -> Self {
+    fn of(protocol: Protocol, kind: DetectorKind, variant: Variant, me: u32, incarnation: u64) -> Self {
         let setup = Setup {
             protocol,
             variant,
@@ -436,7 +437,7 @@ impl Rig {
                 Peers::Listed => Roster::new(NodeId(me), (1..=3).map(NodeId), Priority::LowestId),
                 Peers::Met => Roster::new(NodeId(me), [NodeId(me)], Priority::LowestId),
             },
-            incarnation: Incarnation(life),
+            incarnation: Incarnation(incarnation),
             count: 5,
             t: 1,
             timing: Timing { delta: DELTA, tau: TAU, step: DELTA },
@@ -448,7 +449,7 @@ impl Rig {
             delta: DELTA,
             step: DELTA,
             reporters: 1,
-            reports_new_lives: variant == Variant::Repaired,
+            reports_new_incarnations: variant == Variant::Repaired,
         };
         let mut rig = Self { node: Node::new(setup, detector, Time::ZERO), now: Time::ZERO };
         if kind == DetectorKind::Perfect {
@@ -472,8 +473,8 @@ impl Rig {
         out.drain().collect()
     }
 
-    fn receive(&mut self, from: u32, life: u64, seq: u64, body: Body<AnyMsg>) -> Vec<Output<AnyMsg>> {
-        let (from, incarnation) = (NodeId(from), Incarnation(life));
+    fn receive(&mut self, from: u32, incarnation: u64, seq: u64, body: Body<AnyMsg>) -> Vec<Output<AnyMsg>> {
+        let (from, incarnation) = (NodeId(from), Incarnation(incarnation));
         self.input(Input::Frame(Frame { from, incarnation, seq, rides: None, body }))
     }
 
@@ -497,7 +498,7 @@ impl Rig {
     }
 
     fn elid(&self) -> ElectionId {
-        self.node.view().group.expect("Stoller's nodes are in a group").0
+        self.node.opinion().group.expect("Stoller's nodes are in a group").0
     }
 
     fn form(&self) -> Vec<u64> {
@@ -515,16 +516,16 @@ fn sends(outputs: &[Output<AnyMsg>], to: u32) -> Vec<Frame<AnyMsg>> {
     frames.collect()
 }
 
-fn elid(node: u32, life: u64) -> ElectionId {
-    ElectionId { node: NodeId(node), incarnation: Incarnation(life), seq: 1 }
+fn elid(node: u32, incarnation: u64) -> ElectionId {
+    ElectionId { node: NodeId(node), incarnation: Incarnation(incarnation), seq: 1 }
 }
 
-fn halt(node: u32, life: u64) -> Body<AnyMsg> {
-    Body::Election(AnyMsg::AsyncBully(Msg::Halt(elid(node, life))))
+fn halt(node: u32, incarnation: u64) -> Body<AnyMsg> {
+    Body::Election(AnyMsg::AsyncBully(Msg::Halt(elid(node, incarnation))))
 }
 
-fn ldr(node: u32, life: u64) -> Body<AnyMsg> {
-    Body::Election(AnyMsg::AsyncBully(Msg::Ldr(elid(node, life))))
+fn ldr(node: u32, incarnation: u64) -> Body<AnyMsg> {
+    Body::Election(AnyMsg::AsyncBully(Msg::Ldr(elid(node, incarnation))))
 }
 
 fn outlived(known: u64) -> Body<AnyMsg> {

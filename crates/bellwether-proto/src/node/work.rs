@@ -15,8 +15,8 @@ use crate::group;
 use crate::ident::NodeId;
 use crate::io::{Event, Outbox, Output, Turn};
 use crate::leadership::{self, Leadership};
-use crate::link::history;
-use crate::link::history::HistoryMsg;
+use crate::link::consistent;
+use crate::link::consistent::ConsistentMsg;
 use crate::message::{Body, Letter};
 use crate::release::{self, Release};
 use crate::time::Time;
@@ -29,11 +29,11 @@ pub(super) enum Work<M> {
     /// An end of a link saw a transition. An observer is told before anything follows from it.
     Turned(Turn),
     /// A message between the ends of a link.
-    Beat(NodeId, Box<HistoryMsg<Letter<M>>>),
+    Beat(NodeId, Box<ConsistentMsg<Letter<M>>>),
     /// In a box: it is rare and large.
-    Group(Box<group::Step>),
-    Lead(leadership::Step),
-    Release(release::Step),
+    Group(Box<group::Action>),
+    Lead(leadership::Action),
+    Release(release::Action),
 }
 
 impl<E: Election> Node<E> {
@@ -45,10 +45,10 @@ impl<E: Election> Node<E> {
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
                     Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
-                    Work::Beat(to, msg) => self.post(now, to, Body::History(msg), out),
-                    Work::Group(step) => self.follow_group(now, *step, out),
-                    Work::Lead(step) => self.follow_leadership(now, step, out),
-                    Work::Release(step) => self.follow_release(now, step, out),
+                    Work::Beat(to, msg) => self.post(now, to, Body::Consistent(msg), out),
+                    Work::Group(action) => self.follow_group(now, *action, out),
+                    Work::Lead(action) => self.follow_leadership(now, action, out),
+                    Work::Release(action) => self.follow_release(now, action, out),
                 }
             }
             if let Some(news) = self.news.pop_front() {
@@ -56,7 +56,7 @@ impl<E: Election> Node<E> {
                 continue;
             }
             if let Some(ending) = self.ending.take() {
-                self.end_life(now, ending, out);
+                self.end_incarnation(now, ending, out);
                 continue;
             }
             // When all is known that happened: is there anything left to wait for?
@@ -68,15 +68,15 @@ impl<E: Election> Node<E> {
     }
 
     /// Does something with the consistent links, if there are any.
-    pub(super) fn relink(&mut self, act: impl FnOnce(&mut history::Histories<Letter<E::Msg>>)) {
-        if let Some(history) = &mut self.history {
-            act(history);
-            for step in history.drain() {
-                match step {
-                    history::Step::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
-                    history::Step::News(news) => {
-                        if let history::News::Turned { peer, life, seen, .. } = news {
-                            self.queue.push_back(Work::Turned(Turn { peer, life, seen }));
+    pub(super) fn relink(&mut self, act: impl FnOnce(&mut consistent::ConsistentLinks<Letter<E::Msg>>)) {
+        if let Some(links) = &mut self.links {
+            act(links);
+            for action in links.drain() {
+                match action {
+                    consistent::Action::Send(to, msg) => self.queue.push_back(Work::Beat(to, msg)),
+                    consistent::Action::News(news) => {
+                        if let consistent::News::Turned { peer, incarnation, seen, .. } = news {
+                            self.queue.push_back(Work::Turned(Turn { peer, incarnation, seen }));
                         }
                         self.news.push_back(news);
                     }
@@ -89,7 +89,7 @@ impl<E: Election> Node<E> {
     pub(super) fn regroup(&mut self, act: impl FnOnce(&mut group::Group)) {
         if let Some(group) = self.group.as_mut().filter(|_| self.aside.is_none()) {
             act(group);
-            self.queue.extend(group.drain().map(|step| Work::Group(Box::new(step))));
+            self.queue.extend(group.drain().map(|action| Work::Group(Box::new(action))));
         }
     }
 

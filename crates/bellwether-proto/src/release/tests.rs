@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ident::Incarnation;
-use crate::leadership::{Cause, Terms};
+use crate::leadership::{Cause, LeadershipConfig};
 
 const ME: NodeId = NodeId(1);
 const OTHER: NodeId = NodeId(2);
@@ -13,12 +13,12 @@ const PATIENCE: Patience = Patience { work: Span::secs(1), successor: Span::secs
 fn work_ends_before_anybody_is_told() {
     let mut rig = Rig::leading();
     let resign = Command::Resign { hold: Hold::Default };
-    assert_eq!(rig.ask(resign), [Step::Tenure(Tenure::AskedBack { epoch: 1 })], "and nothing else yet");
+    assert_eq!(rig.ask(resign), [Action::Tenure(Tenure::AskedBack { epoch: 1 })], "and nothing else yet");
     rig.now = rig.now + Span::millis(900);
     assert_eq!(rig.go_on(), []);
-    assert_eq!(rig.released(), [Step::StandAside(rig.now + PATIENCE.hold)]);
-    assert_eq!(rig.announced(None, 1), [Step::Tenure(Tenure::None)]);
-    assert_eq!(rig.announced(Some(OTHER), 2), [Step::Answer(TICKET, Ok(()))]);
+    assert_eq!(rig.released(), [Action::StandAside(rig.now + PATIENCE.hold)]);
+    assert_eq!(rig.announced(None, 1), [Action::Tenure(Tenure::None)]);
+    assert_eq!(rig.announced(Some(OTHER), 2), [Action::Answer(TICKET, Ok(()))]);
     assert_eq!(rig.release.deadline(), Time::NEVER);
 }
 
@@ -28,7 +28,7 @@ fn work_that_does_not_end_is_given_up() {
     rig.ask(Command::Resign { hold: Hold::UntilTold });
     assert_eq!(rig.release.deadline(), rig.now + PATIENCE.work);
     rig.now = rig.now + PATIENCE.work;
-    assert_eq!(rig.go_on(), [Step::GiveUp, Step::StandAside(Time::NEVER)]);
+    assert_eq!(rig.go_on(), [Action::GiveUp, Action::StandAside(Time::NEVER)]);
 }
 
 /// Leadership that was lost is nobody's to wait for, but the work of it may still go on.
@@ -37,18 +37,18 @@ fn who_leaves_after_it_lost_leadership_waits_for_its_work_and_for_nobody() {
     let mut rig = Rig::leading();
     rig.announced(Some(OTHER), 2);
     assert_eq!(rig.ask(Command::Leave), []);
-    assert_eq!(rig.released(), [Step::StandAside(Time::NEVER), Step::Left]);
+    assert_eq!(rig.released(), [Action::StandAside(Time::NEVER), Action::Left]);
 }
 
 /// Nobody is waited for, but what is answered is true.
 #[test]
 fn whoever_is_alone_answers_when_it_has_ceased_to_lead() {
     let mut rig = Rig::leading();
-    rig.leadership.unlink(rig.now, OTHER);
+    rig.leadership.disconnect(rig.now, OTHER);
     rig.ask(Command::Resign { hold: Hold::UntilTold });
-    assert_eq!(rig.released(), [Step::StandAside(Time::NEVER)], "no answer yet");
+    assert_eq!(rig.released(), [Action::StandAside(Time::NEVER)], "no answer yet");
     let answered = rig.announced(None, 1);
-    assert_eq!(answered, [Step::Tenure(Tenure::None), Step::Answer(TICKET, Ok(()))]);
+    assert_eq!(answered, [Action::Tenure(Tenure::None), Action::Answer(TICKET, Ok(()))]);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_leader_that_leaves_waits_for_the_next_but_not_for_ever() {
     for comes in [true, false] {
         let mut rig = Rig::leading();
         rig.ask(Command::Leave);
-        assert_eq!(rig.released(), [Step::StandAside(Time::NEVER)]);
+        assert_eq!(rig.released(), [Action::StandAside(Time::NEVER)]);
         rig.announced(None, 1);
         let left = if comes {
             rig.announced(Some(OTHER), 2)
@@ -74,7 +74,7 @@ fn a_leader_that_leaves_waits_for_the_next_but_not_for_ever() {
             rig.now = rig.now + PATIENCE.successor;
             rig.go_on()
         };
-        assert_eq!(left, [Step::Left]);
+        assert_eq!(left, [Action::Left]);
     }
 }
 
@@ -83,14 +83,14 @@ fn a_hand_over_is_answered_when_the_member_leads_or_has_not_taken_it() {
     for taken in [true, false] {
         let mut rig = Rig::leading();
         rig.ask(Command::Transfer { to: OTHER });
-        assert_eq!(rig.released(), [Step::HandOver(OTHER)]);
+        assert_eq!(rig.released(), [Action::HandOver(OTHER)]);
         rig.announced(None, 1);
         if taken {
-            assert_eq!(rig.announced(Some(OTHER), 2), [Step::Answer(TICKET, Ok(()))]);
+            assert_eq!(rig.announced(Some(OTHER), 2), [Action::Answer(TICKET, Ok(()))]);
         } else {
             rig.announced(Some(NodeId(3)), 2);
             rig.now = rig.now + PATIENCE.successor;
-            assert_eq!(rig.go_on(), [Step::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }))]);
+            assert_eq!(rig.go_on(), [Action::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }))]);
         }
     }
 }
@@ -102,8 +102,8 @@ fn a_hand_over_of_which_nothing_comes_lets_work_begin_again() {
     rig.ask(Command::Transfer { to: OTHER });
     rig.released();
     rig.now = rig.now + PATIENCE.successor;
-    let answer = Step::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }));
-    assert_eq!(rig.go_on(), [answer, Step::Tenure(Tenure::Held { epoch: 1 })]);
+    let answer = Action::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }));
+    assert_eq!(rig.go_on(), [answer, Action::Tenure(Tenure::Held { epoch: 1 })]);
 }
 
 /// A hand-over that came to nothing leaves leadership here, but not if it is given back at that very moment.
@@ -114,34 +114,34 @@ fn no_work_begins_in_leadership_that_is_given_back_when_a_hand_over_is_over() {
     rig.released();
     let over = rig.now + PATIENCE.successor;
     rig.announced(None, 1);
-    assert_eq!(rig.announced(Some(ME), 2), [Step::Tenure(Tenure::Held { epoch: 2 })]);
+    assert_eq!(rig.announced(Some(ME), 2), [Action::Tenure(Tenure::Held { epoch: 2 })]);
     rig.now = over - Span::millis(1);
     assert_eq!(
         rig.ask_as(Ticket(8), Command::Resign { hold: Hold::Default }),
-        [Step::Tenure(Tenure::AskedBack { epoch: 2 })]
+        [Action::Tenure(Tenure::AskedBack { epoch: 2 })]
     );
     rig.now = over;
-    let answer = Step::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }));
-    assert_eq!(rig.released(), [Step::StandAside(rig.now + PATIENCE.hold), answer], "and nothing is held");
+    let answer = Action::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }));
+    assert_eq!(rig.released(), [Action::StandAside(rig.now + PATIENCE.hold), answer], "and nothing is held");
 }
 
 #[test]
 fn leadership_stays_if_the_successor_has_gone_while_work_came_to_its_end() {
     let mut rig = Rig::leading();
     rig.ask(Command::Transfer { to: OTHER });
-    rig.leadership.unlink(rig.now, OTHER);
-    let why = Refused::HandOver { to: OTHER, why: Reluctance::NotLinked };
-    assert_eq!(rig.released(), [Step::Tenure(Tenure::Held { epoch: 1 }), Step::Answer(TICKET, Err(why))]);
+    rig.leadership.disconnect(rig.now, OTHER);
+    let why = Refused::HandOver { to: OTHER, why: Reluctance::NotConnected };
+    assert_eq!(rig.released(), [Action::Tenure(Tenure::Held { epoch: 1 }), Action::Answer(TICKET, Err(why))]);
 }
 
 #[test]
 fn what_cannot_be_is_refused_and_nobody_stops_working() {
     let mut rig = Rig::leading();
-    let refused = |why| [Step::Answer(TICKET, Err(why))];
+    let refused = |why| [Action::Answer(TICKET, Err(why))];
     assert_eq!(rig.ask(Command::Stand), refused(Refused::NotAside { me: ME }));
-    let nobody = Refused::HandOver { to: NodeId(9), why: Reluctance::NotLinked };
+    let nobody = Refused::HandOver { to: NodeId(9), why: Reluctance::NotConnected };
     assert_eq!(rig.ask(Command::Transfer { to: NodeId(9) }), refused(nobody));
-    rig.leadership.unlink(rig.now, OTHER);
+    rig.leadership.disconnect(rig.now, OTHER);
     assert_eq!(rig.ask(Command::Resign { hold: Hold::Default }), refused(Refused::NoSuccessor));
     rig.announced(Some(OTHER), 2);
     rig.released();
@@ -154,10 +154,10 @@ fn one_command_at_a_time_and_nothing_goes_before_leaving() {
     let mut rig = Rig::leading();
     rig.ask(Command::Resign { hold: Hold::Default });
     let second = rig.ask_as(Ticket(8), Command::Transfer { to: OTHER });
-    assert_eq!(second, [Step::Answer(Ticket(8), Err(Refused::GivenBack))]);
-    assert_eq!(rig.ask_as(Ticket(9), Command::Leave), [Step::Answer(TICKET, Err(Refused::Leaving))]);
+    assert_eq!(second, [Action::Answer(Ticket(8), Err(Refused::GivenBack))]);
+    assert_eq!(rig.ask_as(Ticket(9), Command::Leave), [Action::Answer(TICKET, Err(Refused::Leaving))]);
     let late = rig.ask_as(Ticket(10), Command::Resign { hold: Hold::UntilTold });
-    assert_eq!(late, [Step::Answer(Ticket(10), Err(Refused::Leaving))]);
+    assert_eq!(late, [Action::Answer(Ticket(10), Err(Refused::Leaving))]);
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn a_member_of_higher_priority_is_given_way_to_once() {
     let mut rig = Rig::leading();
     rig.release.yield_to(rig.now, OTHER);
     rig.release.yield_to(rig.now, NodeId(3));
-    assert_eq!(rig.go_on(), [Step::Tenure(Tenure::AskedBack { epoch: 1 })]);
-    assert_eq!(rig.released(), [Step::HandOver(OTHER)]);
+    assert_eq!(rig.go_on(), [Action::Tenure(Tenure::AskedBack { epoch: 1 })]);
+    assert_eq!(rig.released(), [Action::HandOver(OTHER)]);
     rig.release.yield_to(rig.now, NodeId(3));
     assert_eq!(rig.go_on(), [], "not while the first may take it");
 }
@@ -177,7 +177,7 @@ fn no_work_begins_while_leadership_is_given_back() {
     let mut rig = Rig::leading();
     rig.ask(Command::Resign { hold: Hold::Default });
     rig.announced(None, 1);
-    assert_eq!(rig.announced(Some(ME), 2), [Step::Tenure(Tenure::AskedBack { epoch: 2 })]);
+    assert_eq!(rig.announced(Some(ME), 2), [Action::Tenure(Tenure::AskedBack { epoch: 2 })]);
 }
 
 #[test]
@@ -228,41 +228,48 @@ struct Rig {
 }
 
 impl Rig {
-    /// Node 1 leads with epoch 1, works, and is linked with node 2.
+    /// Node 1 leads with epoch 1, works, and is connected with node 2.
     fn leading() -> Self {
         let period = Span::millis(50);
-        let terms = Terms { period, settle: period, priority: 0, preempt: None, hands_over: true, epoch: 0 };
-        let mut leadership = Leadership::new(ME, Incarnation(1), terms, Time::ZERO);
-        leadership.link(Time::ZERO, OTHER);
+        let config = LeadershipConfig {
+            period,
+            settle: period,
+            priority: 0,
+            preempt: None,
+            hands_over: true,
+            epoch: 0,
+        };
+        let mut leadership = Leadership::new(ME, Incarnation(1), config, Time::ZERO);
+        leadership.connect(Time::ZERO, OTHER);
         leadership.name(Time::ZERO, Some(ME), Cause::Started);
         let now = Time::ZERO + period;
         leadership.wake(now);
         drop(leadership.drain());
         let mut rig = Self { now, leadership, release: Release::new(ME, "fjr", PATIENCE) };
-        assert_eq!(rig.announced(Some(ME), 1), [Step::Tenure(Tenure::Held { epoch: 1 })]);
+        assert_eq!(rig.announced(Some(ME), 1), [Action::Tenure(Tenure::Held { epoch: 1 })]);
         rig
     }
 
-    fn ask(&mut self, command: Command) -> Vec<Step> {
+    fn ask(&mut self, command: Command) -> Vec<Action> {
         self.ask_as(TICKET, command)
     }
 
-    fn ask_as(&mut self, ticket: Ticket, command: Command) -> Vec<Step> {
+    fn ask_as(&mut self, ticket: Ticket, command: Command) -> Vec<Action> {
         self.release.command(self.now, ticket, command, &self.leadership);
         self.go_on()
     }
 
-    fn released(&mut self) -> Vec<Step> {
+    fn released(&mut self) -> Vec<Action> {
         self.release.released();
         self.go_on()
     }
 
-    fn announced(&mut self, leader: Option<NodeId>, epoch: u64) -> Vec<Step> {
+    fn announced(&mut self, leader: Option<NodeId>, epoch: u64) -> Vec<Action> {
         let tenure = self.release.announced(Announcement { leader, epoch, cause: Cause::Started });
-        tenure.map(Step::Tenure).into_iter().chain(self.go_on()).collect()
+        tenure.map(Action::Tenure).into_iter().chain(self.go_on()).collect()
     }
 
-    fn go_on(&mut self) -> Vec<Step> {
+    fn go_on(&mut self) -> Vec<Action> {
         self.release.go_on(self.now, &self.leadership);
         assert_eq!(self.release.breach(), None);
         self.release.drain().collect()

@@ -38,8 +38,8 @@ fn of_group(GroupId(id): GroupId, last: u64) -> [u64; 4] {
 
 /// The attempts of one incarnation are few enough to fit beside the node.
 fn of_ballot(op: OpId, ballot: Ballot) -> [u64; 4] {
-    let [node, life, seq, op] = of_group(ballot.group, op.0);
-    [ballot.attempt << 32 | node, life, seq, op]
+    let [node, incarnation, seq, op] = of_group(ballot.group, op.0);
+    [ballot.attempt << 32 | node, incarnation, seq, op]
 }
 
 /// The keys that only these events have.

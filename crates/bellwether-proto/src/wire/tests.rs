@@ -14,7 +14,7 @@ use super::*;
 use crate::detector::{DetectorMsg, STAMPS_MAX, Stamp, Token};
 use crate::election::Protocol;
 use crate::election::stoller::Msg;
-use crate::group::{Ballot, Content, GroupMsg, History, OpId, Outcome, Past, Record, Task};
+use crate::group::{Ballot, Content, GroupMsg, Lineage, OpId, Outcome, Past, Record, Task};
 use crate::ident::{ElectionId, GroupId};
 use crate::leadership::LeadershipMsg;
 use crate::link::LinkMsg;
@@ -116,7 +116,7 @@ fn every_error_is_reached_and_readable() {
 
 #[test]
 fn a_list_that_claims_to_be_huge_is_refused_without_room_being_made_for_it() {
-    // Token, origin 1, life 1, round 1, and then a length of u64::MAX.
+    // Token, origin 1, incarnation 1, round 1, and then a length of u64::MAX.
     let mut body = vec![5, 1, 1, 1];
     body.extend([0xff; 9]);
     body.push(1);
@@ -239,7 +239,7 @@ pub(crate) fn body(which: u64, n: u64) -> Body<AnyMsg> {
             let msg = message_of(protocol, n % PER_ALGORITHM, n);
             Body::Join(Box::new(Joining { msg, past: past(n) }))
         }
-        27 => Body::History(Box::new(on_link(n))),
+        27 => Body::Consistent(Box::new(on_link(n))),
         which => {
             let protocol = Protocol::ALL[((which - 28) / PER_ALGORITHM) as usize];
             Body::Election(message_of(protocol, (which - 28) % PER_ALGORITHM, n))
@@ -322,7 +322,7 @@ fn group(which: u64, n: u64) -> GroupMsg {
         GroupMsg::Ready {
             group: (!n.is_multiple_of(2)).then_some(GroupId(call)),
             task: Task::new(call, Content::new(content).expect("it is short")),
-            history: history(n),
+            lineage: lineage(n),
         },
         GroupMsg::ReadyReply { call, in_place: n.is_multiple_of(2) },
         GroupMsg::Prepare(op, ballot),
@@ -335,16 +335,16 @@ fn group(which: u64, n: u64) -> GroupMsg {
     all[which as usize].clone()
 }
 
-fn on_link(n: u64) -> HistoryMsg<Letter<AnyMsg>> {
+fn on_link(n: u64) -> ConsistentMsg<Letter<AnyMsg>> {
     let protocol = Protocol::ALL[(n % Protocol::ALL.len() as u64) as usize];
     let view = ElectionId { node: NodeId(n as u32), incarnation: Incarnation(n), seq: n };
-    HistoryMsg {
+    ConsistentMsg {
         to: Incarnation(n),
         seen: n,
         no: n,
         echo: n,
         taken: n,
-        standing: Standing {
+        membership: Membership {
             view: (!n.is_multiple_of(3)).then_some(GroupId(view)),
             dead: n.is_multiple_of(2),
         },
@@ -365,13 +365,13 @@ fn attempt(n: u64) -> (OpId, Ballot) {
 }
 
 /// A graph of a group or none, whose content is of any kind.
-fn history(n: u64) -> History {
+fn lineage(n: u64) -> Lineage {
     let (_, Ballot { group, .. }) = attempt(n);
     let id = NodeId(n as u32);
     let members = vec![id; (n % 4) as usize];
     let parents = vec![group; (n % 3) as usize];
     let record = Record { group, coordinator: id, generation: n, members, parents };
-    History::of((!n.is_multiple_of(2)).then_some(record))
+    Lineage::of((!n.is_multiple_of(2)).then_some(record))
 }
 
 fn past(n: u64) -> Past {
@@ -380,7 +380,7 @@ fn past(n: u64) -> Past {
     Past {
         head,
         away: n.is_multiple_of(2),
-        history: history(n),
+        lineage: lineage(n),
         doubts: vec![(op, ballot); (n % 3) as usize],
     }
 }

@@ -205,12 +205,12 @@ impl Recovery {
 
 /// Asks a member, which may be this one, until it answers.
 async fn ask(shared: &Shared, node: u32, request: Request) -> Result<Answer, String> {
-    let Some(link) = shared.links.get(&node) else {
+    let Some(connection) = shared.connections.get(&node) else {
         return Ok(shared.answer(request));
     };
     let asked = Instant::now();
     loop {
-        match link.lock().await.ask(&request).await {
+        match connection.lock().await.ask(&request).await {
             Ok(answer) => return Ok(answer),
             Err(error) if asked.elapsed() >= SILENCE_MAX => {
                 return Err(format!("node {node} does not answer: {error}"));

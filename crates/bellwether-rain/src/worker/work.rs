@@ -8,9 +8,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::Shared;
+use crate::connection::Connection;
 use crate::fractal;
 use crate::job::Place;
-use crate::link::Link;
 use crate::notice::View;
 use crate::report::Report;
 use crate::shard::Shard;
@@ -152,21 +152,21 @@ fn send(shared: &Arc<Shared>, view: &View, place: Place, row: &[u8]) -> (u32, De
                 // That has been told; the others may suffice.
                 Err(_) => {}
             }
-        } else if let Some(link) = shared.links.get(&shard.node)
+        } else if let Some(connection) = shared.connections.get(&shard.node)
             && view.members.contains(&shard.node)
         {
-            on_their_way.spawn(deliver(Arc::clone(link), shard));
+            on_their_way.spawn(deliver(Arc::clone(connection), shard));
         }
     }
     (kept, on_their_way)
 }
 
 /// Offers a shard until there is an answer.
-async fn deliver(link: Arc<Mutex<Link>>, shard: Shard) -> Delivered {
+async fn deliver(connection: Arc<Mutex<Connection>>, shard: Shard) -> Delivered {
     let request = Request::Put(vec![shard]);
     loop {
-        // Nobody else waits for the link while this one sleeps.
-        let answer = link.lock().await.ask(&request).await;
+        // Nobody else waits for the connection while this one sleeps.
+        let answer = connection.lock().await.ask(&request).await;
         match answer {
             Ok(Answer::Kept { kept: 1, .. }) => return Delivered::Kept,
             Ok(Answer::Kept { old: 1, .. }) => return Delivered::TooLate,

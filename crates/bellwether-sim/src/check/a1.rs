@@ -6,7 +6,7 @@
 
 use super::Facts;
 use super::coordination::{self, Among, Coordination, OR_REORGANIZING};
-use super::views::Views;
+use super::opinions::Opinions;
 
 /// All.
 const AMONG: Among<()> = Among { of: |_| (), in_words: |()| OR_REORGANIZING.to_owned() };
@@ -15,6 +15,6 @@ pub(super) fn new(facts: &Facts) -> Coordination<()> {
     Coordination::new(facts, AMONG)
 }
 
-pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    coordination::dispute(views, AMONG)
+pub(super) fn dispute(opinions: &impl Opinions) -> Option<String> {
+    coordination::dispute(opinions, AMONG)
 }

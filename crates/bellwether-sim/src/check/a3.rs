@@ -6,17 +6,17 @@ use bellwether_proto::ident::GroupId;
 
 use super::Facts;
 use super::coordination::{self, Among, Coordination, OR_REORGANIZING};
-use super::views::Views;
+use super::opinions::Opinions;
 
 /// Those of one group.
-const AMONG: Among<Option<GroupId>> = Among { of: |view| view.group, in_words };
+const AMONG: Among<Option<GroupId>> = Among { of: |opinion| opinion.group, in_words };
 
 pub(super) fn new(facts: &Facts) -> Coordination<Option<GroupId>> {
     Coordination::new(facts, AMONG)
 }
 
-pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    coordination::dispute(views, AMONG)
+pub(super) fn dispute(opinions: &impl Opinions) -> Option<String> {
+    coordination::dispute(opinions, AMONG)
 }
 
 fn in_words(group: Option<GroupId>) -> String {

@@ -13,31 +13,31 @@
 use bellwether_proto::ident::NodeId;
 
 use super::Facts;
-use super::elected::{Standing, leaders_elected};
-use super::views::Views;
+use super::elected::{Judgement, leaders_elected};
+use super::opinions::Opinions;
 use super::while_stable::{WhileStable, c_g};
 
 pub(super) fn new(facts: &Facts) -> WhileStable {
     WhileStable::within(facts, c_g(facts), cliques_are_groups)
 }
 
-pub(super) fn cliques_are_groups(views: &impl Views) -> Standing {
-    match leaders_elected(views) {
-        Standing::Holds => {}
-        otherwise @ (Standing::Fails(_) | Standing::Open) => return otherwise,
+pub(super) fn cliques_are_groups(opinions: &impl Opinions) -> Judgement {
+    match leaders_elected(opinions) {
+        Judgement::Holds => {}
+        otherwise @ (Judgement::Fails(_) | Judgement::Open) => return otherwise,
     }
-    let up: Vec<NodeId> = views.up().map(|(id, _)| id).collect();
+    let up: Vec<NodeId> = opinions.up().map(|(id, _)| id).collect();
     let pairs = up.iter().flat_map(|i| up.iter().map(|j| (*i, *j)));
-    let mut connected = pairs.filter(|(i, j)| i == j || views.connected(*i, *j));
-    connected.find_map(|(i, j)| apart(views, i, j)).map_or(Standing::Holds, Standing::Fails)
+    let mut connected = pairs.filter(|(i, j)| i == j || opinions.connected(*i, *j));
+    connected.find_map(|(i, j)| apart(opinions, i, j)).map_or(Judgement::Holds, Judgement::Fails)
 }
 
 /// What is wrong with two nodes that are in one R, the second of which may be the first.
-fn apart(views: &impl Views, i: NodeId, j: NodeId) -> Option<String> {
-    let (a, b) = (views.view(i), views.view(j));
+fn apart(opinions: &impl Opinions, i: NodeId, j: NodeId) -> Option<String> {
+    let (a, b) = (opinions.opinion(i), opinions.opinion(j));
     if a.group != b.group || a.leader != b.leader {
         return Some(format!("{i} and {j} can speak with each other, but are in different groups"));
     }
-    let leader = a.leader.filter(|leader| *leader != j && !views.connected(*leader, j))?;
+    let leader = a.leader.filter(|leader| *leader != j && !opinions.connected(*leader, j))?;
     Some(format!("{i} follows {leader}, which is not among all who can speak with {i} and {j}"))
 }

@@ -7,7 +7,7 @@
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::within::Within;
 use super::{Checker, Facts, Verdict};
@@ -18,12 +18,12 @@ pub(super) struct AfterFault {
     /// From any other.
     unsettled: Span,
     within: Within,
-    predicate: fn(&Known) -> Standing,
+    predicate: fn(&Known) -> Judgement,
 }
 
 impl AfterFault {
     /// `c` is for true clocks.
-    pub(super) fn new(facts: &Facts, c: Span, predicate: fn(&Known) -> Standing) -> Self {
+    pub(super) fn new(facts: &Facts, c: Span, predicate: fn(&Known) -> Judgement) -> Self {
         let (settled, unsettled) = (facts.stretched(c), facts.stretched(c * 2));
         Self { settled, unsettled, within: Within::new("the last crash or recovery", unsettled), predicate }
     }

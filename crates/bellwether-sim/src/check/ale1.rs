@@ -3,22 +3,22 @@
 //! That the leader is the one who formed the group is a lemma about one algorithm, not part of the property.
 
 use bellwether_proto::ident::GroupId;
-use bellwether_proto::view::View;
+use bellwether_proto::opinion::Opinion;
 
 use super::Facts;
 use super::agreement::{self, Agreement, is_normal};
-use super::views::Views;
+use super::opinions::Opinions;
 
 pub(super) fn new(facts: &Facts) -> Agreement<Option<GroupId>> {
     Agreement::new(facts, among, in_words)
 }
 
-pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    agreement::dispute(views, is_normal, among, in_words)
+pub(super) fn dispute(opinions: &impl Opinions) -> Option<String> {
+    agreement::dispute(opinions, is_normal, among, in_words)
 }
 
-fn among(view: &View) -> Option<GroupId> {
-    view.group
+fn among(opinion: &Opinion) -> Option<GroupId> {
+    opinion.group
 }
 
 fn in_words(group: Option<GroupId>) -> String {

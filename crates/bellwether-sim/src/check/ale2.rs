@@ -11,54 +11,54 @@ use bellwether_proto::ident::{GroupId, NodeId};
 
 use super::Facts;
 use super::clique_cover::{Graph, cover};
-use super::elected::{Standing, leaders_elected};
-use super::views::Views;
+use super::elected::{Judgement, leaders_elected};
+use super::opinions::Opinions;
 use super::while_stable::WhileStable;
 
 pub(super) fn new(facts: &Facts) -> WhileStable {
     WhileStable::new(facts, elected_in_few_groups)
 }
 
-pub(super) fn elected_in_few_groups(views: &impl Views) -> Standing {
-    match leaders_elected(views) {
-        Standing::Holds => few_groups(views),
-        otherwise @ (Standing::Fails(_) | Standing::Open) => otherwise,
+pub(super) fn elected_in_few_groups(opinions: &impl Opinions) -> Judgement {
+    match leaders_elected(opinions) {
+        Judgement::Holds => few_groups(opinions),
+        otherwise @ (Judgement::Fails(_) | Judgement::Open) => otherwise,
     }
 }
 
 /// Given ldrsElected: whether the groups are few enough.
-fn few_groups(views: &impl Views) -> Standing {
-    let leaders = leaders_by_group(views);
-    if pairwise_unconnected(views, &leaders) {
-        return Standing::Holds;
+fn few_groups(opinions: &impl Opinions) -> Judgement {
+    let leaders = leaders_by_group(opinions);
+    if pairwise_unconnected(opinions, &leaders) {
+        return Judgement::Holds;
     }
-    let up: Vec<NodeId> = views.up().map(|(id, _)| id).collect();
-    let bounds = cover(&Graph::new(up.len(), |a, b| views.connected(up[a], up[b])));
+    let up: Vec<NodeId> = opinions.up().map(|(id, _)| id).collect();
+    let bounds = cover(&Graph::new(up.len(), |a, b| opinions.connected(up[a], up[b])));
     if leaders.len() <= bounds.at_least {
-        Standing::Holds
+        Judgement::Holds
     } else if leaders.len() > bounds.at_most {
         let names: Vec<String> = leaders.values().map(NodeId::to_string).collect();
         let (groups, names, cliques) = (leaders.len(), names.join(", "), bounds.at_most);
-        Standing::Fails(format!(
+        Judgement::Fails(format!(
             "there are {groups} groups, led by {names}, where {cliques} cliques cover all"
         ))
     } else {
-        Standing::Open
+        Judgement::Open
     }
 }
 
 /// Each group's leader. Given ldrsElected it is in the group, so that no two groups have the same.
-fn leaders_by_group(views: &impl Views) -> BTreeMap<Option<GroupId>, NodeId> {
+fn leaders_by_group(opinions: &impl Opinions) -> BTreeMap<Option<GroupId>, NodeId> {
     let mut leaders = BTreeMap::new();
-    for (_, view) in views.up() {
-        if let Some(leader) = view.leader {
-            leaders.entry(view.group).or_insert(leader);
+    for (_, opinion) in opinions.up() {
+        if let Some(leader) = opinion.leader {
+            leaders.entry(opinion.group).or_insert(leader);
         }
     }
     leaders
 }
 
-fn pairwise_unconnected(views: &impl Views, leaders: &BTreeMap<Option<GroupId>, NodeId>) -> bool {
+fn pairwise_unconnected(opinions: &impl Opinions, leaders: &BTreeMap<Option<GroupId>, NodeId>) -> bool {
     let leaders: Vec<NodeId> = leaders.values().copied().collect();
-    leaders.iter().enumerate().all(|(i, a)| leaders[i + 1..].iter().all(|b| !views.connected(*a, *b)))
+    leaders.iter().enumerate().all(|(i, a)| leaders[i + 1..].iter().all(|b| !opinions.connected(*a, *b)))
 }

@@ -12,7 +12,7 @@ use bellwether_proto::time::Time;
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]

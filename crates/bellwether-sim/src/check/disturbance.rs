@@ -5,7 +5,7 @@ use bellwether_proto::io::Event;
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 
 /// A few words for what befalls the group, if this does.
 pub(super) fn disturbance(known: &Known, event: &TraceEvent) -> Option<String> {
@@ -26,7 +26,7 @@ pub(crate) fn befalls(node: NodeId, what: What, is_aside: bool) -> Option<String
         What::Slow(peer) => format!("the delay from {node} to {peer} changed"),
         What::Program(Program::Asked { command, .. }) => format!("{node} was asked to {}", command.name()),
         What::Program(Program::AskedBack { .. }) => format!("{node} was to give leadership back"),
-        // Whoever began another life for another reason has no say in it.
+        // Whoever began another incarnation for another reason has no say in it.
         What::Node(Event::Reborn(_)) if is_aside => format!("{node} stood again"),
         _ => return None,
     })

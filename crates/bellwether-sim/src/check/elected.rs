@@ -1,12 +1,12 @@
 //! What counts as elected: Stoller's ldrElected (3) and ldrsElected (6), and Garcia-Molina's second assertion.
 
 use bellwether_proto::ident::{GroupId, NodeId};
-use bellwether_proto::view::{Status, View};
+use bellwether_proto::opinion::{Opinion, Status};
 
-use super::views::Views;
+use super::opinions::Opinions;
 
 /// How a state compares with a predicate.
-pub(crate) enum Standing {
+pub(crate) enum Judgement {
     Holds,
     /// It does not, for this reason.
     Fails(String),
@@ -15,47 +15,49 @@ pub(crate) enum Standing {
 }
 
 /// ldrElected: every node is normal and its leader is up.
-pub(super) fn leader_elected(views: &impl Views) -> Standing {
-    every_up_node(views, |id, view| led(views, id, view).err())
+pub(super) fn leader_elected(opinions: &impl Opinions) -> Judgement {
+    every_up_node(opinions, |id, opinion| led(opinions, id, opinion).err())
 }
 
 /// ldrsElected: every node is normal, and its leader is up and in its group.
-pub(super) fn leaders_elected(views: &impl Views) -> Standing {
-    every_up_node(views, |id, view| match led(views, id, view) {
-        Ok(leader) => apart(id, view.group, leader, views.view(leader).group),
+pub(super) fn leaders_elected(opinions: &impl Opinions) -> Judgement {
+    every_up_node(opinions, |id, opinion| match led(opinions, id, opinion) {
+        Ok(leader) => apart(id, opinion.group, leader, opinions.opinion(leader).group),
         Err(why) => Some(why),
     })
 }
 
 /// Assertion 2: every node is normal, and all have one leader, which is up.
-pub(super) fn one_leader_elected(views: &impl Views) -> Standing {
+pub(super) fn one_leader_elected(opinions: &impl Opinions) -> Judgement {
     let mut first: Option<(NodeId, NodeId)> = None;
-    for (id, view) in views.up() {
-        match (led(views, id, &view), first) {
-            (Err(why), _) => return Standing::Fails(why),
+    for (id, opinion) in opinions.up() {
+        match (led(opinions, id, &opinion), first) {
+            (Err(why), _) => return Judgement::Fails(why),
             (Ok(leader), None) => first = Some((id, leader)),
             (Ok(leader), Some((other, its))) if its != leader => {
-                return Standing::Fails(format!("node {other} follows {its} and node {id} follows {leader}"));
+                return Judgement::Fails(format!(
+                    "node {other} follows {its} and node {id} follows {leader}"
+                ));
             }
             (Ok(_), Some(_)) => {}
         }
     }
-    first.map_or(Standing::Open, |_| Standing::Holds)
+    first.map_or(Judgement::Open, |_| Judgement::Holds)
 }
 
-fn every_up_node(views: &impl Views, fault: impl Fn(NodeId, &View) -> Option<String>) -> Standing {
-    let mut up = views.up().peekable();
+fn every_up_node(opinions: &impl Opinions, fault: impl Fn(NodeId, &Opinion) -> Option<String>) -> Judgement {
+    let mut up = opinions.up().peekable();
     if up.peek().is_none() {
-        return Standing::Open;
+        return Judgement::Open;
     }
-    up.find_map(|(id, view)| fault(id, &view)).map_or(Standing::Holds, Standing::Fails)
+    up.find_map(|(id, opinion)| fault(id, &opinion)).map_or(Judgement::Holds, Judgement::Fails)
 }
 
 /// The leader of a node that is normal under one who is up, or what is wrong.
-fn led(views: &impl Views, id: NodeId, view: &View) -> Result<NodeId, String> {
-    if view.status != Status::Normal {
-        // A node that has come up and shown nothing yet still has the view of a crashed one.
-        let doing = match view.status {
+fn led(opinions: &impl Opinions, id: NodeId, opinion: &Opinion) -> Result<NodeId, String> {
+    if opinion.status != Status::Normal {
+        // A node that has come up and shown nothing yet still has the opinion of a crashed one.
+        let doing = match opinion.status {
             Status::Election => "is still electing",
             Status::Waiting => "is still waiting",
             Status::Down => "has shown nothing yet",
@@ -64,8 +66,12 @@ fn led(views: &impl Views, id: NodeId, view: &View) -> Result<NodeId, String> {
         };
         return Err(format!("node {id} {doing}"));
     }
-    let leader = view.leader.ok_or_else(|| format!("node {id} names no leader"))?;
-    if views.is_up(leader) { Ok(leader) } else { Err(format!("node {id} follows {leader}, which is down")) }
+    let leader = opinion.leader.ok_or_else(|| format!("node {id} names no leader"))?;
+    if opinions.is_up(leader) {
+        Ok(leader)
+    } else {
+        Err(format!("node {id} follows {leader}, which is down"))
+    }
 }
 
 fn apart(id: NodeId, group: Option<GroupId>, leader: NodeId, its: Option<GroupId>) -> Option<String> {

@@ -1,4 +1,4 @@
-//! EPOCH (any survivor): every leadership that is announced has an epoch above all that its leader had seen, in this life
+//! EPOCH (any survivor): every leadership that is announced has an epoch above all that its leader had seen, in this incarnation
 //! and before; so (epoch, node, incarnation) is unique. And nobody announces a leadership that its leader has not.
 
 use std::collections::{BTreeMap, BTreeSet};

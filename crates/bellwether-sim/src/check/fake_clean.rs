@@ -11,14 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Event, Turn};
-use bellwether_proto::link::history::Pace;
+use bellwether_proto::link::consistent::Pace;
+use bellwether_proto::members::Members;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Members, Status};
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::{Known, Passage};
-use super::views::Views;
+use super::opinions::Opinions;
 use super::within::Within;
 use super::{Checker, Facts, Verdict, Violation};
 
@@ -29,7 +30,7 @@ pub(super) struct FakeClean {
     violation: Option<Violation>,
 }
 
-/// What is known of a node in its present life.
+/// What is known of a node in its present incarnation.
 #[derive(Default)]
 struct Node {
     view: Option<(GroupId, Members)>,
@@ -64,7 +65,7 @@ impl FakeClean {
     /// The leader of a new view is the first to install it.
     fn installs(&mut self, known: &Known, id: NodeId, members: Members) -> Option<String> {
         self.judged = true;
-        let group = known.view(id).group?;
+        let group = known.opinion(id).group?;
         let old = self.nodes.get(&id).and_then(|node| node.view);
         let wrong = match old {
             Some((parent, before)) if group.0.node == id => self.left_unseen(known, parent, before, members),
@@ -91,7 +92,7 @@ impl FakeClean {
         pairs.find(|(gone, stays)| {
             self.nodes.get(stays).is_some_and(|node| {
                 let same = node.view.is_some_and(|(view, _)| view == parent);
-                let alive = known.view(*stays).status != Status::Dead;
+                let alive = known.opinion(*stays).status != Status::Dead;
                 same && alive && node.linked.contains(gone) && !node.missed.contains(gone)
             })
         })
@@ -99,31 +100,34 @@ impl FakeClean {
 }
 
 /// If all who are up can speak with each other and are in one view of just them, nobody remembers anything.
-pub(super) fn standing(views: &impl Views) -> Standing {
-    let up: Vec<_> = views.up().collect();
-    let Some((_, first)) = up.first() else { return Standing::Open };
-    let whole = up.iter().all(|(_, view)| view.status == Status::Normal && view.group == first.group);
+pub(super) fn judgement(opinions: &impl Opinions) -> Judgement {
+    let up: Vec<_> = opinions.up().collect();
+    let Some((_, first)) = up.first() else { return Judgement::Open };
+    let whole =
+        up.iter().all(|(_, opinion)| opinion.status == Status::Normal && opinion.group == first.group);
     let members = Members::of(up.iter().map(|(id, _)| id.0 as usize - 1));
-    let just_them = |id| views.installed(id).is_some_and(|(_, all)| all == members);
-    let linked = |a: NodeId| up.iter().all(|(b, _)| a == *b || views.connected(a, *b));
+    let just_them = |id| opinions.installed(id).is_some_and(|(_, all)| all == members);
+    let linked = |a: NodeId| up.iter().all(|(b, _)| a == *b || opinions.connected(a, *b));
     if !whole || !up.iter().all(|(id, _)| just_them(*id) && linked(*id)) {
-        return Standing::Open;
+        return Judgement::Open;
     }
-    match up.iter().find(|(id, _)| views.remembers(*id)) {
-        Some((id, _)) => Standing::Fails(format!("{id} remembers what was said about a change that is over")),
-        None => Standing::Holds,
+    match up.iter().find(|(id, _)| opinions.remembers(*id)) {
+        Some((id, _)) => {
+            Judgement::Fails(format!("{id} remembers what was said about a change that is over"))
+        }
+        None => Judgement::Holds,
     }
 }
 
 impl Checker for FakeClean {
     fn pass(&mut self, known: &Known, until: Time) {
-        self.within.pass(known, until, standing);
+        self.within.pass(known, until, judgement);
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         match event.what {
             What::Node(Event::Link(turn)) => self.turned(event.node, turn),
-            What::Node(Event::Members(members)) => {
+            What::Node(Event::ViewInstalled(members)) => {
                 if let Some(what) = self.installs(known, event.node, members) {
                     self.violation.get_or_insert(Violation { at: event.at, what });
                 }
@@ -140,6 +144,6 @@ impl Checker for FakeClean {
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
         let Self { within, violation, judged, .. } = *self;
-        within.finish_after(known, end, (judged, violation), standing)
+        within.finish_after(known, end, (judged, violation), judgement)
     }
 }

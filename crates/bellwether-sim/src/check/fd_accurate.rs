@@ -14,7 +14,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::{Known, Passage, index};
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct FdAccurate {
@@ -24,11 +24,11 @@ pub(super) struct FdAccurate {
     /// By watcher, then by subject: the watches that are armed.
     armed: Vec<BTreeMap<NodeId, Watch>>,
     /// By node: when it last came up.
-    came_up: Vec<Option<Step>>,
+    came_up: Vec<Option<EventNo>>,
     /// When a cut between two nodes last was mended, or a message between them last was lost or late.
     trouble: BTreeMap<Pair, Time>,
     trouble_anywhere: Option<Time>,
-    step: Step,
+    step: EventNo,
     judged: bool,
     /// Reports of nodes that nobody watched: nothing can excuse them.
     unasked: Option<Violation>,
@@ -40,13 +40,13 @@ pub(super) struct FdAccurate {
 #[derive(Clone, Copy)]
 struct Watch {
     began: Time,
-    step: Step,
+    step: EventNo,
 }
 
 /// Counts events. Much happens at one instant, above all at the start of a run, and whether a node was down before or
 /// after a watch began makes all the difference.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Step(u64);
+struct EventNo(u64);
 
 /// Two nodes, in either order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,7 @@ impl FdAccurate {
             came_up: vec![None; facts.nodes],
             trouble: BTreeMap::new(),
             trouble_anywhere: None,
-            step: Step::default(),
+            step: EventNo::default(),
             judged: false,
             unasked: None,
             unfounded: BTreeMap::new(),
@@ -83,7 +83,7 @@ impl FdAccurate {
                 Some(watch) => self.judge(known, watcher, subject, watch),
                 None => self.unasked(now, watcher, subject),
             },
-            Event::View(_)
+            Event::Opinion(_)
             | Event::Group(_)
             | Event::Announced(_)
             | Event::GivenUp
@@ -91,7 +91,7 @@ impl FdAccurate {
             | Event::PlayDead
             | Event::PlayAlive
             | Event::Link(_)
-            | Event::Members(_)
+            | Event::ViewInstalled(_)
             | Event::Pending(_)
             | Event::Refused { .. } => {}
         }

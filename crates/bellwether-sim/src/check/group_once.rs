@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]
@@ -34,11 +34,11 @@ struct Group {
 
 impl GroupOnce {
     /// What is wrong with what that node shows.
-    fn judge(&mut self, id: NodeId, view: &View, task: Option<TaskDigest>) -> Option<String> {
-        let leads = view.leader == Some(id);
-        let leaves = self.led.get(&id).copied().filter(|led| !leads || view.group != Some(*led));
+    fn judge(&mut self, id: NodeId, opinion: &Opinion, task: Option<TaskDigest>) -> Option<String> {
+        let leads = opinion.leader == Some(id);
+        let leaves = self.led.get(&id).copied().filter(|led| !leads || opinion.group != Some(*led));
         self.leave(id, leaves);
-        let (Some(group), Some(coordinator)) = (view.group, view.leader) else { return None };
+        let (Some(group), Some(coordinator)) = (opinion.group, opinion.leader) else { return None };
         if leads && self.over.contains(&group) {
             return Some(format!("{id} forms group {group} a second time"));
         }
@@ -50,7 +50,7 @@ impl GroupOnce {
             let first = known.coordinator;
             return Some(format!("group {group} was {first}'s, and {id} takes it for {coordinator}'s"));
         }
-        if view.status == Status::Normal {
+        if opinion.status == Status::Normal {
             let first = *self.groups.get_mut(&group)?.task.get_or_insert(task);
             return (first != task).then(|| format!("group {group} has two tasks, the second at {id}"));
         }
@@ -68,8 +68,8 @@ impl GroupOnce {
 impl Checker for GroupOnce {
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         match event.what {
-            What::Node(Event::View(view)) if self.violation.is_none() => {
-                let what = self.judge(event.node, &view, known.task(event.node));
+            What::Node(Event::Opinion(opinion)) if self.violation.is_none() => {
+                let what = self.judge(event.node, &opinion, known.task(event.node));
                 self.violation = what.map(|what| Violation { at: event.at, what });
             }
             What::Crash => {

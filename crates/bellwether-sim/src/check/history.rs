@@ -8,7 +8,7 @@
 //! That a parent was recorded is looked at in the end: clocks of several machines differ.
 
 use bellwether_proto::group::GroupEvent;
-use bellwether_proto::group::history::ROOT;
+use bellwether_proto::group::lineage::ROOT;
 use bellwether_proto::io::Event;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};

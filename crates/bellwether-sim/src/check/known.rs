@@ -6,13 +6,14 @@ use std::mem;
 use bellwether_proto::group::{GroupEvent, TaskDigest};
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::members::Members;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::roster::Priority;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Members, Status, View};
 
 use super::Facts;
-use super::views::Views;
+use super::opinions::Opinions;
 
 pub(super) struct Known {
     priority: Priority,
@@ -132,7 +133,7 @@ impl Known {
         let now = self.now;
         let node = self.node_mut(id);
         node.up = false;
-        node.view = View::DOWN;
+        node.opinion = Opinion::DOWN;
         (node.announced, node.task, node.aside) = (None, None, false);
         (node.installed, node.remembers) = (None, false);
         node.playing_dead.set(false, now);
@@ -184,10 +185,10 @@ impl Known {
     fn report(&mut self, id: NodeId, reported: Event) -> Stays {
         let now = self.now;
         match reported {
-            Event::View(view) => {
-                let aside = view.status == Status::Down;
+            Event::Opinion(opinion) => {
+                let aside = opinion.status == Status::Down;
                 let node = self.node_mut(id);
-                node.view = view;
+                node.opinion = opinion;
                 let was_aside = mem::replace(&mut node.aside, aside);
                 self.version += 1;
                 if was_aside != aside {
@@ -202,10 +203,10 @@ impl Known {
                 self.node_mut(id).announced = announced.leader;
                 self.version += 1;
             }
-            Event::Members(members) => {
+            Event::ViewInstalled(members) => {
                 let node = self.node_mut(id);
                 // That a view is installed is told after it is shown.
-                node.installed = node.view.group.map(|group| (group, members));
+                node.installed = node.opinion.group.map(|group| (group, members));
                 self.version += 1;
             }
             Event::Pending(pending) => {
@@ -236,19 +237,19 @@ impl Known {
     }
 }
 
-impl Views for Known {
-    fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+impl Opinions for Known {
+    fn up(&self) -> impl Iterator<Item = (NodeId, Opinion)> {
         let ids = (1..).map(NodeId);
         let there = |(_, node): &(NodeId, &Node)| node.up && !node.aside;
-        ids.zip(&self.nodes).filter(there).map(|(id, node)| (id, node.view))
+        ids.zip(&self.nodes).filter(there).map(|(id, node)| (id, node.opinion))
     }
 
     fn is_up(&self, id: NodeId) -> bool {
         self.node(id).is_some_and(|node| node.up && !node.aside)
     }
 
-    fn view(&self, id: NodeId) -> View {
-        self.node(id).map_or(View::DOWN, |node| node.view)
+    fn opinion(&self, id: NodeId) -> Opinion {
+        self.node(id).map_or(Opinion::DOWN, |node| node.opinion)
     }
 
     fn task(&self, id: NodeId) -> Option<TaskDigest> {
@@ -287,11 +288,11 @@ pub(super) fn index(id: NodeId) -> usize {
 #[derive(Clone, Default)]
 struct Node {
     up: bool,
-    view: View,
+    opinion: Opinion,
     announced: Option<NodeId>,
-    /// The task description that was last in place, in this life.
+    /// The task description that was last in place, in this incarnation.
     task: Option<TaskDigest>,
-    /// The view that it installed last, in this life, and who is in it.
+    /// The view that it installed last, in this incarnation, and who is in it.
     installed: Option<(GroupId, Members)>,
     /// Whether it remembers anything that was said about a change of views.
     remembers: bool,

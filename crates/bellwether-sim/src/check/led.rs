@@ -9,9 +9,9 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 
 use super::disturbance::disturbance;
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::within::Within;
 use super::{Checker, Facts, Verdict};
 
@@ -52,16 +52,16 @@ pub(super) fn c_l(facts: &Facts) -> Span {
 }
 
 /// Whether everybody who runs announces a leader that runs.
-pub(super) fn all_led(views: &impl Views, quorum: usize) -> Standing {
-    let runs = |node: &NodeId| views.runs(*node);
-    let running = || views.up().map(|(node, _)| node).filter(runs);
+pub(super) fn all_led(opinions: &impl Opinions, quorum: usize) -> Judgement {
+    let runs = |node: &NodeId| opinions.runs(*node);
+    let running = || opinions.up().map(|(node, _)| node).filter(runs);
     if running().take(quorum).count() < quorum {
-        return Standing::Open;
+        return Judgement::Open;
     }
-    let unled = running().find_map(|node| match views.announced(node) {
+    let unled = running().find_map(|node| match opinions.announced(node) {
         None => Some(format!("{node} announces no leader")),
         Some(leader) if !runs(&leader) => Some(format!("{node} announces {leader}, which does not run")),
         Some(_) => None,
     });
-    unled.map_or(Standing::Holds, Standing::Fails)
+    unled.map_or(Judgement::Holds, Judgement::Fails)
 }

@@ -4,34 +4,34 @@
 //! Both ends see the same transitions: each counts them one by one, so that one history is always the beginning of the
 //! other, and neither end is more than two ahead. In a stable network, in bounded time, they have seen the same;
 //! those who can speak with each other are then linked, and nobody else is; nor is who stands aside. A history is one of two
-//! lives.
+//! incarnations.
 
 use std::collections::BTreeMap;
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Turn};
-use bellwether_proto::link::history::{Pace, SKEW};
+use bellwether_proto::link::consistent::{Pace, SKEW};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::within::Within;
 use super::{Checker, Facts, Verdict, Violation};
 
-type Life = (NodeId, Incarnation);
+type NodeIncarnation = (NodeId, Incarnation);
 
 pub(super) struct LinkHistory {
-    /// What an end has seen of its link to another: in which life, with which.
-    seen: BTreeMap<(Life, Life), u64>,
+    /// What an end has seen of its link to another: in which incarnation, with which.
+    seen: BTreeMap<(NodeIncarnation, NodeIncarnation), u64>,
     latest: Latest,
     within: Within,
     judged: bool,
     violation: Option<Violation>,
 }
 
-/// What each end of those that are up saw last: node and peer, their lives, how many transitions.
+/// What each end of those that are up saw last: node and peer, their incarnations, how many transitions.
 type Latest = BTreeMap<(NodeId, NodeId), (Incarnation, Incarnation, u64)>;
 
 impl LinkHistory {
@@ -48,11 +48,11 @@ impl LinkHistory {
 
     fn turned(&mut self, event: &TraceEvent, turn: Turn) {
         self.judged = true;
-        let Turn { peer, life, seen } = turn;
-        let (here, there) = ((event.node, event.incarnation), (peer, life));
+        let Turn { peer, incarnation, seen } = turn;
+        let (here, there) = ((event.node, event.incarnation), (peer, incarnation));
         let before = self.seen.insert((here, there), seen).unwrap_or(0);
         let theirs = self.seen.get(&(there, here)).copied().unwrap_or(0);
-        self.latest.insert((event.node, peer), (event.incarnation, life, seen));
+        self.latest.insert((event.node, peer), (event.incarnation, incarnation, seen));
         let node = event.node;
         let what = if seen != before + 1 {
             format!("{node} counts {seen} transitions of its link to {peer} after {before}")
@@ -66,14 +66,14 @@ impl LinkHistory {
 }
 
 /// Whether those who can speak with each other have seen the same and are up, and nobody else is.
-fn standing(latest: &Latest, known: &Known) -> Standing {
+fn judgement(latest: &Latest, known: &Known) -> Judgement {
     let up: Vec<_> = known.up().map(|(id, _)| id).collect();
     let is_up = |node, peer| latest.get(&(node, peer)).is_some_and(|(.., seen)| seen % 2 == 1);
     for a in &up {
         let strangers = latest.range((*a, NodeId(0))..=(*a, NodeId(u32::MAX)));
         let mut strangers = strangers.map(|((_, peer), _)| *peer);
         if let Some(b) = strangers.find(|b| is_up(*a, *b) && !(up.contains(b) && known.connected(*a, *b))) {
-            return Standing::Fails(format!("{a} is linked with {b}, which it cannot speak with"));
+            return Judgement::Fails(format!("{a} is linked with {b}, which it cannot speak with"));
         }
         for b in up.iter().filter(|b| a < b && known.connected(*a, **b)) {
             let same = match (latest.get(&(*a, *b)), latest.get(&(*b, *a))) {
@@ -83,17 +83,17 @@ fn standing(latest: &Latest, known: &Known) -> Standing {
                 _ => false,
             };
             if !same {
-                return Standing::Fails(format!("{a} and {b} can speak with each other and are not linked"));
+                return Judgement::Fails(format!("{a} and {b} can speak with each other and are not linked"));
             }
         }
     }
-    Standing::Holds
+    Judgement::Holds
 }
 
 impl Checker for LinkHistory {
     fn pass(&mut self, known: &Known, until: Time) {
         let Self { within, latest, .. } = self;
-        within.pass(known, until, |known| standing(latest, known));
+        within.pass(known, until, |known| judgement(latest, known));
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
@@ -111,6 +111,6 @@ impl Checker for LinkHistory {
 
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
         let Self { within, latest, violation, judged, .. } = *self;
-        within.finish_after(known, end, (judged, violation), |known| standing(&latest, known))
+        within.finish_after(known, end, (judged, violation), |known| judgement(&latest, known))
     }
 }

@@ -12,7 +12,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 
 use super::Facts;
 use super::known::{Known, Passage, index};
-use super::views::Views;
+use super::opinions::Opinions;
 
 pub(super) struct Obligations {
     /// How many others must be able to join in before a node is reported.
@@ -132,7 +132,7 @@ impl Obligations {
                 self.close(Parties { watcher, subject });
             }
             Event::UnwatchAll => self.disarm_all(watcher),
-            Event::View(_)
+            Event::Opinion(_)
             | Event::Group(_)
             | Event::Announced(_)
             | Event::GivenUp
@@ -140,7 +140,7 @@ impl Obligations {
             | Event::PlayDead
             | Event::PlayAlive
             | Event::Link(_)
-            | Event::Members(_)
+            | Event::ViewInstalled(_)
             | Event::Pending(_)
             | Event::Refused { .. } => {}
         }

@@ -7,20 +7,20 @@
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::View;
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::last_quarter::last_quarter;
 use super::names::{Dispute, Name, Names, follows};
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Facts, Verdict, Violation};
 
 /// Judges whom the elections name.
 pub(super) fn new(facts: &Facts) -> Omega {
-    Omega::on(facts, |known, node| answer(&known.view(node)))
+    Omega::on(facts, |known, node| answer(&known.opinion(node)))
 }
 
 pub(super) struct Omega {
@@ -111,7 +111,7 @@ impl Checker for Omega {
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         match event.what {
-            What::Node(Event::View(_) | Event::Announced(_)) | What::Crash | What::Recover => {}
+            What::Node(Event::Opinion(_) | Event::Announced(_)) | What::Crash | What::Recover => {}
             _ => return,
         }
         let TraceEvent { at, node, .. } = *event;
@@ -147,26 +147,26 @@ fn in_words(broken: &Break) -> String {
 }
 
 /// Whether in this one state all nodes that are up name one leader, which is up.
-pub(super) fn standing(views: &impl Views) -> Standing {
-    agreement(views, |node| answer(&views.view(node)))
+pub(super) fn judgement(opinions: &impl Opinions) -> Judgement {
+    agreement(opinions, |node| answer(&opinions.opinion(node)))
 }
 
 /// The same of what the nodes answer.
-pub(super) fn agreement(views: &impl Views, answer: impl Fn(NodeId) -> Name) -> Standing {
-    let mut up = views.up().map(|(node, _)| node);
-    let Some(first) = up.next() else { return Standing::Open };
+pub(super) fn agreement(opinions: &impl Opinions, answer: impl Fn(NodeId) -> Name) -> Judgement {
+    let mut up = opinions.up().map(|(node, _)| node);
+    let Some(first) = up.next() else { return Judgement::Open };
     let name = answer(first);
     if let Some(other) = up.find(|other| answer(*other) != name) {
-        return Standing::Fails(format!("{first} {} and {other} {}", follows(name), follows(answer(other))));
+        return Judgement::Fails(format!("{first} {} and {other} {}", follows(name), follows(answer(other))));
     }
     match name {
-        Some(leader) if views.is_up(leader) => Standing::Holds,
-        Some(leader) => Standing::Fails(format!("all follow {leader}, which is down")),
-        None => Standing::Fails("nobody names a leader".to_owned()),
+        Some(leader) if opinions.is_up(leader) => Judgement::Holds,
+        Some(leader) => Judgement::Fails(format!("all follow {leader}, which is down")),
+        None => Judgement::Fails("nobody names a leader".to_owned()),
     }
 }
 
 /// What leader() returns at a node that shows this.
-fn answer(view: &View) -> Name {
-    view.normal_leader()
+fn answer(opinion: &Opinion) -> Name {
+    opinion.normal_leader()
 }

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::View;
 
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]
@@ -22,11 +22,11 @@ pub(super) struct OneLeaderPerView {
 
 impl Checker for OneLeaderPerView {
     fn observe(&mut self, _known: &Known, event: &TraceEvent) {
-        if let What::Node(Event::View(view)) = event.what
-            && let (Some(group), Some(_)) = (view.group, view.normal_leader())
+        if let What::Node(Event::Opinion(opinion)) = event.what
+            && let (Some(group), Some(_)) = (opinion.group, opinion.normal_leader())
         {
             self.views.insert(group);
-            if let Some(what) = misled(event.node, &view) {
+            if let Some(what) = misled(event.node, &opinion) {
                 self.violation.get_or_insert(Violation { at: event.at, what });
             }
         }
@@ -42,12 +42,12 @@ impl Checker for OneLeaderPerView {
 }
 
 /// As the checker, of one state.
-pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    views.up().find_map(|(node, view)| misled(node, &view))
+pub(super) fn dispute(opinions: &impl Opinions) -> Option<String> {
+    opinions.up().find_map(|(node, opinion)| misled(node, &opinion))
 }
 
-fn misled(node: NodeId, view: &View) -> Option<String> {
-    let (group, leader) = (view.group?, view.normal_leader()?);
+fn misled(node: NodeId, opinion: &Opinion) -> Option<String> {
+    let (group, leader) = (opinion.group?, opinion.normal_leader()?);
     (group.0.node != leader)
         .then(|| format!("{node} names {leader} in view {group}, which {} leads", group.0.node))
 }

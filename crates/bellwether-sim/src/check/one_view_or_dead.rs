@@ -2,24 +2,24 @@
 //! completely connected component or is in a dead state".
 //!
 //! A node that is dead names no leader and no view. One that is not shows the view that it installed last. Views are
-//! installed in order: each is later than all that the node installed before, in this life and in earlier ones, but for the
+//! installed in order: each is later than all that the node installed before, in this incarnation and in earlier ones, but for the
 //! first of all, which everybody is in without being told.
 
 use std::collections::BTreeMap;
 
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Verdict, Violation};
 
 #[derive(Default)]
 pub(super) struct OneViewOrDead {
-    /// The view that each node installed last, whichever life it was in.
+    /// The view that each node installed last, whichever incarnation it was in.
     installed: BTreeMap<NodeId, GroupId>,
     judged: bool,
     violation: Option<Violation>,
@@ -27,21 +27,23 @@ pub(super) struct OneViewOrDead {
 
 impl OneViewOrDead {
     fn installs(&mut self, known: &Known, node: NodeId) -> Option<String> {
-        let id = known.view(node).group?;
+        let id = known.opinion(node).group?;
         let before = self.installed.insert(node, id)?;
         (id.0.seq <= before.0.seq).then(|| format!("{node} installs view {id} after {before}"))
     }
 }
 
 /// Of one state: a node is dead, or it shows the view that it installed last.
-pub(super) fn dispute(views: &impl Views) -> Option<String> {
-    views.up().find_map(|(node, view)| astray(node, &view, views.installed(node).map(|(group, _)| group)))
+pub(super) fn dispute(opinions: &impl Opinions) -> Option<String> {
+    opinions
+        .up()
+        .find_map(|(node, opinion)| astray(node, &opinion, opinions.installed(node).map(|(group, _)| group)))
 }
 
-fn astray(node: NodeId, view: &View, installed: Option<GroupId>) -> Option<String> {
-    match (view.status, view.group) {
+fn astray(node: NodeId, opinion: &Opinion, installed: Option<GroupId>) -> Option<String> {
+    match (opinion.status, opinion.group) {
         (Status::Down, _) => None,
-        (Status::Dead, None) if view.leader.is_none() => None,
+        (Status::Dead, None) if opinion.leader.is_none() => None,
         (Status::Dead, _) => Some(format!("{node} is dead, and names a leader or a view")),
         (_, Some(group)) if installed == Some(group) => None,
         (_, Some(group)) => Some(format!("{node} shows view {group}, which it has not installed")),
@@ -58,7 +60,7 @@ impl Checker for OneViewOrDead {
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
-        if let What::Node(Event::Members(_)) = event.what {
+        if let What::Node(Event::ViewInstalled(_)) = event.what {
             self.judged = true;
             if let Some(what) = self.installs(known, event.node) {
                 self.violation.get_or_insert(Violation { at: event.at, what });

@@ -14,10 +14,10 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::disturbance::{disturbance, is_settled};
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::{Known, Passage};
 use super::led::c_l;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::within::Within;
 use super::{Checker, Facts, Preference, Verdict, Violation};
 
@@ -76,20 +76,20 @@ impl Preferred {
 }
 
 /// Whether the leader that all announce need not make way.
-fn stays(known: &Known, preference: &Preference) -> Standing {
+fn stays(known: &Known, preference: &Preference) -> Judgement {
     let leader = known.up().next().and_then(|(node, _)| known.announced(node));
     let Some(leader) = leader.filter(|leader| is_settled(known) && preference.preempt.contains_key(leader))
     else {
-        return Standing::Open;
+        return Judgement::Open;
     };
     let of = |node| preference.of(node);
     match known.up().find(|(other, _)| of(*other) > of(leader)) {
-        Some((other, _)) => Standing::Fails(format!(
+        Some((other, _)) => Judgement::Fails(format!(
             "{leader} leads with priority {}, and has not made way for {other} with {}",
             of(leader),
             of(other)
         )),
-        None => Standing::Holds,
+        None => Judgement::Holds,
     }
 }
 

@@ -1,6 +1,6 @@
 //! RESTRICTED-ONCE (Garcia-Molina, section IV.B): no restricted operation is committed twice, and none without a majority.
 //!
-//! Whoever learns of a commit says so, in whatever life and group it is by then; all of them must mean the same attempt. Members
+//! Whoever learns of a commit says so, in whatever incarnation and group it is by then; all of them must mean the same attempt. Members
 //! say when they vote; the coordinator, who votes for its own attempt, does not. In the end a majority must have.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,19 +1,19 @@
 //! SETTLED: as OMEGA, of the leaders that were announced to the application.
 
 use super::Facts;
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::omega::{Omega, agreement};
-use super::views::Views;
+use super::opinions::Opinions;
 
 pub(super) fn new(facts: &Facts) -> Omega {
     Omega::on(facts, Known::announced)
 }
 
 /// Whether in this one state all nodes that are up announce one leader, which is up, if so many are up as must agree.
-pub(super) fn standing(views: &impl Views, quorum: usize) -> Standing {
-    if views.up().take(quorum).count() < quorum {
-        return Standing::Open;
+pub(super) fn judgement(opinions: &impl Opinions, quorum: usize) -> Judgement {
+    if opinions.up().take(quorum).count() < quorum {
+        return Judgement::Open;
     }
-    agreement(views, |node| views.announced(node))
+    agreement(opinions, |node| opinions.announced(node))
 }

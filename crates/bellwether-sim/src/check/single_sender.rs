@@ -14,7 +14,7 @@ use bellwether_proto::trace::{TraceEvent, What};
 
 use super::known::{Known, index};
 use super::last_quarter::last_quarter;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct SingleSender {
@@ -47,7 +47,7 @@ impl Checker for SingleSender {
         let What::Send(msg) = &event.what else { return };
         match msg.kind.layer() {
             Layer::Protocol => self.last_sent[index(event.node)] = Some(event.at),
-            Layer::Detector => {}
+            Layer::Overhead => {}
         }
     }
 

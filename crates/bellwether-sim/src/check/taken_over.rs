@@ -10,7 +10,7 @@ use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::disturbance::{disturbance, is_settled};
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Facts, Preference, Verdict, Violation};
 
 pub(super) struct TakenOver {

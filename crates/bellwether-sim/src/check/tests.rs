@@ -31,11 +31,11 @@ use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Kind;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Priority;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 
 use super::{Facts, Judge, Leading, Preference, Violation};
 
@@ -164,15 +164,17 @@ impl Trace {
     /// The node is normal, follows that leader and is in the group of that number.
     fn normal(self, node: u32, leader: u32, group: u64) -> Self {
         let group = GroupId(ElectionId { node: NodeId(1), incarnation: Incarnation(1), seq: group });
-        let view = View { status: Status::Normal, leader: Some(NodeId(leader)), group: Some(group) };
-        self.node(node, Event::View(view))
+        let opinion = Opinion { status: Status::Normal, leader: Some(NodeId(leader)), group: Some(group) };
+        self.node(node, Event::Opinion(opinion))
     }
 
     /// The same, but not yet normal.
     fn reorganizing(self, node: u32, leader: u32, group: u64) -> Self {
         let mut trace = self.normal(node, leader, group);
-        if let Some(What::Node(Event::View(view))) = trace.events.last_mut().map(|event| &mut event.what) {
-            view.status = Status::Reorganizing;
+        if let Some(What::Node(Event::Opinion(opinion))) =
+            trace.events.last_mut().map(|event| &mut event.what)
+        {
+            opinion.status = Status::Reorganizing;
         }
         trace
     }
@@ -183,7 +185,7 @@ impl Trace {
     }
 
     fn electing(self, node: u32) -> Self {
-        self.node(node, Event::View(View { status: Status::Election, leader: None, group: None }))
+        self.node(node, Event::Opinion(Opinion { status: Status::Election, leader: None, group: None }))
     }
 
     /// The node announces that leader, with that epoch.
@@ -215,7 +217,7 @@ impl Trace {
 
     /// The node shows that it is not there.
     fn stands_aside(self, node: u32) -> Self {
-        self.node(node, Event::View(View::DOWN))
+        self.node(node, Event::Opinion(Opinion::DOWN))
     }
 
     fn watch(self, watcher: u32, subject: u32) -> Self {

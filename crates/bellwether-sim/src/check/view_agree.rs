@@ -7,20 +7,21 @@ use std::collections::BTreeMap;
 
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::members::Members;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::roster::Priority;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Members, Status};
 
 use super::known::Known;
-use super::views::Views;
+use super::opinions::Opinions;
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct ViewAgree {
     priority: Priority,
     /// Who was first to install each view, and with whom.
     views: BTreeMap<GroupId, (NodeId, Members)>,
-    /// The view that each node installed last, in this life.
+    /// The view that each node installed last, in this incarnation.
     last: BTreeMap<NodeId, GroupId>,
     violation: Option<Violation>,
 }
@@ -31,7 +32,7 @@ impl ViewAgree {
     }
 
     fn installs(&mut self, known: &Known, node: NodeId, members: Members) -> Option<String> {
-        let id = known.view(node).group?;
+        let id = known.opinion(node).group?;
         let parent = self.last.insert(node, id);
         let (first, expected) = *self.views.entry(id).or_insert((node, members));
         if members != expected {
@@ -46,7 +47,7 @@ impl ViewAgree {
         }
         let lighter = |other: &NodeId| {
             let stays = parent.is_some() && self.last.get(other).copied() == parent;
-            stays && known.is_up(*other) && known.view(*other).status != Status::Dead
+            stays && known.is_up(*other) && known.opinion(*other).status != Status::Dead
         };
         let mut lighter = list(members)
             .0
@@ -59,10 +60,10 @@ impl ViewAgree {
 }
 
 /// Of one state: whoever has installed a view is a member of it, and all have it with the same members.
-pub(super) fn dispute(views: &impl Views) -> Option<String> {
+pub(super) fn dispute(opinions: &impl Opinions) -> Option<String> {
     let installed = || {
-        let ids = views.up().map(|(id, _)| id);
-        ids.filter_map(|id| views.installed(id).map(|(group, members)| (id, group, list(members))))
+        let ids = opinions.up().map(|(id, _)| id);
+        ids.filter_map(|id| opinions.installed(id).map(|(group, members)| (id, group, list(members))))
     };
     installed().find_map(|(id, group, members)| {
         if !members.contains(&id) {
@@ -99,7 +100,7 @@ impl std::fmt::Display for Nodes {
 impl Checker for ViewAgree {
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         match event.what {
-            What::Node(Event::Members(members)) => {
+            What::Node(Event::ViewInstalled(members)) => {
                 if let Some(what) = self.installs(known, event.node, members) {
                     self.violation.get_or_insert(Violation { at: event.at, what });
                 }

@@ -12,7 +12,7 @@
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::within::Within;
 use super::{Checker, Facts, Verdict};
@@ -20,16 +20,16 @@ use super::{Checker, Facts, Verdict};
 /// Judges a predicate over the intervals in which the system is stable.
 pub(super) struct WhileStable {
     within: Within,
-    predicate: fn(&Known) -> Standing,
+    predicate: fn(&Known) -> Judgement,
 }
 
 impl WhileStable {
     /// Stoller's.
-    pub(super) fn new(facts: &Facts, predicate: fn(&Known) -> Standing) -> Self {
+    pub(super) fn new(facts: &Facts, predicate: fn(&Known) -> Judgement) -> Self {
         Self::within(facts, c_a(facts), predicate)
     }
 
-    pub(super) fn within(facts: &Facts, bound: Span, predicate: fn(&Known) -> Standing) -> Self {
+    pub(super) fn within(facts: &Facts, bound: Span, predicate: fn(&Known) -> Judgement) -> Self {
         Self { within: Within::new("the system became stable", facts.stretched(bound)), predicate }
     }
 }

@@ -7,7 +7,7 @@
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
-use super::elected::Standing;
+use super::elected::Judgement;
 use super::known::Known;
 use super::{Verdict, Violation};
 
@@ -64,11 +64,11 @@ impl Within {
     }
 
     /// The state stays as it is known until just before `until`.
-    pub(super) fn pass(&mut self, known: &Known, until: Time, predicate: impl Fn(&Known) -> Standing) {
+    pub(super) fn pass(&mut self, known: &Known, until: Time, predicate: impl Fn(&Known) -> Judgement) {
         match self.due() {
             Some(due) if until > due => self.judge(known, due, predicate),
             // Long enough to call the system settled, but without an instant to judge.
-            Some(due) if until == due => self.held = matches!(predicate(known), Standing::Holds),
+            Some(due) if until == due => self.held = matches!(predicate(known), Judgement::Holds),
             Some(_) | None => {}
         }
     }
@@ -78,7 +78,7 @@ impl Within {
         mut self,
         known: &Known,
         end: Time,
-        predicate: impl Fn(&Known) -> Standing,
+        predicate: impl Fn(&Known) -> Judgement,
     ) -> Verdict {
         if let Some(due) = self.due().filter(|due| end >= *due) {
             self.judge(known, due, predicate);
@@ -92,7 +92,7 @@ impl Within {
         known: &Known,
         end: Time,
         (judged, violation): (bool, Option<Violation>),
-        predicate: impl Fn(&Known) -> Standing,
+        predicate: impl Fn(&Known) -> Judgement,
     ) -> Verdict {
         if violation.is_some() {
             return Verdict::new(judged, violation);
@@ -113,19 +113,19 @@ impl Within {
         self.since.map(|since| since + self.bound)
     }
 
-    fn judge(&mut self, known: &Known, due: Time, predicate: impl Fn(&Known) -> Standing) {
+    fn judge(&mut self, known: &Known, due: Time, predicate: impl Fn(&Known) -> Judgement) {
         let version = Some(known.version());
         if self.violation.is_some() || self.judged_version == version {
             return;
         }
         self.judged_version = version;
         let at = due.max(known.now());
-        let standing = predicate(known);
-        self.held = matches!(standing, Standing::Holds);
-        match standing {
-            Standing::Open => return,
-            Standing::Holds => {}
-            Standing::Fails(why) => self.violation = Some(self.violation(at, &why)),
+        let judgement = predicate(known);
+        self.held = matches!(judgement, Judgement::Holds);
+        match judgement {
+            Judgement::Open => return,
+            Judgement::Holds => {}
+            Judgement::Fails(why) => self.violation = Some(self.violation(at, &why)),
         }
         self.judged_from.get_or_insert(at);
     }

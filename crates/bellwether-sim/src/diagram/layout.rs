@@ -8,8 +8,8 @@ mod margins;
 
 use bellwether_proto::time::Time;
 
+use super::drawing::Drawing;
 use super::frame::{BANNER, Frame, LEADER_BAND, LEADING, SMALL};
-use super::history::History;
 use super::labels::{Line, Rect, Sheet};
 use super::rows::{Break, Row, row_of, rows};
 use super::select::Selection;
@@ -28,7 +28,7 @@ const STRETCH: f64 = 8.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Content<'a> {
     pub(super) nodes: u32,
-    pub(super) history: &'a History,
+    pub(super) drawing: &'a Drawing,
     pub(super) selection: &'a Selection,
     pub(super) marks: &'a [Mark],
     pub(super) end: Time,
@@ -88,8 +88,8 @@ impl Layout {
     /// Lays out below `top`.
     pub(super) fn new(content: Content<'_>, top: f64) -> Self {
         let marked: Vec<Time> = content.marks.iter().map(|mark| mark.at).collect();
-        let rows = rows(content.history, content.selection, &marked, content.end);
-        let frame = Frame::new(content.history.lanes.len(), !content.history.links.is_empty());
+        let rows = rows(content.drawing, content.selection, &marked, content.end);
+        let frame = Frame::new(content.drawing.lanes.len(), !content.drawing.links.is_empty());
         let mut stretched = vec![0.0; rows.len()];
         let mut round = 0;
         loop {

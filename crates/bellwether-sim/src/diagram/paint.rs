@@ -52,7 +52,7 @@ pub(super) struct Heading {
 
 impl Heading {
     pub(super) fn new(subject: &Subject, content: Content<'_>) -> Self {
-        let frame = super::frame::Frame::new(content.history.lanes.len(), !content.history.links.is_empty());
+        let frame = super::frame::Frame::new(content.drawing.lanes.len(), !content.drawing.links.is_empty());
         let mut lines = Vec::new();
         let mut add = |class, size: f64, text: &str| {
             lines.extend(frame.wrap_page(text, size).into_iter().map(|line| (class, size, line)));
@@ -142,7 +142,7 @@ impl Painter<'_> {
             let y = layout.y(mark.at);
             self.line("markline", (left, y), (right, y));
             for node in &mark.nodes {
-                let x = layout.frame.lane(super::history::lane(*node));
+                let x = layout.frame.lane(super::drawing::lane(*node));
                 self.svg.empty(
                     "circle",
                     &[("class", &"markline"), ("cx", &Px(x)), ("cy", &Px(y)), ("r", &Px(11.0))],

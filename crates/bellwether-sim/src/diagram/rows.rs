@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::time::{Span, Time};
 
-use super::history::{Fate, History};
+use super::drawing::{Drawing, Fate};
 use super::select::{Selection, instants};
 
 /// Whatever messages take, so much time may pass without a break.
@@ -45,16 +45,16 @@ impl Break {
 }
 
 /// The instants to show, in order: of everything selected, of every mark, and the end.
-pub(super) fn rows(history: &History, selection: &Selection, marks: &[Time], end: Time) -> Vec<Row> {
-    let drawn = selection.messages.iter().flat_map(|place| instants(&history.messages[*place]));
+pub(super) fn rows(drawing: &Drawing, selection: &Selection, marks: &[Time], end: Time) -> Vec<Row> {
+    let drawn = selection.messages.iter().flat_map(|place| instants(&drawing.messages[*place]));
     let times: BTreeSet<Time> = drawn
         .chain(selection.moments.iter().copied())
         .chain(marks.iter().copied())
         .chain([Time::ZERO, end])
         .collect();
     let mut rows: Vec<Row> = times.into_iter().map(|at| Row { at, broken: None }).collect();
-    let mut gaps = left_out(history, selection, &rows);
-    let unbroken = UNBROKEN.max(usual_latency(history, selection) * UNBROKEN_LATENCIES);
+    let mut gaps = left_out(drawing, selection, &rows);
+    let unbroken = UNBROKEN.max(usual_latency(drawing, selection) * UNBROKEN_LATENCIES);
     for place in 1..rows.len() {
         let length = rows[place].at.since(rows[place - 1].at);
         let gap = gaps.remove(&(place - 1)).unwrap_or_default();
@@ -71,25 +71,25 @@ pub(super) fn row_of(rows: &[Row], at: Time) -> Option<usize> {
 }
 
 /// By row: what happens from then on until the next and is not drawn.
-fn left_out(history: &History, selection: &Selection, rows: &[Row]) -> BTreeMap<usize, Break> {
+fn left_out(drawing: &Drawing, selection: &Selection, rows: &[Row]) -> BTreeMap<usize, Break> {
     let mut gaps: BTreeMap<usize, Break> = BTreeMap::new();
     let before = |at: Time| rows.partition_point(|row| row.at <= at).saturating_sub(1);
-    for (place, message) in history.messages.iter().enumerate() {
+    for (place, message) in drawing.messages.iter().enumerate() {
         if !selection.messages.contains(&place) {
             let gap = gaps.entry(before(message.sent)).or_default();
             *gap.messages.entry(message.kind.name()).or_default() += 1;
             gap.lost += usize::from(message.ends.iter().any(|end| matches!(end.fate, Fate::Lost(_))));
         }
     }
-    for at in history.moments.keys().filter(|at| !selection.moments.contains(at)) {
+    for at in drawing.moments.keys().filter(|at| !selection.moments.contains(at)) {
         gaps.entry(before(*at)).or_default().changes += 1;
     }
     gaps
 }
 
 /// The median delay of the messages that are drawn.
-fn usual_latency(history: &History, selection: &Selection) -> Span {
-    let messages = selection.messages.iter().map(|place| &history.messages[*place]);
+fn usual_latency(drawing: &Drawing, selection: &Selection) -> Span {
+    let messages = selection.messages.iter().map(|place| &drawing.messages[*place]);
     let received = messages.flat_map(|message| {
         let ends = message.ends.iter().filter(|end| !matches!(end.fate, Fate::Lost(_)));
         ends.map(|end| end.at.since(message.sent))

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::time::{Span, Time};
 
-use super::history::{History, Message, Moment, Weight, is_background};
+use super::drawing::{Drawing, Message, Moment, Weight, is_background};
 
 /// So many messages are drawn at most: more cannot be read on a page.
 const MESSAGES_MAX: usize = 300;
@@ -40,18 +40,18 @@ pub(super) struct Selection {
 }
 
 /// Chooses what to draw, within a window if one is given.
-pub(super) fn choose(history: &History, marked: &[Time], window: Option<(Time, Time)>) -> Selection {
+pub(super) fn choose(drawing: &Drawing, marked: &[Time], window: Option<(Time, Time)>) -> Selection {
     let inside = |at: Time| window.is_none_or(|(from, to)| from <= at && at <= to);
     let is_fault = |(_, moment): &(&Time, &Moment)| **moment == Moment::Fault;
-    let faults = history.moments.iter().filter(is_fault).map(|(at, _)| *at).collect();
-    let choosing = Choosing { history, marked, faults, inside: &inside };
+    let faults = drawing.moments.iter().filter(is_fault).map(|(at, _)| *at).collect();
+    let choosing = Choosing { drawing, marked, faults, inside: &inside };
     let moments = choosing.moments();
     let messages = choosing.messages(&moments, window.is_some());
     Selection { messages, moments }
 }
 
 struct Choosing<'a> {
-    history: &'a History,
+    drawing: &'a Drawing,
     marked: &'a [Time],
     /// When something befell the nodes or the network, in order.
     faults: Vec<Time>,
@@ -63,7 +63,7 @@ impl Choosing<'_> {
         let cost = self.telling_at();
         let last_mark = self.marked.iter().max();
         let mut candidates: Vec<(Time, Moment)> = self
-            .history
+            .drawing
             .moments
             .iter()
             .map(|(at, moment)| (*at, *moment))
@@ -109,7 +109,7 @@ impl Choosing<'_> {
     /// The messages that decide or tell, by the instants at which they were sent and ended.
     fn telling_at(&self) -> BTreeMap<Time, Vec<usize>> {
         let mut at: BTreeMap<Time, Vec<usize>> = BTreeMap::new();
-        for (place, message) in self.history.messages.iter().enumerate() {
+        for (place, message) in self.drawing.messages.iter().enumerate() {
             if message.weight >= Weight::Tells {
                 instants(message).for_each(|instant| at.entry(instant).or_default().push(place));
             }
@@ -118,7 +118,7 @@ impl Choosing<'_> {
     }
 
     fn messages(&self, moments: &BTreeSet<Time>, window_given: bool) -> BTreeSet<usize> {
-        let all = || self.history.messages.iter().enumerate();
+        let all = || self.drawing.messages.iter().enumerate();
         let inside: Vec<(usize, &Message)> =
             all().filter(|(_, message)| instants(message).any(|at| (self.inside)(at))).collect();
         let spoken = inside.iter().filter(|(_, message)| !is_background(message.kind)).count();
@@ -147,7 +147,7 @@ impl Choosing<'_> {
         moments: &BTreeSet<Time>,
     ) {
         let answered: BTreeSet<usize> =
-            chosen.iter().filter_map(|place| self.history.messages[*place].answers).collect();
+            chosen.iter().filter_map(|place| self.drawing.messages[*place].answers).collect();
         let belongs = |(place, message): &&(usize, &Message)| match message.weight {
             Weight::Brink => self.is_at_fault(message.sent, moments),
             Weight::Related => {

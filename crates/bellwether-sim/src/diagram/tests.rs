@@ -7,11 +7,11 @@ use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::message::Kind;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 
-use super::history::{History, Weight};
+use super::drawing::{Drawing, Weight};
 use super::layout::{Content, Label, Layout};
 use super::{marks, select};
 use crate::plan;
@@ -38,7 +38,7 @@ fn received(ms: u64, msg: MsgRef) -> TraceEvent {
 }
 
 fn shows(ms: u64, node: u32, status: Status) -> TraceEvent {
-    at(ms, node, What::Node(Event::View(View { status, ..View::DOWN })))
+    at(ms, node, What::Node(Event::Opinion(Opinion { status, ..Opinion::DOWN })))
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_message_that_changes_its_receiver_decides() {
         sent(9, msg(5, HALT, 1, 2)),
     ];
     let weights: Vec<Weight> =
-        History::of(2, &events).messages.iter().map(|message| message.weight).collect();
+        Drawing::of(2, &events).messages.iter().map(|message| message.weight).collect();
     assert_eq!(weights, [Weight::Decides, Weight::Steady, Weight::Tells, Weight::Related, Weight::Steady]);
 }
 
@@ -72,7 +72,7 @@ fn what_is_dropped_on_purpose_decides_and_the_last_words_of_the_dead_are_kept() 
         at(3, 1, What::Drop(dropped, DropReason::Dropped)),
     ];
     let weights: Vec<Weight> =
-        History::of(2, &events).messages.iter().map(|message| message.weight).collect();
+        Drawing::of(2, &events).messages.iter().map(|message| message.weight).collect();
     assert_eq!(weights, [Weight::Steady, Weight::Brink, Weight::Decides]);
 }
 
@@ -85,8 +85,8 @@ fn steady_traffic_is_left_out_of_a_long_run_and_drawn_in_a_window() {
     }
     events.push(shows(2_001, 2, Status::Waiting));
     events.sort_by_key(|event| event.at);
-    let history = History::of(2, &events);
-    let drawn = |window| select::choose(&history, &[], window).messages.into_iter().collect::<Vec<_>>();
+    let drawing = Drawing::of(2, &events);
+    let drawn = |window| select::choose(&drawing, &[], window).messages.into_iter().collect::<Vec<_>>();
     assert_eq!(drawn(None), [0, 200], "the first was sent when node 1 changed, the other changed node 2");
     let window = Some((Time::from_micros(1_000_000), Time::from_micros(1_305_000)));
     assert_eq!(drawn(window), (100..=130).collect::<Vec<_>>());
@@ -111,12 +111,12 @@ fn labels_do_not_meet_in_any_scenario_that_can_be_drawn() {
 #[test]
 fn what_decides_has_its_name_beside_it() {
     for scenario in scenarios().iter().filter(|scenario| scenario.nodes == 3) {
-        let (history, all) = (history(scenario), labels(scenario));
+        let (drawing, all) = (drawing(scenario), labels(scenario));
         let marks: Vec<Time> = marks(scenario, &trace(scenario)).iter().map(|mark| mark.at).collect();
-        let selection = select::choose(&history, &marks, None);
-        let decide = |place: &&usize| history.messages[**place].weight == Weight::Decides;
+        let selection = select::choose(&drawing, &marks, None);
+        let decide = |place: &&usize| drawing.messages[**place].weight == Weight::Decides;
         let deciding: Vec<_> =
-            selection.messages.iter().filter(decide).map(|place| &history.messages[*place]).collect();
+            selection.messages.iter().filter(decide).map(|place| &drawing.messages[*place]).collect();
         let named = |id: u64| {
             let id = format!("#{id}");
             let is = |tail: &String| tail.split('→').next() == Some(&id);
@@ -129,13 +129,13 @@ fn what_decides_has_its_name_beside_it() {
 
 fn labels(scenario: &Scenario) -> Vec<Label> {
     let events = trace(scenario);
-    let history = History::of(scenario.nodes, &events);
+    let drawing = Drawing::of(scenario.nodes, &events);
     let marks = marks(scenario, &events);
     let marked: Vec<Time> = marks.iter().map(|mark| mark.at).collect();
-    let selection = select::choose(&history, &marked, None);
+    let selection = select::choose(&drawing, &marked, None);
     let content = Content {
         nodes: scenario.nodes,
-        history: &history,
+        drawing: &drawing,
         selection: &selection,
         marks: &marks,
         end: scenario.until,
@@ -143,8 +143,8 @@ fn labels(scenario: &Scenario) -> Vec<Label> {
     Layout::new(content, 50.0).labels
 }
 
-fn history(scenario: &Scenario) -> History {
-    History::of(scenario.nodes, &trace(scenario))
+fn drawing(scenario: &Scenario) -> Drawing {
+    Drawing::of(scenario.nodes, &trace(scenario))
 }
 
 fn trace(scenario: &Scenario) -> Vec<TraceEvent> {

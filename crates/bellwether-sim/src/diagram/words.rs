@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::leadership::Announcement;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::tenure::Command;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Status, View};
 
-use super::history::{Condition, End, Fate, LinkChange, Message, Note};
+use super::drawing::{Condition, End, Fate, LinkChange, Message, Note};
 
 /// The time of day of a run.
 pub(super) fn clock(at: Time) -> String {
@@ -41,10 +41,10 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
     Some(match *note {
         Note::Crashed => "crashes".to_owned(),
         Note::CameUp(incarnation) if incarnation.0 <= 1 => return None,
-        Note::CameUp(incarnation) => format!("recovers, life {incarnation}"),
+        Note::CameUp(incarnation) => format!("recovers, incarnation {incarnation}"),
         Note::Paused => "paused".to_owned(),
         Note::Resumed => "goes on".to_owned(),
-        Note::Showed(view) => shown(node, &view, announces),
+        Note::Showed(opinion) => shown(node, &opinion, announces),
         Note::Announced(Announcement { leader: None, cause, .. }) => {
             format!("no leader: {}", cause.name())
         }
@@ -57,7 +57,7 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
         Note::Suspected(peer) => format!("DownSig {peer}"),
         Note::GivenUp => "gives its work up".to_owned(),
         Note::Operation(op, outcome) => format!("operation {op}: {outcome}"),
-        Note::Reborn(incarnation) => format!("reborn, life {incarnation}"),
+        Note::Reborn(incarnation) => format!("reborn, incarnation {incarnation}"),
         Note::Asked(Command::Transfer { to }) => format!("asked to transfer to {to}"),
         Note::Asked(command) => format!("asked to {}", command.name()),
         Note::Answered(None) => "done".to_owned(),
@@ -71,8 +71,8 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
 }
 
 /// A node's opinion. If leaders are announced, being named by an election is shown as less than that.
-pub(super) fn shown(node: NodeId, view: &View, announces: bool) -> String {
-    let name = match (view.status, view.leader) {
+pub(super) fn shown(node: NodeId, opinion: &Opinion, announces: bool) -> String {
+    let name = match (opinion.status, opinion.leader) {
         (Status::Normal, Some(leader)) if announces && leader == node => "names itself".to_owned(),
         (Status::Normal, Some(leader)) if announces => format!("names {leader}"),
         (Status::Normal, None) if announces => "names nobody".to_owned(),
@@ -83,7 +83,7 @@ pub(super) fn shown(node: NodeId, view: &View, announces: bool) -> String {
         (Status::Down, _) => "stands aside".to_owned(),
         (status, _) => status.name().to_owned(),
     };
-    view.group.map_or(name.clone(), |group| format!("{name} · {group}"))
+    opinion.group.map_or(name.clone(), |group| format!("{name} · {group}"))
 }
 
 /// All about a node's condition, for the tooltip.
@@ -91,7 +91,7 @@ pub(super) fn condition(condition: &Condition) -> String {
     if !condition.up {
         return "down".to_owned();
     }
-    let View { status, leader, group } = condition.view;
+    let Opinion { status, leader, group } = condition.opinion;
     let mut leader = leader.map_or("nobody".to_owned(), |leader| format!("node {leader}"));
     if let Some(announced) = condition.announced {
         leader.push_str(&format!(", announced node {announced}"));

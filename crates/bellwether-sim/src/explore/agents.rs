@@ -22,9 +22,9 @@ use super::connections::News;
 use super::program::{Ask, Program, Work};
 use super::record::Record;
 use super::state::{Host, State};
-use super::step::Step;
 use super::system::{Occasion, Reaction, System, index_of};
 use super::together::Pace;
+use super::transition::Transition;
 use super::turn::{Deed, Turn};
 use crate::blueprint::Blueprint;
 use crate::check;
@@ -132,16 +132,16 @@ impl<E: Election> System<E> {
         &self,
         host: &Host<E>,
         left: &Bounds,
-        mut take: impl FnMut(Step),
+        mut take: impl FnMut(Transition),
     ) {
         let Some(program) = host.program else { return };
         let node = index_of(host.index());
         if program.may_finish() {
-            take(Step::Finish { node, cut: 0 });
+            take(Transition::Finish { node, cut: 0 });
         }
         if left.commands > 0 {
             let nodes = index_of(self.scenario.nodes as usize);
-            Ask::of(node, nodes).for_each(|what| take(Step::Ask { node, what, cut: 0 }));
+            Ask::of(node, nodes).for_each(|what| take(Transition::Ask { node, what, cut: 0 }));
         }
     }
 
@@ -185,7 +185,7 @@ impl<E: Election> System<E> {
         let host = &state.hosts[at];
         let down = Host { seen: host.seen, ..Host::down(host.id, host.disk.clone()) };
         state.hosts[at] = self.seal(down);
-        self.disconnect(state, at, News::Unlinked);
+        self.disconnect(state, at, News::Disconnected);
     }
 
     /// Forgets what was announced and cannot be again.

@@ -23,7 +23,7 @@ pub struct Bounds {
     pub losses: u8,
     /// How many messages arrive twice.
     pub duplicates: u8,
-    /// How often a failure detector that may lie does, or one end of a link with a history goes down for no reason.
+    /// How often a failure detector that may lie does, or one end of a consistent link goes down for no reason.
     pub lies: u8,
     /// How often deadlines expire, at all nodes together; [`UNBOUNDED`] for any number of times.
     pub expiries: u8,

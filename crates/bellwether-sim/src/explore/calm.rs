@@ -17,10 +17,11 @@ use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::{Input, Outbox, Output};
 use bellwether_proto::leadership::LeadershipMsg;
+use bellwether_proto::members::Members;
 use bellwether_proto::message::{Body, Frame, Layer};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Members, View};
 
 use super::bounds::Bounds;
 use super::broken::Breach;
@@ -32,7 +33,7 @@ use super::state::{Cargo, Content, Host, Letter, Scratch, State, up};
 use super::system::{System, index_of};
 use super::table::Table;
 use super::together::Pace;
-use crate::check::{self, Standing, Views};
+use crate::check::{self, Judgement, Opinions};
 use crate::run::facts;
 use crate::scenario::index;
 
@@ -70,9 +71,9 @@ impl Goals {
 
     /// What is not as it must be in the end, if anything.
     fn missed_by<E: Election>(&self, calm: &Calm<'_, E>) -> Option<String> {
-        let reason = |standing| match standing {
-            Standing::Fails(why) => Some(why),
-            Standing::Holds | Standing::Open => None,
+        let reason = |judgement| match judgement {
+            Judgement::Fails(why) => Some(why),
+            Judgement::Holds | Judgement::Open => None,
         };
         let settled = |property: &Property| match property {
             Property::Answered => calm.unanswered(),
@@ -156,7 +157,7 @@ pub(super) enum InTime {
     Unknown,
 }
 
-pub(super) fn standing(settles: Settles, goals: &Goals) -> InTime {
+pub(super) fn in_time(settles: Settles, goals: &Goals) -> InTime {
     let took = Span::micros(u64::from(settles));
     match settles {
         NEVER => InTime::No,
@@ -182,7 +183,7 @@ pub(super) fn missed<E: Election>(system: &System<E>, state: &State<E>, goals: &
         let alone = Goals::new(system, &[property], goals.instants_max);
         let (known, mut learnt, mut scratch) = (Known::new(), Known::new(), Scratch::default());
         let settles = settles(system, state, &alone, &known, &mut learnt, &mut scratch);
-        match standing(settles, &alone) {
+        match in_time(settles, &alone) {
             InTime::Yes(_) => {}
             InTime::No => {
                 let what = in_words(system, state, &alone, settles);
@@ -442,7 +443,7 @@ impl<'a, E: Election> Calm<'a, E> {
         self.hosts[at] = Host { seen: host.seen, ..Host::down(host.id, host.disk.clone()) };
         self.letters.retain(|letter| letter.to != at);
         for to in (0..self.hosts.len()).filter(|to| *to != at) {
-            self.post(at, to, Cargo::News(News::Unlinked));
+            self.post(at, to, Cargo::News(News::Disconnected));
         }
     }
 
@@ -517,8 +518,8 @@ impl<'a, E: Election> Calm<'a, E> {
     }
 }
 
-impl<E: Election> Views for Calm<'_, E> {
-    fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+impl<E: Election> Opinions for Calm<'_, E> {
+    fn up(&self) -> impl Iterator<Item = (NodeId, Opinion)> {
         up(self.hosts.iter())
     }
 
@@ -526,8 +527,8 @@ impl<E: Election> Views for Calm<'_, E> {
         self.hosts.get(index(id)).is_some_and(Host::is_there)
     }
 
-    fn view(&self, id: NodeId) -> View {
-        self.hosts.get(index(id)).map_or(View::DOWN, Host::view)
+    fn opinion(&self, id: NodeId) -> Opinion {
+        self.hosts.get(index(id)).map_or(Opinion::DOWN, Host::opinion)
     }
 
     fn task(&self, id: NodeId) -> Option<TaskDigest> {

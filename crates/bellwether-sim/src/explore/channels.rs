@@ -17,7 +17,7 @@ impl<E: Election> System<E> {
     /// Which messages of a channel can arrive next. Of several that are alike one is enough.
     pub(super) fn arrivals(&self, state: &State<E>, channel: std::ops::Range<usize>) -> Vec<u8> {
         match self.in_order {
-            true if channel.len() > 1 && self.is_being_linked(state, channel.start) => vec![0, 1],
+            true if channel.len() > 1 && self.is_being_connected(state, channel.start) => vec![0, 1],
             true => vec![0],
             false => self.different(state, channel),
         }

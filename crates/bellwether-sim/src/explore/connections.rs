@@ -16,21 +16,21 @@ use super::system::{System, index_of};
 /// What the end of a connection is told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// It is there, with a peer in that life.
-    Linked(Incarnation),
+    /// It is there, with a peer in that incarnation.
+    Connected(Incarnation),
     /// The peer's process ended.
     Gone,
     /// It ended with a goodbye.
-    Unlinked,
+    Disconnected,
 }
 
 impl News {
-    /// What a node is told, of whose peer this is news. The life that is over is the latest that was heard of.
+    /// What a node is told, of whose peer this is news. The incarnation that is over is the latest that was heard of.
     pub(super) fn input<E: Election>(self, peer: NodeId, node: &Node<E>) -> Input<E::Msg> {
         match self {
-            Self::Linked(incarnation) => Input::Linked { peer, incarnation },
+            Self::Connected(incarnation) => Input::Connected { peer, incarnation },
             Self::Gone => Input::Gone { peer, incarnation: node.incarnation_of(peer) },
-            Self::Unlinked => Input::Unlinked { peer },
+            Self::Disconnected => Input::Disconnected { peer },
         }
     }
 
@@ -38,21 +38,21 @@ impl News {
         form.node(peer);
         form.node(to);
         match self {
-            Self::Linked(life) => {
+            Self::Connected(incarnation) => {
                 form.number(u64::MAX);
-                form.incarnation(peer, life);
+                form.incarnation(peer, incarnation);
             }
             Self::Gone => form.number(u64::MAX - 1),
-            Self::Unlinked => form.number(u64::MAX - 2),
+            Self::Disconnected => form.number(u64::MAX - 2),
         }
     }
 
     /// For people.
     pub(super) fn in_words(self, peer: NodeId, to: NodeId) -> String {
         match self {
-            Self::Linked(_) => format!("{to} is connected with {peer}"),
+            Self::Connected(_) => format!("{to} is connected with {peer}"),
             Self::Gone => format!("{to} sees that the process of {peer} is gone"),
-            Self::Unlinked => format!("{to} sees that {peer} has left"),
+            Self::Disconnected => format!("{to} sees that {peer} has left"),
         }
     }
 }
@@ -68,9 +68,9 @@ impl<E: Election> System<E> {
     /// Connects two nodes, if both are up.
     pub(super) fn connect_pair(&self, state: &mut State<E>, one: usize, other: usize) {
         for (from, to) in [(one, other), (other, one)] {
-            let life = state.hosts[from].node.as_ref().map(Node::incarnation);
-            if let Some(life) = life.filter(|_| state.is_up_at(to)) {
-                self.tell_news(state, from, to, News::Linked(life));
+            let incarnation = state.hosts[from].node.as_ref().map(Node::incarnation);
+            if let Some(incarnation) = incarnation.filter(|_| state.is_up_at(to)) {
+                self.tell_news(state, from, to, News::Connected(incarnation));
             }
         }
     }
@@ -96,7 +96,7 @@ impl<E: Election> System<E> {
     }
 
     /// Whether the first of these is that there is a connection, which what is sent on it may be faster than.
-    pub(super) fn is_being_linked(&self, state: &State<E>, first: usize) -> bool {
-        matches!(state.letters[first].content.cargo, Cargo::News(News::Linked(_)))
+    pub(super) fn is_being_connected(&self, state: &State<E>, first: usize) -> bool {
+        matches!(state.letters[first].content.cargo, Cargo::News(News::Connected(_)))
     }
 }

@@ -1,7 +1,7 @@
-//! Links with a history in a search: as they ship, but for beats and clocks, in whose place there is an oracle.
+//! Consistent links in a search: as they ship, but for beats and clocks, in whose place there is an oracle.
 //!
 //! It may be wrong: it has any end of a link go down for no reason, a bounded number of times; at a node whose peer is down or in
-//! another life, that costs nothing. Up an end goes at any time, if the peer is there and both have seen the same. Messages arrive
+//! another incarnation, that costs nothing. Up an end goes at any time, if the peer is there and both have seen the same. Messages arrive
 //! in any order; the link restores that of what it carries. None is lost, which is as good as late, unless the link goes down.
 //!
 //! Agents hear of each other in time. What a peer has sent, and that it is gone, arrives before the silence that would tell as
@@ -18,8 +18,8 @@ use bellwether_proto::io::{Input, Outbox};
 use bellwether_proto::node::Node;
 
 use super::state::{Host, State};
-use super::step::Step;
 use super::system::{Reaction, System, index_of};
+use super::transition::Transition;
 
 /// Hundreds of times what it takes until all links are up, and there is a view.
 const FIRST_STEPS_MAX: usize = 100_000;
@@ -27,7 +27,7 @@ const FIRST_STEPS_MAX: usize = 100_000;
 /// What the link from a host to another may do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkMay {
-    /// What is only right: to go down, since that peer or its life is not there any more; or up, since it is.
+    /// What is only right: to go down, since that peer or its incarnation is not there any more; or up, since it is.
     Follow { up: bool },
     /// To go down for no reason.
     Fail,
@@ -39,7 +39,7 @@ pub(super) fn link<E: Election>(host: &Host<E>, subject: &Host<E>) -> LinkMay {
     let Some(node) = &host.node else { return LinkMay::Wait };
     let truth = subject.node.as_ref().map(Node::incarnation);
     match (node.linked_with(subject.id), truth) {
-        (Some(life), Some(alive)) if life == alive => LinkMay::Fail,
+        (Some(incarnation), Some(alive)) if incarnation == alive => LinkMay::Fail,
         (Some(_), _) => LinkMay::Follow { up: false },
         (None, Some(alive)) if node.linkable_with(subject.id) == Some(alive) => LinkMay::Follow { up: true },
         (None, _) => LinkMay::Wait,
@@ -62,7 +62,7 @@ impl<E: Election> System<E> {
         // However little may be on its way from then on.
         state.left.in_flight = u8::MAX;
         for _ in 0..FIRST_STEPS_MAX {
-            let arrival = state.letters.first().map(|letter| Step::Deliver {
+            let arrival = state.letters.first().map(|letter| Transition::Deliver {
                 from: letter.from,
                 to: letter.to,
                 nth: 0,
@@ -80,14 +80,20 @@ impl<E: Election> System<E> {
     }
 
     /// What its links may do, so many of them for no reason.
-    pub(super) fn for_each_link(&self, state: &State<E>, to: usize, lies: u8, mut take: impl FnMut(Step)) {
+    pub(super) fn for_each_link(
+        &self,
+        state: &State<E>,
+        to: usize,
+        lies: u8,
+        mut take: impl FnMut(Transition),
+    ) {
         for about in (0..state.hosts.len()).filter(|about| *about != to) {
             let may = link(&state.hosts[to], &state.hosts[about]);
             let (to, about) = (index_of(to), index_of(about));
             match may {
                 LinkMay::Follow { .. } if self.will_hear(!state.channel(about, to).is_empty()) => {}
-                LinkMay::Follow { .. } => take(Step::Tell { to, about, cut: 0 }),
-                LinkMay::Fail if lies > 0 => take(Step::Lie { to, about, cut: 0 }),
+                LinkMay::Follow { .. } => take(Transition::Tell { to, about, cut: 0 }),
+                LinkMay::Fail if lies > 0 => take(Transition::Lie { to, about, cut: 0 }),
                 LinkMay::Fail | LinkMay::Wait => {}
             }
         }

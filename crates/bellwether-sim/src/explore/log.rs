@@ -1,6 +1,6 @@
 //! How each state was first reached: eight bytes for each, from which paths are rebuilt.
 
-use super::step::Step;
+use super::transition::Transition;
 
 /// The states in the order in which they were found.
 #[derive(Debug)]
@@ -16,18 +16,18 @@ impl Log {
     }
 
     /// Adds a state, and gives its number.
-    pub(super) fn add(&mut self, parent: u32, step: Step) -> u32 {
+    pub(super) fn add(&mut self, parent: u32, step: Transition) -> u32 {
         let number = u32::try_from(self.entries.len()).expect("memory ends before numbers do");
         self.entries.push((parent, step.pack()));
         number
     }
 
     /// The steps from the first state to that one.
-    pub(super) fn path(&self, mut state: u32) -> Vec<Step> {
+    pub(super) fn path(&self, mut state: u32) -> Vec<Transition> {
         let mut steps = Vec::new();
         while state != 0 {
             let (parent, step) = self.entries[state as usize];
-            steps.push(Step::unpack(step));
+            steps.push(Transition::unpack(step));
             state = parent;
         }
         steps.reverse();

@@ -5,7 +5,7 @@
 //! makes a detector that is complete and accurate, and otherwise as slow as it likes. A fallible one tells late, if things
 //! are still so by then, and sometimes what is not true; its reports go out at once, since it can be as late as it likes.
 //! To the weaker, a node that plays dead to them is as good as dead.
-//! What drives links with a history is an oracle as well: `links.rs`.
+//! What drives consistent links is an oracle as well: `links.rs`.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use bellwether_proto::node::Node;
 use bellwether_proto::roster::Roster;
 
 use super::state::{Host, State};
-use super::step::Step;
 use super::system::{Reaction, System, index_of};
 use super::together::{self, Pace};
+use super::transition::Transition;
 use super::turn::report;
 
 /// What tells the detectors.
@@ -31,7 +31,7 @@ pub(super) enum Oracle {
     Accurate,
     /// Tells the truth late, and lies a bounded number of times.
     Fallible,
-    /// Has links with a history go up and down, a bounded number of times for no reason.
+    /// Has consistent links go up and down, a bounded number of times for no reason.
     Links,
 }
 
@@ -39,7 +39,7 @@ impl Oracle {
     /// Of the class that the algorithm assumes.
     pub(super) fn for_algorithm(spec: &Spec) -> Self {
         match spec.detector {
-            _ if spec.channels.have_history() => Self::Links,
+            _ if spec.channels.are_consistent() => Self::Links,
             None => Self::Silent,
             Some(DetectorKind::Perfect) => Self::Accurate,
             Some(_) => Self::Fallible,
@@ -52,12 +52,12 @@ pub fn may_lie(protocol: Protocol) -> bool {
     matches!(Oracle::for_algorithm(protocol.spec()), Oracle::Fallible | Oracle::Links)
 }
 
-/// Whether an algorithm's messages may be lost or doubled one by one: those on a link with a history are not.
+/// Whether an algorithm's messages may be lost or doubled one by one: those on a consistent link are not.
 pub fn may_lose(protocol: Protocol) -> bool {
     Oracle::for_algorithm(protocol.spec()) != Oracle::Links
 }
 
-/// What the detector of `watcher` would find if it looked at `subject` now: the life it is in, or that it seems dead.
+/// What the detector of `watcher` would find if it looked at `subject` now: the incarnation it is in, or that it seems dead.
 pub(super) fn truth<E: Election>(
     roster: &Roster,
     watcher: &Host<E>,
@@ -73,7 +73,7 @@ pub(super) fn tell<E: Election>(host: &mut Host<E>, about: &Host<E>, alive: Opti
     let known = host.told.get_mut(about.index()).and_then(|told| std::mem::replace(told, alive));
     let Some(node) = &mut host.node else { return };
     let mut outbox = Outbox::new();
-    // Another life than the one that was known: it was down in between.
+    // Another incarnation than the one that was known: it was down in between.
     if known.is_some() && alive.is_some() && known != alive {
         node.handle(host.clock, Input::Oracle { peer, alive: None }, &mut outbox);
     }
@@ -82,7 +82,7 @@ pub(super) fn tell<E: Election>(host: &mut Host<E>, about: &Host<E>, alive: Opti
 }
 
 impl<E: Election> System<E> {
-    pub(super) fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Step)) {
+    pub(super) fn for_each_telling(&self, state: &State<E>, to: usize, mut take: impl FnMut(Transition)) {
         if self.oracle == Oracle::Links {
             return self.for_each_link(state, to, state.left.lies, take);
         }
@@ -95,9 +95,9 @@ impl<E: Election> System<E> {
             let truth = truth(&self.blueprint.setup.roster, host, &state.hosts[about]);
             let (to, about) = (index_of(to), index_of(about));
             if *told != truth {
-                take(Step::Tell { to, about, cut: 0 });
+                take(Transition::Tell { to, about, cut: 0 });
             } else if truth.is_some() && state.left.lies > 0 {
-                take(Step::Lie { to, about, cut: 0 });
+                take(Transition::Lie { to, about, cut: 0 });
             }
         }
     }
@@ -131,9 +131,9 @@ impl<E: Election> System<E> {
         }
         let mut after = host.opened();
         tell(&mut after, subject, None);
-        // What is known of a new life is reported even when the peer is up again. So the lie is taken back before a
-        // watch that begins anew can repeat it; a detector that reports no new lives must have told it by then.
-        let outbox = match self.blueprint.detector.reports_new_lives {
+        // What is known of a new incarnation is reported even when the peer is up again. So the lie is taken back before a
+        // watch that begins anew can repeat it; a detector that reports no new incarnations must have told it by then.
+        let outbox = match self.blueprint.detector.reports_new_incarnations {
             true => {
                 tell(&mut after, subject, truth);
                 report(&mut after)

@@ -6,15 +6,15 @@ use bellwether_proto::io::Event;
 use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Message;
 use bellwether_proto::node::Node;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::tenure::{Tenure, Ticket};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
-use bellwether_proto::view::{Status, View};
 
 use super::oracle::Oracle;
 use super::state::{Cargo, Host, Letter, State};
-use super::step::Step;
 use super::system::System;
+use super::transition::Transition;
 use super::turn::Deed;
 
 /// How long a settled group has been left alone when a path begins: longer than any checker asks.
@@ -34,7 +34,7 @@ pub struct Story {
 ///
 /// # Panics
 /// If it is not a path of this system.
-pub fn story<E: Election>(system: &System<E>, steps: &[Step]) -> Story {
+pub fn story<E: Election>(system: &System<E>, steps: &[Transition]) -> Story {
     let mut state = system.initial();
     let mut teller = Teller { at: Time::ZERO, sent_at: Vec::new(), trace: Vec::new(), line: Vec::new() };
     teller.beginning(&state);
@@ -62,7 +62,7 @@ impl Teller {
         for host in &state.hosts {
             self.record(state, host.index(), What::Recover);
             self.record(state, host.index(), What::Persist(Written::from(&host.disk)));
-            self.record(state, host.index(), What::Node(Event::View(host.view())));
+            self.record(state, host.index(), What::Node(Event::Opinion(host.opinion())));
         }
         self.settled(state);
         for letter in &state.letters {
@@ -91,7 +91,7 @@ impl Teller {
         }
     }
 
-    fn step<E: Election>(&mut self, system: &System<E>, state: &State<E>, step: Step, next: &State<E>) {
+    fn step<E: Election>(&mut self, system: &System<E>, state: &State<E>, step: Transition, next: &State<E>) {
         let Ok(reaction) = system.react(state, step.cut_after(0)) else { return };
         let heading = if system.oracle == Oracle::Links { step.of_links() } else { step.to_string() };
         match &reaction.letter {
@@ -108,27 +108,27 @@ impl Teller {
             }
         }
         let at = match step {
-            Step::Expire { node, .. }
-            | Step::Wait { node }
-            | Step::Crash { node }
-            | Step::Recover { node, .. }
-            | Step::Ask { node, .. }
-            | Step::Finish { node, .. } => usize::from(node),
-            Step::Deliver { to, .. }
-            | Step::Repeat { to, .. }
-            | Step::Lose { to, .. }
-            | Step::Tell { to, .. }
-            | Step::Lie { to, .. } => usize::from(to),
-            Step::Pass { .. } => return,
+            Transition::Expire { node, .. }
+            | Transition::Wait { node }
+            | Transition::Crash { node }
+            | Transition::Recover { node, .. }
+            | Transition::Ask { node, .. }
+            | Transition::Finish { node, .. } => usize::from(node),
+            Transition::Deliver { to, .. }
+            | Transition::Repeat { to, .. }
+            | Transition::Lose { to, .. }
+            | Transition::Tell { to, .. }
+            | Transition::Lie { to, .. } => usize::from(to),
+            Transition::Pass { .. } => return,
         };
         match step {
-            Step::Recover { .. } => self.record(next, at, What::Recover),
-            Step::Expire { .. } => self.record(state, at, What::Deadline),
-            Step::Ask { what, .. } => {
+            Transition::Recover { .. } => self.record(next, at, What::Recover),
+            Transition::Expire { .. } => self.record(state, at, What::Deadline),
+            Transition::Ask { what, .. } => {
                 let (ticket, command) = (Ticket::default(), what.command());
                 self.record(state, at, What::Program(Program::Asked { ticket, command }));
             }
-            Step::Finish { .. } => self.record(state, at, What::Program(Program::WorkEnds)),
+            Transition::Finish { .. } => self.record(state, at, What::Program(Program::WorkEnds)),
             _ => {}
         }
         if let Some(turn) = &reaction.turn {
@@ -143,12 +143,12 @@ impl Teller {
         }
     }
 
-    fn arrival<E: Election>(&mut self, state: &State<E>, step: Step, letter: &Letter<E::Msg>) {
+    fn arrival<E: Election>(&mut self, state: &State<E>, step: Transition, letter: &Letter<E::Msg>) {
         let Some(msg) = message(letter) else { return };
         let sent = self.sent_at.get(letter.id as usize).copied();
         let (from, to) = (usize::from(letter.from), usize::from(letter.to));
         match step {
-            Step::Lose { .. } => self.record(state, from, What::Drop(msg, DropReason::Lost)),
+            Transition::Lose { .. } => self.record(state, from, What::Drop(msg, DropReason::Lost)),
             _ if !state.is_up_at(to) => {
                 self.line.push("it is down".to_owned());
                 self.record(state, to, What::Drop(msg, DropReason::Down));
@@ -235,17 +235,23 @@ fn of_tenure(node: NodeId, tenure: Tenure) -> Option<String> {
 
 fn in_words(node: NodeId, event: Event) -> Option<String> {
     match event {
-        Event::View(View { leader: Some(leader), status: Status::Reorganizing, .. }) if leader == node => {
+        Event::Opinion(Opinion { leader: Some(leader), status: Status::Reorganizing, .. })
+            if leader == node =>
+        {
             Some(format!("{node} reorganizes its group"))
         }
-        Event::View(View { leader: Some(leader), status: Status::Reorganizing, .. }) => {
+        Event::Opinion(Opinion { leader: Some(leader), status: Status::Reorganizing, .. }) => {
             Some(format!("{node} is reorganized by {leader}"))
         }
-        Event::View(View { leader: Some(leader), .. }) if leader == node => Some(format!("{node} leads")),
-        Event::View(View { leader: Some(leader), .. }) => Some(format!("{node} follows {leader}")),
-        Event::View(View { status: Status::Election, .. }) => Some(format!("{node} holds an election")),
-        Event::View(View { status: Status::Waiting, .. }) => Some(format!("{node} waits for an outcome")),
-        Event::View(View { status, .. }) => Some(format!("{node} is {status} and names nobody")),
+        Event::Opinion(Opinion { leader: Some(leader), .. }) if leader == node => {
+            Some(format!("{node} leads"))
+        }
+        Event::Opinion(Opinion { leader: Some(leader), .. }) => Some(format!("{node} follows {leader}")),
+        Event::Opinion(Opinion { status: Status::Election, .. }) => Some(format!("{node} holds an election")),
+        Event::Opinion(Opinion { status: Status::Waiting, .. }) => {
+            Some(format!("{node} waits for an outcome"))
+        }
+        Event::Opinion(Opinion { status, .. }) => Some(format!("{node} is {status} and names nobody")),
         Event::Link(turn) => {
             let how = if turn.is_up() { "up" } else { "down" };
             Some(format!("{node}'s link to {} is {how}", turn.peer))
@@ -256,7 +262,7 @@ fn in_words(node: NodeId, event: Event) -> Option<String> {
         }
         Event::Announced(_) => Some(format!("{node} announces that nobody leads")),
         Event::GivenUp => Some(format!("{node} does not wait for its work any longer")),
-        Event::Reborn(_) => Some(format!("{node} begins another life")),
+        Event::Reborn(_) => Some(format!("{node} begins another incarnation")),
         Event::Refused { from, why } => Some(format!("{node} refuses what {from} said ({})", why.name())),
         _ => None,
     }

@@ -16,9 +16,9 @@ use super::broken::{Breach, Broken};
 use super::calm::{self, Goals, INSTANTS_MAX, Known};
 use super::log::Log;
 use super::state::{Scratch, State};
-use super::step::Step;
 use super::system::{Successor, System};
 use super::table::Table;
+use super::transition::Transition;
 use crate::check;
 use crate::defect::{self, Defect};
 
@@ -102,7 +102,7 @@ pub struct Counterexample {
     /// For people: in which way.
     pub what: String,
     /// From the first state on.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Transition>,
     /// The defect that is known to break it, if there is one. The search went on beyond it.
     pub known: Option<&'static Defect>,
 }
@@ -164,14 +164,14 @@ struct Part<E: Election> {
 struct Fresh<E: Election> {
     print: u64,
     parent: u32,
-    step: Step,
+    step: Transition,
     state: State<E>,
 }
 
 /// Something broken, in that state or by that step from it.
 struct Found {
     state: u32,
-    step: Option<Step>,
+    step: Option<Transition>,
     broken: Broken,
     what: String,
 }
@@ -288,7 +288,7 @@ where
         if !self.goals.is_empty() {
             let settles =
                 calm::settles(self.system, state, &self.goals, &self.known, &mut part.learnt, scratch);
-            match calm::standing(settles, &self.goals) {
+            match calm::in_time(settles, &self.goals) {
                 calm::InTime::Yes(took) => part.slowest = part.slowest.max(took),
                 calm::InTime::No => {
                     let missed = calm::missed(self.system, state, &self.goals);

@@ -9,12 +9,13 @@ use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{GroupId, Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox};
 use bellwether_proto::leadership::Announcement;
+use bellwether_proto::members::Members;
 use bellwether_proto::message::{Frame, Message};
 use bellwether_proto::node::Node;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::tenure::Tenure;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Members, View};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bounds::Bounds;
@@ -23,7 +24,7 @@ use super::connections::News;
 use super::interned::print_of;
 use super::program::Program;
 use super::record::Record;
-use crate::check::{self, Leadership, Views};
+use crate::check::{self, Leadership, Opinions};
 use crate::scenario::index;
 
 /// Machines, what is on its way between them, and what may still befall them.
@@ -50,13 +51,13 @@ pub(super) struct Host<E: Election> {
     pub(super) node: Option<Node<E>>,
     /// Whether it plays dead to the weaker.
     pub(super) plays_dead: bool,
-    /// What its detector was told last of each node: the life it is in, or that it is down. Empty unless the oracle may err.
+    /// What its detector was told last of each node: the incarnation it is in, or that it is down. Empty unless the oracle may err.
     pub(super) told: Vec<Option<Incarnation>>,
-    /// The view that it installed last, in this life, and who is in it.
+    /// The view that it installed last, in this incarnation, and who is in it.
     pub(super) installed: Option<(GroupId, Members)>,
     /// Whether it remembers anything that was said about a change of views.
     pub(super) remembers: bool,
-    /// The leadership that it announced last, in whichever life.
+    /// The leadership that it announced last, in whichever incarnation.
     pub(super) seen: Option<Leadership>,
     /// The program that it serves, while it is up, if it runs as an agent.
     pub(super) program: Option<Program>,
@@ -226,8 +227,8 @@ impl<E: Election> Host<E> {
         match event {
             Event::PlayDead => self.plays_dead = true,
             Event::PlayAlive => self.plays_dead = false,
-            Event::Members(members) => {
-                self.installed = self.view().group.map(|group| (group, members));
+            Event::ViewInstalled(members) => {
+                self.installed = self.opinion().group.map(|group| (group, members));
             }
             Event::Pending(pending) => self.remembers = pending,
             Event::Announced(Announcement { leader, epoch, .. }) => {
@@ -292,12 +293,12 @@ impl<E: Election> Host<E> {
         });
         form.option(self.program, |form, program| program.canonical(now, form));
         for (told, id) in self.told.iter().zip((1..).map(NodeId)) {
-            form.option(*told, |form, life| form.incarnation(id, life));
+            form.option(*told, |form, incarnation| form.incarnation(id, incarnation));
         }
     }
 
-    pub(super) fn view(&self) -> View {
-        self.node.as_ref().map_or(View::DOWN, Node::view)
+    pub(super) fn opinion(&self) -> Opinion {
+        self.node.as_ref().map_or(Opinion::DOWN, Node::opinion)
     }
 
     pub(super) fn task(&self) -> Option<TaskDigest> {
@@ -309,7 +310,7 @@ impl<E: Election> Host<E> {
         self.node.as_ref().is_some_and(|node| !node.is_aside())
     }
 
-    /// The leader that was announced last, in this life.
+    /// The leader that was announced last, in this incarnation.
     pub(super) fn announced(&self) -> Option<NodeId> {
         self.program.and_then(|program| program.leader)
     }
@@ -368,8 +369,8 @@ impl<M> Clone for Letter<M> {
     }
 }
 
-impl<E: Election> Views for State<E> {
-    fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
+impl<E: Election> Opinions for State<E> {
+    fn up(&self) -> impl Iterator<Item = (NodeId, Opinion)> {
         up(self.hosts.iter().map(|host| &**host))
     }
 
@@ -377,8 +378,8 @@ impl<E: Election> Views for State<E> {
         self.hosts.get(index(id)).is_some_and(|host| host.is_there())
     }
 
-    fn view(&self, id: NodeId) -> View {
-        self.hosts.get(index(id)).map_or(View::DOWN, |host| host.view())
+    fn opinion(&self, id: NodeId) -> Opinion {
+        self.hosts.get(index(id)).map_or(Opinion::DOWN, |host| host.opinion())
     }
 
     fn task(&self, id: NodeId) -> Option<TaskDigest> {
@@ -406,6 +407,6 @@ impl<E: Election> Views for State<E> {
 /// Those that are up, and what they show.
 pub(super) fn up<'a, E: Election + 'a>(
     hosts: impl Iterator<Item = &'a Host<E>>,
-) -> impl Iterator<Item = (NodeId, View)> {
-    hosts.filter(|host| host.is_there()).map(|host| (host.id, host.view()))
+) -> impl Iterator<Item = (NodeId, Opinion)> {
+    hosts.filter(|host| host.is_there()).map(|host| (host.id, host.opinion()))
 }

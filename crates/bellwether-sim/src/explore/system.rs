@@ -20,8 +20,8 @@ use super::connections::News;
 use super::interned::{Interned, print_of};
 use super::oracle::{self, Oracle};
 use super::state::{Content, Host, Letter, State};
-use super::step::Step;
 use super::together::Pace;
+use super::transition::Transition;
 use super::turn::{Deed, Turn, wake};
 use crate::blueprint::Blueprint;
 use crate::check::{self, Leadership};
@@ -62,7 +62,7 @@ pub type Fault<E> = fn(NodeId, Output<<E as Election>::Msg>) -> Option<Output<<E
 pub struct Reductions {
     /// Messages to a node that is down and may not come back are gone at once. Such a node never takes a step again, so
     /// that all that the arrival of a message there can do is to remove the message, now or later. No node sees the
-    /// difference, and only nodes' views and steps are judged.
+    /// difference, and only nodes' opinions and steps are judged.
     pub dead_letters: bool,
 }
 
@@ -184,7 +184,7 @@ impl<E: Election> System<E> {
         self.bounds
     }
 
-    /// All nodes have started, and none has heard from another; but where links have a history, all are up, and all that
+    /// All nodes have started, and none has heard from another; but where links are consistent, all are up, and all that
     /// came of that has arrived. Agents begin where their [`Origin`](super::Origin) is.
     pub fn initial(&self) -> State<E> {
         let started = self.scenario.ids().map(|id| self.start(self.booted(id, Durable::default())));
@@ -233,7 +233,7 @@ impl<E: Election> System<E> {
     }
 
     /// The state after that step, if the step is possible.
-    pub fn after(&self, state: &State<E>, step: Step) -> Option<State<E>> {
+    pub fn after(&self, state: &State<E>, step: Transition) -> Option<State<E>> {
         let reaction = self.react(state, step.cut_after(0)).ok()?;
         let after = match step.cut() {
             0 => self.complete(reaction),
@@ -246,7 +246,7 @@ impl<E: Election> System<E> {
         &self,
         state: &State<E>,
         reached: &mut Reached,
-        mut take: impl FnMut(Step, &mut Reached),
+        mut take: impl FnMut(Transition, &mut Reached),
     ) {
         let left = state.left;
         let mut place = 0;
@@ -259,15 +259,15 @@ impl<E: Election> System<E> {
                 if left.early == 0 && state.letters[place + usize::from(nth)].left > Span::ZERO {
                     continue;
                 }
-                take(Step::Deliver { from, to, nth, cut: 0 }, reached);
+                take(Transition::Deliver { from, to, nth, cut: 0 }, reached);
                 if is_up && left.duplicates > 0 {
-                    take(Step::Repeat { from, to, nth, cut: 0 }, reached);
+                    take(Transition::Repeat { from, to, nth, cut: 0 }, reached);
                 }
             }
             // What is not about to arrive can be lost as well, and makes room for others.
             if is_up && left.losses > 0 {
                 let lost = self.different(state, channel.clone());
-                lost.into_iter().for_each(|nth| take(Step::Lose { from, to, nth }, reached));
+                lost.into_iter().for_each(|nth| take(Transition::Lose { from, to, nth }, reached));
             }
             place = channel.end;
         }
@@ -275,70 +275,70 @@ impl<E: Election> System<E> {
             let node = index_of(at);
             if host.node.is_none() {
                 if left.recoveries > 0 {
-                    take(Step::Recover { node, cut: 0 }, reached);
+                    take(Transition::Recover { node, cut: 0 }, reached);
                 }
                 continue;
             }
-            take(Step::Expire { node, cut: 0 }, reached);
+            take(Transition::Expire { node, cut: 0 }, reached);
             if left.waits > 0 && self.pace == Pace::EachItsOwn {
-                take(Step::Wait { node }, reached);
+                take(Transition::Wait { node }, reached);
             }
             if left.crashes > 0 {
-                take(Step::Crash { node }, reached);
+                take(Transition::Crash { node }, reached);
             }
             self.for_each_telling(state, at, |step| take(step, reached));
             self.for_each_deed_of_programs(host, &left, |step| take(step, reached));
         }
         if self.pace == Pace::Common {
-            take(Step::Pass { halfway: false }, reached);
+            take(Transition::Pass { halfway: false }, reached);
             if left.waits > 0 {
-                take(Step::Pass { halfway: true }, reached);
+                take(Transition::Pass { halfway: true }, reached);
             }
         }
     }
 
     /// What the node concerned makes of a step.
-    pub(super) fn react(&self, state: &State<E>, step: Step) -> Result<Reaction<E>, Hindrance> {
+    pub(super) fn react(&self, state: &State<E>, step: Transition) -> Result<Reaction<E>, Hindrance> {
         let mut base = state.clone();
         let reaction = match step {
-            Step::Deliver { from, to, nth, .. } => self.arrive(base, from, to, nth, Copies::One),
-            Step::Repeat { from, to, nth, .. } => {
+            Transition::Deliver { from, to, nth, .. } => self.arrive(base, from, to, nth, Copies::One),
+            Transition::Repeat { from, to, nth, .. } => {
                 spend(&mut base.left.duplicates)?;
                 self.arrive(base, from, to, nth, Copies::Two)
             }
-            Step::Lose { from, to, nth } => {
+            Transition::Lose { from, to, nth } => {
                 spend(&mut base.left.losses)?;
                 self.lose(base, from, to, nth)
             }
-            Step::Expire { node, .. } => {
+            Transition::Expire { node, .. } => {
                 return match self.pace {
                     Pace::EachItsOwn => self.expire(base, usize::from(node)),
                     Pace::Common => self.expire_together(base, usize::from(node)),
                 };
             }
-            Step::Pass { halfway } => return self.pass(base, halfway),
-            Step::Wait { node } => {
+            Transition::Pass { halfway } => return self.pass(base, halfway),
+            Transition::Wait { node } => {
                 spend(&mut base.left.waits)?;
                 self.wait(base, usize::from(node))
             }
-            Step::Crash { node } => {
+            Transition::Crash { node } => {
                 spend(&mut base.left.crashes)?;
                 self.crash_idle(base, usize::from(node))
             }
-            Step::Recover { node, .. } => {
+            Transition::Recover { node, .. } => {
                 spend(&mut base.left.recoveries)?;
                 self.recover(base, usize::from(node))
             }
-            Step::Tell { to, about, .. } => self.tell(base, to, about),
-            Step::Lie { to, about, .. } => {
+            Transition::Tell { to, about, .. } => self.tell(base, to, about),
+            Transition::Lie { to, about, .. } => {
                 spend(&mut base.left.lies)?;
                 self.lie(base, to, about)
             }
-            Step::Ask { node, what, .. } => {
+            Transition::Ask { node, what, .. } => {
                 spend(&mut base.left.commands)?;
                 self.ask(base, usize::from(node), what)
             }
-            Step::Finish { node, .. } => self.finish(base, usize::from(node)),
+            Transition::Finish { node, .. } => self.finish(base, usize::from(node)),
         };
         reaction.ok_or(Hindrance::Impossible)
     }
@@ -497,8 +497,8 @@ impl<E: Election> System<E> {
                 Output::Left => deeds.push(Deed::Left),
             }
         }
-        let lives = (before.and_then(|before| before.node.as_ref()), host.node.as_ref());
-        let of_election = match lives {
+        let incarnations = (before.and_then(|before| before.node.as_ref()), host.node.as_ref());
+        let of_election = match incarnations {
             (Some(before), Some(after)) if before.incarnation() == after.incarnation() => {
                 after.election().breach(before.election())
             }
@@ -506,7 +506,7 @@ impl<E: Election> System<E> {
         };
         let of_layers = || host.node.as_ref().and_then(Node::breach);
         breaches.extend(of_election.or_else(of_layers).map(Breach::of_invariant));
-        let stood_aside = lives.0.is_some_and(Node::is_aside);
+        let stood_aside = incarnations.0.is_some_and(Node::is_aside);
         let befalls = |what: What| check::befalls(host.id, what, stood_aside).is_some();
         let disturbs = deeds.iter().any(|deed| deed.what().is_some_and(befalls));
         let leaves = deeds.iter().any(|deed| matches!(deed, Deed::Left));
@@ -625,7 +625,7 @@ impl<E: Election> System<E> {
 #[derive(Debug)]
 pub struct Successor<E: Election> {
     /// Which step.
-    pub step: Step,
+    pub step: Transition,
     /// To what.
     pub state: State<E>,
     /// What is broken by it.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bellwether_proto::group::history::ROOT;
+use bellwether_proto::group::lineage::ROOT;
 use bellwether_proto::ident::{GroupId, NodeId};
 
 use super::Lineage;

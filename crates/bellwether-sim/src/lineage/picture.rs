@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bellwether_proto::group::history::ROOT;
+use bellwether_proto::group::lineage::ROOT;
 use bellwether_proto::ident::GroupId;
 use bellwether_proto::time::Time;
 

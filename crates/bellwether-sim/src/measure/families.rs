@@ -186,7 +186,7 @@ fn steady(protocol: Protocol, nodes: u32) -> f64 {
     let scenario = calm(protocol, nodes);
     let sent = |at| {
         let accounts = accounts(&scenario, at);
-        accounts.of_layer(Layer::Protocol) + accounts.of_layer(Layer::Detector)
+        accounts.of_layer(Layer::Protocol) + accounts.of_layer(Layer::Overhead)
     };
     let more = sent(after(&scenario, CRASH + STEADY)) - sent(after(&scenario, CRASH));
     more as f64 / STEADY as f64

@@ -43,21 +43,21 @@ impl Agreement {
 pub(super) struct Leadership {
     says: Says,
     /// By id, less one.
-    nodes: Vec<Option<Life>>,
+    nodes: Vec<Option<Up>>,
 }
 
 /// Where nodes say who leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Says {
-    /// In the views of their elections.
-    Views,
+    /// In the opinions of their elections.
+    Opinions,
     /// In their announcements: an agent's election may name somebody before that is settled.
     Announcements,
 }
 
 /// A node that is up.
 #[derive(Clone, Copy, Debug)]
-struct Life {
+struct Up {
     incarnation: Incarnation,
     names: Option<NodeId>,
     /// It neither leads nor follows anybody while it does not run.
@@ -67,12 +67,12 @@ struct Life {
 impl Leadership {
     /// As the scenario's nodes say it.
     pub(super) fn of(scenario: &Scenario) -> Self {
-        let says = if scenario.agent { Says::Announcements } else { Says::Views };
+        let says = if scenario.agent { Says::Announcements } else { Says::Opinions };
         Self { says, ..Self::of_elections(scenario.nodes) }
     }
 
     fn of_elections(nodes: u32) -> Self {
-        Self { says: Says::Views, nodes: vec![None; nodes as usize] }
+        Self { says: Says::Opinions, nodes: vec![None; nodes as usize] }
     }
 
     /// True if the event has to do with who leads.
@@ -80,18 +80,18 @@ impl Leadership {
         let node = &mut self.nodes[event.node.0 as usize - 1];
         let incarnation = event.incarnation;
         match (event.what, self.says) {
-            (What::Recover, _) => *node = Some(Life { incarnation, names: None, paused: false }),
+            (What::Recover, _) => *node = Some(Up { incarnation, names: None, paused: false }),
             (What::Crash, _) => *node = None,
             (What::Pause | What::Resume, _) => {
-                if let Some(life) = node {
-                    life.paused = event.what == What::Pause;
+                if let Some(up) = node {
+                    up.paused = event.what == What::Pause;
                 }
             }
-            (What::Node(Event::View(view)), Says::Views) => {
-                *node = Some(Life { incarnation, names: view.normal_leader(), paused: false });
+            (What::Node(Event::Opinion(opinion)), Says::Opinions) => {
+                *node = Some(Up { incarnation, names: opinion.normal_leader(), paused: false });
             }
             (What::Node(Event::Announced(announced)), Says::Announcements) => {
-                *node = Some(Life { incarnation, names: announced.leader, paused: false });
+                *node = Some(Up { incarnation, names: announced.leader, paused: false });
             }
             _ => return false,
         }
@@ -100,7 +100,7 @@ impl Leadership {
 
     /// The node that all that run name, if it does, too.
     pub(super) fn agreed(&self) -> Option<NodeId> {
-        let mut named = self.running().map(|life| life.names);
+        let mut named = self.running().map(|up| up.names);
         let leader = named.next()??;
         (named.all(|other| other == Some(leader)) && self.runs(leader)).then_some(leader)
     }
@@ -109,9 +109,9 @@ impl Leadership {
     /// that has just come up and names nobody yet does not end a leadership.
     pub(super) fn acting(&self) -> Option<(NodeId, Incarnation)> {
         let running = self.running().count();
-        let names = |leader: NodeId| self.running().filter(|life| life.names == Some(leader)).count();
+        let names = |leader: NodeId| self.running().filter(|up| up.names == Some(leader)).count();
         let leader = self.leaders().find(|leader| 2 * names(*leader) > running)?;
-        Some((leader, self.life(leader)?))
+        Some((leader, self.incarnation(leader)?))
     }
 
     /// Whether two nodes lead at once: each names itself.
@@ -120,25 +120,25 @@ impl Leadership {
     }
 
     /// The incarnation that the node is in, if it is up.
-    pub(super) fn life(&self, node: NodeId) -> Option<Incarnation> {
-        self.nodes[node.0 as usize - 1].map(|life| life.incarnation)
+    pub(super) fn incarnation(&self, node: NodeId) -> Option<Incarnation> {
+        self.nodes[node.0 as usize - 1].map(|up| up.incarnation)
     }
 
     /// Those that run and name themselves.
     fn leaders(&self) -> impl Iterator<Item = NodeId> {
-        let own = |node: &NodeId| self.life_of(*node).is_some_and(|life| life.names == Some(*node));
+        let own = |node: &NodeId| self.running_at(*node).is_some_and(|up| up.names == Some(*node));
         (1..=self.nodes.len() as u32).map(NodeId).filter(own)
     }
 
-    fn running(&self) -> impl Iterator<Item = &Life> {
-        self.nodes.iter().flatten().filter(|life| !life.paused)
+    fn running(&self) -> impl Iterator<Item = &Up> {
+        self.nodes.iter().flatten().filter(|up| !up.paused)
     }
 
     fn runs(&self, node: NodeId) -> bool {
-        self.life_of(node).is_some()
+        self.running_at(node).is_some()
     }
 
-    fn life_of(&self, node: NodeId) -> Option<&Life> {
-        self.nodes[node.0 as usize - 1].as_ref().filter(|life| !life.paused)
+    fn running_at(&self, node: NodeId) -> Option<&Up> {
+        self.nodes[node.0 as usize - 1].as_ref().filter(|up| !up.paused)
     }
 }

@@ -200,10 +200,10 @@ impl Observer {
         self.split = self.leadership.is_split();
         if let Some(leader) = acting
             && self.last != Some(leader)
-            && let Some((before, life)) = self.last.replace(leader)
+            && let Some((before, incarnation)) = self.last.replace(leader)
         {
             self.outcome.changes += 1;
-            self.outcome.preemptions += u64::from(self.leadership.life(before) == Some(life));
+            self.outcome.preemptions += u64::from(self.leadership.incarnation(before) == Some(incarnation));
         }
         if self.leadership.agreed().is_some() {
             self.failed_over(Some(self.now));

@@ -1,9 +1,9 @@
-//! Plans for algorithms over links with a history: links that flap, some faster than anybody can tell; nodes that only seem to
+//! Plans for algorithms over consistent links: links that flap, some faster than anybody can tell; nodes that only seem to
 //! fail; cuts after which not all who can speak with one can speak with each other; crashes, and restarts that nobody notices.
 
 use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::link::history::Pace;
+use bellwether_proto::link::consistent::Pace;
 use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;

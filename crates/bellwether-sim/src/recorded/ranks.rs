@@ -60,7 +60,7 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
         }
         What::Cut(peer) | What::Mend(peer) | What::Slow(peer) | What::Unlinked(peer) => each(peer),
         What::Node(event) => match event {
-            Event::View(view) => view.leader.iter_mut().for_each(each),
+            Event::Opinion(opinion) => opinion.leader.iter_mut().for_each(each),
             Event::Announced(announced) => {
                 announced.leader.iter_mut().for_each(&mut each);
                 announced.cause.ids_mut().for_each(each);
@@ -72,7 +72,7 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
             | Event::GivenUp
             | Event::Reborn(_)
             | Event::Group(_)
-            | Event::Members(_)
+            | Event::ViewInstalled(_)
             | Event::Pending(_)
             | Event::UnwatchAll
             | Event::PlayDead

@@ -130,7 +130,7 @@ fn live_traces_show_who_came_up() {
 fn a_leader_that_is_down_is_found() {
     let file = read(&lines(&recorded(&scenario(Protocol::Fjr))));
     let leader = file.events.iter().rev().find_map(|event| match event.what {
-        What::Node(Event::View(view)) => view.leader,
+        What::Node(Event::Opinion(opinion)) => opinion.leader,
         _ => None,
     });
     let crash = TraceEvent {
@@ -169,7 +169,7 @@ fn ids_may_be_any() {
                 other(&mut msg.from);
                 other(&mut msg.to);
             }
-            What::Node(Event::View(view)) => view.leader.iter_mut().for_each(other),
+            What::Node(Event::Opinion(opinion)) => opinion.leader.iter_mut().for_each(other),
             _ => {}
         }
     }

@@ -1,8 +1,8 @@
 //! What a scenario must do to count as showing the same thing.
 
 use bellwether_proto::election::Variant;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::promise::{Assumption, Property};
-use bellwether_proto::view::Status;
 
 use super::blame::Blame;
 use crate::environment::{keeps, promised, promises};

@@ -63,7 +63,7 @@ pub enum Situation {
     /// A message took longer than δ.
     Late,
     /// A message of a former incarnation of its sender was refused.
-    OldLifeRefused,
+    OldIncarnationRefused,
     /// Another leader than before was announced to an application.
     AnnouncedAnother,
     /// A leader resigned.
@@ -106,7 +106,7 @@ impl Situation {
         Self::Duplicated,
         Self::Overtaken,
         Self::Late,
-        Self::OldLifeRefused,
+        Self::OldIncarnationRefused,
         Self::AnnouncedAnother,
         Self::Resigned,
         Self::HandedOver,
@@ -140,7 +140,7 @@ impl Situation {
             Self::Duplicated => "message duplicated",
             Self::Overtaken => "message overtaken",
             Self::Late => "message late",
-            Self::OldLifeRefused => "old life refused",
+            Self::OldIncarnationRefused => "old incarnation refused",
             Self::AnnouncedAnother => "another leader announced",
             Self::Resigned => "leader resigned",
             Self::HandedOver => "leader handed over",
@@ -220,7 +220,7 @@ impl Mix {
             Situation::Late => has(Delay),
             // Where order is kept, what a former incarnation sent comes before the new one. As printed, messages do not
             // tell one incarnation from another.
-            Situation::OldLifeRefused => {
+            Situation::OldIncarnationRefused => {
                 restarts && has(Delay) && any_order && self.variant == Variant::Repaired
             }
             Situation::AnnouncedAnother | Situation::Resigned | Situation::WorkGivenUp => self.agent,

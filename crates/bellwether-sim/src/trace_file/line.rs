@@ -9,11 +9,12 @@ use bellwether_proto::ident::{GroupId, Incarnation, NoGroup, NodeId};
 use bellwether_proto::io::{Event, Refusal, Turn};
 use bellwether_proto::leadership::{self, Announcement, Cause};
 use bellwether_proto::link;
+use bellwether_proto::members::Members;
 use bellwether_proto::message::Kind;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::tenure::{Command, Hold, Refused, Ticket};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
-use bellwether_proto::view::{Members, Status, View};
 use serde::Deserialize;
 
 use super::Setup;
@@ -44,7 +45,7 @@ struct Raw {
     cause: Option<String>,
     successor: Option<u32>,
     task: Option<String>,
-    life: Option<u64>,
+    peer_inc: Option<u64>,
     seen: Option<u64>,
     members: Option<String>,
     pending: Option<bool>,
@@ -157,7 +158,7 @@ impl Raw {
 
     fn reported(&self) -> Result<Event, String> {
         Ok(match self.ev.as_str() {
-            "state" => Event::View(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
+            "state" => Event::Opinion(self.post.as_ref().ok_or_else(|| self.without("post"))?.read()?),
             "task" => Event::Group(GroupEvent::Installed(self.task()?)),
             "recorded" => Event::Group(GroupEvent::Recorded { group: self.group()?, record: self.record()? }),
             "member" => Event::Group(GroupEvent::Member(self.peer()?)),
@@ -171,7 +172,7 @@ impl Raw {
             }),
             "announce" => Event::Announced(self.announced()?),
             "link-up" | "link-down" => Event::Link(self.turn()?),
-            "members" => Event::Members(self.members()?),
+            "members" => Event::ViewInstalled(self.members()?),
             "pending" => Event::Pending(self.pending.ok_or_else(|| self.without("pending"))?),
             "given-up" => Event::GivenUp,
             "reborn" => Event::Reborn(Incarnation(self.inc)),
@@ -217,7 +218,7 @@ impl Raw {
     fn turn(&self) -> Result<Turn, String> {
         Ok(Turn {
             peer: self.peer()?,
-            life: Incarnation(self.life.ok_or_else(|| self.without("life"))?),
+            incarnation: Incarnation(self.peer_inc.ok_or_else(|| self.without("peer_inc"))?),
             seen: self.seen.ok_or_else(|| self.without("seen"))?,
         })
     }
@@ -291,7 +292,7 @@ const REFUSALS: [Refusal; 5] = [
     Refusal::NotAPeer,
     Refusal::StaleIncarnation,
     Refusal::OutOfOrder,
-    Refusal::ImplausibleLife,
+    Refusal::ImplausibleIncarnation,
     Refusal::Parted,
 ];
 
@@ -306,9 +307,9 @@ fn kind_of(name: &str) -> Option<Kind> {
 }
 
 impl RawView {
-    fn read(&self) -> Result<View, String> {
+    fn read(&self) -> Result<Opinion, String> {
         let status = STATUSES.into_iter().find(|status| status.name() == self.status);
-        Ok(View {
+        Ok(Opinion {
             status: status.ok_or_else(|| format!("found the status {:?}, which no node has", self.status))?,
             leader: self.leader.map(NodeId),
             group: self.group.as_deref().map(group).transpose()?,

@@ -38,10 +38,10 @@ pub(super) struct Connections {
 pub(super) enum News {
     /// The truth about a peer.
     Oracle(NodeId, Option<Incarnation>),
-    Linked(NodeId, Incarnation),
+    Connected(NodeId, Incarnation),
     Gone(NodeId, Incarnation),
     /// The connection ended with a goodbye.
-    Unlinked(NodeId),
+    Disconnected(NodeId),
     /// It is dialled again.
     Redial(NodeId),
     /// The work of that number has come to its end.
@@ -52,8 +52,8 @@ impl News {
     /// Of whom it tells.
     fn peer(self) -> Option<NodeId> {
         match self {
-            Self::Oracle(peer, _) | Self::Linked(peer, _) | Self::Gone(peer, _) => Some(peer),
-            Self::Unlinked(peer) | Self::Redial(peer) => Some(peer),
+            Self::Oracle(peer, _) | Self::Connected(peer, _) | Self::Gone(peer, _) => Some(peer),
+            Self::Disconnected(peer) | Self::Redial(peer) => Some(peer),
             Self::WorkEnds(_) => None,
         }
     }
@@ -62,15 +62,15 @@ impl News {
         form.option(self.peer(), Form::node);
         match self {
             Self::Oracle(_, alive) => form.number(u64::from(alive.is_some())),
-            Self::Linked(peer, life) => {
+            Self::Connected(peer, incarnation) => {
                 form.number(2);
-                form.incarnation(peer, life);
+                form.incarnation(peer, incarnation);
             }
-            Self::Gone(peer, life) => {
+            Self::Gone(peer, incarnation) => {
                 form.number(3);
-                form.incarnation(peer, life);
+                form.incarnation(peer, incarnation);
             }
-            Self::Unlinked(_) => form.number(4),
+            Self::Disconnected(_) => form.number(4),
             Self::Redial(_) => form.number(5),
             Self::WorkEnds(_) => form.number(6),
         }
@@ -126,17 +126,17 @@ impl<E: Election> World<'_, E> {
         let made = up(one) && up(other) && connections.up.insert(pair(one, other));
         said.into_iter().for_each(|(to, news)| self.tell(to, news));
         if made {
-            let life = |at: usize| self.hosts[at].disk.incarnation;
-            let lives = [life(one), life(other)];
-            self.tell(one, News::Linked(ids[1], lives[1]));
-            self.tell(other, News::Linked(ids[0], lives[0]));
+            let incarnation = |at: usize| self.hosts[at].disk.incarnation;
+            let incarnations = [incarnation(one), incarnation(other)];
+            self.tell(one, News::Connected(ids[1], incarnations[1]));
+            self.tell(other, News::Connected(ids[0], incarnations[0]));
         }
     }
 
     /// The node's process has ended, with a goodbye or without.
     pub(super) fn disconnect(&mut self, at: usize, goodbye: bool) {
-        let (id, life) = (self.hosts[at].id, self.hosts[at].disk.incarnation);
-        let news = if goodbye { News::Unlinked(id) } else { News::Gone(id, life) };
+        let (id, incarnation) = (self.hosts[at].id, self.hosts[at].disk.incarnation);
+        let news = if goodbye { News::Disconnected(id) } else { News::Gone(id, incarnation) };
         let Some(connections) = &mut self.connections else { return };
         let ended: Vec<_> =
             connections.up.extract_if(.., |(one, other)| *one == at || *other == at).collect();
@@ -149,7 +149,7 @@ impl<E: Election> World<'_, E> {
                 self.tell(to, news);
             }
         }
-        // What it was not told is of no interest to its next life.
+        // What it was not told is of no interest to its next incarnation.
         if let Some(connections) = &mut self.connections {
             connections.unsaid.retain(|(to, _)| *to != at);
         }
@@ -162,8 +162,8 @@ impl<E: Election> World<'_, E> {
             return;
         }
         let ids = [self.hosts[one].id, self.hosts[other].id];
-        self.tell(one, News::Unlinked(ids[1]));
-        self.tell(other, News::Unlinked(ids[0]));
+        self.tell(one, News::Disconnected(ids[1]));
+        self.tell(other, News::Disconnected(ids[0]));
         self.rest(one, other, true);
         self.later(one, REDIAL, News::Redial(ids[1]));
     }
@@ -230,11 +230,11 @@ impl<E: Election> World<'_, E> {
     pub(super) fn hear(&mut self, at: usize, news: News) {
         let input = match news {
             News::Oracle(peer, alive) => Input::Oracle { peer, alive },
-            News::Linked(peer, incarnation) => Input::Linked { peer, incarnation },
+            News::Connected(peer, incarnation) => Input::Connected { peer, incarnation },
             News::Gone(peer, incarnation) => Input::Gone { peer, incarnation },
-            News::Unlinked(peer) => {
+            News::Disconnected(peer) => {
                 self.record(at, What::Unlinked(peer));
-                Input::Unlinked { peer }
+                Input::Disconnected { peer }
             }
             News::WorkEnds(no) => return self.work_ends(at, no),
             News::Redial(peer) => return self.redial(at, index(peer)),

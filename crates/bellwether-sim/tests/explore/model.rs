@@ -2,7 +2,7 @@
 
 use bellwether_proto::election::Election;
 use bellwether_proto::promise::Property;
-use bellwether_sim::explore::{State, Step, System, flaws};
+use bellwether_sim::explore::{State, System, Transition, flaws};
 use stateright::Model;
 
 /// Shorter than writing it everywhere.
@@ -18,7 +18,7 @@ pub(crate) struct Judged<E: Searchable> {
 
 /// A step, and where it leads: found together, so that nothing is done twice.
 pub(crate) struct Taken<E: Searchable> {
-    step: Step,
+    step: Transition,
     state: State<E>,
 }
 

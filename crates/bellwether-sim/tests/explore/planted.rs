@@ -7,9 +7,9 @@ use bellwether_proto::election::lfa::{self, Lfa};
 use bellwether_proto::election::stoller::Msg;
 use bellwether_proto::election::{Input, Protocol, Variant};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
-use bellwether_proto::view::View;
 use bellwether_sim::explore::{Bounds, Flow, System, explore};
 
 use crate::mutants::bug::{Bug, Mutant};
@@ -33,8 +33,8 @@ impl Bug for Impatient {
 pub(crate) struct Clinging;
 
 impl Bug<lfa::Msg> for Clinging {
-    fn shows(me: NodeId, view: View) -> View {
-        if me == NodeId(3) { View { leader: Some(NodeId(1)), ..view } } else { view }
+    fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+        if me == NodeId(3) { Opinion { leader: Some(NodeId(1)), ..opinion } } else { opinion }
     }
 }
 
@@ -52,8 +52,8 @@ fn a_clinging_follower_is_found() {
 struct Vain;
 
 impl Bug<franceschetti::Msg> for Vain {
-    fn shows(me: NodeId, view: View) -> View {
-        View { leader: view.leader.map(|leader| if me == NodeId(3) { me } else { leader }), ..view }
+    fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+        Opinion { leader: opinion.leader.map(|leader| if me == NodeId(3) { me } else { leader }), ..opinion }
     }
 }
 
@@ -94,9 +94,9 @@ impl Bug<franceschetti::Msg> for Partial {
 struct Early;
 
 impl Bug<franceschetti::Msg> for Early {
-    fn shows(_: NodeId, view: View) -> View {
+    fn shows(_: NodeId, opinion: Opinion) -> Opinion {
         let next = |GroupId(view): GroupId| GroupId(ElectionId { seq: view.seq + 1, ..view });
-        View { group: view.group.map(next), ..view }
+        Opinion { group: opinion.group.map(next), ..opinion }
     }
 }
 

@@ -9,10 +9,10 @@ use bellwether_proto::election::{AnyElection, Protocol};
 use bellwether_proto::group::{Content, GroupEvent, PlanRequest};
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 use bellwether_sim::check::Judge;
 use bellwether_sim::journal::Journal;
 use bellwether_sim::plan;
@@ -53,7 +53,7 @@ fn asked(faults: &[(u64, Fault)], answer: impl Fn(&Asked) -> Answer) -> (Vec<Ask
     });
     world.run_until(scenario.until);
     let leaders: Vec<_> = (1..=5)
-        .filter_map(|id| Some(world.node(NodeId(id))?.view().normal_leader().map(|led| led.0)))
+        .filter_map(|id| Some(world.node(NodeId(id))?.opinion().normal_leader().map(|led| led.0)))
         .collect();
     let agreed = leaders.windows(2).all(|pair| pair[0] == pair[1]);
     holds(&world.into_journal().verdicts(scenario.until));
@@ -155,7 +155,7 @@ impl Truth {
                     self.away.remove(&event.node);
                 }
             }
-            What::Crash | What::Node(Event::View(View { status: Status::Dead, .. })) => {
+            What::Crash | What::Node(Event::Opinion(Opinion { status: Status::Dead, .. })) => {
                 self.away.insert(event.node);
             }
             _ => {}

@@ -6,8 +6,8 @@ use bellwether_proto::election::{Action, Actions, Election, Input, Protocol, Set
 use bellwether_proto::group::Formation;
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::message::{Kind, Message};
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Status, View};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Gather {
@@ -143,13 +143,13 @@ impl Election for Gather {
         self.deadline
     }
 
-    fn view(&self) -> View {
+    fn opinion(&self) -> Opinion {
         let (status, leader) = match self.phase {
             Phase::Calling => (Status::Election, None),
             Phase::Forming => (Status::Reorganizing, Some(self.leader)),
             Phase::Normal => (Status::Normal, Some(self.leader)),
         };
-        View { status, leader, group: leader.map(|_| self.group) }
+        Opinion { status, leader, group: leader.map(|_| self.group) }
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

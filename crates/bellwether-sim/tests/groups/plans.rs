@@ -5,10 +5,10 @@ use std::cell::Cell;
 use bellwether_proto::group::{Content, Plan, PlanRequest, TASK_MAX};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::Status;
 use bellwether_sim::check::Judge;
 use bellwether_sim::journal::Journal;
 use bellwether_sim::run::facts;
@@ -35,8 +35,8 @@ fn what_the_application_computes_is_in_place_everywhere() {
         world.step();
         for id in (1..=3).map(NodeId) {
             let node = world.node(id).expect("nobody crashes");
-            if node.view().status == Status::Normal {
-                let members = node.history().and_then(|history| history.record(node.view().group?));
+            if node.opinion().status == Status::Normal {
+                let members = node.lineage().and_then(|lineage| lineage.record(node.opinion().group?));
                 let members = members.expect("a group in place is recorded").members.len();
                 assert_eq!(
                     node.task_in_place().map(|task| task.content().to_vec()),
@@ -51,12 +51,12 @@ fn what_the_application_computes_is_in_place_everywhere() {
 
 /// When each reorganization of that node asked, failed, or was done.
 fn ends(events: &[TraceEvent], node: u32) -> Vec<(u64, Status)> {
-    let views =
+    let opinions =
         events.iter().filter(|event| event.node == NodeId(node)).filter_map(|event| match event.what {
-            What::Node(Event::View(view)) => Some((event.at.as_micros() / 1_000, view.status)),
+            What::Node(Event::Opinion(opinion)) => Some((event.at.as_micros() / 1_000, opinion.status)),
             _ => None,
         });
-    views.collect()
+    opinions.collect()
 }
 
 #[test]

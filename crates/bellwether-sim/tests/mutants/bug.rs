@@ -4,9 +4,9 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::election::stoller::Msg;
 use bellwether_proto::election::{Actions, Election, Input, Setup};
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Status, View};
 
 /// What a broken node does differently.
 pub(crate) trait Bug<M = Msg> {
@@ -28,8 +28,8 @@ pub(crate) trait Bug<M = Msg> {
         Vec::new()
     }
 
-    fn shows(_: NodeId, view: View) -> View {
-        view
+    fn shows(_: NodeId, opinion: Opinion) -> Opinion {
+        opinion
     }
 }
 
@@ -72,9 +72,9 @@ impl<E: Election, B: Bug<E::Msg>> Election for Mutant<E, B> {
         self.inner.deadline()
     }
 
-    fn view(&self) -> View {
-        let view = self.inner.view();
-        if view.status == Status::Normal { B::shows(self.roster.me(), view) } else { view }
+    fn opinion(&self) -> Opinion {
+        let opinion = self.inner.opinion();
+        if opinion.status == Status::Normal { B::shows(self.roster.me(), opinion) } else { opinion }
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

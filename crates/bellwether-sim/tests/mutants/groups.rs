@@ -5,9 +5,9 @@ use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
 use bellwether_proto::group::{Content, GroupMsg, Task};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::message::{Body, Frame};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
-use bellwether_proto::view::View;
 
 use super::bug::Bug;
 use super::{catches, leadership, scenario};
@@ -17,8 +17,8 @@ use super::{catches, leadership, scenario};
 pub(super) fn a3_notices_a_member_that_names_itself() {
     struct Vain;
     impl Bug<Msg> for Vain {
-        fn shows(me: NodeId, view: View) -> View {
-            View { leader: view.leader.map(|_| me), ..view }
+        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+            Opinion { leader: opinion.leader.map(|_| me), ..opinion }
         }
     }
     catches::<Invitation, Vain>(Protocol::Invitation, Property::A3);
@@ -70,9 +70,9 @@ pub(super) fn a4_prime_notices_a_node_that_declines_every_invitation() {
 pub(super) fn group_once_notices_numbers_that_are_used_again() {
     struct Forgetful;
     impl Bug<Msg> for Forgetful {
-        fn shows(_: NodeId, view: View) -> View {
+        fn shows(_: NodeId, opinion: Opinion) -> Opinion {
             let first = |GroupId(id): GroupId| GroupId(ElectionId { seq: 1, ..id });
-            View { group: view.group.map(first), ..view }
+            Opinion { group: opinion.group.map(first), ..opinion }
         }
     }
     catches::<Invitation, Forgetful>(Protocol::Invitation, Property::GroupOnce);

@@ -6,9 +6,9 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Durable;
 use bellwether_proto::leadership::LeadershipMsg;
 use bellwether_proto::message::{Body, Frame};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::View;
 use bellwether_sim::check::Judge;
 use bellwether_sim::journal::Journal;
 use bellwether_sim::run::facts;
@@ -56,8 +56,8 @@ fn settled_notices_numbers_that_begin_anew_with_each_leader() {
 fn settled_notices_a_follower_that_clings_to_a_dead_leader() {
     struct Clinging;
     impl Bug for Clinging {
-        fn shows(me: NodeId, view: View) -> View {
-            if me == NodeId(4) { View { leader: Some(NodeId(1)), ..view } } else { view }
+        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+            if me == NodeId(4) { Opinion { leader: Some(NodeId(1)), ..opinion } } else { opinion }
         }
     }
     let scenario = in_agent(Protocol::AsyncBully);

@@ -19,7 +19,7 @@ use super::leadership::breaks;
 
 /// Its numbers begin anew, and two groups have the same.
 #[test]
-pub(super) fn history_notices_a_disk_that_forgets_which_life_it_was() {
+pub(super) fn history_notices_a_disk_that_forgets_which_incarnation_it_was() {
     let forgets = |durable| Durable { incarnation: Incarnation::default(), ..durable };
     let scenario = super::scenario(Protocol::Lfa);
     caught(&scenario, Property::History, |world| world.set_disks(forgets));

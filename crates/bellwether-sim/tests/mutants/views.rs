@@ -1,17 +1,17 @@
-//! Bugs of links with a history, and of the views that are formed over them.
+//! Bugs of consistent links, and of the views that are formed over them.
 
 use bellwether_proto::election::fb_omega::FbOmega;
 use bellwether_proto::election::franceschetti::{About, Msg};
 use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Event};
-use bellwether_proto::link::history::Carried;
+use bellwether_proto::link::consistent::Carried;
 use bellwether_proto::message::{Body, Frame, Letter};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::View;
 use bellwether_sim::check::Judge;
 use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
@@ -61,8 +61,11 @@ pub(super) fn view_agree_notices_a_member_that_some_leave_out() {
 pub(super) fn one_leader_per_view_notices_a_follower_that_leads_too() {
     struct Vain;
     impl Bug<Msg> for Vain {
-        fn shows(me: NodeId, view: View) -> View {
-            View { leader: view.leader.map(|leader| if me == NodeId(3) { me } else { leader }), ..view }
+        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+            Opinion {
+                leader: opinion.leader.map(|leader| if me == NodeId(3) { me } else { leader }),
+                ..opinion
+            }
         }
     }
     let scenario = scenario();
@@ -159,7 +162,7 @@ fn tampering_is_caught(keep: impl Fn(&TraceEvent) -> bool) {
 /// Runs `fb-omega` with and without somebody who alters what nodes tell each other.
 fn relaying_is_caught(property: Property, mut alter: impl FnMut(Msg) -> Msg + 'static) {
     let relay = move |mut frame: Frame<AnyMsg>| {
-        if let Body::History(msg) = &mut frame.body
+        if let Body::Consistent(msg) = &mut frame.body
             && let Some(Carried { msg: Letter::Election(AnyMsg::FbOmega(msg)), .. }) = &mut msg.carries
         {
             *msg = alter(msg.clone());

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::election::{Primary, Protocol, Timing, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::link::history::{Pace, SKEW};
+use bellwether_proto::link::consistent::{Pace, SKEW};
+use bellwether_proto::members::Members;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Members, Status, View};
 use bellwether_sim::plan;
 use bellwether_sim::run;
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
@@ -31,7 +32,10 @@ fn c58_the_lightest_candidate_leads_at_the_cost_of_the_formula() {
             scenario.parameters.candidates = Some(candidates.clone());
             let trace = run::trace(&scenario);
             let lightest = candidates.iter().min().copied();
-            assert!(last_views(&trace).values().all(|view| view.normal_leader() == lightest), "{k} of {n}");
+            assert!(
+                last_opinions(&trace).values().all(|opinion| opinion.normal_leader() == lightest),
+                "{k} of {n}"
+            );
             let (k, n) = (u64::from(k), u64::from(n));
             assert_eq!(sent(&trace).values().sum::<u64>(), 2 * k * (n - 1) - k * (k - 1) / 2 + n - 1);
         }
@@ -49,8 +53,8 @@ fn c60_after_k_failures_the_lightest_leads_at_the_cost_of_the_corrected_formula(
             let mut scenario = Scenario::calm(Protocol::Phi, n, secs(6));
             scenario.events.push(at(3_000, Fault::Crash((1..=k).map(NodeId).collect())));
             let trace = run::trace(&scenario);
-            let views = last_views(&trace);
-            let left: Vec<_> = (k + 1..=n).map(|id| views[&NodeId(id)].normal_leader()).collect();
+            let opinions = last_opinions(&trace);
+            let left: Vec<_> = (k + 1..=n).map(|id| opinions[&NodeId(id)].normal_leader()).collect();
             assert!(left.iter().all(|leader| *leader == Some(NodeId(k + 1))), "{k} of {n}: {left:?}");
             let counts = sent(&trace);
             let count = |kind| counts.get(kind).copied().unwrap_or(0);
@@ -67,8 +71,8 @@ fn c60_who_has_lost_all_others_is_dead() {
     for protocol in [Protocol::Phi, Protocol::Psi, Protocol::FbOmega] {
         let mut scenario = Scenario::calm(protocol, 4, secs(20));
         scenario.events.push(at(3_000, Fault::Crash(vec![NodeId(1), NodeId(2), NodeId(4)])));
-        let views = last_views(&run::trace(&scenario));
-        assert_eq!(views[&NodeId(3)].status, Status::Dead, "{}", protocol.name());
+        let opinions = last_opinions(&run::trace(&scenario));
+        assert_eq!(opinions[&NodeId(3)].status, Status::Dead, "{}", protocol.name());
     }
 }
 
@@ -84,13 +88,13 @@ fn c61_both_ends_of_a_link_see_the_same_history() {
         let mut seen: BTreeMap<(NodeId, u64, NodeId, u64), u64> = BTreeMap::new();
         for event in run::trace(&plan) {
             let What::Node(Event::Link(turn)) = event.what else { continue };
-            let here = (event.node, event.incarnation.0, turn.peer, turn.life.0);
-            let there = (turn.peer, turn.life.0, event.node, event.incarnation.0);
+            let here = (event.node, event.incarnation.0, turn.peer, turn.incarnation.0);
+            let there = (turn.peer, turn.incarnation.0, event.node, event.incarnation.0);
             let before = seen.insert(here, turn.seen).unwrap_or(0);
             assert_eq!(turn.seen, before + 1, "seed {seed}: {event:?}");
             assert!(turn.seen <= seen.get(&there).unwrap_or(&0) + SKEW, "seed {seed}: {event:?}");
             turns += 1;
-            restarts += u64::from(turn.life.0 > 1 && turn.seen == 1);
+            restarts += u64::from(turn.incarnation.0 > 1 && turn.seen == 1);
             flaps += u64::from(turn.seen > 2);
         }
     }
@@ -109,7 +113,7 @@ fn c62_failures_and_repairs_cost_what_the_corrected_formula_says() {
             scenario.events.push(at(0, Fault::Crash(back.clone())));
             scenario.events.push(at(5_000, Fault::Recover(back.clone())));
             let trace = run::trace(&scenario);
-            assert!(last_views(&trace).values().all(|view| view.normal_leader() == Some(NodeId(1))));
+            assert!(last_opinions(&trace).values().all(|opinion| opinion.normal_leader() == Some(NodeId(1))));
             let counts = sent(&trace);
             let count = |kind| counts.get(kind).copied().unwrap_or(0);
             let m = n - q;
@@ -184,7 +188,8 @@ fn c65_the_scenario_of_the_introduction_has_three_outcomes() {
         let trace = run::trace(&scenario);
         let views = views_installed(&trace);
         assert_eq!(views[..3], [(1, 5), (1, 4), (2, 3)], "{offset}: {views:?}");
-        let all: BTreeSet<_> = last_views(&trace).values().map(|view| view.normal_leader()).collect();
+        let all: BTreeSet<_> =
+            last_opinions(&trace).values().map(|opinion| opinion.normal_leader()).collect();
         assert_eq!(all.len(), 1, "{offset}: {views:?}");
         assert!(all.first().is_some_and(|leader| leader.is_some()));
         outcomes.insert(views[3..].to_vec());
@@ -209,13 +214,13 @@ fn c66_a_dead_node_proposes_nothing_while_others_are_alive() {
             match event.what {
                 What::Node(Event::Link(turn)) if turn.is_up() => drop(links.insert((event.node, turn.peer))),
                 What::Node(Event::Link(turn)) => drop(links.remove(&(event.node, turn.peer))),
-                What::Node(Event::View(view)) if view.status == Status::Dead => {
+                What::Node(Event::Opinion(opinion)) if opinion.status == Status::Dead => {
                     if !links.iter().any(|(node, _)| *node == event.node) {
                         dead.insert(event.node);
                     }
                     alive.remove(&event.node);
                 }
-                What::Node(Event::View(_)) => {
+                What::Node(Event::Opinion(_)) => {
                     dead.remove(&event.node);
                     alive.entry(event.node).or_insert(event.at);
                 }
@@ -255,8 +260,8 @@ fn c67_a_link_that_flaps_for_ever_halts_nobody() {
     let trace = run::trace(&scenario);
     let turns = trace.iter().filter(|event| matches!(event.what, What::Node(Event::Link(_)))).count();
     assert!(turns > 150, "{turns}");
-    let views = last_views(&trace);
-    assert!((1..=4).all(|id| views[&NodeId(id)].normal_leader() == Some(NodeId(1))), "{views:?}");
+    let opinions = last_opinions(&trace);
+    assert!((1..=4).all(|id| opinions[&NodeId(id)].normal_leader() == Some(NodeId(1))), "{opinions:?}");
     assert_eq!(
         views_installed(&trace).last(),
         Some(&(1, 4)),
@@ -274,12 +279,12 @@ fn c68_a_partition_has_a_leader_for_each_clique_or_for_the_majority() {
             let mut scenario = Scenario::calm(Protocol::FbOmega, nodes, secs(10));
             scenario.parameters.primary = Some(primary);
             scenario.events.push(at(3_000, Fault::Partition(parts.to_vec())));
-            let views = last_views(&run::trace(&scenario));
+            let opinions = last_opinions(&run::trace(&scenario));
             for part in &parts {
                 let leads = primary == Primary::Any || part.len() * 2 > nodes as usize;
                 let expected = leads.then_some(part[0]);
                 for id in part {
-                    assert_eq!(views[id].normal_leader(), expected, "{nodes} {primary:?}: {id}");
+                    assert_eq!(opinions[id].normal_leader(), expected, "{nodes} {primary:?}: {id}");
                 }
             }
         }
@@ -291,15 +296,19 @@ fn c68_a_partition_has_a_leader_for_each_clique_or_for_the_majority() {
 fn c70_a_node_is_in_the_view_that_it_installed_or_dead() {
     let mut instants = 0;
     for seed in 1..=60 {
-        let mut installed: BTreeMap<NodeId, View> = BTreeMap::new();
+        let mut installed: BTreeMap<NodeId, Opinion> = BTreeMap::new();
         for event in run::trace(&plan::draw(Protocol::FbOmega, Variant::Repaired, seed)) {
             match event.what {
-                What::Node(Event::View(view)) => {
-                    assert_eq!(view.group.is_none(), view.status == Status::Dead, "seed {seed}: {event:?}");
-                    installed.insert(event.node, view);
+                What::Node(Event::Opinion(opinion)) => {
+                    assert_eq!(
+                        opinion.group.is_none(),
+                        opinion.status == Status::Dead,
+                        "seed {seed}: {event:?}"
+                    );
+                    installed.insert(event.node, opinion);
                     instants += 1;
                 }
-                What::Node(Event::Members(members)) => {
+                What::Node(Event::ViewInstalled(members)) => {
                     assert!(members.contains(event.node.0 as usize - 1), "seed {seed}: {event:?}");
                     assert!(installed[&event.node].group.is_some());
                 }
@@ -338,16 +347,17 @@ fn c67_convergence_takes_no_longer_than_stated() {
 
 /// When all nodes came to be normal in one view, to stay so.
 fn settled_at(trace: &[TraceEvent], nodes: u32) -> Option<Time> {
-    let mut views: BTreeMap<NodeId, View> = BTreeMap::new();
+    let mut opinions: BTreeMap<NodeId, Opinion> = BTreeMap::new();
     let mut since = None;
     for event in trace {
         match event.what {
-            What::Node(Event::View(view)) => drop(views.insert(event.node, view)),
-            What::Crash => drop(views.remove(&event.node)),
+            What::Node(Event::Opinion(opinion)) => drop(opinions.insert(event.node, opinion)),
+            What::Crash => drop(opinions.remove(&event.node)),
             _ => continue,
         }
-        let groups: BTreeSet<_> = views.values().map(|view| (view.group, view.normal_leader())).collect();
-        let one = views.len() == nodes as usize && groups.len() == 1;
+        let groups: BTreeSet<_> =
+            opinions.values().map(|opinion| (opinion.group, opinion.normal_leader())).collect();
+        let one = opinions.len() == nodes as usize && groups.len() == 1;
         let agreed = one && groups.first().is_some_and(|(_, leader)| leader.is_some());
         since = if agreed { since.or(Some(event.at)) } else { None };
     }
@@ -378,16 +388,16 @@ fn links_of(node: u32, nodes: u32) -> Vec<(NodeId, NodeId)> {
 }
 
 /// What each node showed last; not of nodes that crashed.
-fn last_views(trace: &[TraceEvent]) -> BTreeMap<NodeId, View> {
-    let mut views = BTreeMap::new();
+fn last_opinions(trace: &[TraceEvent]) -> BTreeMap<NodeId, Opinion> {
+    let mut opinions = BTreeMap::new();
     for event in trace {
         match event.what {
-            What::Node(Event::View(view)) => drop(views.insert(event.node, view)),
-            What::Crash => drop(views.remove(&event.node)),
+            What::Node(Event::Opinion(opinion)) => drop(opinions.insert(event.node, opinion)),
+            What::Crash => drop(opinions.remove(&event.node)),
             _ => {}
         }
     }
-    views
+    opinions
 }
 
 /// How many messages of each kind were sent; beats are not of the protocol.
@@ -408,9 +418,9 @@ fn views_installed(trace: &[TraceEvent]) -> Vec<(u32, usize)> {
     let (mut views, mut shown) = (Vec::new(), BTreeMap::new());
     for event in trace {
         match event.what {
-            What::Node(Event::View(view)) => drop(shown.insert(event.node, view)),
-            What::Node(Event::Members(members)) => {
-                let leads = shown.get(&event.node).and_then(|view: &View| view.group);
+            What::Node(Event::Opinion(opinion)) => drop(shown.insert(event.node, opinion)),
+            What::Node(Event::ViewInstalled(members)) => {
+                let leads = shown.get(&event.node).and_then(|opinion: &Opinion| opinion.group);
                 if leads.is_some_and(|group| group.0.node == event.node) {
                     views.push((event.node.0, Members::count(members)));
                 }

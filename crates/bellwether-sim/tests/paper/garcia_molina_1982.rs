@@ -6,10 +6,10 @@
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{MsgRef, TraceEvent, What};
-use bellwether_proto::view::Status;
 use bellwether_sim::environment::judged;
 use bellwether_sim::plan;
 use bellwether_sim::run::{self, slowest_bound};
@@ -102,7 +102,7 @@ fn c4_a_weak_node_that_comes_back_is_taken_in_by_check() {
         .filter(|event| event.node == NodeId(1))
         .filter_map(|event| match event.what {
             What::Recv(msg, _) => Some(msg.kind.name()),
-            What::Node(Event::View(view)) => Some(view.status.name()),
+            What::Node(Event::Opinion(opinion)) => Some(opinion.status.name()),
             _ => None,
         })
         .collect();
@@ -161,7 +161,7 @@ fn c4_a_refusal_goes_unnoticed_until_check_as_printed() {
         let normal = |node: u32| {
             trace.iter().position(|event| {
                 let becomes_normal =
-                    matches!(event.what, What::Node(Event::View(view)) if view.status == Status::Normal);
+                    matches!(event.what, What::Node(Event::Opinion(opinion)) if opinion.status == Status::Normal);
                 event.at >= back && event.node == NodeId(node) && becomes_normal
             })
         };

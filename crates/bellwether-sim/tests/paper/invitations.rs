@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use bellwether_proto::election::{AnyElection, Protocol};
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Status, View};
 use bellwether_sim::run;
 use bellwether_sim::scenario::Scenario;
 use bellwether_sim::world::World;
@@ -55,9 +55,9 @@ fn c13_nothing_changes_for_a_hundred_periods() {
     for file in files.map(|name| format!("s01-{name}.toml")) {
         let (scenario, mut world) = staged(&file);
         world.run_until(secs(10));
-        let then: Vec<_> = world.views().collect();
+        let then: Vec<_> = world.opinions().collect();
         world.run_until(scenario.until);
-        assert_eq!(world.views().collect::<Vec<_>>(), then, "{file}");
+        assert_eq!(world.opinions().collect::<Vec<_>>(), then, "{file}");
         assert_eq!(groups(&world), 2, "{file}");
     }
 }
@@ -74,18 +74,18 @@ fn staged(file: &str) -> (Scenario, World<'static, AnyElection>) {
 fn leaders(world: &mut World<'_, AnyElection>, until: Time) -> Vec<u32> {
     world.run_until(until);
     let up = up(world).into_iter();
-    up.map(|view| view.normal_leader().expect("everybody is normal").0).collect()
+    up.map(|opinion| opinion.normal_leader().expect("everybody is normal").0).collect()
 }
 
 fn groups(world: &World<'_, AnyElection>) -> usize {
-    let mut groups: Vec<_> = up(world).into_iter().map(|view| view.group).collect();
+    let mut groups: Vec<_> = up(world).into_iter().map(|opinion| opinion.group).collect();
     groups.sort_unstable();
     groups.dedup();
     groups.len()
 }
 
-fn up(world: &World<'_, AnyElection>) -> Vec<View> {
-    world.views().map(|(_, view)| view).filter(|view| view.status != Status::Down).collect()
+fn up(world: &World<'_, AnyElection>) -> Vec<Opinion> {
+    world.opinions().map(|(_, opinion)| opinion).filter(|opinion| opinion.status != Status::Down).collect()
 }
 
 fn secs(s: u64) -> Time {

@@ -8,12 +8,12 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::election::{Actions, AnyMsg, Election, Input, Protocol, Setup, Variant, adft, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::link::history::Carried;
+use bellwether_proto::link::consistent::Carried;
 use bellwether_proto::message::{Body, Letter, Message};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::View;
 use bellwether_sim::report::Report;
 use bellwether_sim::run;
 use bellwether_sim::scenario::{Fault, Latency, Model, ModelKind, Planned, Scenario};
@@ -99,14 +99,14 @@ pub(crate) fn named(report: &Report) -> BTreeSet<Option<u32>> {
 }
 
 /// What every node showed of itself, in order.
-pub(crate) fn views(scenario: &Scenario) -> Vec<(NodeId, View)> {
-    let mut views = Vec::new();
+pub(crate) fn opinions(scenario: &Scenario) -> Vec<(NodeId, Opinion)> {
+    let mut opinions = Vec::new();
     drop(play_with(scenario, |event| {
-        if let What::Node(Event::View(view)) = event.what {
-            views.push((event.node, view));
+        if let What::Node(Event::Opinion(opinion)) = event.what {
+            opinions.push((event.node, opinion));
         }
     }));
-    views
+    opinions
 }
 
 /// When messages were sent, and by whom, from then on.
@@ -162,7 +162,7 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
         said.borrow_mut().push(match &frame.body {
             Body::Election(msg) => Some(msg.clone()),
             Body::Join(joining) => Some(joining.msg.clone()),
-            Body::History(msg) => match &msg.carries {
+            Body::Consistent(msg) => match &msg.carries {
                 Some(Carried { msg: Letter::Election(msg), .. }) => Some(msg.clone()),
                 _ => None,
             },
@@ -256,8 +256,8 @@ impl<T: Terms, E: Election> Election for On<T, E> {
         self.0.deadline()
     }
 
-    fn view(&self) -> View {
-        self.0.view()
+    fn opinion(&self) -> Opinion {
+        self.0.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

@@ -11,10 +11,10 @@ use bellwether_proto::election::mmrt::Mmrt;
 use bellwether_proto::election::{Protocol, Setup, Variant, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::What;
-use bellwether_proto::view::View;
 use bellwether_sim::check::Judge;
 use bellwether_sim::journal::Journal;
 use bellwether_sim::plan;
@@ -24,8 +24,8 @@ use bellwether_sim::world::World;
 
 use super::modelled::{
     GST, LATENCY, On, Terms, Transcript, both_variants, by_window, crash_apart, event, fjr_message, holds,
-    in_model, largest_counter, largest_counts, model, named, play, play_with, secs, sends_after, suspects,
-    t_source, timely_receivers, tolerate, transcript, views,
+    in_model, largest_counter, largest_counts, model, named, opinions, play, play_with, secs, sends_after,
+    suspects, t_source, timely_receivers, tolerate, transcript,
 };
 
 /// The paper's own protocols for an eventual leader, and the model that each is made for.
@@ -136,14 +136,14 @@ fn c45_nobody_follows_one_with_a_larger_id() {
             let kind = [ModelKind::Adversary, ModelKind::TMovingSource, ModelKind::Kcs][seed as usize % 3];
             let hostile = plan::model::draw(Protocol::Lfa, variant, kind, seed);
             for scenario in [hostile, plan::draw(Protocol::Lfa, variant, seed)] {
-                for (node, view) in views(&scenario) {
+                for (node, opinion) in opinions(&scenario) {
                     looked += 1;
-                    assert!(view.leader <= Some(node), "seed {seed}: {node} names {:?}", view.leader);
+                    assert!(opinion.leader <= Some(node), "seed {seed}: {node} names {:?}", opinion.leader);
                 }
             }
         }
     }
-    assert!(looked > 10_000, "only {looked} views");
+    assert!(looked > 10_000, "only {looked} opinions");
 }
 
 // Section 6: ADFT.
@@ -397,10 +397,10 @@ fn c52_fjr_elects_among_processes_that_know_only_themselves() {
         let journal = Journal::new(Judge::new(facts(&scenario), &[Property::Omega]), None);
         let mut world: World<'_, On<Unaware, Fjr>> = World::new(&scenario, journal);
         world.run_until(secs(99));
-        let up = world.views().filter(|(_, view)| *view != View::DOWN).count();
+        let up = world.opinions().filter(|(_, opinion)| *opinion != Opinion::DOWN).count();
         assert_eq!(up, 3);
         world.run_until(scenario.until);
-        let leaders: BTreeSet<_> = world.views().map(|(_, view)| view.leader).collect();
+        let leaders: BTreeSet<_> = world.opinions().map(|(_, opinion)| opinion.leader).collect();
         assert_eq!(leaders.len(), 1, "{} seed {seed}: {leaders:?}", variant.name());
         let lost = world.journal().accounts().lost;
         let findings = world.into_journal().verdicts(scenario.until);
@@ -487,8 +487,10 @@ fn c55_a_heartbeat_that_comes_after_the_stop_is_ignored() {
                 Some(fjr::Msg::StopLeader { np_sn, .. }) => *stopped = np_sn.max(*stopped),
                 Some(fjr::Msg::Heartbeat { np_sn, .. }) if np_sn <= *stopped => {
                     ignored += 1;
-                    if let (true, What::Node(Event::View(view))) = (pair[1].node == msg.to, pair[1].what) {
-                        assert_ne!(view.leader, Some(msg.from), "seed {seed} at {}", pair[1].at);
+                    if let (true, What::Node(Event::Opinion(opinion))) =
+                        (pair[1].node == msg.to, pair[1].what)
+                    {
+                        assert_ne!(opinion.leader, Some(msg.from), "seed {seed} at {}", pair[1].at);
                     }
                 }
                 Some(fjr::Msg::Heartbeat { .. } | fjr::Msg::Suspicion { .. }) | None => {}
@@ -499,7 +501,7 @@ fn c55_a_heartbeat_that_comes_after_the_stop_is_ignored() {
 }
 
 /// "Only p_i can increase count_i[i]; it does it when it receives a message from a process p_k indicating that p_k
-/// suspects it." As printed its count is the number of suspicions it has received; repaired, it begins each life above
+/// suspects it." As printed its count is the number of suspicions it has received; repaired, it begins each incarnation above
 /// what it had.
 #[test]
 fn c56_a_count_grows_by_the_suspicions_its_owner_receives() {
@@ -507,7 +509,7 @@ fn c56_a_count_grows_by_the_suspicions_its_owner_receives() {
     for (variant, seed) in both_variants(1..=40) {
         let scenario = plan::model::draw(Protocol::Fjr, variant, ModelKind::Kcs, seed);
         let Transcript { events, said } = transcript(&scenario);
-        // By node: what it said last, in this life, and the suspicions it has received since.
+        // By node: what it said last, in this incarnation, and the suspicions it has received since.
         let mut counts: BTreeMap<NodeId, (Option<u64>, u64)> = BTreeMap::new();
         for event in &events {
             let (last, suspected) = counts.entry(event.node).or_default();

@@ -7,9 +7,9 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{MsgRef, TraceEvent, What};
-use bellwether_proto::view::Status;
 use bellwether_sim::run::{self, slowest_bound};
 use bellwether_sim::scenario::{Fault, Latency, Planned, Scenario};
 
@@ -149,7 +149,7 @@ fn c41_whoever_detects_the_strongest_finishes() {
         let suspects = trace.iter().find(|event| matches!(event.what, What::Node(Event::Down(_))));
         assert_eq!(suspects.map(|event| event.node), Some(NodeId(first)));
         let leads = trace.iter().find_map(|event| match event.what {
-            What::Node(Event::View(view)) if view.status == Status::Normal => view.leader,
+            What::Node(Event::Opinion(opinion)) if opinion.status == Status::Normal => opinion.leader,
             _ => None,
         });
         assert_eq!(leads, Some(NodeId(2)), "{first} finds out first");

@@ -3,9 +3,9 @@
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::souto_invitation::{Msg, SoutoInvitation};
 use bellwether_proto::election::{Action, Actions, Election, Input, Protocol, Setup, Variant};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::View;
 use bellwether_sim::check::Judge;
 use bellwether_sim::environment::judged;
 use bellwether_sim::journal::Journal;
@@ -62,8 +62,8 @@ impl Election for WithoutAck {
         self.0.deadline()
     }
 
-    fn view(&self) -> View {
-        self.0.view()
+    fn opinion(&self) -> Opinion {
+        self.0.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut Form) {

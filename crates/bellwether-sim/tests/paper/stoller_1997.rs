@@ -12,10 +12,10 @@ use bellwether_proto::election::bully_fd::BullyFd;
 use bellwether_proto::election::{Actions, Election, Input, Protocol, Setup, Timing, Variant, stoller};
 use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::promise::{Assumption, Property};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 use bellwether_sim::check::{Finding, Judge};
 use bellwether_sim::environment::{judged, keeps};
 use bellwether_sim::journal::{Accounts, Journal};
@@ -183,7 +183,7 @@ fn c22_from_an_unsettled_state_c_s_is_not_enough() {
     scenario.events.push(event(20_000, Fault::Recover(vec![NodeId(2)])));
     let mut settled = Time::ZERO;
     let listener = |event: &TraceEvent| {
-        if matches!(event.what, What::Node(Event::View(_))) {
+        if matches!(event.what, What::Node(Event::Opinion(_))) {
             settled = event.at;
         }
     };
@@ -253,8 +253,8 @@ impl Election for Scrambled {
         self.inner.deadline()
     }
 
-    fn view(&self) -> View {
-        self.inner.view()
+    fn opinion(&self) -> Opinion {
+        self.inner.opinion()
     }
 
     fn canonical(&self, now: Time, form: &mut bellwether_proto::canonical::Form) {
@@ -288,7 +288,7 @@ fn c28_a_normal_node_names_the_organiser_of_its_group() {
             let report = run::run_with(
                 &scenario,
                 Box::new(|event| {
-                    if let What::Node(Event::View(View { status: Status::Normal, leader, group })) =
+                    if let What::Node(Event::Opinion(Opinion { status: Status::Normal, leader, group })) =
                         event.what
                     {
                         assert_eq!(leader, group.map(|group| group.0.node), "seed {seed} at {}", event.at);
@@ -413,14 +413,15 @@ fn c33_a_node_is_halted_only_for_a_leader_at_least_as_strong() {
     let halted = RefCell::new(0);
     for seed in 1..=150 {
         let scenario = plan::draw(Protocol::AsyncBully, Variant::Repaired, seed);
-        let mut views: BTreeMap<NodeId, View> = BTreeMap::new();
+        let mut opinions: BTreeMap<NodeId, Opinion> = BTreeMap::new();
         run::run_with(
             &scenario,
             Box::new(|event| match event.what {
-                What::Node(Event::View(view)) => {
-                    let before = views.insert(event.node, view);
+                What::Node(Event::Opinion(opinion)) => {
+                    let before = opinions.insert(event.node, opinion);
                     let left = before.and_then(|before| before.normal_leader());
-                    if let (Some(left), Status::Waiting, Some(group)) = (left, view.status, view.group) {
+                    if let (Some(left), Status::Waiting, Some(group)) = (left, opinion.status, opinion.group)
+                    {
                         *halted.borrow_mut() += 1;
                         assert!(
                             group.0.node <= left,
@@ -429,7 +430,7 @@ fn c33_a_node_is_halted_only_for_a_leader_at_least_as_strong() {
                         );
                     }
                 }
-                What::Crash => drop(views.remove(&event.node)),
+                What::Crash => drop(opinions.remove(&event.node)),
                 _ => {}
             }),
         );

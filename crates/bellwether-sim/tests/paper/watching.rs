@@ -4,8 +4,8 @@ use bellwether_proto::canonical::Form;
 use bellwether_proto::election::{Action, Actions, Election, Input, Setup};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::{Kind, Message};
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::view::{Status, View};
 
 /// Watches every other node from the start, and again when one is reported.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Election for WatchesAll {
         match input {
             Input::Recovery => self.peers.iter().for_each(|peer| out.push(Action::Start(*peer))),
             Input::DownSig(peer) => out.push(Action::Start(peer)),
-            Input::NewLife(_)
+            Input::NewIncarnation(_)
             | Input::Gone(_)
             | Input::Resigned { .. }
             | Input::Reorganized
@@ -54,8 +54,8 @@ impl Election for WatchesAll {
         Time::NEVER
     }
 
-    fn view(&self) -> View {
-        View { status: Status::Normal, leader: None, group: None }
+    fn opinion(&self) -> Opinion {
+        Opinion { status: Status::Normal, leader: None, group: None }
     }
 
     fn canonical(&self, _: Time, _: &mut Form) {}

@@ -53,7 +53,7 @@ impl Member {
         let (store, kept) =
             Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
         let kept = kept.unwrap_or_default();
-        let incarnation = next_incarnation(&kept).ok_or(JoinError::LivesUsedUp)?;
+        let incarnation = next_incarnation(&kept).ok_or(JoinError::IncarnationsUsedUp)?;
         let recorder =
             config.trace.as_ref().map(|path| record(path, &config, incarnation, clock)).transpose()?;
         let (transport, net) =
@@ -63,7 +63,7 @@ impl Member {
         let (commands, inbox) = mpsc::channel(64);
         let node = settings_of(&config, manager.as_ref()).node(&kept, incarnation, clock.now());
         // What the disk remembers of groups can be asked for at once.
-        shared.known().groups = node.history().cloned().unwrap_or_default();
+        shared.known().groups = node.lineage().cloned().unwrap_or_default();
         let driver = Driver {
             node,
             planning: Planning::new(manager),
@@ -77,7 +77,7 @@ impl Member {
             net,
             commands: inbox,
             outbox: Outbox::new(),
-            linked: BTreeSet::new(),
+            connected: BTreeSet::new(),
             replies: Replies::default(),
             abandoned: false,
         };
@@ -142,7 +142,7 @@ fn addresses(config: &Config, incarnation: Incarnation) -> Settings {
     }
 }
 
-/// A life is larger than the last one that the disk remembers, and than any before a disk was lost: the clock sees to that.
+/// An incarnation is larger than the last one that the disk remembers, and than any before a disk was lost: the clock sees to that.
 fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
     let seconds = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
     kept.incarnation.next().map(|next| next.max(Incarnation(seconds)))

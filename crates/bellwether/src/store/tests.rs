@@ -7,7 +7,7 @@ use bellwether_proto::io::Durable;
 use tempfile::TempDir;
 
 use super::format::{self, Owner};
-use super::{Fault, Step, Store, StoreError};
+use super::{Fault, Stage, Store, StoreError};
 
 const KEPT: Durable = Durable { incarnation: Incarnation(1_700_000_000), count: 7, epoch: 42, group: None };
 
@@ -36,7 +36,7 @@ fn fault(dir: &TempDir, bytes: &[u8]) -> Fault {
 }
 
 #[test]
-fn what_was_written_is_there_in_the_next_life() {
+fn what_was_written_is_there_in_the_next_incarnation() {
     let (dir, _) = kept();
     assert_eq!(open(&dir).unwrap(), Some(KEPT));
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
@@ -47,7 +47,7 @@ fn what_was_written_is_there_in_the_next_life() {
 }
 
 #[test]
-fn what_the_group_layer_keeps_is_there_in_the_next_life() {
+fn what_the_group_layer_keeps_is_there_in_the_next_incarnation() {
     let dir = TempDir::new().unwrap();
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let task = Task::new(
@@ -177,7 +177,7 @@ fn a_full_disk_leaves_the_old_state() {
     std::os::unix::fs::symlink("/dev/full", &new).unwrap();
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let error = store.write(&Durable { count: 8, ..KEPT }).unwrap_err();
-    assert!(matches!(error, StoreError::Write { step: Step::Write, .. }), "{error}");
+    assert!(matches!(error, StoreError::Write { stage: Stage::Write, .. }), "{error}");
     assert!(error.to_string().ends_with("the old state is still there"), "{error}");
     assert!(fs::symlink_metadata(&new).is_err(), "nothing is left of the attempt");
     drop(store);
@@ -190,7 +190,7 @@ fn a_state_that_cannot_be_written_beside_the_old_one_leaves_it() {
     fs::create_dir(dir.path().join("state.new")).unwrap();
     let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let error = store.write(&Durable { count: 8, ..KEPT }).unwrap_err();
-    assert!(matches!(error, StoreError::Write { step: Step::Write, .. }), "{error}");
+    assert!(matches!(error, StoreError::Write { stage: Stage::Write, .. }), "{error}");
     drop(store);
     assert_eq!(open(&dir).unwrap(), Some(KEPT));
 }

@@ -8,7 +8,7 @@ use bellwether_proto::ident::NodeId;
 use super::shared::Shared;
 use super::table::{Dial, DialState, Peer, Table};
 use crate::config::Peers;
-use crate::status::{Link, Participant};
+use crate::status::{Connection, Participant};
 
 /// This member, those that are known by their id, and the addresses where nobody has answered yet.
 pub(super) fn list(shared: &Shared) -> Vec<Participant> {
@@ -16,7 +16,7 @@ pub(super) fn list(shared: &Shared) -> Vec<Participant> {
     let ours = Participant {
         id: Some(shared.me),
         address: own_address(shared, &table),
-        link: Link::Connected(shared.local),
+        connection: Connection::Connected(shared.local),
         incarnation: Some(shared.incarnation()),
         heard: None,
         is_self: true,
@@ -30,7 +30,7 @@ pub(super) fn list(shared: &Shared) -> Vec<Participant> {
     let strangers = strangers.map(|dial| Participant {
         id: dial.id,
         address: dial.address.clone(),
-        link: link(dial),
+        connection: connection(dial),
         incarnation: None,
         heard: None,
         is_self: false,
@@ -58,28 +58,30 @@ fn participant(table: &Table, id: NodeId, peer: &Peer, now: Instant) -> Particip
     let dial = its().find(|dial| dial.state == DialState::Up).or_else(|| its().next());
     let came_from = peer.inward.as_ref().map(|inward| inward.process.address);
     let address = dial.map(|dial| dial.address.clone()).or_else(|| came_from.map(|from| from.to_string()));
-    let link = match (&peer.out, dial) {
-        (Some(out), _) if peer.linked => Link::Connected(out.process.address),
-        (Some(_), _) => Link::Down("it has been reached, but has not connected to this member".to_owned()),
-        (None, Some(dial)) => link(dial),
-        (None, None) if came_from.is_none() => Link::Connecting,
-        (None, None) => Link::Down("it connected, but no address to dial it at is known".to_owned()),
+    let connection = match (&peer.out, dial) {
+        (Some(out), _) if peer.connected => Connection::Connected(out.process.address),
+        (Some(_), _) => {
+            Connection::Down("it has been reached, but has not connected to this member".to_owned())
+        }
+        (None, Some(dial)) => connection(dial),
+        (None, None) if came_from.is_none() => Connection::Connecting,
+        (None, None) => Connection::Down("it connected, but no address to dial it at is known".to_owned()),
     };
     Participant {
         id: Some(id),
         address: address.unwrap_or_default(),
-        link,
+        connection,
         incarnation: peer.incarnation,
         heard: peer.heard.map(|heard| now.saturating_duration_since(heard)),
         is_self: false,
     }
 }
 
-fn link(dial: &Dial) -> Link {
+fn connection(dial: &Dial) -> Connection {
     match &dial.state {
-        DialState::Connecting | DialState::Up => Link::Connecting,
-        DialState::Down(reason) => Link::Down(reason.clone()),
-        DialState::Ourselves => Link::Down("this member itself is there".to_owned()),
-        DialState::Spare => Link::Down("it is connected through another address".to_owned()),
+        DialState::Connecting | DialState::Up => Connection::Connecting,
+        DialState::Down(reason) => Connection::Down(reason.clone()),
+        DialState::Ourselves => Connection::Down("this member itself is there".to_owned()),
+        DialState::Spare => Connection::Down("it is connected through another address".to_owned()),
     }
 }

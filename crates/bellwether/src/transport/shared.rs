@@ -135,7 +135,7 @@ impl Shared {
 
     fn note(&self, event: &NetEvent) {
         match event {
-            NetEvent::Linked { peer, incarnation, address } => {
+            NetEvent::Connected { peer, incarnation, address } => {
                 tracing::info!(%peer, %incarnation, %address, "link up");
             }
             NetEvent::Ended { peer, incarnation, how } => {

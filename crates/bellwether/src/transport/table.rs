@@ -31,7 +31,7 @@ pub(super) struct Table {
 pub(super) struct Peer {
     pub(super) out: Option<Outward>,
     pub(super) inward: Option<Inward>,
-    pub(super) linked: bool,
+    pub(super) connected: bool,
     /// Its latest incarnation.
     pub(super) incarnation: Option<Incarnation>,
     /// When its last frame came.
@@ -262,26 +262,26 @@ impl Peer {
     /// The peer is connected if both directions are up, with one process.
     fn link(&mut self) -> Option<NetEvent> {
         let (Some(out), Some(inward)) = (&self.out, &self.inward) else { return None };
-        if self.linked || out.process.instance != inward.process.instance {
+        if self.connected || out.process.instance != inward.process.instance {
             return None;
         }
-        self.linked = true;
+        self.connected = true;
         let Process { id: peer, address, .. } = out.process;
-        Some(NetEvent::Linked { peer, incarnation: self.life()?, address })
+        Some(NetEvent::Connected { peer, incarnation: self.incarnation()?, address })
     }
 
     /// The peer is no longer connected, if it was.
     fn end(&mut self, how: End) -> Option<NetEvent> {
-        if !self.linked {
+        if !self.connected {
             return None;
         }
-        self.linked = false;
+        self.connected = false;
         let peer = self.out.as_ref()?.process.id;
-        Some(NetEvent::Ended { peer, incarnation: self.life()?, how })
+        Some(NetEvent::Ended { peer, incarnation: self.incarnation()?, how })
     }
 
     /// The peer's latest incarnation on these connections.
-    fn life(&self) -> Option<Incarnation> {
+    fn incarnation(&self) -> Option<Incarnation> {
         let out = self.out.as_ref().map(|out| out.process.incarnation);
         out.max(self.inward.as_ref().map(|inward| inward.process.incarnation))
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use bellwether::status::{Counters, Link, Participant, Standing, Status};
+use bellwether::status::{Connection, Counters, Participant, Standing, Status};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -39,8 +39,9 @@ fn render(status: &Status, members: &[Participant], counters: Counters) -> Strin
 }
 
 fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
-    let connected =
-        members.iter().filter(|member| !member.is_self && matches!(member.link, Link::Connected(_)));
+    let connected = members
+        .iter()
+        .filter(|member| !member.is_self && matches!(member.connection, Connection::Connected(_)));
     for (name, help, value) in [
         ("is_leader", "1 on the announced leader, 0 elsewhere", leads(status).into()),
         ("has_leader", "1 while a leader is announced", status.leader.is_some().into()),
@@ -49,7 +50,7 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
             "The epoch of the announced leader, 0 while there is none",
             status.leader.map_or(0, |l| l.epoch),
         ),
-        ("incarnation", "The member's present life", status.incarnation.0),
+        ("incarnation", "The member's present incarnation", status.incarnation.0),
         ("peers_connected", "Members that are connected, not counting this one", connected.count() as u64),
     ] {
         let gauge = Gauge::<u64, AtomicU64>::default();

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
-use bellwether::status::{Change, Leader, Link, Participant, Reach, Standing, Status};
+use bellwether::status::{Change, Connection, Leader, Participant, Reach, Standing, Status};
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -54,10 +54,10 @@ impl From<&Status> for schema::Status {
             up_since_us: rfc3339::micros(status.up_since),
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
-            view: schema::View {
-                status: status.view.status.name().to_owned(),
-                leader: status.view.leader.map(|id| id.0),
-                group: status.view.group.map(|group| group.to_string()),
+            opinion: schema::Opinion {
+                status: status.opinion.status.name().to_owned(),
+                leader: status.opinion.leader.map(|id| id.0),
+                group: status.opinion.group.map(|group| group.to_string()),
             },
             leader: status.leader.into(),
         }
@@ -119,10 +119,10 @@ impl From<&Change> for schema::Change {
 }
 
 fn member(member: &Participant, leader: Option<NodeId>) -> schema::Member {
-    let (link, remote, reason) = match &member.link {
-        Link::Connected(remote) => ("connected", Some(remote.to_string()), None),
-        Link::Down(reason) => ("down", None, Some(reason.clone())),
-        Link::Connecting => ("connecting", None, None),
+    let (link, remote, reason) = match &member.connection {
+        Connection::Connected(remote) => ("connected", Some(remote.to_string()), None),
+        Connection::Down(reason) => ("down", None, Some(reason.clone())),
+        Connection::Connecting => ("connecting", None, None),
     };
     schema::Member {
         id: member.id.map(|id| id.0),
@@ -130,7 +130,7 @@ fn member(member: &Participant, leader: Option<NodeId>) -> schema::Member {
         link: if member.is_self { "self" } else { link }.to_owned(),
         remote,
         reason,
-        incarnation: member.incarnation.map(|life| life.0),
+        incarnation: member.incarnation.map(|incarnation| incarnation.0),
         heard_us: member.heard.map(whole_micros),
         is_self: member.is_self,
         is_leader: member.id.is_some() && member.id == leader,

@@ -12,7 +12,7 @@ use crate::output::Printer;
 pub(super) fn print(config: &AgentConfig, member: &Member, api: SocketAddr, out: &Printer) {
     let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<10}"), text));
     let status = member.status();
-    entry("node", &format!("{}, life {}", status.id, status.incarnation));
+    entry("node", &format!("{}, incarnation {}", status.id, status.incarnation));
     entry("cluster", &status.cluster);
     entry("protocol", status.protocol.name());
     let mode = status.protocol.spec().mode;

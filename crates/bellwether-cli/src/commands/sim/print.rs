@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use bellwether_proto::election::Variant;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::promise::Property;
-use bellwether_proto::view::Status;
 use bellwether_sim::environment;
 use bellwether_sim::operations::{Operation, Outcome};
 use bellwether_sim::report::{FinalNode, Judged, Report};

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use super::model::{Model, Node, Standing};
+use bellwether::status::Standing;
+
+use super::model::{Model, Node};
 use crate::duration::rough;
 use crate::fleet::Process;
 use crate::fleet::board::{self, keys_line, process_cells};
@@ -63,8 +65,8 @@ fn row(id: u32, node: &Node, now: Instant) -> String {
 
 fn standing_name(standing: Standing) -> &'static str {
     match standing {
-        Standing::Leader => "★ leader",
-        Standing::Follower => "follower",
+        Standing::Leading => "★ leader",
+        Standing::Following => "follower",
         Standing::Electing => "electing",
         Standing::Aside => "aside",
     }
@@ -73,7 +75,7 @@ fn standing_name(standing: Standing) -> &'static str {
 fn tone(node: &Node) -> Tone {
     match (&node.process, &node.says) {
         (Some(Process::Down(_) | Process::Stopped(_)), _) | (_, None) => Tone::Dim,
-        (_, Some(says)) if says.standing == Standing::Leader => Tone::Bright,
+        (_, Some(says)) if says.standing == Standing::Leading => Tone::Bright,
         (_, Some(_)) => Tone::Plain,
     }
 }

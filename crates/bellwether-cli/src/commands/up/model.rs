@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use bellwether::status::Standing;
 use bellwether_proto::cause;
 use bellwether_proto::ident::NodeId;
 
@@ -58,14 +59,6 @@ pub(super) struct Says {
     cause: Option<Cause>,
     /// The leader that it named before.
     before: Option<Leader>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    Leader,
-    Follower,
-    Electing,
-    Aside,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,8 +126,8 @@ impl Model {
     pub(super) fn status(&mut self, id: u32, status: &Status, now: Instant) {
         let leader = status.leader.leader.zip(status.leader.epoch).map(|(id, epoch)| Leader { id, epoch });
         let standing = match status.standing {
-            schema::Standing::Leading => Standing::Leader,
-            schema::Standing::Following => Standing::Follower,
+            schema::Standing::Leading => Standing::Leading,
+            schema::Standing::Following => Standing::Following,
             schema::Standing::Aside => Standing::Aside,
             schema::Standing::Electing | schema::Standing::Other(_) => Standing::Electing,
         };
@@ -148,9 +141,9 @@ impl Model {
         let leader = change.leader.map(|id| Leader { id, epoch: change.epoch });
         let resigned = change.cause.known() == Some(cause::Cause::Resigned(NodeId(id)));
         let standing = match leader {
-            Some(leader) if leader.id == id => Standing::Leader,
+            Some(leader) if leader.id == id => Standing::Leading,
             _ if resigned => Standing::Aside,
-            Some(_) => Standing::Follower,
+            Some(_) => Standing::Following,
             None => Standing::Electing,
         };
         let cause = Some(change.cause.clone());
@@ -233,7 +226,7 @@ impl Model {
         let leader = says.clone().next()?.leader?;
         let all = says.all(|says| says.leader == Some(leader));
         let itself = self.nodes.get(&leader.id).filter(running).and_then(|node| node.says.as_ref());
-        (all && itself.is_some_and(|says| says.standing == Standing::Leader)).then_some(leader)
+        (all && itself.is_some_and(|says| says.standing == Standing::Leading)).then_some(leader)
     }
 }
 

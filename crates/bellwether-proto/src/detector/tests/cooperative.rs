@@ -92,7 +92,8 @@ fn a_beat_closes_the_poll_and_its_votes_are_forgotten() {
 #[test]
 fn a_poll_that_finds_the_peer_alive_gets_its_beats_back() {
     for repaired in [true, false] {
-        let config = DetectorConfig { reports_new_lives: repaired, ..config(DetectorKind::Cooperative) };
+        let config =
+            DetectorConfig { reports_new_incarnations: repaired, ..config(DetectorKind::Cooperative) };
         let mut world = World::new(config, 3, 1);
         world.start(0, 2);
         world.run_until(ms(305));

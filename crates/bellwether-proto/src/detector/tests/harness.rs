@@ -9,7 +9,7 @@ pub(super) fn config(kind: DetectorKind) -> DetectorConfig {
         delta: DELTA,
         step: Span::millis(7),
         reporters: 2,
-        reports_new_lives: true,
+        reports_new_incarnations: true,
     }
 }
 
@@ -45,10 +45,10 @@ impl Alone {
         self.receive_in(Incarnation(1), rank, msg)
     }
 
-    pub(super) fn receive_in(&mut self, life: Incarnation, rank: usize, msg: DetectorMsg) -> Mail {
+    pub(super) fn receive_in(&mut self, incarnation: Incarnation, rank: usize, msg: DetectorMsg) -> Mail {
         let mut mail = Mail::new();
-        self.detector.heard(rank, life);
-        self.detector.handle(self.now, rank, life, msg, &mut mail);
+        self.detector.heard(rank, incarnation);
+        self.detector.handle(self.now, rank, incarnation, msg, &mut mail);
         mail
     }
 
@@ -72,7 +72,7 @@ pub(super) struct World {
     pub(super) roster: Roster,
     pub(super) now: Time,
     pub(super) nodes: Vec<Option<Detector>>,
-    pub(super) lives: Vec<Incarnation>,
+    pub(super) incarnations: Vec<Incarnation>,
     /// The latest incarnation of the second that the first has seen.
     pub(super) known: Vec<Vec<Incarnation>>,
     pub(super) cuts: Vec<(usize, usize)>,
@@ -88,7 +88,7 @@ pub(super) struct Flight {
     pub(super) arrives: Time,
     pub(super) from: usize,
     pub(super) to: usize,
-    pub(super) life: Incarnation,
+    pub(super) incarnation: Incarnation,
     pub(super) msg: DetectorMsg,
 }
 
@@ -100,7 +100,7 @@ impl World {
             roster,
             now: Time::ZERO,
             nodes: vec![None; size],
-            lives: vec![Incarnation(0); size],
+            incarnations: vec![Incarnation(0); size],
             known: vec![vec![Incarnation(0); size]; size],
             cuts: Vec::new(),
             flight: Vec::new(),
@@ -134,10 +134,10 @@ impl World {
     }
 
     pub(super) fn restart(&mut self, rank: usize) {
-        let life = self.lives[rank].next().expect("few lives");
-        self.lives[rank] = life;
+        let incarnation = self.incarnations[rank].next().expect("few incarnations");
+        self.incarnations[rank] = incarnation;
         let roster = self.roster.seen_by(self.roster.at(rank));
-        self.nodes[rank] = Some(Detector::new(self.config, roster, life, self.now));
+        self.nodes[rank] = Some(Detector::new(self.config, roster, incarnation, self.now));
         self.known[rank].fill(Incarnation(0));
         for peer in 0..self.nodes.len() {
             let alive = self.nodes[peer].is_some();
@@ -235,21 +235,21 @@ impl World {
         self.sent.push((self.now, from, msg.clone()));
         let arrives = self.now + Span::micros(self.random(DELTA.as_micros() as usize + 1) as u64);
         if !self.cuts.contains(&(from, to)) {
-            self.flight.push(Flight { arrives, from, to, life: self.lives[from], msg });
+            self.flight.push(Flight { arrives, from, to, incarnation: self.incarnations[from], msg });
         }
     }
 
     pub(super) fn deliver(&mut self) {
         let first = (0..self.flight.len()).min_by_key(|at| self.flight[*at].arrives).expect("one is due");
-        let Flight { from, to, life, msg, .. } = self.flight.remove(first);
-        if self.nodes[to].is_none() || life < self.known[to][from] {
+        let Flight { from, to, incarnation, msg, .. } = self.flight.remove(first);
+        if self.nodes[to].is_none() || incarnation < self.known[to][from] {
             return;
         }
-        self.known[to][from] = life;
-        if self.node(to).heard(from, life) {
+        self.known[to][from] = incarnation;
+        if self.node(to).heard(from, incarnation) {
             self.downs.push((self.now, to, from));
         }
-        self.step(to, |node, now, mail| node.handle(now, from, life, msg, mail));
+        self.step(to, |node, now, mail| node.handle(now, from, incarnation, msg, mail));
     }
 
     pub(super) fn tell_all(&mut self, rank: usize, alive: bool) {

@@ -61,9 +61,9 @@ fn a_subscribe_that_was_overtaken_is_void() {
 
 /// What an earlier incarnation asked for is older than anything that this one asks.
 #[test]
-fn a_new_life_numbers_its_watches_above_the_old_one() {
-    let first_watch = |life| {
-        let mut watches = Watches::new(2, Incarnation(life));
+fn a_new_incarnation_numbers_its_watches_above_the_old_one() {
+    let first_watch = |incarnation| {
+        let mut watches = Watches::new(2, Incarnation(incarnation));
         watches.arm(1, Time::NEVER)
     };
     assert_eq!(first_watch(1), WatchNo(1));
@@ -106,7 +106,7 @@ fn a_first_question_is_asked_once_and_a_peer_that_missed_it_is_reported() {
 
 /// After a probe the question is open again; a new incarnation answers it, and then nobody asks on.
 #[test]
-fn a_watch_that_reported_a_new_life_asks_no_more() {
+fn a_watch_that_reported_a_new_incarnation_asks_no_more() {
     for kind in DetectorKind::ALL.into_iter().filter(|kind| *kind != DetectorKind::Perfect) {
         let mut world = World::new(DetectorConfig { reporters: 1, ..config(kind) }, 2, 1);
         world.start(0, 1);

@@ -122,7 +122,7 @@ fn hostile_tokens_are_harmless() {
     assert_eq!(alone.receive(0, token(1, u64::MAX, vec![stamp; STAMPS_MAX])), [], "longer than the roster");
     assert_eq!(alone.receive(0, token(1, u64::MAX, vec![stamp; 4])).len(), 1, "passed on");
     assert_eq!(alone.receive(0, token(1, u64::MAX, vec![stamp; 4])), [], "but not twice");
-    assert_eq!(alone.receive(0, token(2, u64::MAX, vec![])), [], "not of this life");
+    assert_eq!(alone.receive(0, token(2, u64::MAX, vec![])), [], "not of this incarnation");
 }
 
 #[test]

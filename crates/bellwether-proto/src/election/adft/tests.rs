@@ -1,16 +1,18 @@
 use super::super::raynal::rig::{PATIENCE, Rig, STEP, TAU, id};
 use super::*;
 use crate::cause::Cause;
-use crate::election::{Action, Count};
+use crate::election::{Action, SuspicionCount};
 use crate::ident::Incarnation;
 
 /// As printed: of no incarnation in particular.
 fn alive(counts: [u64; 3]) -> Msg {
-    in_life(0, counts)
+    in_incarnation(0, counts)
 }
 
-fn in_life(life: u64, counts: [u64; 3]) -> Msg {
-    Msg::Alive(Counts::of(counts.map(|count| Count { life: Incarnation(life), count })))
+fn in_incarnation(incarnation: u64, counts: [u64; 3]) -> Msg {
+    Msg::Alive(SuspicionCounts::of(
+        counts.map(|count| SuspicionCount { incarnation: Incarnation(incarnation), count }),
+    ))
 }
 
 fn counts(election: &Adft) -> [u64; 3] {
@@ -80,7 +82,7 @@ fn only_a_mistake_teaches_patience() {
     rig.advance(PATIENCE * 20);
     assert_eq!(rig.election.timeout[1].timeout(), PATIENCE, "as long as it may have crashed");
     let mut crashed = rig.clone();
-    crashed.input(Input::NewLife(id(2)));
+    crashed.input(Input::NewIncarnation(id(2)));
     crashed.message(2, alive([0; 3]));
     assert_eq!(crashed.election.timer[1], rig.now + PATIENCE);
     rig.message(2, alive([0; 3]));
@@ -89,13 +91,13 @@ fn only_a_mistake_teaches_patience() {
 
 /// What a process was suspected while it was down does not stay with it, or the next leader would be far behind.
 #[test]
-fn a_later_lifes_count_replaces_an_earlier_ones() {
+fn a_later_incarnations_count_replaces_an_earlier_ones() {
     let mut rig = Rig::<Adft>::repaired(2, 3);
-    rig.message(1, in_life(5, [900, 1, 1]));
+    rig.message(1, in_incarnation(5, [900, 1, 1]));
     assert_eq!(counts(&rig.election)[0], 900);
-    rig.message(1, in_life(6, [2, 1, 1]));
+    rig.message(1, in_incarnation(6, [2, 1, 1]));
     assert_eq!(counts(&rig.election)[0], 2);
-    rig.message(3, in_life(5, [901, 1, 1]));
+    rig.message(3, in_incarnation(5, [901, 1, 1]));
     assert_eq!(counts(&rig.election)[0], 2, "who has not heard of it yet does not bring it back");
 }
 
@@ -104,8 +106,8 @@ fn a_later_lifes_count_replaces_an_earlier_ones() {
 fn odd_lists_of_counts_do_no_harm() {
     let mut rig = Rig::<Adft>::printed(2, 3);
     for counts in [&[][..], &[7], &[0, 0, 0, 9, 9]] {
-        let counts = counts.iter().map(|count| Count { life: Incarnation(0), count: *count });
-        rig.message(1, Msg::Alive(Counts::of(counts)));
+        let counts = counts.iter().map(|count| SuspicionCount { incarnation: Incarnation(0), count: *count });
+        rig.message(1, Msg::Alive(SuspicionCounts::of(counts)));
     }
     assert_eq!(rig.leader(), Some(2));
 }
@@ -128,21 +130,21 @@ fn counters_saturate() {
 fn who_comes_back_listens_first_and_returns_below_the_leader() {
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
     assert_eq!((rig.leader(), rig.did.len()), (None, 0));
-    rig.message(2, in_life(1, [2, 5, 6]));
+    rig.message(2, in_incarnation(1, [2, 5, 6]));
     assert_eq!(counts(&rig.election), [3, 5, 6], "others have more, so one more is enough");
     assert!(matches!(rig.did[0], Action::Persist { count: 3 }), "{:?}", rig.did);
     assert_eq!(rig.sent().len(), 2, "and it takes part at once");
 
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
-    rig.message(2, in_life(1, [2, 1, 1]));
+    rig.message(2, in_incarnation(1, [2, 1, 1]));
     assert_eq!((rig.election.count.get(0), rig.leader()), (3, Some(2)));
 
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);
-    rig.message(2, in_life(1, [700, 1, 1]));
+    rig.message(2, in_incarnation(1, [700, 1, 1]));
     assert_eq!(rig.election.count.get(0), 3, "what it was suspected while it was down is forgotten");
 
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 0);
-    rig.message(2, in_life(1, [0, 4, 4]));
+    rig.message(2, in_incarnation(1, [0, 4, 4]));
     assert_eq!(rig.kept(), [1], "the least suspected is itself");
 }
 
@@ -163,7 +165,7 @@ fn who_comes_back_alone_soon_leads() {
     rig.advance(PATIENCE);
     assert_eq!(counts(&rig.election), [1_000, 1_000, 1_001]);
     let mut healthy = Rig::<Adft>::repaired(2, 3);
-    healthy.message(1, in_life(1, [0, 4, 4]));
+    healthy.message(1, in_incarnation(1, [0, 4, 4]));
     healthy.message(3, rig.sent()[1].1.clone());
     assert_eq!(healthy.leader(), Some(1), "who knows better does not believe the guess");
     rig.election.setup.t = 2;
@@ -202,7 +204,7 @@ fn each_invariant_can_be_broken_and_is_then_named() {
 fn it_says_why_it_gives_its_leader_up() {
     let leader_1 = || {
         let mut rig = Rig::<Adft>::new(2, 3, Variant::Repaired, 0);
-        rig.message(1, in_life(1, [0, 1, 0]));
+        rig.message(1, in_incarnation(1, [0, 1, 0]));
         assert_eq!(rig.leader(), Some(1));
         rig
     };
@@ -215,12 +217,13 @@ fn it_says_why_it_gives_its_leader_up() {
     rig.message(3, Msg::Suspect(id(1)));
     assert_eq!(rig.why, Some(Cause::Silent(id(1))), "to 3");
     let mut rig = leader_1();
-    rig.message(3, in_life(1, [5, 1, 1]));
+    rig.message(3, in_incarnation(1, [5, 1, 1]));
     assert_eq!(rig.why, Some(Cause::Silent(id(1))), "to others, who told 3");
     let mut rig = leader_1();
-    rig.message(1, in_life(2, [5, 1, 1]));
+    rig.message(1, in_incarnation(2, [5, 1, 1]));
     assert_eq!(rig.why, Some(Cause::Gone(id(1))), "its count is of another incarnation");
-    let counts = [(2, 5), (2, 1), (3, 0)].map(|(life, count)| Count { life: Incarnation(life), count });
-    rig.message(3, Msg::Alive(Counts::of(counts)));
+    let counts = [(2, 5), (2, 1), (3, 0)]
+        .map(|(incarnation, count)| SuspicionCount { incarnation: Incarnation(incarnation), count });
+    rig.message(3, Msg::Alive(SuspicionCounts::of(counts)));
     assert_eq!((rig.leader(), rig.why), (Some(3), Some(Cause::Outranked(id(2)))));
 }

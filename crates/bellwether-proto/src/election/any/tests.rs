@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use super::{AnyElection, AnyMsg, Protocol};
 use crate::canonical::Form;
 use crate::election::{
-    Action, Actions, Channels, Choices, Election, Input, Setup, Standing, Timing, Variant,
+    Action, Actions, Channels, Choices, Election, Input, Membership, Setup, Timing, Variant,
 };
 use crate::ident::{Incarnation, NodeId};
 use crate::kind::Message;
+use crate::opinion::Status;
 use crate::promise::Assumption;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
-use crate::view::Status;
 
 const NODES: u32 = 4;
 const STEPS: u32 = 600;
@@ -183,7 +183,7 @@ impl Walk {
                 let peer = NodeId(1 + if peer == at { (peer + 1) % NODES } else { peer });
                 let first = self.below(2) == 0;
                 let input = match self.protocol.spec().channels {
-                    Channels::WithHistory => Input::Link { peer, up: first.then(|| self.standing(peer)) },
+                    Channels::Consistent => Input::Link { peer, up: first.then(|| self.membership(peer)) },
                     _ if first => Input::DownSig(peer),
                     _ => Input::Gone(peer),
                 };
@@ -214,9 +214,9 @@ impl Walk {
     }
 
     /// As the peer shows itself.
-    fn standing(&self, peer: NodeId) -> Standing {
-        let view = self.nodes[peer.0 as usize - 1].view();
-        Standing { view: view.group, dead: view.status == Status::Dead }
+    fn membership(&self, peer: NodeId) -> Membership {
+        let opinion = self.nodes[peer.0 as usize - 1].opinion();
+        Membership { view: opinion.group, dead: opinion.status == Status::Dead }
     }
 
     fn below(&mut self, bound: u32) -> u32 {

@@ -6,12 +6,12 @@ use super::*;
 use crate::election::Variant::{Printed, Repaired};
 use crate::election::stoller::Membership::{Member, Stranger};
 use crate::election::stoller::Msg::{Ack, Halt, Ldr, NormQ, NotNorm, Rej};
-use crate::election::stoller::rig::{self, DELTA, TAU, id, old_life, send, t};
+use crate::election::stoller::rig::{self, DELTA, TAU, id, old_incarnation, send, t};
 use crate::election::{Choices, Protocol, Timing, Variant};
 use crate::ident::Incarnation;
+use crate::opinion::Status;
 use crate::roster::Roster;
 use crate::time::Span;
-use crate::view::Status;
 use Action::{PlayAlive, PlayDead, Start, StopAll};
 
 type Rig = rig::Rig<AsyncBully>;
@@ -54,11 +54,11 @@ fn a_halt_from_one_weaker_than_the_leader_is_rejected() {
     let mut three = Rig::up(3, 3);
     three.message(1, Halt(t(1, 1)));
     for stage in [Status::Waiting, Status::Normal] {
-        let before = three.election.view();
+        let before = three.election.opinion();
         assert_eq!(before.status, stage);
         three.message(2, Halt(t(2, 1)));
         assert_eq!(three.did, [send(2, Rej(t(2, 1)))]);
-        assert_eq!(three.election.view(), before);
+        assert_eq!(three.election.opinion(), before);
         three.message(1, Ldr(t(1, 1)));
     }
     let mut leader = Rig::leading(Repaired);
@@ -80,10 +80,10 @@ fn a_follower_changes_over_to_a_stronger_leader() {
 fn r5_a_halt_already_obeyed_is_only_acknowledged_again() {
     for prepare in [Rig::waiting, Rig::following] {
         let mut two = prepare(Repaired);
-        let before = two.election.view();
+        let before = two.election.opinion();
         two.message(1, Halt(t(1, 1)));
         assert_eq!(two.did, [send(1, Ack(t(1, 1)))]);
-        assert_eq!(two.election.view(), before);
+        assert_eq!(two.election.opinion(), before);
         let mut two = prepare(Printed);
         two.message(1, Halt(t(1, 1)));
         assert_eq!(two.did, [PlayDead, Start(id(1)), send(1, Ack(t(1, 1)))]);
@@ -121,7 +121,7 @@ fn down_sig_of_the_pending_node_goes_on_and_of_another_does_not() {
 #[test]
 fn an_ack_counts_only_from_the_pending_node_for_the_present_election_in_stage_2() {
     let mut one = Rig::up(1, 3);
-    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_life(1))] {
+    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_incarnation(1))] {
         one.message(from, Ack(t));
         assert_eq!(one.did, []);
     }
@@ -153,7 +153,7 @@ fn r4_rej_counts_only_for_the_election_it_names() {
 #[test]
 fn ldr_counts_only_while_waiting_for_that_election() {
     let mut two = Rig::waiting(Repaired);
-    for t in [t(1, 2), t(2, 1), old_life(1)] {
+    for t in [t(1, 2), t(2, 1), old_incarnation(1)] {
         two.message(1, Ldr(t));
         assert_eq!((two.did.as_slice(), two.leader()), ([].as_slice(), None));
     }
@@ -162,9 +162,9 @@ fn ldr_counts_only_while_waiting_for_that_election() {
     assert_eq!(two.leader(), Some(1), "E-ST2");
     for prepare in [Rig::elec2, Rig::following, Rig::leading] {
         let mut two = prepare(Repaired);
-        let before = two.election.view();
+        let before = two.election.opinion();
         two.message(1, Ldr(t(1, 1)));
-        assert_eq!((two.did.as_slice(), two.election.view()), ([].as_slice(), before));
+        assert_eq!((two.did.as_slice(), two.election.opinion()), ([].as_slice(), before));
     }
 }
 
@@ -407,9 +407,9 @@ fn a_normal_node_is_led_by_the_node_that_its_group_is_named_after() {
                     6 => two.down(from),
                     _ => two.deadline(Span::millis(random.below(60))),
                 }
-                let view = two.election.view();
-                if let Some(leader) = view.normal_leader() {
-                    assert_eq!(view.group.map(|group| group.0.node), Some(leader), "seed {seed}");
+                let opinion = two.election.opinion();
+                if let Some(leader) = opinion.normal_leader() {
+                    assert_eq!(opinion.group.map(|group| group.0.node), Some(leader), "seed {seed}");
                 }
             }
         }
@@ -448,11 +448,11 @@ impl Rig {
 fn nobody_speaks_for_another_organiser() {
     for prepare in STAGES {
         let mut two = prepare(Repaired);
-        let before = two.election.view();
+        let before = two.election.opinion();
         for forged in [Halt(t(3, 9)), Ldr(t(3, 9)), NormQ(t(3, 9), 1, Member)] {
             two.message(1, forged);
             assert_eq!(two.did, [], "{forged:?}");
-            assert_eq!(two.election.view(), before, "{forged:?}");
+            assert_eq!(two.election.opinion(), before, "{forged:?}");
         }
     }
 }

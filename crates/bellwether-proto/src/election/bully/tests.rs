@@ -37,7 +37,7 @@ fn formed(rig: &Rig<Bully>) -> Vec<(u32, Vec<u32>)> {
 }
 
 fn status(rig: &Rig<Bully>) -> Status {
-    rig.election.view().status
+    rig.election.opinion().status
 }
 
 /// Halted by 3, and told that 3 is the coordinator.
@@ -73,7 +73,7 @@ fn the_weaker_are_halted_one_after_the_other_and_those_who_obey_are_told() {
     assert_eq!(rig.sent(), [(1, Msg::Halt(call(3, 2), e(3, 1)))], "2 is down");
     rig.message(1, Msg::HaltReply(call(3, 2)));
     assert_eq!(rig.sent(), [(1, Msg::NewCoordinator(call(3, 3), e(3, 1)))]);
-    assert_eq!(rig.election.view().leader, Some(id(3)), "the election point");
+    assert_eq!(rig.election.opinion().leader, Some(id(3)), "the election point");
     rig.message(1, Msg::NewCoordinatorReply(call(3, 3), Answer::Yes));
     assert_eq!((formed(&rig), status(&rig)), (vec![(3, vec![1])], Status::Reorganizing));
     rig.input(Input::Reorganized);
@@ -89,7 +89,7 @@ fn a_halted_node_waits_and_accepts_only_whoever_halted_it() {
     assert_eq!(rig.sent(), [(4, Msg::NewCoordinatorReply(call(4, 9), Answer::No))]);
     rig.message(3, Msg::NewCoordinator(call(3, 2), e(3, 1)));
     assert_eq!(rig.sent(), [(3, Msg::NewCoordinatorReply(call(3, 2), Answer::Yes))]);
-    assert_eq!((status(&rig), rig.election.view().leader), (Status::Reorganizing, Some(id(3))));
+    assert_eq!((status(&rig), rig.election.opinion().leader), (Status::Reorganizing, Some(id(3))));
     rig.message(3, Msg::NewCoordinator(call(3, 3), e(3, 1)));
     assert_eq!(rig.sent(), [(3, Msg::NewCoordinatorReply(call(3, 3), Answer::No))], "once");
 }

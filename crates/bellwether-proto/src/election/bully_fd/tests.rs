@@ -4,9 +4,9 @@ use super::*;
 use crate::election::Variant;
 use crate::election::stoller::Membership::{Member, Stranger};
 use crate::election::stoller::Msg::{Ack, Halt, Ldr, NormQ, NotNorm, Rej};
-use crate::election::stoller::rig::{self, TAU, id, old_life, send, t};
+use crate::election::stoller::rig::{self, TAU, id, old_incarnation, send, t};
+use crate::opinion::Status;
 use crate::time::Span;
-use crate::view::Status;
 use Action::{Start, StopAll};
 
 type Rig = rig::Rig<BullyFd>;
@@ -103,7 +103,7 @@ fn down_sig_of_the_node_whose_ack_is_pending_goes_on_and_of_another_does_not() {
 #[test]
 fn an_ack_counts_only_from_the_pending_node_for_the_present_election_in_stage_2() {
     let mut one = Rig::up(1, 3);
-    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_life(1))] {
+    for (from, t) in [(2, t(1, 2)), (2, t(2, 1)), (3, t(1, 1)), (2, old_incarnation(1))] {
         one.message(from, Ack(t));
         assert_eq!(one.did, []);
     }
@@ -118,7 +118,7 @@ fn an_ack_counts_only_from_the_pending_node_for_the_present_election_in_stage_2(
 #[test]
 fn ldr_counts_only_while_waiting_for_that_election() {
     let mut two = Rig::waiting();
-    for t in [t(1, 2), t(2, 1), old_life(1)] {
+    for t in [t(1, 2), t(2, 1), old_incarnation(1)] {
         two.message(1, Ldr(t));
         assert_eq!((two.did.as_slice(), two.leader()), ([].as_slice(), None));
     }
@@ -127,9 +127,9 @@ fn ldr_counts_only_while_waiting_for_that_election() {
     assert_eq!(two.leader(), Some(1), "E-ST2");
     for prepare in [Rig::elec1, Rig::elec2, Rig::following, Rig::leading] {
         let mut two = prepare();
-        let before = two.election.view();
+        let before = two.election.opinion();
         two.message(1, Ldr(t(1, 1)));
-        assert_eq!((two.did.as_slice(), two.election.view()), ([].as_slice(), before));
+        assert_eq!((two.did.as_slice(), two.election.opinion()), ([].as_slice(), before));
     }
 }
 
@@ -189,7 +189,7 @@ fn rej_is_not_in_this_figure() {
 }
 
 #[test]
-fn elections_of_one_life_are_numbered() {
+fn elections_of_one_incarnation_are_numbered() {
     let mut two = Rig::following();
     two.down(1);
     assert_eq!(two.election.organiser.elid, t(2, 2));
@@ -258,11 +258,11 @@ impl Rig {
 #[test]
 fn nobody_speaks_for_another_organiser() {
     let mut two = Rig::up(2, 4);
-    let before = two.election.view();
+    let before = two.election.opinion();
     for forged in [Halt(t(3, 9)), Ldr(t(3, 9)), NormQ(t(3, 9), 1, Member)] {
         two.message(1, forged);
         assert_eq!(two.did, [], "{forged:?}");
-        assert_eq!(two.election.view(), before, "{forged:?}");
+        assert_eq!(two.election.opinion(), before, "{forged:?}");
     }
 }
 

@@ -8,13 +8,14 @@ use crate::election::franceschetti::rig::Rig;
 use crate::election::franceschetti::{About, Change, Msg, NextView, first_view};
 use crate::election::raynal::rig::decide;
 use crate::election::{
-    Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
+    Action, Actions, Choices, Election, Input, Membership, Primary, Protocol, Setup, Timing, Variant,
 };
 use crate::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use crate::kind::Message;
+use crate::members::Members;
+use crate::opinion::Status;
 use crate::roster::Roster;
 use crate::time::{Span, Time};
-use crate::view::{Members, Status};
 
 type Nodes = Rig<FbOmega>;
 
@@ -131,10 +132,10 @@ fn as_printed_one_leads_before_anybody_has_answered() {
     rig.cut(&[(1, 4)]);
     assert_eq!(rig.leaders(&[1]), [Some(1)], "it leads, though 3 still sees 4");
     let mut rig: Nodes = Rig::without(5, Variant::Repaired, Primary::Majority, &[5]);
-    let before = rig.view(1).group;
+    let before = rig.opinion(1).group;
     rig.cut(&[(2, 4), (1, 4)]);
     rig.deliver();
-    assert_eq!(rig.view(1).group, before, "no view without 4 while 3 sees it");
+    assert_eq!(rig.opinion(1).group, before, "no view without 4 while 3 sees it");
 }
 
 /// E-FB10: all links of 3 go down and come back before anything arrives. 3 is dead, and the others take it for a member.
@@ -148,7 +149,7 @@ fn a_node_that_was_isolated_for_a_moment_is_admitted_again() {
     rig.pass(Span::secs(10));
     assert_eq!(rig.leaders(&[1, 2, 3]), [Some(1); 3]);
     assert_eq!(rig.remembers, [false; 3]);
-    assert!(rig.view(1).group.is_some_and(|view| view.0.seq == 1), "in a new view");
+    assert!(rig.opinion(1).group.is_some_and(|view| view.0.seq == 1), "in a new view");
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn the_second_failure_of_a_node_is_a_failure_too() {
         rig.deliver();
         assert_eq!(rig.leaders(&[1, 2, 3, 4, 5]), [Some(1); 5]);
     }
-    assert!(rig.view(1).group.is_some_and(|view| view.0.seq == 6), "six changes");
+    assert!(rig.opinion(1).group.is_some_and(|view| view.0.seq == 6), "six changes");
 }
 
 /// All lose their memory: the lightest of more than half of them forms a view that follows all that were.
@@ -185,13 +186,13 @@ fn the_second_failure_of_a_node_is_a_failure_too() {
 fn when_all_have_restarted_a_majority_begins_anew() {
     let mut rig = five(Variant::Repaired);
     isolate(&mut rig, 5);
-    let before = rig.view(1).group.map(|view| view.0.seq);
+    let before = rig.opinion(1).group.map(|view| view.0.seq);
     (1..=5).for_each(|node| rig.restart(node));
     rig.deliver();
     rig.pass(Span::secs(10));
     assert_eq!(rig.leaders(&[1, 2, 3, 4]), [Some(1); 4]);
     assert!(rig.is_dead(5));
-    assert!(rig.view(1).group.map(|view| view.0.seq) > before);
+    assert!(rig.opinion(1).group.map(|view| view.0.seq) > before);
 }
 
 #[test]
@@ -235,7 +236,7 @@ fn without_a_primary_component_every_clique_leads_itself_and_they_merge_again() 
     rig.deliver();
     rig.pass(Span::secs(10));
     assert_eq!(rig.leaders(&[1, 2, 3, 4]), [Some(1); 4]);
-    assert!(rig.view(1).group.is_some_and(|view| view.0.seq == 0), "nothing has changed");
+    assert!(rig.opinion(1).group.is_some_and(|view| view.0.seq == 0), "nothing has changed");
 }
 
 /// E-FB11: 4 is gone, and 2 and 3 cannot speak with each other: accepts about 4 alone would make a view of them.
@@ -323,7 +324,7 @@ impl Alone {
     }
 
     fn linked(&mut self, peer: u32, view: GroupId) {
-        let up = Some(Standing { view: Some(view), dead: false });
+        let up = Some(Membership { view: Some(view), dead: false });
         self.input(Input::Link { peer: NodeId(peer), up });
     }
 
@@ -334,7 +335,7 @@ impl Alone {
     }
 
     fn status(&self) -> Status {
-        self.node.view().status
+        self.node.opinion().status
     }
 }
 
@@ -417,7 +418,7 @@ fn a_view_that_does_not_follow_is_not_installed() {
     assert_eq!(node.input(Input::Message { from: NodeId(1), msg }), []);
     let msg = Msg::View(Box::new(NextView { id: view(3, 1), parent: view(1, 0), members }));
     assert_eq!(node.input(Input::Message { from: NodeId(1), msg }), [], "not of who leads it");
-    assert_eq!(node.node.view().group, Some(view(1, 0)));
+    assert_eq!(node.node.opinion().group, Some(view(1, 0)));
 }
 
 /// However often it changes its mind: what counts is since when it has been elsewhere.

@@ -130,12 +130,12 @@ fn as_printed_who_comes_back_is_ignored_and_ignorant() {
 }
 
 #[test]
-fn a_new_life_is_taken_at_its_word() {
+fn a_new_incarnation_is_taken_at_its_word() {
     let mut rig = Rig::<Fjr>::repaired(2, 2);
     rig.message(1, heartbeat(0, 3));
     assert_eq!(rig.leader(), Some(1));
-    rig.input(Input::NewLife(id(1)));
-    assert_eq!(rig.leader(), Some(2), "the life that led is over");
+    rig.input(Input::NewIncarnation(id(1)));
+    assert_eq!(rig.leader(), Some(2), "the incarnation that led is over");
     rig.message(1, heartbeat(0, 1));
     assert_eq!((rig.leader(), rig.election.deadline()), (Some(1), rig.now + PATIENCE));
 }
@@ -148,7 +148,7 @@ fn patience_learned_from_a_real_crash_is_taken_back_and_other_patience_kept() {
     rig.message(1, heartbeat(0, 1));
     let learned = rig.election.members[&id(1)].timer.since(rig.now);
     rig.advance(learned); // No mistake.
-    rig.input(Input::NewLife(id(1)));
+    rig.input(Input::NewIncarnation(id(1)));
     rig.message(1, heartbeat(0, 1));
     assert_eq!(rig.election.members[&id(1)].timer, rig.now + learned);
 }

@@ -17,9 +17,10 @@ use super::{About, Change, Level, Msg, Said, first_view, members_form, said_form
 use crate::canonical::Form;
 use crate::election::{Action, Actions, Input, Setup};
 use crate::ident::{GroupId, NodeId};
-use crate::link::history::Pace;
+use crate::link::consistent::Pace;
+use crate::members::Members;
+use crate::opinion::{Opinion, Status};
 use crate::time::Time;
-use crate::view::{Members, Status, View};
 
 /// The state of one node. Nodes are known by rank: a lower one is lighter.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ impl Printed {
             Input::Message { from, msg } => self.on_message(from, msg),
             Input::Deadline if self.starts <= now => self.begin(),
             Input::Deadline => {}
-            Input::NewLife(_) | Input::DownSig(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::NewIncarnation(_) | Input::DownSig(_) | Input::Gone(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) | Input::Reorganized | Input::ReorganizationFailed(_) => {}
         }
         if self.conn.is_some() {
@@ -91,22 +92,24 @@ impl Printed {
     }
 
     /// The paper has a leader at first, and says who becomes one; how others learn of that it does not say.
-    pub(super) fn view(&self) -> View {
-        let normal = |leader| View { status: Status::Normal, leader: Some(leader), group: None };
+    pub(super) fn opinion(&self) -> Opinion {
+        let normal = |leader| Opinion { status: Status::Normal, leader: Some(leader), group: None };
         let Some(conn) = self.conn else {
-            return View { status: Status::Waiting, leader: None, group: None };
+            return Opinion { status: Status::Waiting, leader: None, group: None };
         };
         if self.leads {
             return normal(self.setup.roster.me());
         }
         if self.dead {
-            return View { status: Status::Dead, leader: None, group: None };
+            return Opinion { status: Status::Dead, leader: None, group: None };
         }
         let whole = self.others().all(|j| self.links[j] == conn.contains(j));
         match conn.ranks().next() {
             Some(lightest) if whole => normal(self.setup.roster.at(lightest)),
-            _ if self.candidacies.is_empty() => View { status: Status::Waiting, leader: None, group: None },
-            _ => View { status: Status::Election, leader: None, group: None },
+            _ if self.candidacies.is_empty() => {
+                Opinion { status: Status::Waiting, leader: None, group: None }
+            }
+            _ => Opinion { status: Status::Election, leader: None, group: None },
         }
     }
 

@@ -22,12 +22,13 @@ use alloc::vec::Vec;
 use super::{About, Change, Level, Msg, NextView, Said, first_view, members_form, said_form};
 use crate::canonical::Form;
 use crate::cause::Cause;
-use crate::election::{Action, Actions, Input, Primary, Setup, Standing};
+use crate::election::{Action, Actions, Input, Membership, Primary, Setup};
 use crate::group::Formation;
 use crate::ident::{ElectionId, GroupId, NodeId};
-use crate::link::history::Pace;
+use crate::link::consistent::Pace;
+use crate::members::Members;
+use crate::opinion::{Opinion, Status};
 use crate::time::{Span, Time};
-use crate::view::{Members, Status, View};
 
 /// The state of one node. Nodes are known by rank: a lower one is lighter.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ pub(in crate::election) struct Repaired {
     conn: Members,
     dead: bool,
     service: Service,
-    links: Vec<Link>,
+    links: Vec<LinkState>,
     /// Why the links of these went down, or are about to, if it is for more than silence.
     losses: BTreeMap<usize, Cause>,
     /// Until when a link that has not come up yet may still do so.
@@ -67,12 +68,12 @@ enum Service {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Link {
+enum LinkState {
     /// It has not been up yet, and the node has just started.
     Unknown,
     Down,
     Up {
-        peer: Standing,
+        peer: Membership,
         news: News,
     },
 }
@@ -87,12 +88,12 @@ enum News {
     Another,
 }
 
-impl Link {
+impl LinkState {
     fn is_up(self) -> bool {
         matches!(self, Self::Up { .. })
     }
 
-    fn standing(self) -> Option<Standing> {
+    fn membership(self) -> Option<Membership> {
         match self {
             Self::Up { peer, .. } => Some(peer),
             Self::Unknown | Self::Down => None,
@@ -117,7 +118,7 @@ impl Repaired {
             conn,
             dead: setup.count > 0,
             service: Service::Out,
-            links: vec![Link::Unknown; setup.roster.size()],
+            links: vec![LinkState::Unknown; setup.roster.size()],
             losses: BTreeMap::new(),
             starts: Time::NEVER,
             candidacies: BTreeSet::new(),
@@ -140,7 +141,7 @@ impl Repaired {
             Input::Message { from, msg } => self.on_message(now, from, msg, out),
             Input::Deadline => self.on_deadline(now),
             // Links tell of all of these. These only say why.
-            Input::NewLife(peer) | Input::Gone(peer) => self.lose(peer, Cause::Gone(peer)),
+            Input::NewIncarnation(peer) | Input::Gone(peer) => self.lose(peer, Cause::Gone(peer)),
             Input::Resigned { who, .. } => self.lose(who, Cause::Resigned(who)),
             Input::DownSig(_) => {}
             Input::HandOver(_) => {} // Weights are fixed.
@@ -150,7 +151,7 @@ impl Repaired {
         self.settle(now, out);
         self.tell_memory(out);
         if let Some((view, members)) = worked
-            && self.view().normal_leader() != Some(view.0.node)
+            && self.opinion().normal_leader() != Some(view.0.node)
         {
             out.because(self.why_ended(view, members));
         }
@@ -163,19 +164,19 @@ impl Repaired {
     }
 
     /// A node relies on its view only if it is linked with enough nodes that are in it, and with its leader.
-    pub(super) fn view(&self) -> View {
+    pub(super) fn opinion(&self) -> Opinion {
         if self.dead {
-            return View { status: Status::Dead, leader: None, group: None };
+            return Opinion { status: Status::Dead, leader: None, group: None };
         }
         let with_me = 1 + self.others().filter(|j| self.shares_view(*j)).count();
         let (group, leader) = (Some(self.view), Some(self.leader));
         let led = self.leads() || self.setup.roster.rank(self.leader).is_some_and(|j| self.shares_view(j));
         if !led || !self.setup.choices.primary.admits(with_me, self.setup.roster.size()) {
-            return View { status: Status::Waiting, leader: None, group };
+            return Opinion { status: Status::Waiting, leader: None, group };
         }
         match self.service {
-            Service::In => View { status: Status::Normal, leader, group },
-            Service::Out | Service::Reorganizing => View { status: Status::Reorganizing, leader, group },
+            Service::In => Opinion { status: Status::Normal, leader, group },
+            Service::Out | Service::Reorganizing => Opinion { status: Status::Reorganizing, leader, group },
         }
     }
 
@@ -188,12 +189,12 @@ impl Repaired {
         form.deadline(now, if self.is_starting() { self.starts } else { Time::NEVER });
         for (j, link) in self.links.iter().enumerate() {
             form.number(match link {
-                Link::Unknown => 0,
-                Link::Down => 1,
-                Link::Up { .. } => 2,
+                LinkState::Unknown => 0,
+                LinkState::Down => 1,
+                LinkState::Up { .. } => 2,
             });
-            form.option(link.standing(), |form, standing| standing.canonical(form));
-            form.number(u64::from(matches!(link, Link::Up { news: News::Another, .. })));
+            form.option(link.membership(), |form, membership| membership.canonical(form));
+            form.number(u64::from(matches!(link, LinkState::Up { news: News::Another, .. })));
             form.deadline(now, self.awaits(j));
             form.option(self.losses.get(&j), |form, why| why.canonical(form));
         }
@@ -235,14 +236,14 @@ impl Repaired {
         self.stand(out);
     }
 
-    fn on_link(&mut self, now: Time, peer: NodeId, up: Option<Standing>) {
+    fn on_link(&mut self, now: Time, peer: NodeId, up: Option<Membership>) {
         let Some(j) = self.setup.roster.rank(peer) else { return };
         match up {
             Some(peer) => {
                 let news = match self.links[j] {
                     _ if peer.dead => News::Another,
                     // One that was dead and is in a view now may be there before this node is told of it.
-                    Link::Up { peer: before, news }
+                    LinkState::Up { peer: before, news }
                         if !before.dead && news != News::Same && self.differs(peer) =>
                     {
                         news
@@ -252,11 +253,11 @@ impl Repaired {
                 if !self.links[j].is_up() {
                     self.losses.remove(&j);
                 }
-                self.links[j] = Link::Up { peer, news };
+                self.links[j] = LinkState::Up { peer, news };
                 self.forget_outdated();
             }
             None => {
-                self.links[j] = Link::Down;
+                self.links[j] = LinkState::Down;
                 self.forget(|(_, _, peer)| *peer == j);
             }
         }
@@ -271,13 +272,13 @@ impl Repaired {
     fn on_deadline(&mut self, now: Time) {
         if self.starts <= now {
             for j in self.others() {
-                if self.links[j] == Link::Unknown {
-                    self.links[j] = Link::Down;
+                if self.links[j] == LinkState::Unknown {
+                    self.links[j] = LinkState::Down;
                 }
             }
         }
         for link in &mut self.links {
-            if let Link::Up { news, .. } = link
+            if let LinkState::Up { news, .. } = link
                 && matches!(news, News::Awaited(until) if *until <= now)
             {
                 *news = News::Another;
@@ -347,9 +348,9 @@ impl Repaired {
         if self.dead || self.setup.roster.size() == 1 {
             return;
         }
-        let alone = self.others().all(|j| self.links[j] == Link::Down);
-        let left_behind = |j: usize| match self.links[j].standing() {
-            Some(Standing { view: Some(view), dead: false }) => {
+        let alone = self.others().all(|j| self.links[j] == LinkState::Down);
+        let left_behind = |j: usize| match self.links[j].membership() {
+            Some(Membership { view: Some(view), dead: false }) => {
                 self.is_elsewhere(j) && self.beats(view, self.view)
             }
             _ => false,
@@ -429,7 +430,7 @@ impl Repaired {
             return false;
         }
         let latest =
-            self.linked().filter_map(|j| self.links[j].standing()?.view).map(|view| view.0.seq).max();
+            self.linked().filter_map(|j| self.links[j].membership()?.view).map(|view| view.0.seq).max();
         let seq = 1 + latest.unwrap_or(0).max(self.view.0.seq);
         let (node, incarnation) = (self.setup.roster.me(), self.setup.incarnation);
         let id = GroupId(ElectionId { node, incarnation, seq });
@@ -449,8 +450,8 @@ impl Repaired {
         self.accepted.clear();
         self.accepts.clear();
         for j in 0..self.links.len() {
-            if let Link::Up { peer, .. } = self.links[j] {
-                self.links[j] = Link::Up { peer, news: self.news(now, peer) };
+            if let LinkState::Up { peer, .. } = self.links[j] {
+                self.links[j] = LinkState::Up { peer, news: self.news(now, peer) };
             }
         }
         self.forget_outdated();
@@ -512,9 +513,9 @@ impl Repaired {
             return Cause::Merged;
         }
         let left =
-            others().find_map(|j| Some((j, self.links[j].standing().filter(|_| !self.shares_view(j))?)));
+            others().find_map(|j| Some((j, self.links[j].membership().filter(|_| !self.shares_view(j))?)));
         match left {
-            Some((_, Standing { view: Some(later), dead: false })) => Cause::Dropped(later.0.node),
+            Some((_, Membership { view: Some(later), dead: false })) => Cause::Dropped(later.0.node),
             Some((j, _)) => Cause::Silent(self.setup.roster.at(j)), // Dead, which is to be cut off.
             None => Cause::Merged,
         }
@@ -525,8 +526,8 @@ impl Repaired {
     /// The changes of its view that this node sees: which nodes are gone, and which are back.
     fn changes(&self) -> Vec<(Change, usize)> {
         let change = |j: usize| match self.links[j] {
-            Link::Down if self.conn.contains(j) => Some((Change::Down, j)),
-            Link::Up { .. } if self.level >= Level::Psi && !self.is_member(j) => Some((Change::Up, j)),
+            LinkState::Down if self.conn.contains(j) => Some((Change::Down, j)),
+            LinkState::Up { .. } if self.level >= Level::Psi && !self.is_member(j) => Some((Change::Up, j)),
             _ => None,
         };
         self.others().filter_map(change).collect()
@@ -535,7 +536,7 @@ impl Repaired {
     /// Whether the node sees that change, too. It is linked with itself.
     fn agrees(&self, change: Change, j: usize) -> bool {
         match change {
-            Change::Down => self.links[j] == Link::Down && j != self.me(),
+            Change::Down => self.links[j] == LinkState::Down && j != self.me(),
             Change::Up => j == self.me() || self.links[j].is_up(),
         }
     }
@@ -549,7 +550,7 @@ impl Repaired {
 
     /// More than half of all nodes are linked, all of them are dead, and this node is the lightest of them.
     fn may_revive(&self) -> bool {
-        let all_dead = self.linked().all(|j| self.links[j].standing().is_some_and(|peer| peer.dead));
+        let all_dead = self.linked().all(|j| self.links[j].membership().is_some_and(|peer| peer.dead));
         let most = Primary::Majority.admits(self.linked().count() + 1, self.setup.roster.size());
         self.level >= Level::Psi && all_dead && most && self.linked().all(|j| j > self.me())
     }
@@ -566,27 +567,27 @@ impl Repaired {
     }
 
     fn shares_view(&self, j: usize) -> bool {
-        let same = |peer: Standing| !peer.dead && !self.differs(peer);
-        self.conn.contains(j) && self.links[j].standing().is_some_and(same)
+        let same = |peer: Membership| !peer.dead && !self.differs(peer);
+        self.conn.contains(j) && self.links[j].membership().is_some_and(same)
     }
 
-    fn differs(&self, peer: Standing) -> bool {
+    fn differs(&self, peer: Membership) -> bool {
         peer.view != Some(self.view)
     }
 
     /// Whether a linked node is dead, or has been in another view for longer than a message takes.
     fn is_elsewhere(&self, j: usize) -> bool {
-        matches!(self.links[j], Link::Up { news: News::Another, .. })
+        matches!(self.links[j], LinkState::Up { news: News::Another, .. })
     }
 
     /// What to conclude from a peer's view and state, now that it or this node has changed.
-    fn news(&self, now: Time, peer: Standing) -> News {
+    fn news(&self, now: Time, peer: Membership) -> News {
         if peer.dead || self.differs(peer) { News::Awaited(now + self.grace()) } else { News::Same }
     }
 
     fn awaits(&self, j: usize) -> Time {
         match self.links[j] {
-            Link::Up { news: News::Awaited(until), .. } => until,
+            LinkState::Up { news: News::Awaited(until), .. } => until,
             _ => Time::NEVER,
         }
     }
@@ -613,7 +614,7 @@ impl Repaired {
     }
 
     fn is_starting(&self) -> bool {
-        self.others().any(|j| self.links[j] == Link::Unknown)
+        self.others().any(|j| self.links[j] == LinkState::Unknown)
     }
 
     fn linked(&self) -> impl Iterator<Item = usize> + '_ {
@@ -647,7 +648,7 @@ impl Repaired {
     }
 
     fn stand(&self, out: &mut Actions<Msg>) {
-        out.push(Action::Stand(Standing { view: Some(self.view), dead: self.dead }));
+        out.push(Action::Stand(Membership { view: Some(self.view), dead: self.dead }));
     }
 
     fn keep(&mut self, out: &mut Actions<Msg>) {
@@ -666,7 +667,7 @@ impl Repaired {
     }
 
     fn is_outdated(&self, s: usize, view: GroupId) -> bool {
-        self.links[s].standing().and_then(|peer| peer.view).is_some_and(|now| self.beats(now, view))
+        self.links[s].membership().and_then(|peer| peer.view).is_some_and(|now| self.beats(now, view))
     }
 
     fn forget(&mut self, which: impl Fn(&Said) -> bool) {

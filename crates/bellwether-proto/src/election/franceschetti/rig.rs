@@ -9,19 +9,20 @@ use super::{About, Change, Msg};
 use crate::cause::Cause;
 use crate::election::raynal::rig::decide;
 use crate::election::{
-    Action, Actions, Choices, Election, Input, Primary, Protocol, Setup, Standing, Timing, Variant,
+    Action, Actions, Choices, Election, Input, Membership, Primary, Protocol, Setup, Timing, Variant,
 };
 use crate::ident::{Incarnation, NodeId};
+use crate::members::Members;
+use crate::opinion::{Opinion, Status};
 use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
-use crate::view::{Members, Status, View};
 
 pub(in crate::election) struct Rig<E> {
     pub(in crate::election) nodes: Vec<E>,
     now: Time,
-    standings: Vec<Standing>,
+    memberships: Vec<Membership>,
     pub(in crate::election) counts: Vec<u64>,
-    lives: Vec<u64>,
+    incarnations: Vec<u64>,
     /// Which links are up.
     links: Vec<Vec<bool>>,
     mail: VecDeque<(usize, usize, Msg)>,
@@ -60,9 +61,9 @@ impl<E: Election<Msg = Msg>> Rig<E> {
         let mut rig = Self {
             nodes: Vec::new(),
             now: Time::ZERO,
-            standings: alloc::vec![Standing::default(); size],
+            memberships: alloc::vec![Membership::default(); size],
             counts: alloc::vec![0; size],
-            lives: alloc::vec![0; size],
+            incarnations: alloc::vec![0; size],
             links: alloc::vec![alloc::vec![false; size]; size],
             mail: VecDeque::new(),
             said: Vec::new(),
@@ -86,9 +87,9 @@ impl<E: Election<Msg = Msg>> Rig<E> {
     }
 
     fn boot(&mut self, at: usize) -> E {
-        self.lives[at] += 1;
+        self.incarnations[at] += 1;
         let roster = self.setup.roster.seen_by(NodeId(at as u32 + 1));
-        let (incarnation, count) = (Incarnation(self.lives[at]), self.counts[at]);
+        let (incarnation, count) = (Incarnation(self.incarnations[at]), self.counts[at]);
         E::new(Setup { roster, incarnation, count, ..self.setup.clone() }, Span::ZERO)
     }
 
@@ -105,8 +106,8 @@ impl<E: Election<Msg = Msg>> Rig<E> {
                         self.mail.push_back((at, to, msg));
                     }
                 }
-                Action::Stand(standing) => {
-                    stands |= core::mem::replace(&mut self.standings[at], standing) != standing;
+                Action::Stand(membership) => {
+                    stands |= core::mem::replace(&mut self.memberships[at], membership) != membership;
                 }
                 Action::Persist { count } => self.counts[at] = count,
                 Action::Remember(remembers) => self.remembers[at] = remembers,
@@ -142,7 +143,7 @@ impl<E: Election<Msg = Msg>> Rig<E> {
     }
 
     fn tell(&mut self, to: usize, about: usize) {
-        let up = self.links[to][about].then_some(self.standings[about]);
+        let up = self.links[to][about].then_some(self.memberships[about]);
         self.input(to, Input::Link { peer: NodeId(about as u32 + 1), up });
     }
 
@@ -206,17 +207,17 @@ impl<E: Election<Msg = Msg>> Rig<E> {
         self.mend(&were);
     }
 
-    pub(in crate::election) fn view(&self, node: u32) -> View {
-        self.nodes[node as usize - 1].view()
+    pub(in crate::election) fn opinion(&self, node: u32) -> Opinion {
+        self.nodes[node as usize - 1].opinion()
     }
 
     pub(in crate::election) fn is_dead(&self, node: u32) -> bool {
-        self.view(node).status == Status::Dead
+        self.opinion(node).status == Status::Dead
     }
 
     /// Whom each of these nodes follows, if it is in service.
     pub(in crate::election) fn leaders(&self, nodes: &[u32]) -> Vec<Option<u32>> {
-        nodes.iter().map(|node| self.view(*node).normal_leader().map(|leader| leader.0)).collect()
+        nodes.iter().map(|node| self.opinion(*node).normal_leader().map(|leader| leader.0)).collect()
     }
 
     pub(in crate::election) fn take_said(&mut self) -> Vec<String> {

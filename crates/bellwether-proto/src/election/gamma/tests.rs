@@ -53,7 +53,7 @@ fn setup(me: u32, nodes: u32, candidates: &[u32], variant: Variant) -> Setup {
 }
 
 fn leaders(all: &[Gamma]) -> Vec<Option<u32>> {
-    all.iter().map(|node| node.view().normal_leader().map(|leader| leader.0)).collect()
+    all.iter().map(|node| node.opinion().normal_leader().map(|leader| leader.0)).collect()
 }
 
 /// Every set of candidates among up to five nodes: the lightest leads, all know it, and the count is that of the formula.

@@ -6,7 +6,7 @@ use super::super::raynal::rig::{DELTA, Rig, TAU, id};
 use super::*;
 use crate::election::Variant;
 use crate::ident::{ElectionId, Incarnation};
-use crate::view::Status;
+use crate::opinion::Status;
 
 const T: Span = Span::millis(20);
 /// τ + T, and T for the answer.
@@ -82,7 +82,7 @@ fn invited(rig: &Rig<Invitation>) -> Vec<u32> {
 fn whoever_comes_up_is_a_group_of_its_own_and_looks_for_others() {
     let mut rig = alone(2, 3, Variant::Repaired);
     assert_eq!((rig.leader(), asked(&rig).len()), (Some(2), 2));
-    assert_eq!(rig.election.view().group, Some(group(2, 1)));
+    assert_eq!(rig.election.opinion().group, Some(group(2, 1)));
     answer(&mut rig, &[]);
     assert_eq!(invited(&rig), []);
     rig.advance(TAU);
@@ -95,7 +95,7 @@ fn the_strongest_merges_at_once_and_the_others_wait_two_periods_for_each_that_is
         let mut first = alone(1, 3, variant);
         answer(&mut first, &[2, 3]);
         assert_eq!(invited(&first), [2, 3]);
-        assert_eq!(first.election.view().group, Some(group(1, 2)), "a fresh number");
+        assert_eq!(first.election.opinion().group, Some(group(1, 2)), "a fresh number");
 
         let mut third = alone(3, 3, variant);
         answer(&mut third, &[1, 2]);
@@ -155,7 +155,7 @@ fn who_merges_declines() {
     let mut rig = alone(1, 2, Variant::Repaired);
     answer(&mut rig, &[2]);
     rig.message(2, Msg::Invitation { group: group(2, 9) });
-    assert_eq!((rig.did.len(), rig.election.view().status), (0, Status::Election));
+    assert_eq!((rig.did.len(), rig.election.opinion().status), (0, Status::Election));
     rig.advance(DELTA * 4);
     assert_eq!(formed(&rig), Some((1, vec![])));
 }
@@ -164,7 +164,7 @@ fn who_merges_declines() {
 fn a_group_is_who_has_accepted_in_time() {
     let mut rig = alone(1, 4, Variant::Repaired);
     answer(&mut rig, &[2, 3, 4]);
-    let number = rig.election.view().group.expect("it is in one");
+    let number = rig.election.opinion().group.expect("it is in one");
     let call = CallNo::new(id(3), Incarnation(2), 1);
     rig.message(3, Msg::Accept { call, group: number, brings: 0 });
     assert_eq!(rig.sent(), [(3, Msg::AcceptReply { call, taken: true })]);
@@ -172,7 +172,7 @@ fn a_group_is_who_has_accepted_in_time() {
     assert_eq!(rig.sent(), [(2, Msg::AcceptReply { call, taken: false })], "of a group that is over");
     rig.advance(DELTA * 4);
     assert_eq!(formed(&rig), Some((1, vec![3])));
-    assert_eq!(rig.election.view().status, Status::Reorganizing);
+    assert_eq!(rig.election.opinion().status, Status::Reorganizing);
     rig.message(4, Msg::Accept { call, group: number, brings: 0 });
     assert_eq!(rig.sent(), [(4, Msg::AcceptReply { call, taken: false })], "too late");
     rig.input(Input::Reorganized);
@@ -188,7 +188,7 @@ fn a_group_is_who_has_accepted_in_time() {
 fn a_coordinator_takes_its_members_along() {
     let mut rig = alone(2, 4, Variant::Repaired);
     answer(&mut rig, &[3]);
-    let number = rig.election.view().group.expect("it is in one");
+    let number = rig.election.opinion().group.expect("it is in one");
     rig.message(3, Msg::Accept { call: CallNo::new(id(3), Incarnation(2), 1), group: number, brings: 0 });
     rig.advance(DELTA * 4);
     rig.input(Input::Reorganized);
@@ -206,7 +206,7 @@ fn who_accepts_waits_for_ready() {
     assert_eq!(formed(&rig), Some((1, vec![])));
     let mut rig = alone(2, 2, Variant::Printed);
     rig.message(1, Msg::Invitation { group: group(1, 5) });
-    assert_eq!((formed(&rig), rig.election.view().status), (None, Status::Waiting));
+    assert_eq!((formed(&rig), rig.election.opinion().status), (None, Status::Waiting));
     let call = accepted(&rig);
     rig.message(1, Msg::AcceptReply { call, taken: false });
     assert_eq!(formed(&rig), Some((1, vec![])), "E-GM6: as printed an answer is an answer");
@@ -223,7 +223,7 @@ fn who_is_not_taken_in_or_not_answered_recovers() {
         let mut rig = alone(2, 2, variant);
         rig.message(1, Msg::Invitation { group: group(1, 5) });
         rig.advance(T);
-        assert_eq!((formed(&rig), rig.election.view().group), (Some((2, vec![])), Some(group(2, 2))));
+        assert_eq!((formed(&rig), rig.election.opinion().group), (Some((2, vec![])), Some(group(2, 2))));
     }
 }
 
@@ -247,7 +247,7 @@ fn a_silent_coordinator_is_asked_and_without_a_good_answer_left() {
 fn a_coordinator_knows_its_members_by_their_group() {
     let mut rig = alone(1, 3, Variant::Repaired);
     answer(&mut rig, &[2]);
-    let number = rig.election.view().group.expect("it is in one");
+    let number = rig.election.opinion().group.expect("it is in one");
     let call = CallNo::new(id(2), Incarnation(2), 1);
     rig.message(2, Msg::Accept { call, group: number, brings: 0 });
     for (j, asked, yes) in [(2, number, true), (3, number, false), (2, group(1, 1), false)] {
@@ -295,7 +295,9 @@ fn no_group_is_joined_twice_and_nobody_is_invited_by_itself_or_a_stranger() {
 
 #[test]
 fn the_end_of_the_coordinator_is_the_end_of_the_group() {
-    for input in [Input::Gone(id(1)), Input::NewLife(id(1)), Input::Resigned { who: id(1), next: None }] {
+    for input in
+        [Input::Gone(id(1)), Input::NewIncarnation(id(1)), Input::Resigned { who: id(1), next: None }]
+    {
         let mut rig = member(2, 3, Variant::Repaired);
         rig.input(Input::Gone(id(3)));
         assert_eq!(rig.leader(), Some(1));
@@ -318,7 +320,7 @@ fn whoever_is_gone_is_neither_asked_nor_counted() {
     rig.advance(TAU);
     assert_eq!(asked(&rig).len(), 2, "and the next Check does not wait for them");
     rig.message(2, Msg::Invitation { group: group(2, 9) });
-    assert_eq!(rig.election.view().leader, Some(id(2)), "one that is back is back");
+    assert_eq!(rig.election.opinion().leader, Some(id(2)), "one that is back is back");
 }
 
 #[test]
@@ -327,7 +329,7 @@ fn a_failed_reorganization_leaves_a_group_of_one() {
     answer(&mut rig, &[2]);
     rig.advance(DELTA * 4);
     rig.input(Input::ReorganizationFailed(id(2)));
-    assert_eq!((formed(&rig), rig.election.view().group), (Some((1, vec![])), Some(group(1, 3))));
+    assert_eq!((formed(&rig), rig.election.opinion().group), (Some((1, vec![])), Some(group(1, 3))));
 }
 
 /// R6: a group at work takes in whoever comes up, and not the other way round. As printed the stronger takes over.
@@ -343,7 +345,7 @@ fn the_larger_group_goes_first() {
     }
     let mut leads = alone(3, 4, Variant::Repaired);
     answer(&mut leads, &[4]);
-    let number = leads.election.view().group.expect("it is in one");
+    let number = leads.election.opinion().group.expect("it is in one");
     leads.message(4, Msg::Accept { call: CallNo::new(id(4), Incarnation(2), 1), group: number, brings: 0 });
     leads.advance(DELTA * 4);
     leads.input(Input::Reorganized);
@@ -364,7 +366,7 @@ fn a_group_is_complete_when_all_have_come() {
     for (variant, early) in [(Variant::Repaired, true), (Variant::Printed, false)] {
         let mut rig = alone(1, 3, variant);
         answer(&mut rig, &[2]);
-        let number = rig.election.view().group.expect("it is in one");
+        let number = rig.election.opinion().group.expect("it is in one");
         let call = CallNo::new(id(2), Incarnation(2), 1);
         rig.message(2, Msg::Accept { call, group: number, brings: 1 });
         assert_eq!(formed(&rig), None, "3 is to come");
@@ -384,7 +386,7 @@ fn it_says_why_it_gives_its_coordinator_up() {
     };
     let said = |msg: Msg| Input::Message { from: id(1), msg };
     assert_eq!(why(Input::Gone(id(1))), Some(Cause::Gone(id(1))));
-    assert_eq!(why(Input::NewLife(id(1))), Some(Cause::Gone(id(1))));
+    assert_eq!(why(Input::NewIncarnation(id(1))), Some(Cause::Gone(id(1))));
     assert_eq!(why(Input::Resigned { who: id(1), next: None }), Some(Cause::Resigned(id(1))));
     assert_eq!(why(said(Msg::Invitation { group: group(3, 5) })), Some(Cause::Merged));
     let call = CallNo::new(id(1), Incarnation(2), 1);

@@ -47,7 +47,7 @@ fn a_leader_that_was_given_up_too_early_is_taken_back_with_more_patience() {
 #[test]
 fn a_real_crash_teaches_no_patience() {
     let mut rig = Rig::<Lfa>::repaired(2, 2);
-    rig.input(Input::NewLife(id(1)));
+    rig.input(Input::NewIncarnation(id(1)));
     rig.message(1, Msg::Alive);
     assert_eq!((rig.leader(), rig.election.deadline()), (Some(1), rig.now + PATIENCE));
 }

@@ -1,17 +1,21 @@
 use super::super::raynal::rig::{Rig, TAU, id};
 use super::*;
 use crate::cause::Cause;
-use crate::election::{Action, Count};
+use crate::election::{Action, SuspicionCount};
 
-const LIFE: Incarnation = Incarnation(2);
+const INCARNATION: Incarnation = Incarnation(2);
 
-fn response(life: u64, sn: u64, from: &[u32]) -> Msg {
-    Msg::Response(QueryNo { life: Incarnation(life), sn }, RecFrom::of(from.iter().copied().map(NodeId)))
+fn response(incarnation: u64, sn: u64, from: &[u32]) -> Msg {
+    Msg::Response(
+        QueryNo { incarnation: Incarnation(incarnation), sn },
+        RecFrom::of(from.iter().copied().map(NodeId)),
+    )
 }
 
 fn query(counts: [u64; 3]) -> Msg {
-    let counts = Counts::of(counts.map(|count| Count { life: Incarnation(1), count }));
-    Msg::QueryAlive(QueryNo { life: LIFE, sn: 9 }, counts)
+    let counts =
+        SuspicionCounts::of(counts.map(|count| SuspicionCount { incarnation: Incarnation(1), count }));
+    Msg::QueryAlive(QueryNo { incarnation: INCARNATION, sn: 9 }, counts)
 }
 
 /// (302)–(306) with n = 3, t = 1: oneself and one more.
@@ -34,7 +38,7 @@ fn responses_carry_the_winners_of_the_last_query() {
     let mut rig = Rig::<Mmrt>::printed(2, 3);
     rig.message(3, response(0, 1, &[2, 3]));
     rig.message(1, query([0; 3]));
-    let no = QueryNo { life: LIFE, sn: 9 };
+    let no = QueryNo { incarnation: INCARNATION, sn: 9 };
     assert_eq!(rig.sent(), [(1, Msg::Response(no, RecFrom::of([id(2), id(3)])))]);
 }
 
@@ -64,11 +68,11 @@ fn an_open_query_is_sent_again() {
     repaired.advance(TAU);
     let again: Vec<u32> = repaired.sent().iter().map(|(to, _)| *to).collect();
     assert_eq!(again, [1, 4, 5]);
-    assert!(matches!(repaired.sent()[0].1, Msg::QueryAlive(QueryNo { life: LIFE, sn: 1 }, _)));
+    assert!(matches!(repaired.sent()[0].1, Msg::QueryAlive(QueryNo { incarnation: INCARNATION, sn: 1 }, _)));
 }
 
 #[test]
-fn a_response_to_an_earlier_life_is_not_taken() {
+fn a_response_to_an_earlier_incarnation_is_not_taken() {
     let mut rig = Rig::<Mmrt>::new(2, 3, Variant::Repaired, 0);
     rig.message(3, response(1, 1, &[3]));
     assert!(rig.election.query.is_open);

@@ -100,7 +100,7 @@ impl<E: Election> Rig<E> {
     }
 
     pub(in crate::election) fn leader(&self) -> Option<u32> {
-        self.election.view().normal_leader().map(|leader| leader.0)
+        self.election.opinion().normal_leader().map(|leader| leader.0)
     }
 
     /// The messages among what was done, with their receivers; everybody is 0.
@@ -130,9 +130,9 @@ pub(in crate::election) fn decide<E: Election>(
     input: Input<E::Msg>,
     out: &mut Actions<E::Msg>,
 ) -> Option<Cause> {
-    let named = election.view().normal_leader();
+    let named = election.opinion().normal_leader();
     let why = election::decide(election, now, input, (named, None), out);
-    (named.is_some() && named != election.view().normal_leader()).then_some(why)
+    (named.is_some() && named != election.opinion().normal_leader()).then_some(why)
 }
 
 pub(in crate::election) fn id(id: u32) -> NodeId {

@@ -26,7 +26,7 @@ fn halt(node: u32, seq: u64) -> Msg {
 }
 
 fn status(rig: &Rig<SoutoBully>) -> Status {
-    rig.election.view().status
+    rig.election.opinion().status
 }
 
 /// Halted by 1, and told that 1 leads.

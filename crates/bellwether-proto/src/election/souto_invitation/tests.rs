@@ -68,7 +68,7 @@ fn who_is_not_told_that_the_group_is_complete_gives_up() {
     rig.message(1, Msg::Ready(group(1, 6)));
     assert_eq!(rig.leader(), None, "neither is READY of its leader for its group");
     rig.advance(DELTA * 5);
-    assert_eq!((rig.leader(), rig.election.view().group), (Some(2), Some(group(2, 2))));
+    assert_eq!((rig.leader(), rig.election.opinion().group), (Some(2), Some(group(2, 2))));
 }
 
 #[test]

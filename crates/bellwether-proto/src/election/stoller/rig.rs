@@ -7,9 +7,9 @@ use crate::cause::Cause;
 use crate::election::raynal::rig::decide;
 use crate::election::{Action, Actions, Choices, Election, Input, Protocol, Setup, Timing, Variant};
 use crate::ident::{ElectionId, Incarnation, NodeId};
+use crate::opinion::Status;
 use crate::roster::{Priority, Roster};
 use crate::time::{Span, Time};
-use crate::view::Status;
 
 pub(in crate::election) const DELTA: Span = Span::millis(10);
 pub(in crate::election) const TAU: Span = Span::millis(100);
@@ -64,11 +64,11 @@ impl<E: Election<Msg = Msg>> Rig<E> {
     }
 
     pub(in crate::election) fn status(&self) -> Status {
-        self.election.view().status
+        self.election.opinion().status
     }
 
     pub(in crate::election) fn leader(&self) -> Option<u32> {
-        self.election.view().normal_leader().map(|leader| leader.0)
+        self.election.opinion().normal_leader().map(|leader| leader.0)
     }
 }
 
@@ -80,7 +80,7 @@ pub(in crate::election) fn t(node: u32, seq: u64) -> ElectionId {
     ElectionId { node: id(node), incarnation: Incarnation(2), seq }
 }
 
-pub(in crate::election) fn old_life(node: u32) -> ElectionId {
+pub(in crate::election) fn old_incarnation(node: u32) -> ElectionId {
     ElectionId { incarnation: Incarnation(1), ..t(node, 1) }
 }
 

@@ -1,6 +1,6 @@
 //! Members that tell where they come from once they are told that they are members.
 
-use super::super::history::ROOT;
+use super::super::lineage::ROOT;
 use super::*;
 
 /// One of three, over consistent links.
@@ -21,12 +21,12 @@ fn from(head: u64, members: &[u32], away: bool) -> Past {
     let members = members.iter().copied().map(NodeId).collect();
     let parents = alloc::vec![ROOT];
     let record = Record { group: number(1, head), coordinator: id(1), generation: head, members, parents };
-    Past { head: Some(number(1, head)), away, history: History::of([record]), doubts: Vec::new() }
+    Past { head: Some(number(1, head)), away, lineage: Lineage::of([record]), doubts: Vec::new() }
 }
 
 fn request(group: &mut Group) -> PlanRequest {
-    let request = group.drain().find_map(|step| match step {
-        Step::Plan(request) => Some(request),
+    let request = group.drain().find_map(|action| match action {
+        Action::Plan(request) => Some(request),
         _ => None,
     });
     request.expect("all have told")
@@ -36,20 +36,20 @@ fn request(group: &mut Group) -> PlanRequest {
 fn a_member_tells_its_leader_first_of_all() {
     let mut member = linked(2);
     member.form(SENT, formation(1, 1, &[]));
-    assert_eq!(steps(&mut member), [("Member", 1)]);
+    assert_eq!(actions(&mut member), [("Member", 1)]);
 }
 
 #[test]
 fn a_leader_waits_until_all_have_told() {
     let mut leader = manager(1, &[2, 3]);
-    assert_eq!((steps(&mut leader), leader.deadline()), (Vec::new(), Time::NEVER));
+    assert_eq!((actions(&mut leader), leader.deadline()), (Vec::new(), Time::NEVER));
     let member = |group| GroupMsg::Member { group: Some(number(1, group)), past: Box::default() };
     leader.handle(SENT, id(2), member(1));
     leader.handle(SENT, id(2), member(1));
     leader.handle(SENT, id(3), member(9));
-    assert_eq!(steps(&mut leader), [], "one told twice, and one of another view");
+    assert_eq!(actions(&mut leader), [], "one told twice, and one of another view");
     leader.handle(SENT, id(3), member(1));
-    assert_eq!(steps(&mut leader), [("plan", 3)]);
+    assert_eq!(actions(&mut leader), [("plan", 3)]);
 }
 
 /// It was in view 4 of all three; 3 is gone.
@@ -80,16 +80,16 @@ fn a_view_that_was_followed_already_has_no_losses_left() {
     let mut leader = manager(5, &[2, 3]);
     let mut later = from(4, &[1, 2], false);
     let earlier = from(2, &[1, 2, 3, 4], true);
-    let mut records = earlier.history.records().to_vec();
+    let mut records = earlier.lineage.records().to_vec();
     records.extend(
         later
-            .history
+            .lineage
             .records()
             .iter()
             .map(|record| Record { parents: alloc::vec![number(1, 2)], ..Record::clone(record) })
             .map(Arc::new),
     );
-    later.history = History::of(records);
+    later.lineage = Lineage::of(records);
     for (member, past) in [(2, later), (3, earlier)] {
         leader.handle(SENT, id(member), GroupMsg::Member { group: Some(number(1, 5)), past: Box::new(past) });
     }
@@ -116,9 +116,9 @@ fn what_a_link_may_have_lost_is_said_again() {
     member.form(SENT, formation(1, 1, &[]));
     drop(member.drain());
     member.relinked(id(3));
-    assert_eq!(steps(&mut member), [], "not its leader");
+    assert_eq!(actions(&mut member), [], "not its leader");
     member.relinked(id(1));
-    assert_eq!(steps(&mut member), [("Member", 1)]);
+    assert_eq!(actions(&mut member), [("Member", 1)]);
 
     let mut leader = linked(1);
     leader.form(SENT, formation(1, 1, &[2, 3]));
@@ -130,9 +130,9 @@ fn what_a_link_may_have_lost_is_said_again() {
     let call = leader.latest;
     leader.handle(SENT, id(3), GroupMsg::ReadyReply { call, in_place: true });
     leader.relinked(id(3));
-    assert_eq!(steps(&mut leader), [], "it has answered");
+    assert_eq!(actions(&mut leader), [], "it has answered");
     leader.relinked(id(2));
-    assert_eq!(steps(&mut leader), [("Ready", 2)]);
+    assert_eq!(actions(&mut leader), [("Ready", 2)]);
     assert_eq!(leader.deadline(), Time::NEVER, "the link will tell");
 }
 
@@ -146,8 +146,8 @@ fn nobody_begins_before_all_have_the_task() {
         let past = Box::default();
         leader.handle(SENT, id(member), GroupMsg::Member { group: Some(number(1, 1)), past });
     }
-    let ready = leader.drain().find_map(|step| match step {
-        Step::Send(to, ready @ GroupMsg::Ready { .. }) if to == id(2) => Some(ready),
+    let ready = leader.drain().find_map(|action| match action {
+        Action::Send(to, ready @ GroupMsg::Ready { .. }) if to == id(2) => Some(ready),
         _ => None,
     });
     assert_eq!((leader.past().head, leader.task_in_place()), (None, None));
@@ -156,29 +156,29 @@ fn nobody_begins_before_all_have_the_task() {
     member.form(SENT, formation(1, 1, &[]));
     drop(member.drain());
     member.handle(SENT, id(1), ready.clone().expect("it was handed out"));
-    assert_eq!(steps(&mut member), [("in place", 1)]);
+    assert_eq!(actions(&mut member), [("in place", 1)]);
     assert_eq!((member.past().head, member.past().away, member.task_in_place()), (None, true, None));
     member.handle(SENT, id(3), GroupMsg::InService { call: leader.latest });
-    assert_eq!(steps(&mut member), [], "not its leader's word");
+    assert_eq!(actions(&mut member), [], "not its leader's word");
 
     let call = leader.latest;
     for member in [2, 3] {
         leader.handle(SENT, id(member), GroupMsg::ReadyReply { call, in_place: true });
     }
-    let said = steps(&mut leader);
+    let said = actions(&mut leader);
     assert_eq!(said.first(), Some(&("persist", 0)));
     assert_eq!(said[said.len() - 3..], [("InService", 2), ("InService", 3), ("reorganized", 0)]);
     assert_eq!((leader.past().head, leader.past().away), (Some(number(1, 1)), false));
 
     member.handle(SENT, id(1), GroupMsg::InService { call });
-    assert_eq!(steps(&mut member), [("persist", 0), ("installed", 0), ("recorded", 0), ("reorganized", 0)]);
+    assert_eq!(actions(&mut member), [("persist", 0), ("installed", 0), ("recorded", 0), ("reorganized", 0)]);
     assert_eq!((member.past().head, member.past().away), (Some(number(1, 1)), false));
     member.handle(SENT, id(1), GroupMsg::InService { call });
     member.handle(SENT, id(1), ready.expect("it was handed out"));
-    assert_eq!(steps(&mut member), [("in place", 1)], "once is enough");
+    assert_eq!(actions(&mut member), [("in place", 1)], "once is enough");
 
     leader.relinked(id(2));
-    assert_eq!(steps(&mut leader), [("InService", 2)], "it may have been lost");
+    assert_eq!(actions(&mut leader), [("InService", 2)], "it may have been lost");
 }
 
 /// A member that is gone, or in another view, is the election's business, and no failure of the leader.
@@ -190,7 +190,7 @@ fn a_member_that_does_not_take_part_is_no_failure_of_its_leader() {
     drop(leader.drain());
     leader.gone(id(2));
     leader.handle(SENT, id(2), GroupMsg::ReadyReply { call: leader.latest, in_place: false });
-    assert_eq!(steps(&mut leader), []);
+    assert_eq!(actions(&mut leader), []);
 }
 
 /// A member that was away for more views than are remembered brings along one that nobody else knows.

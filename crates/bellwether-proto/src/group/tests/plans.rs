@@ -15,7 +15,7 @@ fn asked(members: &[u32]) -> (Group, PlanRequest) {
     drop(group.drain());
     group.form(SENT, formation(3, 2, members));
     match &group.drain().collect::<Vec<_>>()[..] {
-        [Step::Plan(request)] => (group, request.clone()),
+        [Action::Plan(request)] => (group, request.clone()),
         other => panic!("{other:?}"),
     }
 }
@@ -36,27 +36,27 @@ fn the_application_hears_who_is_in_the_group_and_where_they_come_from() {
 fn what_the_application_answers_is_handed_out() {
     let (mut group, request) = asked(&[1]);
     group.planned(SENT, ElectionId { seq: 7, ..request.no }, Some(Content::default()));
-    assert_eq!(steps(&mut group), [], "an answer to another question");
+    assert_eq!(actions(&mut group), [], "an answer to another question");
     group.planned(SENT, request.no, Some(content()));
-    let told = group.drain().find_map(|step| match step {
-        Step::Send(NodeId(1), GroupMsg::Ready { task, .. }) => Some(task),
+    let told = group.drain().find_map(|action| match action {
+        Action::Send(NodeId(1), GroupMsg::Ready { task, .. }) => Some(task),
         _ => None,
     });
     assert_eq!(told.expect("node 1 is told").content(), b"shards");
     group.planned(SENT, request.no, Some(Content::default()));
-    assert_eq!(steps(&mut group), [], "it has answered");
+    assert_eq!(actions(&mut group), [], "it has answered");
 }
 
 #[test]
 fn an_application_that_fails_ends_the_reorganization_after_t() {
     let (mut group, request) = asked(&[1]);
     group.planned(SENT, request.no, None);
-    assert_eq!(steps(&mut group), [], "not at once, or it would be asked as fast as it can fail");
+    assert_eq!(actions(&mut group), [], "not at once, or it would be asked as fast as it can fail");
     assert_eq!(group.deadline(), SENT + T);
     group.wake(SENT + T);
-    assert_eq!(steps(&mut group), [("failed", 3)]);
+    assert_eq!(actions(&mut group), [("failed", 3)]);
     group.planned(SENT + T, request.no, Some(content()));
-    assert_eq!(steps(&mut group), [], "too late");
+    assert_eq!(actions(&mut group), [], "too late");
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn an_application_that_does_not_answer_ends_the_reorganization_in_time() {
     let (mut group, _) = asked(&[1]);
     assert_eq!(group.deadline(), SENT + LONG);
     group.wake(SENT + Span::millis(99));
-    assert_eq!(steps(&mut group), []);
+    assert_eq!(actions(&mut group), []);
     group.wake(SENT + LONG);
-    assert_eq!(steps(&mut group), [("failed", 3)]);
+    assert_eq!(actions(&mut group), [("failed", 3)]);
     assert_eq!(group.deadline(), Time::NEVER);
 }
 
@@ -75,5 +75,5 @@ fn a_group_that_is_left_needs_no_plan() {
     let (mut group, request) = asked(&[1]);
     group.disband();
     group.planned(SENT, request.no, Some(content()));
-    assert_eq!((steps(&mut group), group.deadline()), (Vec::new(), Time::NEVER));
+    assert_eq!((actions(&mut group), group.deadline()), (Vec::new(), Time::NEVER));
 }

@@ -10,7 +10,7 @@ fn leader(members: &[u32]) -> Group {
     for member in members {
         group.handle(SENT, id(*member), GroupMsg::ReadyReply { call: task.made_by(), in_place: true });
     }
-    steps(&mut group);
+    actions(&mut group);
     group
 }
 
@@ -24,7 +24,7 @@ fn member(seq: u64) -> Group {
 fn enter(member: &mut Group, seq: u64) {
     member.form(SENT, formation(3, seq, &[]));
     let task = Task::new(ElectionId { seq, ..number(3, 1).0 }, Content::default());
-    let ready = GroupMsg::Ready { group: Some(number(3, seq)), task, history: History::default() };
+    let ready = GroupMsg::Ready { group: Some(number(3, seq)), task, lineage: Lineage::default() };
     member.handle(SENT, id(3), ready);
     drop(member.drain());
 }
@@ -41,7 +41,7 @@ fn decide(ballot: Ballot, outcome: Outcome) -> GroupMsg {
 fn vote(group: &mut Group, op: OpId, ballot: Ballot) -> bool {
     group.handle(SENT, id(3), GroupMsg::Prepare(op, ballot));
     match &group.drain().collect::<Vec<_>>()[..] {
-        [.., Step::Send(NodeId(3), GroupMsg::PrepareReply { yes, .. })] => *yes,
+        [.., Action::Send(NodeId(3), GroupMsg::PrepareReply { yes, .. })] => *yes,
         other => panic!("{other:?}"),
     }
 }
@@ -50,30 +50,30 @@ fn vote(group: &mut Group, op: OpId, ballot: Ballot) -> bool {
 fn a_majority_commits_and_the_decision_is_on_disk_before_it_is_told() {
     let mut leader = leader(&[1, 2]);
     leader.perform(SENT, OP);
-    assert_eq!(steps(&mut leader), [("Prepare", 1), ("Prepare", 2)]);
+    assert_eq!(actions(&mut leader), [("Prepare", 1), ("Prepare", 2)]);
     let yes = GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 1), yes: true };
     leader.handle(SENT, id(1), yes.clone());
-    assert_eq!(steps(&mut leader), [("persist", 0), ("committed", 0), ("Decide", 1), ("Decide", 2)]);
+    assert_eq!(actions(&mut leader), [("persist", 0), ("committed", 0), ("Decide", 1), ("Decide", 2)]);
     leader.handle(SENT, id(2), yes);
-    assert_eq!(steps(&mut leader), [], "it is decided");
+    assert_eq!(actions(&mut leader), [], "it is decided");
     leader.perform(SENT, OP);
-    assert_eq!(steps(&mut leader), [("committed", 0)], "declined: it was committed");
+    assert_eq!(actions(&mut leader), [("committed", 0)], "declined: it was committed");
 }
 
 #[test]
 fn a_vote_is_on_disk_before_it_is_sent() {
     let mut member = member(1);
     member.handle(SENT, id(3), GroupMsg::Prepare(OP, ballot(1, 1)));
-    assert_eq!(steps(&mut member), [("persist", 0), ("voted", 0), ("PrepareReply", 3)]);
+    assert_eq!(actions(&mut member), [("persist", 0), ("voted", 0), ("PrepareReply", 3)]);
     member.handle(SENT, id(3), GroupMsg::Prepare(OP, ballot(1, 1)));
-    assert_eq!(steps(&mut member), [("PrepareReply", 3)], "again, and it is on disk");
+    assert_eq!(actions(&mut member), [("PrepareReply", 3)], "again, and it is on disk");
 }
 
 #[test]
 fn only_the_coordinator_of_a_majority_in_place_tries() {
     let declines = |mut group: Group, why: Unwilling| {
         group.perform(SENT, OP);
-        assert_eq!(steps(&mut group), [(why.name(), 0)]);
+        assert_eq!(actions(&mut group), [(why.name(), 0)]);
     };
     declines(layer(3, Variant::Repaired), Unwilling::NotCoordinator);
     declines(member(1), Unwilling::NotCoordinator);
@@ -98,9 +98,9 @@ fn half_of_all_is_no_majority() {
             let call = group.latest;
             group.handle(SENT, id(*member), GroupMsg::ReadyReply { call, in_place: true });
         }
-        steps(&mut group);
+        actions(&mut group);
         group.perform(SENT, OP);
-        steps(&mut group)
+        actions(&mut group)
     };
     assert_eq!(of_four(&[1]), [(Unwilling::NoMajority.name(), 0)]);
     assert_eq!(of_four(&[1, 2]), [("Prepare", 1), ("Prepare", 2)]);
@@ -111,10 +111,10 @@ fn half_of_all_is_no_majority() {
 fn an_attempt_at_what_is_known_to_be_committed_ends() {
     let mut leader = leader(&[1, 2]);
     leader.perform(SENT, OP);
-    steps(&mut leader);
+    actions(&mut leader);
     let elsewhere = Ballot { group: number(2, 1), attempt: 1 };
     leader.handle(SENT, id(2), decide(elsewhere, Outcome::Committed));
-    assert!(steps(&mut leader).contains(&("aborted", 0)));
+    assert!(actions(&mut leader).contains(&("aborted", 0)));
 }
 
 #[test]
@@ -128,24 +128,24 @@ fn who_refuses_or_is_gone_or_silent_or_elsewhere_is_no_majority() {
     let aborted = [("aborted", 0), ("Decide", 1)];
     let mut refused = running();
     refused.handle(SENT, id(1), GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 1), yes: false });
-    assert_eq!(steps(&mut refused), aborted);
+    assert_eq!(actions(&mut refused), aborted);
     let mut gone = running();
     gone.gone(id(1));
-    assert_eq!(steps(&mut gone), aborted);
+    assert_eq!(actions(&mut gone), aborted);
     let mut late = running();
     late.wake(SENT + Span::millis(19));
-    assert_eq!(steps(&mut late), []);
+    assert_eq!(actions(&mut late), []);
     late.wake(SENT + T);
-    assert_eq!(steps(&mut late), aborted);
+    assert_eq!(actions(&mut late), aborted);
     late.handle(SENT + T, id(1), GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 1), yes: true });
-    assert_eq!(steps(&mut late), [], "too late");
+    assert_eq!(actions(&mut late), [], "too late");
     let mut left = running();
     left.disband();
-    assert_eq!(steps(&mut left), aborted);
+    assert_eq!(actions(&mut left), aborted);
     let mut strangers = running();
     strangers.handle(SENT, id(2), GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 1), yes: true });
     strangers.handle(SENT, id(1), GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 2), yes: true });
-    assert_eq!(steps(&mut strangers), [], "of nobody that was asked, and of another attempt");
+    assert_eq!(actions(&mut strangers), [], "of nobody that was asked, and of another attempt");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_member_in_doubt_of_too_much_votes_for_nothing_more() {
 }
 
 #[test]
-fn a_vote_survives_the_life_and_is_asked_about() {
+fn a_vote_survives_the_incarnation_and_is_asked_about() {
     let mut member = member(1);
     assert!(vote(&mut member, OP, ballot(1, 1)));
     assert_eq!(member.deadline(), SENT + T * 2);
@@ -191,10 +191,10 @@ fn a_vote_survives_the_life_and_is_asked_about() {
     assert!(!vote(&mut member, OP, ballot(2, 2)));
     assert_eq!(member.past().doubts, [(OP, ballot(1, 1))], "nobody joins as if nothing were pending");
     member.wake(SENT);
-    assert_eq!(steps(&mut member), [("Inquire", 3), ("Inquire", 2)]);
+    assert_eq!(actions(&mut member), [("Inquire", 3), ("Inquire", 2)]);
     assert_eq!(member.deadline(), SENT + T * 8);
     member.handle(SENT, id(2), decide(ballot(1, 1), Outcome::Committed));
-    assert_eq!(steps(&mut member), [("persist", 0), ("committed", 0)]);
+    assert_eq!(actions(&mut member), [("persist", 0), ("committed", 0)]);
     assert_eq!(member.deadline(), Time::NEVER);
 }
 
@@ -203,7 +203,7 @@ fn answer(group: &mut Group, ballot: Ballot) -> Option<Outcome> {
     group.handle(SENT, id(1), GroupMsg::Inquire(OP, ballot));
     match &group.drain().collect::<Vec<_>>()[..] {
         [] => None,
-        [Step::Send(NodeId(1), GroupMsg::Decide { outcome, .. })] => Some(*outcome),
+        [Action::Send(NodeId(1), GroupMsg::Decide { outcome, .. })] => Some(*outcome),
         other => panic!("{other:?}"),
     }
 }
@@ -218,9 +218,9 @@ fn the_coordinator_presumes_abort_when_it_can_never_commit() {
     let other = Ballot { group: number(2, 1), attempt: 1 };
     assert_eq!(answer(&mut leader, other), None, "not its own");
     let later = GroupId(ElectionId { incarnation: Incarnation(2), ..number(3, 1).0 });
-    assert_eq!(answer(&mut leader, Ballot { group: later, attempt: 1 }), None, "of a life to come");
+    assert_eq!(answer(&mut leader, Ballot { group: later, attempt: 1 }), None, "of an incarnation to come");
     let mut crashed = leader.clone().reborn(Incarnation(2), SENT);
-    assert_eq!(answer(&mut crashed, ballot(1, 1)), Some(Outcome::Aborted), "that life is over");
+    assert_eq!(answer(&mut crashed, ballot(1, 1)), Some(Outcome::Aborted), "that incarnation is over");
     leader.wake(SENT + T);
     drop(leader.drain());
     assert_eq!(answer(&mut leader, ballot(1, 1)), Some(Outcome::Aborted));
@@ -253,12 +253,12 @@ fn whoever_knows_what_was_committed_can_tell_how_every_attempt_ended() {
 fn votes_that_come_when_their_time_is_up_do_not_count() {
     let mut leader = leader(&[1, 2]);
     leader.perform(SENT, OP);
-    steps(&mut leader);
+    actions(&mut leader);
     let yes = GroupMsg::PrepareReply { op: OP, ballot: ballot(1, 1), yes: true };
     leader.handle(SENT + T + Span::micros(1), id(1), yes.clone());
-    assert_eq!(steps(&mut leader), [("aborted", 0), ("Decide", 1), ("Decide", 2)]);
+    assert_eq!(actions(&mut leader), [("aborted", 0), ("Decide", 1), ("Decide", 2)]);
     leader.handle(SENT + T + Span::micros(1), id(2), yes);
-    assert_eq!(steps(&mut leader), []);
+    assert_eq!(actions(&mut leader), []);
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn a_coordinator_tells_those_who_join_what_it_knows() {
     let told = leader.drain().collect::<Vec<_>>();
     let aborted = decide(ballot(1, 1), Outcome::Aborted);
     assert!(
-        told.iter().any(|step| matches!(step, Step::Send(NodeId(1), msg) if *msg == aborted)),
+        told.iter().any(|action| matches!(action, Action::Send(NodeId(1), msg) if *msg == aborted)),
         "{told:?}"
     );
 }

@@ -1,9 +1,9 @@
-//! The layer by itself: everything else is played by the test. It is node 1; the others are linked.
+//! The layer by itself: everything else is played by the test. It is node 1; the others are connected.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::super::{Announcement, Cause, Leadership, LeadershipMsg, POLL_PERIODS, Step, Terms};
+use super::super::{Action, Announcement, Cause, Leadership, LeadershipConfig, LeadershipMsg, POLL_PERIODS};
 use super::{SETTLE, TIMING};
 use crate::ident::{Incarnation, NodeId};
 use crate::time::{Span, Time};
@@ -18,12 +18,12 @@ struct Alone {
 
 impl Alone {
     fn new(others: &[u32]) -> Self {
-        Self::in_life(Incarnation(1), others)
+        Self::in_incarnation(Incarnation(1), others)
     }
 
     /// Past the time in which nothing is announced.
-    fn in_life(life: Incarnation, others: &[u32]) -> Self {
-        let terms = Terms {
+    fn in_incarnation(incarnation: Incarnation, others: &[u32]) -> Self {
+        let config = LeadershipConfig {
             period: TIMING.tau,
             settle: SETTLE,
             priority: 0,
@@ -31,53 +31,53 @@ impl Alone {
             hands_over: true,
             epoch: 0,
         };
-        let layer = Leadership::new(ME, life, terms, Time::ZERO);
+        let layer = Leadership::new(ME, incarnation, config, Time::ZERO);
         let mut alone = Self { layer, now: Time::ZERO + SETTLE };
         for other in others {
-            alone.layer.link(alone.now, NodeId(*other));
+            alone.layer.connect(alone.now, NodeId(*other));
         }
         alone
     }
 
-    fn named(&mut self, leader: u32) -> Vec<Step> {
+    fn named(&mut self, leader: u32) -> Vec<Action> {
         self.layer.name(self.now, Some(NodeId(leader)), Cause::Started);
-        self.steps()
+        self.actions()
     }
 
-    fn hears(&mut self, from: u32, msg: LeadershipMsg) -> Vec<Step> {
+    fn hears(&mut self, from: u32, msg: LeadershipMsg) -> Vec<Action> {
         self.layer.heard(self.now, NodeId(from));
         self.layer.handle(self.now, NodeId(from), msg);
-        self.steps()
+        self.actions()
     }
 
     /// Named, and all others agree: it leads with epoch 1.
     fn leading(others: &[u32]) -> Self {
         let mut alone = Self::new(others);
         alone.named(1);
-        let steps: Vec<Step> = others.iter().flat_map(|other| alone.has_seen(*other, 0, None)).collect();
-        assert_eq!(announced(&steps), [(Some(1), 1)]);
+        let actions: Vec<Action> = others.iter().flat_map(|other| alone.has_seen(*other, 0, None)).collect();
+        assert_eq!(announced(&actions), [(Some(1), 1)]);
         alone
     }
 
-    fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Step> {
+    fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Action> {
         let round = self.layer.round;
         self.hears(from, LeadershipMsg::Follow { round, epoch, of: of.map(NodeId), priority: 0, count: 0 })
     }
 
-    fn wakes_after(&mut self, span: Span) -> Vec<Step> {
+    fn wakes_after(&mut self, span: Span) -> Vec<Action> {
         self.now = self.now + span;
         self.layer.wake(self.now);
-        self.steps()
+        self.actions()
     }
 
-    fn steps(&mut self) -> Vec<Step> {
+    fn actions(&mut self) -> Vec<Action> {
         self.layer.drain().collect()
     }
 }
 
-fn announced(steps: &[Step]) -> Vec<(Option<u32>, u64)> {
-    let announced = steps.iter().filter_map(|step| match step {
-        Step::Announce(Announcement { leader, epoch, .. }) => Some((leader.map(|id| id.0), *epoch)),
+fn announced(actions: &[Action]) -> Vec<(Option<u32>, u64)> {
+    let announced = actions.iter().filter_map(|action| match action {
+        Action::Announce(Announcement { leader, epoch, .. }) => Some((leader.map(|id| id.0), *epoch)),
         _ => None,
     });
     announced.collect()
@@ -90,11 +90,11 @@ fn an_epoch_that_a_follower_told_of_is_kept_once_it_is_announced() {
     alone.named(1);
     assert_eq!(alone.has_seen(3, 1, Some(2)), [], "it waits for the other");
     alone.named(2);
-    let steps = alone.hears(2, LeadershipMsg::Lead { round: 7, epoch: 1 });
-    assert_eq!(announced(&steps), [(Some(2), 1)]);
-    assert!(steps.contains(&Step::Persist), "{steps:?}");
+    let actions = alone.hears(2, LeadershipMsg::Lead { round: 7, epoch: 1 });
+    assert_eq!(announced(&actions), [(Some(2), 1)]);
+    assert!(actions.contains(&Action::Persist), "{actions:?}");
     let again = alone.hears(2, LeadershipMsg::Lead { round: 8, epoch: 1 });
-    assert!(!again.contains(&Step::Persist), "once is enough: {again:?}");
+    assert!(!again.contains(&Action::Persist), "once is enough: {again:?}");
 }
 
 /// What a member has seen is true whenever it was asked. Else a group that meets another would wait for the next poll.
@@ -155,9 +155,9 @@ fn lead(epoch: u64) -> LeadershipMsg {
     LeadershipMsg::Lead { round: 1, epoch }
 }
 
-fn answers(steps: &[Step]) -> Vec<(u32, u64)> {
-    let answers = steps.iter().filter_map(|step| match step {
-        Step::Send(to, LeadershipMsg::Follow { epoch, .. }) => Some((to.0, *epoch)),
+fn answers(actions: &[Action]) -> Vec<(u32, u64)> {
+    let answers = actions.iter().filter_map(|action| match action {
+        Action::Send(to, LeadershipMsg::Follow { epoch, .. }) => Some((to.0, *epoch)),
         _ => None,
     });
     answers.collect()
@@ -174,8 +174,8 @@ fn a_leader_that_resigns_says_who_is_next() {
     alone.hears(5, LeadershipMsg::Aside { next: None });
     let says = |mut alone: Alone| {
         alone.layer.stand_aside(alone.now);
-        let told = alone.steps().into_iter().filter_map(|step| match step {
-            Step::Send(_, LeadershipMsg::Aside { next }) => Some(next),
+        let told = alone.actions().into_iter().filter_map(|action| match action {
+            Action::Send(_, LeadershipMsg::Aside { next }) => Some(next),
             _ => None,
         });
         let told: BTreeSet<_> = told.collect();
@@ -188,7 +188,7 @@ fn a_leader_that_resigns_says_who_is_next() {
     assert_eq!(says(alone.clone()), Some(NodeId(4)));
     alone.now = alone.now + TIMING.tau * 16;
     assert_eq!(says(alone.clone()), None, "nobody has answered for a while");
-    alone.layer.terms.hands_over = false;
+    alone.layer.config.hands_over = false;
     assert_eq!(says(alone), None);
 }
 
@@ -198,7 +198,7 @@ fn a_leader_that_resigns_says_who_is_next() {
 fn who_stands_aside_follows_one_leader_at_a_time() {
     let mut alone = Alone::new(&[2, 3]);
     alone.layer.stand_aside(alone.now);
-    alone.steps();
+    alone.actions();
     assert_eq!(answers(&alone.hears(2, lead(5))), [(2, 5)]);
     assert_eq!(alone.hears(3, lead(4)), [], "it follows another");
     assert_eq!(alone.hears(3, lead(5)), [], "it follows another");
@@ -214,12 +214,12 @@ fn who_stands_aside_does_not_cling_to_a_leader_that_is_gone_or_silent() {
     let mut alone = Alone::new(&[2, 3]);
     alone.layer.stand_aside(alone.now);
     alone.hears(3, lead(6));
-    alone.layer.unlink(alone.now, NodeId(3));
-    assert_eq!(announced(&alone.steps()), [(None, 6)]);
+    alone.layer.disconnect(alone.now, NodeId(3));
+    assert_eq!(announced(&alone.actions()), [(None, 6)]);
     assert_eq!(answers(&alone.hears(2, lead(5))), [(2, 6)], "it has to know");
     assert_eq!(announced(&alone.hears(2, lead(7))), [(Some(2), 7)]);
-    alone.layer.link(alone.now, NodeId(3));
-    alone.steps();
+    alone.layer.connect(alone.now, NodeId(3));
+    alone.actions();
     alone.now = alone.now + TIMING.tau * POLL_PERIODS * 2;
     assert_eq!(alone.hears(3, lead(6)), []);
     alone.now = alone.now + Span::micros(1);
@@ -234,7 +234,7 @@ fn the_epoch_of_a_claimant_that_is_gone_is_not_used_again() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(2);
     assert_eq!(answers(&alone.hears(2, LeadershipMsg::Claim { round: 1 })), [(2, 0)]);
-    alone.layer.unlink(alone.now, NodeId(2));
+    alone.layer.disconnect(alone.now, NodeId(2));
     alone.named(1);
     assert_eq!(announced(&alone.has_seen(3, 0, None)), [(Some(1), 2)]);
 }
@@ -243,14 +243,14 @@ fn the_epoch_of_a_claimant_that_is_gone_is_not_used_again() {
 fn a_claim_that_came_to_nothing_uses_up_no_epoch() {
     let mut alone = Alone::new(&[2, 3]);
     alone.hears(3, LeadershipMsg::Claim { round: 1 });
-    alone.layer.unlink(alone.now, NodeId(3));
+    alone.layer.disconnect(alone.now, NodeId(3));
     assert_eq!(alone.layer.epochs.largest(), 0, "it was not agreed to");
-    alone.layer.link(alone.now, NodeId(3));
+    alone.layer.connect(alone.now, NodeId(3));
     alone.named(3);
     alone.hears(3, LeadershipMsg::Claim { round: 1 });
     alone.named(2);
     alone.hears(2, lead(1));
-    alone.layer.unlink(alone.now, NodeId(3));
+    alone.layer.disconnect(alone.now, NodeId(3));
     assert_eq!(alone.layer.epochs.largest(), 1, "it was there when another came to lead");
 }
 
@@ -261,17 +261,17 @@ fn whom_the_leader_before_chose_has_its_epoch_on_disk_before_it_is_settled() {
     alone.named(2);
     alone.hears(2, lead(4));
     alone.layer.name(alone.now, Some(ME), Cause::Resigned(NodeId(2)));
-    assert_eq!((alone.steps().last(), alone.layer.epoch_to_keep()), (Some(&Step::Persist), 5));
+    assert_eq!((alone.actions().last(), alone.layer.epoch_to_keep()), (Some(&Action::Persist), 5));
     alone.has_seen(2, 4, Some(2));
     let settled = alone.has_seen(3, 4, Some(2));
-    assert_eq!((announced(&settled), settled.contains(&Step::Persist)), ([(Some(1), 5)].into(), false));
+    assert_eq!((announced(&settled), settled.contains(&Action::Persist)), ([(Some(1), 5)].into(), false));
     // What was not foreseen is kept as ever.
     let mut alone = Alone::new(&[2, 3]);
     alone.layer.name(alone.now, Some(ME), Cause::Resigned(NodeId(2)));
-    alone.steps();
+    alone.actions();
     alone.has_seen(2, 7, Some(2));
     let settled = alone.has_seen(3, 4, Some(2));
-    assert_eq!((announced(&settled), settled.contains(&Step::Persist)), ([(Some(1), 8)].into(), true));
+    assert_eq!((announced(&settled), settled.contains(&Action::Persist)), ([(Some(1), 8)].into(), true));
 }
 
 #[test]
@@ -281,31 +281,31 @@ fn a_hand_over_that_nothing_comes_of_is_tried_again_in_a_while_and_not_at_once()
     let round = alone.layer.round;
     let preferred = LeadershipMsg::Follow { round, epoch: 0, of: None, priority: 10, count: 0 };
     alone.hears(2, preferred);
-    let mut steps = alone.hears(3, preferred);
+    let mut actions = alone.hears(3, preferred);
     for to in [2, 3, 2] {
-        assert!(steps.contains(&Step::HandOver(NodeId(to))), "{steps:?}");
+        assert!(actions.contains(&Action::HandOver(NodeId(to))), "{actions:?}");
         alone.layer.hand_over(alone.now, NodeId(to));
-        alone.steps();
+        alone.actions();
         assert!(alone.layer.deadline() > alone.now, "time must pass");
-        steps = alone.wakes_after(alone.layer.deadline().since(alone.now));
+        actions = alone.wakes_after(alone.layer.deadline().since(alone.now));
     }
 }
 
 #[test]
-fn what_an_earlier_life_said_is_forgotten() {
+fn what_an_earlier_incarnation_said_is_forgotten() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(2);
     assert_eq!(announced(&alone.hears(2, lead(5))), [(Some(2), 5)]);
     alone.layer.forget(NodeId(2));
     alone.named(3);
-    assert_eq!(announced(&alone.named(2)), [], "the life that led with 5 is over");
+    assert_eq!(announced(&alone.named(2)), [], "the incarnation that led with 5 is over");
 }
 
 #[test]
-fn an_answer_to_an_earlier_life_settles_nothing() {
+fn an_answer_to_an_earlier_incarnation_settles_nothing() {
     let mut alone = Alone::new(&[2]);
     alone.named(1);
-    let mut reborn = Alone::in_life(Incarnation(2), &[2]);
+    let mut reborn = Alone::in_incarnation(Incarnation(2), &[2]);
     reborn.named(1);
     let late = LeadershipMsg::Follow { round: alone.layer.round, epoch: 0, of: None, priority: 0, count: 0 };
     assert_eq!(announced(&reborn.hears(2, late)), []);
@@ -319,8 +319,8 @@ fn nobody_is_preferred_who_stands_aside() {
     alone.named(3);
     alone.hears(2, LeadershipMsg::Aside { next: None });
     alone.named(1);
-    let steps = alone.wakes_after(SETTLE);
-    assert_eq!(announced(&steps), [(Some(1), 2)], "{steps:?}");
+    let actions = alone.wakes_after(SETTLE);
+    assert_eq!(announced(&actions), [(Some(1), 2)], "{actions:?}");
 }
 
 /// It does not stand, but it has seen epochs, and will remember this one.
@@ -338,7 +338,7 @@ fn who_stands_aside_agrees_to_what_it_had_not_agreed_to_before() {
     alone.named(2);
     assert_eq!(answers(&alone.hears(3, LeadershipMsg::Claim { round: 4 })), [], "it follows another");
     alone.layer.stand_aside(alone.now);
-    assert_eq!(answers(&alone.steps()), [(3, 0)]);
+    assert_eq!(answers(&alone.actions()), [(3, 0)]);
 }
 
 /// Whoever leads although others do not agree, because they name nobody or another, has an epoch above what they have seen.
@@ -348,7 +348,7 @@ fn who_does_not_agree_tells_what_it_has_seen() {
     alone.named(2);
     alone.hears(2, lead(5));
     let seen = LeadershipMsg::Seen { epoch: 5, of: Some(NodeId(2)) };
-    assert_eq!(alone.hears(3, LeadershipMsg::Claim { round: 1 }), [Step::Send(NodeId(3), seen)]);
+    assert_eq!(alone.hears(3, LeadershipMsg::Claim { round: 1 }), [Action::Send(NodeId(3), seen)]);
     let mut claimant = Alone::new(&[2, 3]);
     claimant.named(1);
     assert_eq!(announced(&claimant.hears(2, seen)), [], "that is no agreement");
@@ -369,8 +369,8 @@ fn only_a_leader_that_fell_silent_is_not_waited_for() {
         alone.hears(2, lead(1));
         alone.now = alone.now + TIMING.tau * 3;
         alone.layer.name(alone.now, Some(ME), cause);
-        let steps = alone.steps();
-        assert_eq!(announced(&steps).get(1).map(|(_, epoch)| *epoch), led_with, "{cause}: {steps:?}");
+        let actions = alone.actions();
+        assert_eq!(announced(&actions).get(1).map(|(_, epoch)| *epoch), led_with, "{cause}: {actions:?}");
     }
 }
 
@@ -379,7 +379,7 @@ fn a_leader_repeats_itself_when_that_is_due_and_not_before() {
     let mut alone = Alone::leading(&[2]);
     assert_eq!(alone.wakes_after(TIMING.tau), [], "too early");
     let lead = LeadershipMsg::Lead { round: alone.layer.round + 1, epoch: 1 };
-    assert_eq!(alone.wakes_after(TIMING.tau * POLL_PERIODS), [Step::Send(NodeId(2), lead)]);
+    assert_eq!(alone.wakes_after(TIMING.tau * POLL_PERIODS), [Action::Send(NodeId(2), lead)]);
     assert_eq!(alone.wakes_after(TIMING.tau), [], "it has just done so");
 }
 

@@ -87,13 +87,13 @@ impl Troubled {
             return;
         }
         let Durable { incarnation, count, epoch, .. } = self.cluster.disks[&id].clone();
-        let life = incarnation.next().expect("few lives");
-        let terms = Terms { epoch, ..terms(self.protocol, 0, Some(Span::secs(1))) };
-        let node = node_in((life, count), self.cluster.now, self.protocol, id, &self.ids, terms);
+        let incarnation = incarnation.next().expect("few incarnations");
+        let config = LeadershipConfig { epoch, ..config(self.protocol, 0, Some(Span::secs(1))) };
+        let node = node_in((incarnation, count), self.cluster.now, self.protocol, id, &self.ids, config);
         self.cluster.start(id, node);
         self.cluster.run(Span::micros(1));
         let others: Vec<NodeId> = self.cluster.nodes.keys().copied().filter(|other| *other != id).collect();
-        others.into_iter().for_each(|other| self.cluster.link(&[id, other]));
+        others.into_iter().for_each(|other| self.cluster.connect(&[id, other]));
     }
 
     /// Both ends of a connection hear that it broke, and of the next.
@@ -110,7 +110,7 @@ impl Troubled {
             let incarnation = self.cluster.nodes[&peer].incarnation();
             self.cluster.give(id, Span::ZERO, Input::Gone { peer, incarnation });
         }
-        self.cluster.link(&[one, other]);
+        self.cluster.connect(&[one, other]);
     }
 
     /// Nothing more happens, and everybody is there.

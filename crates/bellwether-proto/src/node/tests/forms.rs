@@ -68,16 +68,16 @@ fn what_happens_to_a_member_shows_in_the_form_of_its_leadership() {
         last = now;
     };
     rig.input(Input::Start);
-    rig.input(Input::Linked { peer: NodeId(1), incarnation: Incarnation(1) });
-    differs(&rig, "linked");
+    rig.input(Input::Connected { peer: NodeId(1), incarnation: Incarnation(1) });
+    differs(&rig, "connected");
     rig.receive(1, 1, 1, Body::Leadership(LeadershipMsg::Claim { round: 1 }));
     differs(&rig, "a claim");
     rig.receive(1, 1, 2, Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 9 }));
     differs(&rig, "a leader");
     rig.receive(1, 1, 3, Body::Leadership(LeadershipMsg::Aside { next: None }));
     differs(&rig, "who stands aside");
-    rig.input(Input::Unlinked { peer: NodeId(1) });
-    differs(&rig, "unlinked");
+    rig.input(Input::Disconnected { peer: NodeId(1) });
+    differs(&rig, "disconnected");
     rig.advance(TAU * 10);
     differs(&rig, "leads itself");
 }

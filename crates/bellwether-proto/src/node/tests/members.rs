@@ -8,7 +8,7 @@ const PROTOCOLS: [Protocol; 4] = [Protocol::Fjr, Protocol::Lfa, Protocol::Adft, 
 
 pub(super) fn member(protocol: Protocol) -> Rig {
     let mut rig = Rig::of(protocol, DetectorKind::Heartbeat, Variant::Repaired, 2, 1);
-    let terms = Terms {
+    let config = LeadershipConfig {
         period: TAU,
         settle: DELTA * 2,
         priority: 5,
@@ -16,7 +16,7 @@ pub(super) fn member(protocol: Protocol) -> Rig {
         hands_over: protocol.spec().hands_over,
         epoch: 3,
     };
-    rig.node = rig.node.with_leadership(terms, PATIENCE, Time::ZERO);
+    rig.node = rig.node.with_leadership(config, PATIENCE, Time::ZERO);
     rig
 }
 
@@ -47,7 +47,10 @@ fn storm(protocol: Protocol, seed: u64) -> usize {
                     durable = kept;
                 }
                 Output::Send { to, frame } => {
-                    assert_eq!(frame.incarnation, durable.incarnation, "sent in a life that is not durable");
+                    assert_eq!(
+                        frame.incarnation, durable.incarnation,
+                        "sent in an incarnation that is not durable"
+                    );
                     assert_ne!(to, NodeId(2));
                     if let Body::Leadership(LeadershipMsg::Lead { epoch, .. }) = frame.body {
                         assert!(epoch <= durable.epoch, "told before it was durable");
@@ -84,9 +87,9 @@ fn anything(protocol: Protocol, random: &mut Random) -> Input<AnyMsg> {
     let peer = NodeId(random.below(5) as u32);
     let incarnation = Incarnation(random.number()).min(Incarnation::MAX);
     match random.below(12) {
-        0 | 1 => Input::Linked { peer, incarnation },
+        0 | 1 => Input::Connected { peer, incarnation },
         2 => Input::Gone { peer, incarnation },
-        3 => Input::Unlinked { peer },
+        3 => Input::Disconnected { peer },
         4 => Input::Command { ticket: Ticket(4), command: Command::Transfer { to: peer } },
         5 => match random.below(10) {
             0 => {

@@ -1,9 +1,9 @@
 //! What one layer has for another waits its turn: no layer is entered while it is running.
 
 use super::*;
-use crate::election::{self, Action, Standing};
+use crate::election::{self, Action, Membership};
 use crate::io::Turn;
-use crate::link::history::OUTSTANDING_MAX;
+use crate::link::consistent::OUTSTANDING_MAX;
 use crate::message::Kind;
 
 /// A link takes no more than it can hold: one that is full goes down, and the election is told of that in the middle of
@@ -18,13 +18,13 @@ fn a_link_that_breaks_under_a_send_does_not_bring_an_older_view_back() {
     });
     assert_eq!(turns.filter(broken).count(), 1, "the link was full");
     let names = outputs.iter().filter_map(|output| match output {
-        Output::Event(Event::View(view)) => Some(view.leader),
+        Output::Event(Event::Opinion(opinion)) => Some(opinion.leader),
         _ => None,
     });
     assert_eq!(names.collect::<Vec<_>>(), [Some(NodeId(2)), Some(NodeId(1))], "in the order of the election");
     let announced = outputs.iter().filter_map(announced).chain(pair.announced_within(Span::secs(3))).last();
     assert_eq!(announced, Some(Some(NodeId(1))), "it names itself since its link broke");
-    assert_eq!(pair.nodes[0].view().leader, Some(NodeId(1)));
+    assert_eq!(pair.nodes[0].opinion().leader, Some(NodeId(1)));
 }
 
 /// Names its peer while the link to it is up, and floods it once; names itself otherwise.
@@ -62,7 +62,7 @@ impl Election for Flooder {
 
     fn handle(&mut self, now: Time, input: election::Input<Drop>, out: &mut Actions<Drop>) {
         match input {
-            election::Input::Recovery => out.push(Action::Stand(Standing::default())),
+            election::Input::Recovery => out.push(Action::Stand(Membership::default())),
             election::Input::Deadline if self.floods_at <= now => {
                 (self.leader, self.floods_at) = (Some(NodeId(2)), Time::NEVER);
                 (0..=OUTSTANDING_MAX).for_each(|_| out.send(NodeId(2), Drop));
@@ -76,8 +76,8 @@ impl Election for Flooder {
         self.floods_at
     }
 
-    fn view(&self) -> View {
-        View { status: Status::Normal, leader: self.leader, group: None }
+    fn opinion(&self) -> Opinion {
+        Opinion { status: Status::Normal, leader: self.leader, group: None }
     }
 
     fn canonical(&self, _: Time, _: &mut Form) {}
@@ -152,7 +152,14 @@ fn node(me: u32) -> Node<Flooder> {
         timing,
         choices: Choices::default(),
     };
-    let terms = Terms { period: TAU, settle: DELTA, priority: 0, preempt: None, hands_over: false, epoch: 0 };
+    let config = LeadershipConfig {
+        period: TAU,
+        settle: DELTA,
+        priority: 0,
+        preempt: None,
+        hands_over: false,
+        epoch: 0,
+    };
     let detector = DetectorConfig::new(DetectorKind::Heartbeat, timing);
-    Node::new(setup, detector, Time::ZERO).with_leadership(terms, PATIENCE, Time::ZERO)
+    Node::new(setup, detector, Time::ZERO).with_leadership(config, PATIENCE, Time::ZERO)
 }

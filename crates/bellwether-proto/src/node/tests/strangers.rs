@@ -17,7 +17,7 @@ fn started(me: u32) -> Rig {
 }
 
 fn leader(rig: &Rig) -> Option<u32> {
-    rig.node.view().normal_leader().map(|leader| leader.0)
+    rig.node.opinion().normal_leader().map(|leader| leader.0)
 }
 
 fn refused(from: u32, why: Refusal) -> Output<AnyMsg> {
@@ -39,8 +39,8 @@ fn whoever_speaks_is_heard_however_large_its_id() {
 fn a_broadcast_in_ones_own_name_has_no_effect() {
     let mut rig = started(7);
     let form = rig.form();
-    for (life, count) in [(1, 0), (2, 0), (1, u64::MAX)] {
-        assert_eq!(rig.receive(7, life, 9, heartbeat(count, 9)), [refused(7, Refusal::NotAPeer)]);
+    for (incarnation, count) in [(1, 0), (2, 0), (1, u64::MAX)] {
+        assert_eq!(rig.receive(7, incarnation, 9, heartbeat(count, 9)), [refused(7, Refusal::NotAPeer)]);
     }
     assert_eq!(rig.form(), form);
 }
@@ -54,7 +54,7 @@ fn frames_need_not_come_in_order() {
 }
 
 #[test]
-fn a_stranger_in_an_earlier_life_is_told_so() {
+fn a_stranger_in_an_earlier_incarnation_is_told_so() {
     let mut rig = started(7);
     rig.receive(1, 5, 1, heartbeat(0, 1));
     let outputs = rig.receive(1, 4, 1, heartbeat(0, 1));
@@ -70,7 +70,7 @@ fn a_stranger_in_an_earlier_life_is_told_so() {
 /// What it knew of the old incarnation is void, so a lost disk does not matter: the new count is lower and
 /// counts.
 #[test]
-fn a_new_life_of_a_stranger_begins_anew() {
+fn a_new_incarnation_of_a_stranger_begins_anew() {
     let mut rig = started(7);
     rig.receive(1, 1, 1, heartbeat(50, 8));
     assert_eq!(leader(&rig), Some(7));
@@ -81,7 +81,7 @@ fn a_new_life_of_a_stranger_begins_anew() {
 /// A member that made room for others and comes back in a later incarnation is met anew; one that claims an
 /// incarnation beyond any clock is refused, and takes no room.
 #[test]
-fn a_future_life_of_a_forgotten_member_is_met_anew() {
+fn a_future_incarnation_of_a_forgotten_member_is_met_anew() {
     let mut rig = started(7);
     rig.receive(1, 3, 1, heartbeat(50, 8));
     rig.receive(1, 3, 2, Body::Election(AnyMsg::Fjr(fjr::Msg::StopLeader { count: 50, np_sn: 8 })));
@@ -91,20 +91,20 @@ fn a_future_life_of_a_forgotten_member_is_met_anew() {
         rig.receive(100 + k, 1, 1, body);
     }
     let form = rig.form();
-    assert_eq!(rig.receive(1, 1 << 40, 1, heartbeat(0, 1)), [refused(1, Refusal::ImplausibleLife)]);
+    assert_eq!(rig.receive(1, 1 << 40, 1, heartbeat(0, 1)), [refused(1, Refusal::ImplausibleIncarnation)]);
     assert_eq!(rig.form(), form);
     rig.receive(1, 4, 1, heartbeat(2, 1));
     assert_eq!(leader(&rig), Some(1));
     rig.receive(1, 3, 3, heartbeat(2, 2));
-    assert_eq!(leader(&rig), Some(1), "and its old life is over");
+    assert_eq!(leader(&rig), Some(1), "and its old incarnation is over");
 }
 
 #[test]
-fn evidence_of_the_end_of_a_life_counts_only_for_that_life() {
+fn evidence_of_the_end_of_an_incarnation_counts_only_for_that_incarnation() {
     let mut rig = started(7);
     rig.receive(1, 2, 1, heartbeat(0, 1));
-    for (peer, life) in [(1, 1), (1, 3), (7, 1), (9, 1)] {
-        rig.input(Input::Gone { peer: NodeId(peer), incarnation: Incarnation(life) });
+    for (peer, incarnation) in [(1, 1), (1, 3), (7, 1), (9, 1)] {
+        rig.input(Input::Gone { peer: NodeId(peer), incarnation: Incarnation(incarnation) });
         assert_eq!(leader(&rig), Some(1));
     }
     rig.input(Input::Gone { peer: NodeId(1), incarnation: Incarnation(2) });

@@ -77,7 +77,7 @@ fn what_is_asked_of_a_member_is_meant_to_change_who_leads() {
     let resigned = Trace::settled(3).at(100).program(1, asked).at(110).stands_aside(1);
     let resigned = resigned.announces_nobody(1, 1).at(112).announces(2, 2, 2).announces(3, 2, 2);
     assert_eq!(found(&resigned), Holds);
-    // It stands again, which befalls the group; that it is another life for another reason would not.
+    // It stands again, which befalls the group; that it is another incarnation for another reason would not.
     let again = resigned.at(300).node(1, Event::Reborn(Incarnation(2))).normal(1, 1, 1);
     assert_eq!(found(&again.clone().at(305).announces(1, 1, 3)), Holds);
     assert_eq!(found(&again.at(305).announces(1, 1, 3).at(310).announces(1, 1, 4)), Violated(310));

@@ -165,8 +165,8 @@ fn only_a_watched_node_is_reported() {
     assert_eq!(stopped.found(FdAccurate, 100), Violated(46));
     let twice = watched_then_crashed().at(46).down(2, 1).at(47).down(2, 1);
     assert_eq!(twice.found(FdAccurate, 100), Violated(47));
-    let in_a_former_life = watched_then_crashed().at(46).crash(2).recover(2).at(47).down(2, 1);
-    assert_eq!(in_a_former_life.found(FdAccurate, 100), Violated(47));
+    let in_a_former_incarnation = watched_then_crashed().at(46).crash(2).recover(2).at(47).down(2, 1);
+    assert_eq!(in_a_former_incarnation.found(FdAccurate, 100), Violated(47));
 }
 
 /// What makes a node seem down: it excuses a report for τ_FD, if it was since the watch began.

@@ -1,6 +1,6 @@
 //! HISTORY and RESTRICTED-ONCE: what coordinators record of their groups, and what nodes know of operations.
 
-use bellwether_proto::group::history::ROOT;
+use bellwether_proto::group::lineage::ROOT;
 use bellwether_proto::group::{Ballot, GroupEvent, OpId, RecordDigest};
 use bellwether_proto::promise::Property;
 

@@ -51,7 +51,7 @@ fn whatever_befalls_the_group_puts_it_off() {
 }
 
 #[test]
-fn another_life_is_no_excuse_unless_it_stood_aside() {
+fn another_incarnation_is_no_excuse_unless_it_stood_aside() {
     let unled = Trace::settled(3).at(300).announces_nobody(3, 1);
     assert_eq!(found(&unled.node(3, Event::Reborn(Incarnation(2)))), Violated(300));
     let aside = Trace::settled(3).at(300).stands_aside(3).announces_nobody(3, 1);

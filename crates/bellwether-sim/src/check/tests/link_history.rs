@@ -2,9 +2,9 @@
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Turn};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property::LinkHistory;
 use bellwether_proto::trace::What;
-use bellwether_proto::view::View;
 
 use super::{Found, Holds, Trace, Violated};
 
@@ -16,7 +16,7 @@ fn found(trace: &Trace) -> Found {
 
 /// Both ends of a link have seen so many transitions.
 fn turn(trace: Trace, a: u32, b: u32, seen: u64) -> Trace {
-    let turn = |peer| What::Node(Event::Link(Turn { peer: NodeId(peer), life: Incarnation(1), seen }));
+    let turn = |peer| What::Node(Event::Link(Turn { peer: NodeId(peer), incarnation: Incarnation(1), seen }));
     trace.what(a, turn(b)).what(b, turn(a))
 }
 
@@ -35,7 +35,7 @@ fn who_can_speak_is_linked_in_time() {
 /// It says so, and nobody is to be linked with it until it stands again.
 #[test]
 fn who_stands_aside_is_linked_with_nobody() {
-    let aside = |trace: Trace| trace.what(1, What::Node(Event::View(View::DOWN)));
+    let aside = |trace: Trace| trace.what(1, What::Node(Event::Opinion(Opinion::DOWN)));
     let parted = turn(aside(linked().at(100)), 1, 2, 2);
     assert_eq!(found(&parted), Holds);
     assert_eq!(found(&aside(linked().at(100))), Violated(168), "node 2 is linked with it");

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use bellwether_proto::trace::DropReason;
 
 use super::{Attempt, Label, Side};
+use crate::diagram::drawing::{End, Fate, Message, Weight, is_background};
 use crate::diagram::frame::{BAND, SMALL, small};
-use crate::diagram::history::{End, Fate, Message, Weight, is_background};
 use crate::diagram::labels::{Line, Rect};
 
 /// How much of the way to the next lane an arrow goes that is broken off.
@@ -72,13 +72,13 @@ impl Attempt<'_> {
     }
 
     fn drawn(&self) -> impl Iterator<Item = &Message> {
-        self.content.selection.messages.iter().map(|place| &self.content.history.messages[*place])
+        self.content.selection.messages.iter().map(|place| &self.content.drawing.messages[*place])
     }
 
     pub(super) fn arrows(&self) -> Vec<Arrow> {
         let mut fans: BTreeMap<(usize, usize, bool), usize> = BTreeMap::new();
         let arrow = |place: &usize| {
-            let message = &self.content.history.messages[*place];
+            let message = &self.content.drawing.messages[*place];
             let sent = self.row_of(message.sent)?;
             let turn = if is_broken_off(message) {
                 let fan = fans.entry((sent, message.from, message.from < message.to)).or_default();
@@ -126,7 +126,7 @@ impl Attempt<'_> {
     pub(super) fn name_arrows(&mut self, arrows: &[Arrow]) {
         let mut order: Vec<&Arrow> = arrows.iter().collect();
         order.sort_by_key(|arrow| {
-            let message = &self.content.history.messages[arrow.message];
+            let message = &self.content.drawing.messages[arrow.message];
             let lost = arrow.strokes.iter().any(|stroke| stroke.end != StrokeEnd::Head);
             (is_background(message.kind), !lost, std::cmp::Reverse(message.weight), message.id)
         });
@@ -136,7 +136,7 @@ impl Attempt<'_> {
     }
 
     fn name_arrow(&mut self, arrow: &Arrow) {
-        let message = &self.content.history.messages[arrow.message];
+        let message = &self.content.drawing.messages[arrow.message];
         let stroke = arrow.strokes[0];
         let (id, to) = (message.id, message.to + 1);
         // One that is broken off does not show where it was to go.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::Time;
-use bellwether_proto::view::View;
 
 use super::{Attempt, Label, Side, block};
+use crate::diagram::drawing::{Condition, Drawing, LinkChange, Note};
 use crate::diagram::frame::{LEADER_BAND, LEADING, SMALL, small};
-use crate::diagram::history::{Condition, History, LinkChange, Note};
 use crate::diagram::labels::Rect;
 use crate::diagram::words;
 
@@ -26,9 +26,9 @@ pub(in crate::diagram) struct LinkNote {
 
 impl LinkNote {
     /// One for each instant at which something happened to links.
-    pub(in crate::diagram) fn all(nodes: u32, history: &History) -> Vec<Self> {
+    pub(in crate::diagram) fn all(nodes: u32, drawing: &Drawing) -> Vec<Self> {
         let mut cut = BTreeSet::new();
-        let at_once = history.links.chunk_by(|one, other| one.0 == other.0);
+        let at_once = drawing.links.chunk_by(|one, other| one.0 == other.0);
         let note = |changes: &[(Time, LinkChange)]| {
             let before = cut.clone();
             changes.iter().for_each(|(_, change)| words::apply(&mut cut, *change));
@@ -66,10 +66,10 @@ impl Attempt<'_> {
     /// By lane and row: what is to be said, the more important first.
     fn notes(&self) -> BTreeMap<(usize, usize), Vec<String>> {
         let mut notes: BTreeMap<(usize, usize), Vec<(u8, String)>> = BTreeMap::new();
-        for (lane, story) in self.content.history.lanes.iter().enumerate() {
+        for (lane, story) in self.content.drawing.lanes.iter().enumerate() {
             for (at, note) in &story.notes {
                 let Some(row) = self.row_of(*at) else { continue };
-                let Some(text) = words::note(NodeId(lane as u32 + 1), note, self.content.history.announces)
+                let Some(text) = words::note(NodeId(lane as u32 + 1), note, self.content.drawing.announces)
                 else {
                     continue;
                 };
@@ -92,11 +92,11 @@ impl Attempt<'_> {
         let changed = |row: &usize| self.rows[*row].broken.as_ref().is_some_and(|broken| broken.changes > 0);
         for row in (0..self.rows.len().saturating_sub(1)).filter(changed) {
             let (before, after) = (self.rows[row].at, self.rows[row + 1].at);
-            for (lane, story) in self.content.history.lanes.iter().enumerate() {
+            for (lane, story) in self.content.drawing.lanes.iter().enumerate() {
                 let mut within = story.conditions.iter().filter(|(at, _)| before < *at && *at < after);
                 let Some((_, condition)) = within.next_back() else { continue };
                 let here = notes.entry((lane, row + 1)).or_default();
-                let rank = rank_of(&Note::Showed(condition.view));
+                let rank = rank_of(&Note::Showed(condition.opinion));
                 if condition.up && !here.iter().any(|(other, _)| *other == rank || *other == 0) {
                     here.push((rank, self.standing(NodeId(lane as u32 + 1), condition)));
                 }
@@ -106,10 +106,10 @@ impl Attempt<'_> {
 
     /// Who leads, as a node sees it.
     fn standing(&self, node: NodeId, condition: &Condition) -> String {
-        if !self.content.history.announces {
-            return words::shown(node, &condition.view, false);
+        if !self.content.drawing.announces {
+            return words::shown(node, &condition.opinion, false);
         }
-        let announced = View { leader: condition.announced, ..condition.view };
+        let announced = Opinion { leader: condition.announced, ..condition.opinion };
         words::shown(node, &announced, false)
     }
 
@@ -145,7 +145,7 @@ impl Attempt<'_> {
     }
 
     fn link_notes(&self) -> BTreeMap<usize, Vec<String>> {
-        let notes = LinkNote::all(self.content.nodes, self.content.history);
+        let notes = LinkNote::all(self.content.nodes, self.content.drawing);
         let placed = notes
             .into_iter()
             .filter_map(|note| Some((self.row_of(note.at)?, self.frame.wrap_links(&note.text))));
@@ -169,7 +169,7 @@ impl Attempt<'_> {
             let at = self.rows[row].at;
             let beside_break =
                 self.rows[row].broken.is_some() || row > 0 && self.rows[row - 1].broken.is_some();
-            let moment = self.content.history.moments.get(&at);
+            let moment = self.content.drawing.moments.get(&at);
             (!marked(at), !beside_break, std::cmp::Reverse(moment.copied()), row)
         };
         let mut order: Vec<usize> = (0..self.rows.len()).collect();

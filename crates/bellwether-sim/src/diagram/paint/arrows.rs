@@ -1,7 +1,7 @@
 //! Arrows.
 
 use super::Painter;
-use crate::diagram::history::{Weight, is_background};
+use crate::diagram::drawing::{Weight, is_background};
 use crate::diagram::labels::Line;
 use crate::diagram::layout::{Arrow, Stroke, StrokeEnd};
 use crate::diagram::words;
@@ -18,7 +18,7 @@ impl Painter<'_> {
     }
 
     fn arrow(&mut self, arrow: &Arrow) {
-        let message = &self.content.history.messages[arrow.message];
+        let message = &self.content.drawing.messages[arrow.message];
         let ends = |end: StrokeEnd| arrow.strokes.iter().any(|stroke| stroke.end == end);
         let mut class = "message".to_owned();
         for (applies, word) in [

@@ -1,19 +1,19 @@
 //! The lanes: a band in the colour of a node's status, and what happened to it.
 
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::opinion::Status;
 use bellwether_proto::time::Time;
-use bellwether_proto::view::Status;
 
 use super::Painter;
+use crate::diagram::drawing::{Condition, Drawing, Note};
 use crate::diagram::frame::{BAND, LEADER_BAND};
-use crate::diagram::history::{Condition, History, Note};
 use crate::diagram::layout::LinkNote;
 use crate::diagram::words;
 use crate::svg::Px;
 
 /// The class of a band.
-pub(in crate::diagram) fn band_class(history: &History, condition: &Condition) -> &'static str {
-    match (condition.view.status, history.leader(condition)) {
+pub(in crate::diagram) fn band_class(drawing: &Drawing, condition: &Condition) -> &'static str {
+    match (condition.opinion.status, drawing.leader(condition)) {
         (Status::Normal, None) => UNLED,
         (status, _) => status.name(),
     }
@@ -24,7 +24,7 @@ pub(in crate::diagram) const UNLED: &str = "unled";
 
 impl Painter<'_> {
     pub(super) fn lanes(&mut self) {
-        for lane in 0..self.content.history.lanes.len() {
+        for lane in 0..self.content.drawing.lanes.len() {
             self.lane(lane);
         }
     }
@@ -39,7 +39,7 @@ impl Painter<'_> {
             self.svg.text("text", &attributes, &name);
         }
         self.line("lane", (x, layout.ys[0]), (x, layout.bottom));
-        let conditions = &self.content.history.lanes[lane].conditions;
+        let conditions = &self.content.drawing.lanes[lane].conditions;
         for (place, (from, condition)) in conditions.iter().enumerate() {
             let to = conditions.get(place + 1).map(|(to, _)| *to);
             self.band(lane, *from, to, condition);
@@ -55,7 +55,7 @@ impl Painter<'_> {
             return;
         }
         let node = NodeId(lane as u32 + 1);
-        let leads = self.content.history.leader(condition) == Some(node);
+        let leads = self.content.drawing.leader(condition) == Some(node);
         let half = if leads { LEADER_BAND } else { BAND };
         let x = layout.frame.lane(lane);
         let until = to.map_or("the end".to_owned(), words::clock);
@@ -77,7 +77,7 @@ impl Painter<'_> {
             words::condition(condition),
             words::clock(from)
         ));
-        rect(self, band_class(self.content.history, condition));
+        rect(self, band_class(self.content.drawing, condition));
         if condition.paused {
             rect(self, "paused");
         }
@@ -96,7 +96,7 @@ impl Painter<'_> {
         ];
         self.svg.text("text", &attributes, "links");
         self.line("lane", (x, layout.ys[0]), (x, layout.bottom));
-        let notes = LinkNote::all(self.content.nodes, self.content.history);
+        let notes = LinkNote::all(self.content.nodes, self.content.drawing);
         for (place, note) in notes.iter().enumerate() {
             let end = notes.get(place + 1).map(|next| next.at);
             let (top, bottom) = (layout.y(note.at), end.map_or(layout.bottom, |end| layout.y(end)));
@@ -122,7 +122,7 @@ impl Painter<'_> {
 
     /// A mark on a lane wherever something happened to its node or was reported by it.
     pub(super) fn notes(&mut self) {
-        for (lane, story) in self.content.history.lanes.iter().enumerate() {
+        for (lane, story) in self.content.drawing.lanes.iter().enumerate() {
             for here in story.notes.chunk_by(|one, other| one.0 == other.0) {
                 self.note(lane, here);
             }
@@ -132,7 +132,7 @@ impl Painter<'_> {
     fn note(&mut self, lane: usize, here: &[(Time, Note)]) {
         let layout = self.layout;
         let (at, node) = (here[0].0, NodeId(lane as u32 + 1));
-        let announces = self.content.history.announces;
+        let announces = self.content.drawing.announces;
         let told: Vec<String> =
             here.iter().filter_map(|(_, note)| words::note(node, note, announces)).collect();
         if told.is_empty() || layout.rows.binary_search_by_key(&at, |row| row.at).is_err() {

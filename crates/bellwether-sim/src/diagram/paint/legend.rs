@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bellwether_proto::view::Status;
+use bellwether_proto::opinion::Status;
 
 use super::lanes::{UNLED, band_class};
+use crate::diagram::drawing::{Drawing, is_background};
 use crate::diagram::frame::{Frame, SMALL, small};
-use crate::diagram::history::{History, is_background};
 use crate::diagram::layout::{Content, Layout, StrokeEnd};
 use crate::diagram::words;
 use crate::svg::{Px, Svg};
@@ -137,11 +137,11 @@ fn flow(samples: Vec<Sample>, frame: Frame) -> Vec<Vec<(f64, Sample)>> {
 /// What occurs in the picture.
 fn samples(content: Content<'_>, layout: &Layout) -> Vec<Sample> {
     let conditions =
-        content.history.lanes.iter().flat_map(|lane| &lane.conditions).map(|(_, condition)| condition);
+        content.drawing.lanes.iter().flat_map(|lane| &lane.conditions).map(|(_, condition)| condition);
     let bands: BTreeSet<&str> = conditions
         .clone()
         .filter(|condition| condition.up)
-        .map(|condition| band_class(content.history, condition))
+        .map(|condition| band_class(content.drawing, condition))
         .collect();
     let statuses = [Status::Election, Status::Waiting, Status::Reorganizing, Status::Normal, Status::Dead];
     let mut samples: Vec<Sample> = statuses
@@ -160,10 +160,10 @@ fn samples(content: Content<'_>, layout: &Layout) -> Vec<Sample> {
         samples.push(Sample::new(Shows::Line("down", false), "down"));
     }
     if content
-        .history
+        .drawing
         .links
         .iter()
-        .any(|(_, change)| matches!(change, crate::diagram::history::LinkChange::Cut(..)))
+        .any(|(_, change)| matches!(change, crate::diagram::drawing::LinkChange::Cut(..)))
     {
         samples.push(Sample::new(Shows::Band("cut", 8.0), "links cut (a | b: blocks apart)"));
     }
@@ -179,7 +179,7 @@ fn strokes(content: Content<'_>, layout: &Layout) -> Vec<Sample> {
         layout.arrows.iter().flat_map(|arrow| &arrow.strokes).any(|stroke| ends.contains(&stroke.end))
     };
     let background =
-        layout.arrows.iter().any(|arrow| is_background(content.history.messages[arrow.message].kind));
+        layout.arrows.iter().any(|arrow| is_background(content.drawing.messages[arrow.message].kind));
     let kinds = [
         (occurs(&[StrokeEnd::Cross, StrokeEnd::CrossAtReceiver]), Shows::Line("lost", true), "lost"),
         (
@@ -199,20 +199,20 @@ fn strokes(content: Content<'_>, layout: &Layout) -> Vec<Sample> {
 }
 
 fn notes(content: Content<'_>) -> Vec<String> {
-    let (all, drawn) = (content.history.messages.len(), content.selection.messages.len());
+    let (all, drawn) = (content.drawing.messages.len(), content.selection.messages.len());
     let mut notes = vec![if drawn == all {
         format!("Every message is drawn, {all} in all.")
     } else {
         format!("{drawn} of {} are drawn; not drawn: {}.", words::count(all, "message"), left_out(content))
     }];
-    let skipped = content.history.moments.len() - content.selection.moments.len();
+    let skipped = content.drawing.moments.len() - content.selection.moments.len();
     if skipped > 0 {
         notes.push(format!(
             "Not drawn either: {} at which something changed.",
             words::count(skipped, "instant")
         ));
     }
-    let groups = groups_occur(content.history);
+    let groups = groups_occur(content.drawing);
     let group = if groups { " Three numbers such as 2.1.4 are a group." } else { "" };
     notes.push(format!(
         "Time runs down and is not to scale; ⋯ is a break.{group} Deadlines, disk writes and what detectors are told to \
@@ -223,7 +223,7 @@ fn notes(content: Content<'_>) -> Vec<String> {
 
 fn left_out(content: Content<'_>) -> String {
     let mut kinds: BTreeMap<(bool, &str), usize> = BTreeMap::new();
-    for (place, message) in content.history.messages.iter().enumerate() {
+    for (place, message) in content.drawing.messages.iter().enumerate() {
         if !content.selection.messages.contains(&place) {
             *kinds.entry((is_background(message.kind), message.kind.name())).or_default() += 1;
         }
@@ -234,7 +234,7 @@ fn left_out(content: Content<'_>) -> String {
     kinds.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-fn groups_occur(history: &History) -> bool {
-    let mut conditions = history.lanes.iter().flat_map(|lane| &lane.conditions);
-    conditions.any(|(_, condition)| condition.view.group.is_some())
+fn groups_occur(drawing: &Drawing) -> bool {
+    let mut conditions = drawing.lanes.iter().flat_map(|lane| &lane.conditions);
+    conditions.any(|(_, condition)| condition.opinion.group.is_some())
 }

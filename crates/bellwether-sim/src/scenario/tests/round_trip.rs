@@ -275,8 +275,9 @@ fn expect() -> impl Strategy<Value = Expect> {
 }
 
 fn group() -> impl Strategy<Value = GroupId> {
-    (node(), any::<u64>(), any::<u64>())
-        .prop_map(|(node, life, seq)| GroupId(ElectionId { node, incarnation: Incarnation(life), seq }))
+    (node(), any::<u64>(), any::<u64>()).prop_map(|(node, incarnation, seq)| {
+        GroupId(ElectionId { node, incarnation: Incarnation(incarnation), seq })
+    })
 }
 
 fn bound() -> impl Strategy<Value = Bound> {

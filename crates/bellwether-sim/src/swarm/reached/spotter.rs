@@ -4,9 +4,9 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::{Kind, Layer};
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
-use bellwether_proto::view::{Status, View};
 
 use super::{Reached, Situation};
 use crate::run::facts;
@@ -37,9 +37,9 @@ pub struct Spotter {
 #[derive(Clone, Debug)]
 struct Seen {
     up: bool,
-    view: View,
-    /// Counts its views.
-    views: u32,
+    opinion: Opinion,
+    /// Counts its opinions.
+    opinions: u32,
     paused: Option<Time>,
     crashed: Option<Time>,
     /// Whether it crashed while it organised an election.
@@ -61,7 +61,7 @@ struct Line {
     /// The latest message that arrived, by the order in which they were sent.
     newest: u64,
     recent: [u64; REMEMBERED],
-    /// The last that the sender asked, and in which of its views.
+    /// The last that the sender asked, and in which of its opinions.
     asked: (u32, u32),
 }
 
@@ -77,8 +77,8 @@ impl Spotter {
         let count = scenario.nodes as usize;
         let node = Seen {
             up: false,
-            view: View::DOWN,
-            views: 0,
+            opinion: Opinion::DOWN,
+            opinions: 0,
             paused: None,
             crashed: None,
             was_organising: false,
@@ -132,8 +132,8 @@ impl Spotter {
     fn sent(&mut self, msg: &MsgRef) {
         let node = &mut self.nodes[index(msg.from)];
         node.persisted = None;
-        if node.view.status == Status::Election && msg.kind.layer() == Layer::Protocol {
-            let asked = (msg.kind.id(), node.views);
+        if node.opinion.status == Status::Election && msg.kind.layer() == Layer::Protocol {
+            let asked = (msg.kind.id(), node.opinions);
             if std::mem::replace(&mut self.line(msg.from, msg.to).asked, asked) == asked {
                 self.reached.add(Situation::AskedAgain);
             }
@@ -159,7 +159,7 @@ impl Spotter {
 
     fn told(&mut self, at: Time, node: NodeId, event: &Event) {
         match *event {
-            Event::View(view) => self.shows(node, view),
+            Event::Opinion(opinion) => self.shows(node, opinion),
             Event::Announced(announced) => self.announced(node, announced),
             Event::Watch(peer) => self.line(peer, node).watched = Some(at),
             Event::Unwatch(peer) => self.line(peer, node).watched = None,
@@ -168,19 +168,19 @@ impl Spotter {
             Event::PlayDead => self.nodes[index(node)].plays_dead = true,
             Event::PlayAlive => self.nodes[index(node)].plays_dead = false,
             Event::Refused { why: Refusal::StaleIncarnation, .. } => {
-                self.reached.add(Situation::OldLifeRefused);
+                self.reached.add(Situation::OldIncarnationRefused);
             }
-            Event::Link(_) | Event::Members(_) | Event::Pending(_) => {}
+            Event::Link(_) | Event::ViewInstalled(_) | Event::Pending(_) => {}
             Event::GivenUp => self.reached.add(Situation::WorkGivenUp),
             Event::Refused { .. } | Event::Reborn(_) | Event::Group(_) => {}
         }
     }
 
-    fn shows(&mut self, id: NodeId, view: View) {
+    fn shows(&mut self, id: NodeId, opinion: Opinion) {
         let node = &mut self.nodes[index(id)];
         let led = node.leads(id);
-        node.view = view;
-        node.views += 1;
+        node.opinion = opinion;
+        node.opinions += 1;
         let leads = node.leads(id);
         if led && !leads {
             self.reached.add(Situation::LeaderDemoted);
@@ -189,13 +189,13 @@ impl Spotter {
             self.led = true;
             self.leads(id);
         }
-        let organise = self.nodes.iter().filter(|node| node.view.status == Status::Election).count();
-        if self.led && organise > 1 && view.status == Status::Election {
+        let organise = self.nodes.iter().filter(|node| node.opinion.status == Status::Election).count();
+        if self.led && organise > 1 && opinion.status == Status::Election {
             self.reached.add(Situation::ConcurrentElections);
         }
-        if !self.apart.is_empty() && view.normal_leader().is_some() {
-            let of = |id: &NodeId| self.nodes[index(*id)].view.normal_leader();
-            if self.apart.iter().all(|id| of(id) == view.normal_leader()) {
+        if !self.apart.is_empty() && opinion.normal_leader().is_some() {
+            let of = |id: &NodeId| self.nodes[index(*id)].opinion.normal_leader();
+            if self.apart.iter().all(|id| of(id) == opinion.normal_leader()) {
                 self.reached.add(Situation::ThreeMerged);
                 self.apart.clear();
             }
@@ -251,12 +251,12 @@ impl Spotter {
 
     fn crashed(&mut self, at: Time, id: NodeId) {
         let node = &mut self.nodes[index(id)];
-        let (leads, status, persisted) = (node.leads(id), node.view.status, node.persisted);
+        let (leads, status, persisted) = (node.leads(id), node.opinion.status, node.persisted);
         // Or invited: who takes part in another's election, whatever that is called.
-        let reorganized = status == Status::Reorganizing && node.view.leader != Some(id);
+        let reorganized = status == Status::Reorganizing && node.opinion.leader != Some(id);
         let halted = status == Status::Waiting || reorganized;
         node.up = false;
-        node.view = View::DOWN;
+        node.opinion = Opinion::DOWN;
         node.paused = None;
         node.crashed = Some(at);
         node.was_organising = status == Status::Election;
@@ -334,6 +334,6 @@ impl Spotter {
 
 impl Seen {
     fn leads(&self, id: NodeId) -> bool {
-        self.view.normal_leader() == Some(id)
+        self.opinion.normal_leader() == Some(id)
     }
 }

@@ -7,10 +7,10 @@ use bellwether_proto::ident::{ElectionId, GroupId, Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::message::Kind;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::tenure::{Command, Ticket};
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
-use bellwether_proto::view::{Status, View};
 
 use super::*;
 use crate::plan::{Allowed, Limits};
@@ -30,15 +30,17 @@ fn reached(what: &[(u64, u32, What)]) -> BTreeSet<Situation> {
 fn shows(status: Status, leader: Option<u32>) -> What {
     let group = leader
         .map(|leader| GroupId(ElectionId { node: NodeId(leader), incarnation: Incarnation(1), seq: 1 }));
-    What::Node(Event::View(View { status, leader: leader.map(NodeId), group }))
+    What::Node(Event::Opinion(Opinion { status, leader: leader.map(NodeId), group }))
 }
 
 fn follows(leader: u32) -> What {
     shows(Status::Normal, Some(leader))
 }
 
-const ELECTS: What = What::Node(Event::View(View { status: Status::Election, leader: None, group: None }));
-const WAITS: What = What::Node(Event::View(View { status: Status::Waiting, leader: None, group: None }));
+const ELECTS: What =
+    What::Node(Event::Opinion(Opinion { status: Status::Election, leader: None, group: None }));
+const WAITS: What =
+    What::Node(Event::Opinion(Opinion { status: Status::Waiting, leader: None, group: None }));
 
 fn message(id: u64, from: u32, to: u32) -> MsgRef {
     MsgRef { id, kind: Kind::protocol("Halt"), from: NodeId(from), to: NodeId(to) }
@@ -133,7 +135,7 @@ fn leaders() {
 }
 
 #[test]
-fn lives() {
+fn incarnations() {
     let rejoins = [(0, 1, follows(1)), (1, 2, What::Crash), (2, 2, What::Recover)];
     tells(Situation::JoinedRunning, &rejoins, &[rejoins[0], rejoins[2]]);
     let crashes: Vec<_> = (1..=4).map(|node| (0, node, What::Crash)).collect();
@@ -149,7 +151,11 @@ fn lives() {
     tells(Situation::QuickRestart, &restart(20), &restart(5_000));
     tells(Situation::QuickRestart, &restart(20), &restart(20)[1..]);
     let refused = |why| [(0, 1, What::Node(Event::Refused { from: NodeId(2), why }))];
-    tells(Situation::OldLifeRefused, &refused(Refusal::StaleIncarnation), &refused(Refusal::OutOfOrder));
+    tells(
+        Situation::OldIncarnationRefused,
+        &refused(Refusal::StaleIncarnation),
+        &refused(Refusal::OutOfOrder),
+    );
 }
 
 #[test]

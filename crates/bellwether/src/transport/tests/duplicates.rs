@@ -3,7 +3,7 @@ use tokio::io::AsyncReadExt;
 
 use super::super::record::{Hello, Reason, Record};
 use super::super::{End, NetEvent};
-use super::harness::{Node, Stranger, cluster, hello, linked_with_a_stranger, listed, listener, settings};
+use super::harness::{Node, Stranger, cluster, connected_with_a_stranger, hello, listed, listener, settings};
 use crate::config::Peers;
 
 #[tokio::test]
@@ -48,8 +48,8 @@ async fn a_process_that_does_not_answer_loses_its_id_to_one_that_comes() {
     // It has greeted, and hangs from then on.
     let mut hung = Stranger::welcomed(one.address(), 2).await;
     let mut two = Node::on(second, settings(2, peers));
-    one.until_linked(2).await;
-    two.until_linked(1).await;
+    one.until_connected(2).await;
+    two.until_connected(1).await;
     hung.until_closed().await;
     two.reaches(&mut one, 1).await;
 }
@@ -67,7 +67,7 @@ async fn the_same_process_may_connect_anew() {
 
 #[tokio::test]
 async fn a_process_that_connects_anew_has_lost_its_link() {
-    let (mut one, mut old, mut deaf) = linked_with_a_stranger().await;
+    let (mut one, mut old, mut deaf) = connected_with_a_stranger().await;
     let _new = Stranger::welcomed(one.address(), 2).await;
     assert_eq!(one.until_ended(2).await, End::Goodbye);
     old.until_closed().await;
@@ -76,12 +76,12 @@ async fn a_process_that_connects_anew_has_lost_its_link() {
 
 #[tokio::test]
 async fn when_one_direction_breaks_the_other_is_closed() {
-    let (mut one, mut stranger, deaf) = linked_with_a_stranger().await;
+    let (mut one, mut stranger, deaf) = connected_with_a_stranger().await;
     drop(deaf);
     assert_eq!(one.until_ended(2).await, End::Broken);
     assert!(matches!(stranger.stream.read(&mut [0; 64]).await, Ok(0)), "with a goodbye");
 
-    let (mut one, stranger, mut deaf) = linked_with_a_stranger().await;
+    let (mut one, stranger, mut deaf) = connected_with_a_stranger().await;
     drop(stranger);
     assert_eq!(one.until_ended(2).await, End::Broken);
     assert!(matches!(deaf.read(&mut [0; 64]).await, Ok(0)), "with a goodbye");

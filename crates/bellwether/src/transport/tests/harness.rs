@@ -21,7 +21,7 @@ use super::super::connection::write;
 use super::super::record::{self, CONTROL_MAX, Hello, Reason, Record, VERSION, Welcome};
 use super::super::{End, NetEvent, Settings, Transport};
 use crate::config::Peers;
-use crate::status::Link;
+use crate::status::Connection;
 use crate::tls::{Authority, Identity, TlsConfigs, Validity};
 
 pub(super) const CLUSTER: &str = "flock";
@@ -67,7 +67,7 @@ pub(super) fn listed<'a>(members: impl IntoIterator<Item = (u32, &'a SocketAddr)
     Peers::Listed(members.collect())
 }
 
-/// That many members, all linked with each other.
+/// That many members, all connected with each other.
 pub(super) async fn cluster(size: u32) -> Vec<Node> {
     let listeners: BTreeMap<u32, TcpListener> = (1..=size).map(|id| (id, listener())).collect();
     let addresses: BTreeMap<u32, SocketAddr> =
@@ -77,7 +77,7 @@ pub(super) async fn cluster(size: u32) -> Vec<Node> {
         listeners.into_iter().map(|(id, listener)| Node::on(listener, settings(id, peers.clone()))).collect();
     for node in &mut nodes {
         let me = node.id.0;
-        node.until_linked_with((1..=size).filter(|id| *id != me)).await;
+        node.until_connected_with((1..=size).filter(|id| *id != me)).await;
     }
     nodes
 }
@@ -108,15 +108,15 @@ impl Node {
         }
     }
 
-    pub(super) async fn until_linked(&mut self, peer: u32) {
-        self.until_linked_with([peer]).await;
+    pub(super) async fn until_connected(&mut self, peer: u32) {
+        self.until_connected_with([peer]).await;
     }
 
     /// In any order.
-    pub(super) async fn until_linked_with(&mut self, peers: impl IntoIterator<Item = u32>) {
+    pub(super) async fn until_connected_with(&mut self, peers: impl IntoIterator<Item = u32>) {
         let mut missing: BTreeSet<NodeId> = peers.into_iter().map(NodeId).collect();
         while !missing.is_empty() {
-            if let NetEvent::Linked { peer, .. } = self.next().await {
+            if let NetEvent::Connected { peer, .. } = self.next().await {
                 missing.remove(&peer);
             }
         }
@@ -144,9 +144,9 @@ impl Node {
         other.until(|event| matches!(event, NetEvent::Frame(found) if *found == frame)).await;
     }
 
-    pub(super) fn link_with(&self, peer: u32) -> Link {
+    pub(super) fn connection_with(&self, peer: u32) -> Connection {
         let mut all = self.transport.participants().into_iter();
-        all.find(|participant| participant.id == Some(NodeId(peer))).unwrap().link
+        all.find(|participant| participant.id == Some(NodeId(peer))).unwrap().connection
     }
 }
 
@@ -232,13 +232,13 @@ pub(super) async fn deaf(listener: TcpListener, id: u32) -> server::TlsStream<Tc
 }
 
 /// A peer whose both directions are in the test's hands.
-pub(super) async fn linked_with_a_stranger() -> (Node, Stranger, server::TlsStream<TcpStream>) {
+pub(super) async fn connected_with_a_stranger() -> (Node, Stranger, server::TlsStream<TcpStream>) {
     let (first, second) = (listener(), listener());
     let peers = listed([(1, &first.local_addr().unwrap()), (2, &second.local_addr().unwrap())]);
     let mut one = Node::on(first, settings(1, peers));
     let deaf = deaf(second, 2).await;
     let stranger = Stranger::welcomed(one.address(), 2).await;
-    one.until_linked(2).await;
+    one.until_connected(2).await;
     (one, stranger, deaf)
 }
 

@@ -2,7 +2,7 @@ use bellwether_proto::ident::{Incarnation, NodeId};
 
 use super::super::{End, NetEvent, StartError, Transport};
 use super::harness::{Node, cluster, encoded, eventually, listed, listener, settings};
-use crate::status::Link;
+use crate::status::Connection;
 
 #[tokio::test]
 async fn two_link_and_frames_go_both_ways() {
@@ -41,7 +41,7 @@ async fn a_process_that_is_gone_leaves_broken_links() {
     }
     let [one, two] = &mut nodes[..] else { unreachable!() };
     one.reaches(two, 1).await;
-    assert!(matches!(one.link_with(3), Link::Down(_)));
+    assert!(matches!(one.connection_with(3), Connection::Down(_)));
     one.transport.send(NodeId(3), encoded(&one.frame(2)));
     assert_eq!(one.transport.counters().dropped, 1, "nobody is there to send to");
 }
@@ -72,9 +72,9 @@ async fn a_goodbye_is_heard_through_traffic_in_both_directions() {
 }
 
 #[tokio::test]
-async fn a_restarted_process_is_linked_again_in_its_new_life() {
+async fn a_restarted_process_is_connected_again_in_its_new_incarnation() {
     let mut nodes = cluster(3).await;
-    for life in 2..5 {
+    for incarnation in 2..5 {
         let gone = nodes.pop().unwrap();
         let peers = gone.transport.shared.peers.clone();
         let address = gone.address();
@@ -84,22 +84,22 @@ async fn a_restarted_process_is_linked_again_in_its_new_life() {
         }
         let mut again = settings(3, peers);
         again.listen = address;
-        again.incarnation = Incarnation(1000 * life);
+        again.incarnation = Incarnation(1000 * incarnation);
         let (transport, events) = Transport::start(again).unwrap();
         let mut again = Node { transport, events, id: NodeId(3) };
         for node in &mut nodes {
-            let linked = node.until(|event| matches!(event, NetEvent::Linked { .. })).await;
-            let incarnation = Incarnation(1000 * life);
-            assert_eq!(linked, NetEvent::Linked { peer: NodeId(3), incarnation, address });
+            let connected = node.until(|event| matches!(event, NetEvent::Connected { .. })).await;
+            let incarnation = Incarnation(1000 * incarnation);
+            assert_eq!(connected, NetEvent::Connected { peer: NodeId(3), incarnation, address });
         }
-        again.until_linked_with([1, 2]).await;
-        again.reaches(&mut nodes[0], life).await;
+        again.until_connected_with([1, 2]).await;
+        again.reaches(&mut nodes[0], incarnation).await;
         nodes.push(again);
     }
 }
 
 #[tokio::test]
-async fn the_end_of_a_link_tells_the_latest_life() {
+async fn the_end_of_a_link_tells_the_latest_incarnation() {
     let mut nodes = cluster(2).await;
     let mut frame = nodes[0].frame(1);
     frame.incarnation = Incarnation(77_777);
@@ -112,24 +112,24 @@ async fn the_end_of_a_link_tells_the_latest_life() {
 }
 
 #[tokio::test]
-async fn a_member_that_comes_late_is_linked() {
+async fn a_member_that_comes_late_is_connected() {
     let listeners = [listener(), listener()];
     let addresses = [listeners[0].local_addr().unwrap(), listeners[1].local_addr().unwrap()];
     let peers = listed([(1, &addresses[0]), (2, &addresses[1])]);
     let [first, second] = listeners;
     drop(second);
     let mut one = Node::on(first, settings(1, peers.clone()));
-    eventually("a failed attempt", || matches!(one.link_with(2), Link::Down(_))).await;
-    let Link::Down(reason) = one.link_with(2) else { unreachable!() };
+    eventually("a failed attempt", || matches!(one.connection_with(2), Connection::Down(_))).await;
+    let Connection::Down(reason) = one.connection_with(2) else { unreachable!() };
     assert!(reason.contains(&addresses[1].to_string()), "{reason}");
 
     let mut late = settings(2, peers);
     late.listen = addresses[1];
     let (transport, events) = Transport::start(late).unwrap();
     let mut two = Node { transport, events, id: NodeId(2) };
-    one.until_linked(2).await;
-    two.until_linked(1).await;
-    assert_eq!(one.link_with(2), Link::Connected(addresses[1]));
+    one.until_connected(2).await;
+    two.until_connected(1).await;
+    assert_eq!(one.connection_with(2), Connection::Connected(addresses[1]));
 }
 
 #[tokio::test]
@@ -141,10 +141,10 @@ async fn the_members_are_listed_with_the_state_of_their_links() {
     assert_eq!(ids, [1, 2, 3]);
     let own: Vec<_> = all.iter().map(|participant| participant.is_self).collect();
     assert_eq!(own, [true, false, false]);
-    let lives: Vec<_> = all.iter().map(|participant| participant.incarnation.unwrap().0).collect();
-    assert_eq!(lives, [5, 200, 300]);
+    let incarnations: Vec<_> = all.iter().map(|participant| participant.incarnation.unwrap().0).collect();
+    assert_eq!(incarnations, [5, 200, 300]);
     for (participant, node) in all.iter().zip(&nodes) {
-        assert_eq!(participant.link, Link::Connected(node.address()));
+        assert_eq!(participant.connection, Connection::Connected(node.address()));
         assert_eq!(participant.address, node.address().to_string());
         assert_eq!(participant.heard, None);
     }

@@ -12,7 +12,7 @@ async fn members_find_each_other_by_names_that_have_their_own_address_too() {
         (1..).zip(listeners).map(|(id, listener)| Node::on(listener, settings(id, names.clone()))).collect();
     for node in &mut nodes {
         let me = node.id.0;
-        node.until_linked_with((1..=3).filter(|id| *id != me)).await;
+        node.until_connected_with((1..=3).filter(|id| *id != me)).await;
     }
     for node in &nodes {
         let found =
@@ -39,8 +39,8 @@ async fn two_addresses_of_one_member_make_one_link() {
     let both = [format!("127.0.0.1:{}", two.port()), format!("127.0.0.2:{}", two.port())];
     let mut one = (Node::on(first, settings(1, names(&both))), one);
     let mut two = Node::on(second, settings(2, names(&[one.1.to_string()])));
-    one.0.until_linked(2).await;
-    two.until_linked(1).await;
+    one.0.until_connected(2).await;
+    two.until_connected(1).await;
     let states = || {
         let table = one.0.transport.shared.table();
         table.dials.values().map(|dial| dial.state.clone()).collect::<Vec<_>>()
@@ -58,6 +58,6 @@ async fn a_name_that_leads_nowhere_does_no_harm() {
     let names = vec!["no such name:1".to_owned(), address(&first), address(&second)];
     let mut one = Node::on(first, settings(1, Peers::Named(names.clone())));
     let mut two = Node::on(second, settings(2, Peers::Named(names)));
-    one.until_linked(2).await;
-    two.until_linked(1).await;
+    one.until_connected(2).await;
+    two.until_connected(1).await;
 }

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use super::super::queue::FRAMES_MAX;
 use super::super::record::{Reason, Record};
 use super::super::{EVENTS_MAX, End, NetEvent};
-use super::harness::{Node, Stranger, cluster, deaf, eventually, hello, linked_with_a_stranger};
+use super::harness::{Node, Stranger, cluster, connected_with_a_stranger, deaf, eventually, hello};
 use super::harness::{listed, listener, settings};
 
 #[tokio::test]
@@ -19,7 +19,7 @@ async fn a_peer_that_takes_nothing_costs_a_bounded_queue_and_holds_nobody_up() {
     let mut one = Node::on(first, settings(1, peers.clone()));
     let mut two = Node::on(second, settings(2, peers));
     let _deaf = deaf(third, 3).await;
-    one.until_linked(2).await;
+    one.until_connected(2).await;
     let connected = || one.transport.shared.table().is_connected_to(NodeId(3));
     eventually("the deaf one is connected", connected).await;
 
@@ -36,7 +36,7 @@ async fn a_peer_that_takes_nothing_costs_a_bounded_queue_and_holds_nobody_up() {
 
 #[tokio::test]
 async fn a_peer_that_takes_nothing_for_long_is_given_up() {
-    let (mut one, mut stranger, _deaf) = linked_with_a_stranger().await;
+    let (mut one, mut stranger, _deaf) = connected_with_a_stranger().await;
     let big: Arc<[u8]> = vec![0; FRAME_MAX].into();
     for _ in 0..FRAMES_MAX {
         one.transport.send(NodeId(2), Arc::clone(&big));

@@ -15,7 +15,7 @@ use super::harness::{
     CLUSTER, Node, Stranger, authority, cluster, encoded, eventually, frame, hello, listed, listener,
     settings,
 };
-use crate::status::Link;
+use crate::status::Connection;
 use crate::tls::{Authority, Identity, TlsConfigs, Validity};
 
 /// Two members that a stranger must not disturb.
@@ -177,10 +177,10 @@ async fn a_member_at_anothers_address_is_not_greeted() {
     let everybody = listed([(1, &one), (2, &three), (3, &three)]);
     let mut one = Node::on(first, settings(1, everybody.clone()));
     let mut three = Node::on(third, settings(3, everybody));
-    one.until_linked(3).await;
-    three.until_linked(1).await;
-    let told = |link: &Link| matches!(link, Link::Down(reason) if reason.contains("is not node 2"));
-    eventually("the mistake is known", || told(&one.link_with(2))).await;
+    one.until_connected(3).await;
+    three.until_connected(1).await;
+    let told = |connection: &Connection| matches!(connection, Connection::Down(reason) if reason.contains("is not node 2"));
+    eventually("the mistake is known", || told(&one.connection_with(2))).await;
     one.reaches(&mut three, 1).await;
     assert_eq!(three.transport.counters().refused_connections, 0);
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bellwether_rain::picture::{TILE_HEIGHT, Tile};
 
-use super::model::{Model, Node, Standing};
+use super::model::{Activity, Model, Node};
 use super::request::needed;
 use super::setup::Setup;
 use crate::duration::rough;
@@ -96,19 +96,19 @@ const ROW_TITLES: &str = " node      pid  state     standing           view  row
 fn row(model: &Model, id: u32, node: &Node) -> String {
     let (pid, state) = process_cells(node.process.as_ref());
     let manages = model.manager() == Some(id);
-    let (standing, view) = match node.standing {
+    let (activity, view) = match node.activity {
         _ if !matches!(node.process, Some(Process::Up(_))) => ("-", None),
-        Standing::Unknown => ("-", None),
-        Standing::Out => ("reorganizing", None),
-        Standing::Works(view) if manages => ("★ fault manager", Some(view)),
-        Standing::Works(view) => ("works", Some(view)),
-        Standing::Waits(view) => ("waits for others", Some(view)),
-        Standing::Dead => ("dead", None),
+        Activity::Unknown => ("-", None),
+        Activity::Out => ("reorganizing", None),
+        Activity::Works(view) if manages => ("★ fault manager", Some(view)),
+        Activity::Works(view) => ("works", Some(view)),
+        Activity::Waits(view) => ("waits for others", Some(view)),
+        Activity::Dead => ("dead", None),
     };
     let view = view.map_or_else(|| "-".to_owned(), |view| view.to_string());
     let (done, held) = (node.rows, node.held);
     let left = rows_left(model, id);
-    format!("{id:<4}  {pid:>7}  {state:<8}  {standing:<17}  {view:>4}  {done:>9}  {left:>9}  {held:>6}")
+    format!("{id:<4}  {pid:>7}  {state:<8}  {activity:<17}  {view:>4}  {done:>9}  {left:>9}  {held:>6}")
 }
 
 /// How many rows are still to be made safe by that worker.
@@ -120,9 +120,9 @@ fn rows_left(model: &Model, id: u32) -> u32 {
 }
 
 fn tone(model: &Model, id: u32, node: &Node) -> Tone {
-    match (&node.process, node.standing) {
+    match (&node.process, node.activity) {
         (Some(Process::Down(_) | Process::Stopped(_)) | None, _)
-        | (_, Standing::Dead | Standing::Unknown) => Tone::Dim,
+        | (_, Activity::Dead | Activity::Unknown) => Tone::Dim,
         _ if model.manager() == Some(id) => Tone::Bright,
         _ => Tone::Plain,
     }

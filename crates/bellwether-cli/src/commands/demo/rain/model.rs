@@ -53,7 +53,7 @@ pub(super) struct Model {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) process: Option<Process>,
-    pub(super) standing: Standing,
+    pub(super) activity: Activity,
     /// How many rows it has made safe, and how many shards it keeps.
     pub(super) rows: u32,
     pub(super) held: u32,
@@ -65,7 +65,7 @@ pub(super) struct Node {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Activity {
     /// It has not said.
     #[default]
     Unknown,
@@ -147,7 +147,7 @@ impl Model {
                 self.news.push(Happening::Started { node: id, pid: *pid });
             }
             Process::Down(how) => {
-                node.standing = Standing::Unknown;
+                node.activity = Activity::Unknown;
                 // What was done to it on purpose has been told already.
                 if how != "killed" && !matches!(before, Some(Process::Down(_))) {
                     self.news.push(Happening::Ended { node: id, how: how.clone() });
@@ -168,7 +168,7 @@ impl Model {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         match report {
             Report::Up { held } => {
-                (node.held, node.standing, node.has_worked) = (held, Standing::Unknown, false);
+                (node.held, node.activity, node.has_worked) = (held, Activity::Unknown, false);
                 node.disk = Disk::Good;
                 node.starts += 1;
                 if node.starts > 1 {
@@ -177,22 +177,22 @@ impl Model {
             }
             Report::InService { view, leader, members, owners, waits_for } => {
                 node.has_worked = true;
-                node.standing =
-                    if waits_for.is_some() { Standing::Waits(view) } else { Standing::Works(view) };
+                node.activity =
+                    if waits_for.is_some() { Activity::Waits(view) } else { Activity::Works(view) };
                 self.in_service(ViewNow { number: view, leader, members, owners });
             }
-            Report::OutOfService => node.standing = Standing::Out,
+            Report::OutOfService => node.activity = Activity::Out,
             Report::Dead => {
-                if node.has_worked && node.standing != Standing::Dead {
+                if node.has_worked && node.activity != Activity::Dead {
                     self.news.push(Happening::Dead { node: id });
                 }
-                node.standing = Standing::Dead;
+                node.activity = Activity::Dead;
             }
             Report::Computed { place } => self.computed(place),
             Report::Safe { place, held } => {
                 node.rows += 1;
                 node.held = held;
-                if let Standing::Works(view) = node.standing {
+                if let Activity::Works(view) = node.activity {
                     self.watch.moved(now);
                     self.safe(view, place);
                 }
@@ -371,16 +371,16 @@ impl Model {
 
     /// How many there are at this moment.
     fn force(&self) -> Force {
-        let standing = |wanted: fn(Standing) -> bool| {
-            count(self.running().filter(|(_, node)| wanted(node.standing)).count())
+        let activity = |wanted: fn(Activity) -> bool| {
+            count(self.running().filter(|(_, node)| wanted(node.activity)).count())
         };
         let failing = self.running().filter(|(_, node)| node.disk == Disk::Failing);
         Force {
             left: count(self.running().count()),
             needed: needed(&self.job.code),
             data: self.job.code.data(),
-            working: standing(|standing| matches!(standing, Standing::Works(_))),
-            waiting: standing(|standing| matches!(standing, Standing::Waits(_))),
+            working: activity(|activity| matches!(activity, Activity::Works(_))),
+            waiting: activity(|activity| matches!(activity, Activity::Waits(_))),
             failing: failing.map(|(id, _)| id).collect(),
         }
     }
@@ -404,7 +404,7 @@ impl Model {
     /// Whether all that run are at work in the same view.
     fn is_together(&self) -> bool {
         let view = self.view.as_ref().map(|view| view.number);
-        self.running().all(|(_, node)| view.is_some_and(|view| node.standing == Standing::Works(view)))
+        self.running().all(|(_, node)| view.is_some_and(|view| node.activity == Activity::Works(view)))
     }
 
     /// The fault manager, if it runs.
@@ -426,8 +426,8 @@ impl Model {
 
     /// Whether all of those are at work in it.
     fn is_whole(&self) -> bool {
-        let view = self.view.as_ref().map(|view| Standing::Works(view.number));
-        self.in_view().count() > 0 && self.in_view().all(|node| view == Some(node.standing))
+        let view = self.view.as_ref().map(|view| Activity::Works(view.number));
+        self.in_view().count() > 0 && self.in_view().all(|node| view == Some(node.activity))
     }
 
     /// How many rows are safe.

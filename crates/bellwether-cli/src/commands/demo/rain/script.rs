@@ -40,13 +40,13 @@ pub(super) struct Look {
 /// The rest of the story.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
-    steps: VecDeque<(u32, Step)>,
+    acts: VecDeque<(u32, Act)>,
     nodes: u32,
     chance: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum Act {
     KillThird,
     Revive,
     Pause,
@@ -55,14 +55,12 @@ enum Step {
 
 impl Script {
     pub(super) fn new(story: Story, nodes: u32, seed: u64) -> Self {
-        let steps: &[(u32, Step)] = match story {
-            Story::Whole => {
-                &[(20, Step::KillThird), (50, Step::Revive), (65, Step::Pause), (80, Step::Resume)]
-            }
-            Story::NoReturn => &[(20, Step::KillThird)],
+        let acts: &[(u32, Act)] = match story {
+            Story::Whole => &[(20, Act::KillThird), (50, Act::Revive), (65, Act::Pause), (80, Act::Resume)],
+            Story::NoReturn => &[(20, Act::KillThird)],
             Story::Calm | Story::ByHand => &[],
         };
-        Self { steps: steps.iter().copied().collect(), nodes, chance: seed }
+        Self { acts: acts.iter().copied().collect(), nodes, chance: seed }
     }
 
     /// A worker to which nothing happens: the one with the highest id; if there is none, the worker with the highest id. It
@@ -71,9 +69,9 @@ impl Script {
         let mut hurt = BTreeSet::new();
         for later in 1..=self.nodes {
             let mut script = self.clone();
-            while let Some((percent, step)) = script.steps.front().copied() {
+            while let Some((percent, act)) = script.acts.front().copied() {
                 // The lightest leads the first view.
-                let manager = if step == Step::KillThird { 1 } else { later };
+                let manager = if act == Act::KillThird { 1 } else { later };
                 let all = (1..=self.nodes).collect();
                 let (paused, down) = (Vec::new(), Vec::new());
                 let look =
@@ -86,21 +84,21 @@ impl Script {
 
     /// What is to be done now.
     pub(super) fn next(&mut self, look: &Look) -> Vec<Order> {
-        let Some((percent, step)) = self.steps.front().copied() else { return Vec::new() };
+        let Some((percent, act)) = self.acts.front().copied() else { return Vec::new() };
         let is_late = look.stalled.is_some_and(|stalled| stalled >= PATIENCE);
         let is_time = look.percent >= percent;
-        let orders = match (step, look.manager) {
-            (Step::KillThird, Some(manager)) if is_time => self.third(manager, look),
-            (Step::Revive, _) if is_time || is_late => orders(Verb::Start, &look.down),
+        let orders = match (act, look.manager) {
+            (Act::KillThird, Some(manager)) if is_time => self.third(manager, look),
+            (Act::Revive, _) if is_time || is_late => orders(Verb::Start, &look.down),
             // Not the manager: that was killed before, and this one is to be given up by it.
-            (Step::Pause, Some(manager)) if is_time => {
+            (Act::Pause, Some(manager)) if is_time => {
                 let others: Vec<_> = look.running.iter().copied().filter(|node| *node != manager).collect();
                 orders(Verb::Stop, &self.draw(others, 1))
             }
-            (Step::Resume, _) if is_time || is_late => orders(Verb::Cont, &look.paused),
+            (Act::Resume, _) if is_time || is_late => orders(Verb::Cont, &look.paused),
             _ => return Vec::new(),
         };
-        self.steps.pop_front();
+        self.acts.pop_front();
         orders
     }
 

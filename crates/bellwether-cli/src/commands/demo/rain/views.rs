@@ -9,7 +9,7 @@ use bellwether::Member;
 use bellwether::reorganization::{Manager, Service};
 use bellwether_proto::group::PlanRequest;
 use bellwether_proto::ident::{GroupId, NodeId};
-use bellwether_proto::view::Status;
+use bellwether_proto::opinion::Status;
 use bellwether_rain::notice::{Notice, View};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -75,7 +75,7 @@ impl State {
     fn of(service: Option<Service>, member: &Member) -> Self {
         match service {
             Some(service) => Self::InService(service),
-            None if member.status().view.status == Status::Dead => Self::Dead,
+            None if member.status().opinion.status == Status::Dead => Self::Dead,
             None => Self::Out,
         }
     }

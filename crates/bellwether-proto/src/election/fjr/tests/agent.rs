@@ -115,7 +115,7 @@ fn a_resignation_without_a_word_of_who_is_next_leaves_all_to_contend() {
 }
 
 #[test]
-fn a_leader_that_overslept_begins_another_life() {
+fn a_leader_that_overslept_begins_another_incarnation() {
     let mut rig = Rig::<Fjr>::repaired(1, 1);
     let due = rig.election.beat_due;
     rig.now = due + GIVEN_UP;
@@ -123,7 +123,7 @@ fn a_leader_that_overslept_begins_another_life() {
     assert_eq!(rig.sent(), [(0, heartbeat(1, 1))], "late, but nobody has given it up");
     rig.now = rig.election.beat_due + GIVEN_UP + Span::micros(1);
     rig.input(Input::Deadline);
-    assert_eq!(rig.did, [Action::BeginLife(Cause::Silent(id(1)))], "and says nothing in this one");
+    assert_eq!(rig.did, [Action::BeginIncarnation(Cause::Silent(id(1)))], "and says nothing in this one");
 }
 
 /// Whatever it wakes up for, be it what was waiting to be read.
@@ -132,7 +132,7 @@ fn it_finds_that_it_overslept_at_the_first_thing_that_happens() {
     let inputs = [
         Input::Message { from: id(2), msg: heartbeat(0, 4) },
         Input::Gone(id(2)),
-        Input::NewLife(id(2)),
+        Input::NewIncarnation(id(2)),
         Input::HandOver(id(2)),
         Input::Deadline,
     ];
@@ -140,7 +140,7 @@ fn it_finds_that_it_overslept_at_the_first_thing_that_happens() {
         let mut rig = Rig::<Fjr>::repaired(1, 1);
         rig.now = rig.now + TAU * 50;
         rig.input(input);
-        assert_eq!(rig.did, [Action::BeginLife(Cause::Silent(id(1)))]);
+        assert_eq!(rig.did, [Action::BeginIncarnation(Cause::Silent(id(1)))]);
     }
 }
 
@@ -151,7 +151,7 @@ fn neither_followers_nor_the_printed_variant_oversleep() {
     rig.now = rig.now + TAU * 50;
     rig.input(Input::Deadline);
     assert!(
-        !rig.did.contains(&Action::BeginLife(Cause::Silent(id(1)))),
+        !rig.did.contains(&Action::BeginIncarnation(Cause::Silent(id(1)))),
         "it was not waited for: {:?}",
         rig.did
     );
@@ -207,7 +207,7 @@ fn it_says_why_it_gives_its_leader_up() {
     };
     let said = |from: u32, msg: Msg| Input::Message { from: id(from), msg };
     assert_eq!(why(Input::Gone(id(1))), Some(Cause::Gone(id(1))));
-    assert_eq!(why(Input::NewLife(id(1))), Some(Cause::Gone(id(1))));
+    assert_eq!(why(Input::NewIncarnation(id(1))), Some(Cause::Gone(id(1))));
     assert_eq!(why(Input::Resigned { who: id(1), next: None }), Some(Cause::Resigned(id(1))));
     assert_eq!(why(Input::HandOver(id(3))), Some(Cause::HandedOver(id(1), id(3))));
     assert_eq!(why(said(1, stop(0, 1))), Some(Cause::Outranked(id(1))));

@@ -16,7 +16,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// To one worker.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct Connection {
     address: SocketAddr,
     secret: Secret,
     /// The stream, between two questions. While a question is open the asker has it; if the asker is dropped,
@@ -24,7 +24,7 @@ pub(crate) struct Link {
     stream: Option<TcpStream>,
 }
 
-impl Link {
+impl Connection {
     pub(crate) fn new(address: SocketAddr, secret: Secret) -> Self {
         Self { address, secret, stream: None }
     }

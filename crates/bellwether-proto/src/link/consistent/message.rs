@@ -9,7 +9,7 @@ use crate::kind::{Kind, Message};
 /// One message, which is also a beat: what the sender's end has seen and heard, and perhaps a message of a layer
 /// above.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistoryMsg<M> {
+pub struct ConsistentMsg<M> {
     /// The incarnation of the receiver that the sender speaks with; 0 if it knows none.
     pub to: Incarnation,
     /// How many transitions the sender's end has seen.
@@ -21,7 +21,7 @@ pub struct HistoryMsg<M> {
     /// How many of the receiver's messages were taken in this up.
     pub taken: u64,
     /// How the sender stands.
-    pub standing: Standing,
+    pub membership: Membership,
     /// The message that it carries, if any.
     pub carries: Option<Carried<M>>,
 }
@@ -37,14 +37,14 @@ pub struct Carried<M> {
 
 /// What a node says of itself to its linked peers (E-FB10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct Membership {
     /// The view that it installed last, if any.
     pub view: Option<GroupId>,
     /// Whether it is dead: in no view until it is admitted to one.
     pub dead: bool,
 }
 
-impl Standing {
+impl Membership {
     pub(crate) fn canonical(&self, form: &mut Form) {
         form.number(u64::from(self.dead));
         form.option(self.view, Form::view);
@@ -54,22 +54,22 @@ impl Standing {
 /// A message that carries nothing.
 pub const BEAT: Kind = Kind::detector("LinkBeat");
 
-impl<M: Message> HistoryMsg<M> {
+impl<M: Message> ConsistentMsg<M> {
     /// Its kind: that of the message that it carries.
     pub fn kind(&self) -> Kind {
         self.carries.as_ref().map_or(BEAT, |carried| carried.msg.kind())
     }
 
-    pub(crate) fn canonical(&self, from: NodeId, life: Incarnation, to: NodeId, form: &mut Form) {
+    pub(crate) fn canonical(&self, from: NodeId, incarnation: Incarnation, to: NodeId, form: &mut Form) {
         form.incarnation(to, self.to);
         form.number(self.seen % 2);
         form.seen(from, to, self.seen);
-        form.beat(from, life, to, self.no);
+        form.beat(from, incarnation, to, self.no);
         // None is none, however many there are to be acknowledged.
         let some = |count: u64| (count > 0).then_some(count);
         form.option(some(self.echo), |form, echo| form.beat(to, self.to, from, echo));
         form.option(some(self.taken), |form, taken| form.carried(to, from, self.seen, taken));
-        self.standing.canonical(form);
+        self.membership.canonical(form);
         form.option(self.carries.as_ref(), |form, carried| {
             form.carried(from, to, self.seen, carried.nth);
             carried.msg.canonical(form);

@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::{Carried, HistoryMsg, Pace, SKEW, Standing};
+use super::{Carried, ConsistentMsg, Membership, Pace, SKEW};
 use crate::canonical::Form;
 use crate::ident::{Incarnation, NodeId};
 use crate::time::Time;
@@ -14,7 +14,7 @@ pub const OUTSTANDING_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct End<M> {
     /// The peer's; 0 if it was never heard.
-    pub(super) life: Incarnation,
+    pub(super) incarnation: Incarnation,
     /// Transitions at this end, with that incarnation. Odd is up.
     pub(super) seen: u64,
     /// Those that the other end is known to have seen.
@@ -28,7 +28,7 @@ pub(super) struct End<M> {
     /// When something was sent, since the last transition, that is known to have arrived.
     confirmed: Option<Time>,
     /// The peer's.
-    pub(super) standing: Standing,
+    pub(super) membership: Membership,
     /// Of this up: how many were sent, and taken.
     sent: u64,
     taken: u64,
@@ -49,14 +49,14 @@ struct Outstanding<M> {
 impl<M: Clone> End<M> {
     pub(super) fn new() -> Self {
         Self {
-            life: Incarnation::default(),
+            incarnation: Incarnation::default(),
             seen: 0,
             theirs: 0,
             no: 0,
             heard: 0,
             probe: None,
             confirmed: None,
-            standing: Standing::default(),
+            membership: Membership::default(),
             sent: 0,
             taken: 0,
             early: BTreeMap::new(),
@@ -85,25 +85,25 @@ impl<M: Clone> End<M> {
 
     /// The peer is in a new incarnation. Numbers of messages go on, or the peer could take a new message for an old
     /// one.
-    pub(super) fn meet(&mut self, life: Incarnation) {
+    pub(super) fn meet(&mut self, incarnation: Incarnation) {
         let no = self.no;
-        *self = Self { life, no, ..Self::new() };
+        *self = Self { incarnation, no, ..Self::new() };
     }
 
     /// Whether the other end can have sent that.
-    pub(super) fn is_plausible(&self, msg: &HistoryMsg<M>, me: Incarnation) -> bool {
+    pub(super) fn is_plausible(&self, msg: &ConsistentMsg<M>, me: Incarnation) -> bool {
         let about_me = msg.to == me;
         msg.echo <= self.no && (!about_me || msg.seen <= self.seen + SKEW)
     }
 
-    pub(super) fn hear(&mut self, msg: &HistoryMsg<M>) {
+    pub(super) fn hear(&mut self, msg: &ConsistentMsg<M>) {
         if msg.no > self.heard {
-            (self.heard, self.standing) = (msg.no, msg.standing);
+            (self.heard, self.membership) = (msg.no, msg.membership);
         }
     }
 
     /// Which messages the peer has heard, and that it speaks with this incarnation.
-    pub(super) fn acknowledged(&mut self, msg: &HistoryMsg<M>) {
+    pub(super) fn acknowledged(&mut self, msg: &ConsistentMsg<M>) {
         self.theirs = self.theirs.max(msg.seen);
         if let Some((no, at)) = self.probe
             && msg.echo >= no
@@ -116,7 +116,7 @@ impl<M: Clone> End<M> {
     }
 
     /// What can be taken now that this message is here, in order.
-    pub(super) fn taken(&mut self, msg: HistoryMsg<M>) -> Vec<M> {
+    pub(super) fn taken(&mut self, msg: ConsistentMsg<M>) -> Vec<M> {
         let same_up = self.is_up() && msg.seen == self.seen;
         if let Some(Carried { nth, msg }) = msg.carries
             && same_up
@@ -146,7 +146,7 @@ impl<M: Clone> End<M> {
 
     /// Whether the peer has been heard of.
     pub(super) fn is_met(&self) -> bool {
-        self.life != Incarnation::default()
+        self.incarnation != Incarnation::default()
     }
 
     /// The next transition. Nothing from before counts after it.
@@ -209,45 +209,45 @@ impl<M: Clone> End<M> {
     pub(super) fn message(
         &mut self,
         now: Time,
-        standing: Standing,
+        membership: Membership,
         carries: Option<Carried<M>>,
-    ) -> HistoryMsg<M> {
+    ) -> ConsistentMsg<M> {
         self.no += 1;
         self.probe.get_or_insert((self.no, now));
-        let Self { life: to, seen, no, heard: echo, taken, .. } = *self;
-        HistoryMsg { to, seen, no, echo, taken, standing, carries }
+        let Self { incarnation: to, seen, no, heard: echo, taken, .. } = *self;
+        ConsistentMsg { to, seen, no, echo, taken, membership, carries }
     }
 
     /// The next message to the peer, if nothing need be acknowledged.
-    pub(super) fn word(&mut self, standing: Standing, carries: Option<Carried<M>>) -> HistoryMsg<M> {
+    pub(super) fn word(&mut self, membership: Membership, carries: Option<Carried<M>>) -> ConsistentMsg<M> {
         self.no += 1;
-        let Self { life: to, seen, no, .. } = *self;
-        HistoryMsg { to, seen, no, echo: 0, taken: 0, standing, carries }
+        let Self { incarnation: to, seen, no, .. } = *self;
+        ConsistentMsg { to, seen, no, echo: 0, taken: 0, membership, carries }
     }
 
     /// Without a pace, nothing is ever due.
     pub(super) fn canonical(
         &self,
         now: Time,
-        (me, my_life, peer): (NodeId, Incarnation, NodeId),
+        (me, my_incarnation, peer): (NodeId, Incarnation, NodeId),
         pace: Option<&Pace>,
         form: &mut Form,
         write: impl Fn(&M, &mut Form),
     ) {
         let silent = |at: Time| pace.map_or(Time::NEVER, |pace| at + pace.patience);
-        form.incarnation(peer, self.life);
+        form.incarnation(peer, self.incarnation);
         form.number(self.seen % 2);
         form.seen(me, peer, self.seen);
         form.number(self.theirs % 2);
         form.seen(peer, me, self.theirs);
-        form.beat(me, my_life, peer, self.no);
-        form.beat(peer, self.life, me, self.heard);
+        form.beat(me, my_incarnation, peer, self.no);
+        form.beat(peer, self.incarnation, me, self.heard);
         form.option(self.probe, |form, (no, at)| {
-            form.beat(me, my_life, peer, no);
+            form.beat(me, my_incarnation, peer, no);
             form.deadline(now, silent(at));
         });
         form.deadline(now, self.confirmed.map_or(Time::NEVER, silent));
-        self.standing.canonical(form);
+        self.membership.canonical(form);
         form.carried(me, peer, self.seen, self.sent);
         form.carried(peer, me, self.seen, self.taken);
         form.number(self.early.len() as u64);

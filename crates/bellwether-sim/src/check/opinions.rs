@@ -3,37 +3,38 @@
 
 use bellwether_proto::group::TaskDigest;
 use bellwether_proto::ident::{GroupId, NodeId};
+use bellwether_proto::members::Members;
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::promise::Property;
 use bellwether_proto::time::Span;
-use bellwether_proto::view::{Members, View};
 
-use super::elected::{Standing, leader_elected, leaders_elected, one_leader_elected};
+use super::elected::{Judgement, leader_elected, leaders_elected, one_leader_elected};
 use super::{
     Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, answered, fake_clean, led, omega, one_leader_per_view,
     one_view_or_dead, sle1, sle2, view_agree, while_stable,
 };
 
 /// What nodes show at one moment.
-pub(crate) trait Views {
+pub(crate) trait Opinions {
     /// The nodes that are up, and what they show.
-    fn up(&self) -> impl Iterator<Item = (NodeId, View)>;
+    fn up(&self) -> impl Iterator<Item = (NodeId, Opinion)>;
 
     /// Whether that node is up.
     fn is_up(&self, id: NodeId) -> bool;
 
     /// What the node shows; nothing much if it is down.
-    fn view(&self, id: NodeId) -> View;
+    fn opinion(&self, id: NodeId) -> Opinion;
 
     /// The task description in place at the node, if there is one.
     fn task(&self, id: NodeId) -> Option<TaskDigest>;
 
-    /// The view that the node installed last, in this life, and who is in it.
+    /// The view that the node installed last, in this incarnation, and who is in it.
     fn installed(&self, id: NodeId) -> Option<(GroupId, Members)>;
 
     /// Whether the node remembers anything that was said about a change of views.
     fn remembers(&self, id: NodeId) -> bool;
 
-    /// The leader that the node announced last, in this life.
+    /// The leader that the node announced last, in this incarnation.
     fn announced(&self, id: NodeId) -> Option<NodeId>;
 
     /// Whether the node is up and not paused.
@@ -46,33 +47,33 @@ pub(crate) trait Views {
 }
 
 /// How a state by itself breaks a property that must hold in every state; `None` also for properties of another kind.
-pub(crate) fn breach(property: Property, views: &impl Views) -> Option<String> {
+pub(crate) fn breach(property: Property, opinions: &impl Opinions) -> Option<String> {
     match property {
-        Property::A1 => a1::dispute(views),
-        Property::A3 => a3::dispute(views),
-        Property::Sle1 => sle1::dispute(views),
-        Property::Ale1 => ale1::dispute(views),
-        Property::OneLeaderPerView => one_leader_per_view::dispute(views),
-        Property::ViewAgree => view_agree::dispute(views),
-        Property::OneViewOrDead => one_view_or_dead::dispute(views),
+        Property::A1 => a1::dispute(opinions),
+        Property::A3 => a3::dispute(opinions),
+        Property::Sle1 => sle1::dispute(opinions),
+        Property::Ale1 => ale1::dispute(opinions),
+        Property::OneLeaderPerView => one_leader_per_view::dispute(opinions),
+        Property::ViewAgree => view_agree::dispute(opinions),
+        Property::OneViewOrDead => one_view_or_dead::dispute(opinions),
         _ => None,
     }
 }
 
 /// Whether a state is one that the system must come to and then stay in, if so many must agree on an announced leader; `None`
 /// for properties of another kind.
-pub(crate) fn settled(property: Property, views: &impl Views, quorum: usize) -> Option<Standing> {
+pub(crate) fn settled(property: Property, opinions: &impl Opinions, quorum: usize) -> Option<Judgement> {
     match property {
-        Property::A2 => Some(one_leader_elected(views)),
-        Property::A4 => Some(a4::cliques_are_groups(views)),
-        Property::A4Prime => Some(a4_prime::elected_within_reach(views)),
-        Property::Sle2 => Some(leader_elected(views)),
-        Property::Ale2Prime => Some(leaders_elected(views)),
-        Property::Ale2 => Some(ale2::elected_in_few_groups(views)),
-        Property::Omega => Some(omega::standing(views)),
-        Property::FakeClean => Some(fake_clean::standing(views)),
-        Property::Settled => Some(super::settled::standing(views, quorum)),
-        Property::Led => Some(led::all_led(views, quorum)),
+        Property::A2 => Some(one_leader_elected(opinions)),
+        Property::A4 => Some(a4::cliques_are_groups(opinions)),
+        Property::A4Prime => Some(a4_prime::elected_within_reach(opinions)),
+        Property::Sle2 => Some(leader_elected(opinions)),
+        Property::Ale2Prime => Some(leaders_elected(opinions)),
+        Property::Ale2 => Some(ale2::elected_in_few_groups(opinions)),
+        Property::Omega => Some(omega::judgement(opinions)),
+        Property::FakeClean => Some(fake_clean::judgement(opinions)),
+        Property::Settled => Some(super::settled::judgement(opinions, quorum)),
+        Property::Led => Some(led::all_led(opinions, quorum)),
         _ => None,
     }
 }
@@ -94,21 +95,21 @@ pub(crate) fn bound(property: Property, facts: &Facts) -> Option<Span> {
 mod tests {
     use super::*;
     use bellwether_proto::ident::{ElectionId, Incarnation};
-    use bellwether_proto::view::Status;
+    use bellwether_proto::opinion::Status;
 
     /// What each node shows, from 1 on, the number of the view that it has installed, and who is in that.
-    struct Shown(Vec<(View, u64, Members)>);
+    struct Shown(Vec<(Opinion, u64, Members)>);
 
-    impl Views for Shown {
-        fn up(&self) -> impl Iterator<Item = (NodeId, View)> {
-            (1..).map(NodeId).zip(self.0.iter().map(|(view, ..)| *view))
+    impl Opinions for Shown {
+        fn up(&self) -> impl Iterator<Item = (NodeId, Opinion)> {
+            (1..).map(NodeId).zip(self.0.iter().map(|(opinion, ..)| *opinion))
         }
 
         fn is_up(&self, id: NodeId) -> bool {
             self.installed(id).is_some()
         }
 
-        fn view(&self, id: NodeId) -> View {
+        fn opinion(&self, id: NodeId) -> Opinion {
             self.0[id.0 as usize - 1].0
         }
 
@@ -134,9 +135,9 @@ mod tests {
         }
     }
 
-    fn in_view(seq: u64) -> View {
+    fn in_view(seq: u64) -> Opinion {
         let group = GroupId(ElectionId { node: NodeId(1), incarnation: Incarnation(1), seq });
-        View { status: Status::Normal, leader: Some(NodeId(1)), group: Some(group) }
+        Opinion { status: Status::Normal, leader: Some(NodeId(1)), group: Some(group) }
     }
 
     #[test]
@@ -156,24 +157,24 @@ mod tests {
 
     #[test]
     fn a_node_is_in_the_view_that_it_installed_or_dead_in_every_state() {
-        let dead = View { status: Status::Dead, leader: None, group: None };
+        let dead = Opinion { status: Status::Dead, leader: None, group: None };
         let wrong =
-            |view| breach(Property::OneViewOrDead, &Shown(vec![(view, 1, Members::of([0]))])).is_some();
-        assert!(!wrong(in_view(1)) && !wrong(dead) && !wrong(View { status: Status::Down, ..dead }));
+            |opinion| breach(Property::OneViewOrDead, &Shown(vec![(opinion, 1, Members::of([0]))])).is_some();
+        assert!(!wrong(in_view(1)) && !wrong(dead) && !wrong(Opinion { status: Status::Down, ..dead }));
         assert!(wrong(in_view(2)), "another");
-        assert!(wrong(View { status: Status::Dead, ..in_view(1) }), "both");
-        assert!(wrong(View { status: Status::Election, ..dead }), "neither");
+        assert!(wrong(Opinion { status: Status::Dead, ..in_view(1) }), "both");
+        assert!(wrong(Opinion { status: Status::Election, ..dead }), "neither");
     }
 
     #[test]
     fn memories_count_once_all_are_in_one_view() {
         let both = Members::of([0, 1]);
-        let standing = |shown| settled(Property::FakeClean, &Shown(shown), 1);
-        let one_view = standing(vec![(in_view(1), 1, both), (in_view(1), 1, both)]);
-        assert!(matches!(one_view, Some(Standing::Fails(_))), "2 remembers");
-        let two_views = standing(vec![(in_view(1), 1, both), (in_view(2), 2, both)]);
-        assert!(matches!(two_views, Some(Standing::Open)));
-        let alone = standing(vec![(in_view(1), 1, Members::of([0]))]);
-        assert!(matches!(alone, Some(Standing::Holds)));
+        let judgement = |shown| settled(Property::FakeClean, &Shown(shown), 1);
+        let one_view = judgement(vec![(in_view(1), 1, both), (in_view(1), 1, both)]);
+        assert!(matches!(one_view, Some(Judgement::Fails(_))), "2 remembers");
+        let two_views = judgement(vec![(in_view(1), 1, both), (in_view(2), 2, both)]);
+        assert!(matches!(two_views, Some(Judgement::Open)));
+        let alone = judgement(vec![(in_view(1), 1, Members::of([0]))]);
+        assert!(matches!(alone, Some(Judgement::Holds)));
     }
 }

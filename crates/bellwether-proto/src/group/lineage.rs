@@ -62,7 +62,7 @@ pub struct Record {
 
 /// What is known about earlier groups. A copy is cheap: nodes, disks and messages share what does not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct History {
+pub struct Lineage {
     /// In order of generation, then of number.
     #[serde(deserialize_with = "at_most_all")]
     records: Arc<Vec<Arc<Record>>>,
@@ -92,7 +92,7 @@ pub enum Concurrent {
     Unknown,
 }
 
-impl History {
+impl Lineage {
     /// A graph of these.
     #[cfg(test)]
     pub(crate) fn of(records: impl IntoIterator<Item = impl Into<Arc<Record>>>) -> Self {
@@ -109,7 +109,7 @@ impl History {
         self.shared(group).map(|record| &**record)
     }
 
-    /// As [`History::record`], to be kept.
+    /// As [`Lineage::record`], to be kept.
     pub(super) fn shared(&self, group: GroupId) -> Option<&Arc<Record>> {
         self.records.iter().find(|record| record.group == group)
     }
@@ -141,7 +141,7 @@ impl History {
     /// What all of these know together.
     pub(super) fn united(pasts: &[Past]) -> Self {
         let mut known = Self::default();
-        pasts.iter().for_each(|past| known.unite(&past.history));
+        pasts.iter().for_each(|past| known.unite(&past.lineage));
         known
     }
 

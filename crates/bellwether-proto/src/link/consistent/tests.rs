@@ -25,10 +25,10 @@ struct Pair {
     now: Time,
     random: Random,
     weather: Weather,
-    ends: [Option<Histories<u32>>; 2],
-    lives: [u64; 2],
+    ends: [Option<ConsistentLinks<u32>>; 2],
+    incarnations: [u64; 2],
     /// On its way: when it arrives, to whom, from which incarnation.
-    mail: Vec<(Time, usize, Incarnation, HistoryMsg<u32>)>,
+    mail: Vec<(Time, usize, Incarnation, ConsistentMsg<u32>)>,
     /// What each incarnation of each end has seen, with which incarnation of the other.
     seen: [BTreeMap<(u64, u64), u64>; 2],
     /// What each end has sent and taken, by incarnation and transition.
@@ -37,7 +37,7 @@ struct Pair {
     next: u32,
     turns: u64,
     /// What each end was told of how the other stands, besides with transitions.
-    stands: [Vec<Standing>; 2],
+    stands: [Vec<Membership>; 2],
 }
 
 impl Pair {
@@ -47,7 +47,7 @@ impl Pair {
             random: Random(seed),
             weather: Weather::default(),
             ends: [None, None],
-            lives: [0, 0],
+            incarnations: [0, 0],
             mail: Vec::new(),
             seen: Default::default(),
             sent: Default::default(),
@@ -62,30 +62,30 @@ impl Pair {
     }
 
     fn restart(&mut self, at: usize) {
-        self.lives[at] += 1;
+        self.incarnations[at] += 1;
         let roster = Roster::new(id(at), [id(0), id(1)], Priority::LowestId);
-        self.ends[at] = Some(Histories::new(&roster, Incarnation(self.lives[at]), TIMING));
+        self.ends[at] = Some(ConsistentLinks::new(&roster, Incarnation(self.incarnations[at]), TIMING));
         self.act(at, |end, now| end.start(now));
     }
 
-    fn act(&mut self, at: usize, act: impl FnOnce(&mut Histories<u32>, Time)) {
+    fn act(&mut self, at: usize, act: impl FnOnce(&mut ConsistentLinks<u32>, Time)) {
         let Some(end) = &mut self.ends[at] else { return };
         act(end, self.now);
-        for step in end.drain().collect::<Vec<_>>() {
-            match step {
-                Step::Send(_, msg) => self.launch(at, &msg),
-                Step::News(News::Turned { life, seen, .. }) => self.turned(at, life.0, seen),
-                Step::News(News::Stands(_, standing)) => self.stands[at].push(standing),
-                Step::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
+        for action in end.drain().collect::<Vec<_>>() {
+            match action {
+                Action::Send(_, msg) => self.launch(at, &msg),
+                Action::News(News::Turned { incarnation, seen, .. }) => self.turned(at, incarnation.0, seen),
+                Action::News(News::Stands(_, membership)) => self.stands[at].push(membership),
+                Action::News(News::Deliver(_, what)) => self.record(at, what, |pair| &mut pair.taken),
             }
         }
     }
 
     /// Each history alternates by one, and neither end is further ahead than is allowed.
-    fn turned(&mut self, at: usize, life: u64, seen: u64) {
-        let before = self.seen[at].insert((self.lives[at], life), seen);
+    fn turned(&mut self, at: usize, incarnation: u64, seen: u64) {
+        let before = self.seen[at].insert((self.incarnations[at], incarnation), seen);
         assert_eq!(before.unwrap_or(0) + 1, seen, "one transition at a time");
-        let other = self.seen[1 - at].get(&(life, self.lives[at])).copied().unwrap_or(0);
+        let other = self.seen[1 - at].get(&(incarnation, self.incarnations[at])).copied().unwrap_or(0);
         assert!(seen <= other + SKEW, "end {at} has seen {seen}, the other {other}");
         self.turns += 1;
     }
@@ -97,20 +97,24 @@ impl Pair {
 
     /// The incarnations of both and the transition, seen from the first, if the end is up.
     fn up(&self, at: usize) -> Option<(u64, u64, u64)> {
-        let history = self.ends[at].as_ref()?;
-        let end = &history.ends[1 - at];
-        let lives = if at == 0 { (self.lives[0], end.life.0) } else { (end.life.0, self.lives[1]) };
-        end.is_up().then_some((lives.0, lives.1, end.seen))
+        let links = self.ends[at].as_ref()?;
+        let end = &links.ends[1 - at];
+        let incarnations = if at == 0 {
+            (self.incarnations[0], end.incarnation.0)
+        } else {
+            (end.incarnation.0, self.incarnations[1])
+        };
+        end.is_up().then_some((incarnations.0, incarnations.1, end.seen))
     }
 
-    fn launch(&mut self, from: usize, msg: &HistoryMsg<u32>) {
+    fn launch(&mut self, from: usize, msg: &ConsistentMsg<u32>) {
         if self.weather.cut[from] || self.random.below(100) < self.weather.loss {
             return;
         }
         let copies = 1 + u64::from(self.random.below(100) < self.weather.repeats);
         for _ in 0..copies {
             let at = self.now + Span::micros(500 + self.random.below(9_500));
-            self.mail.push((at, 1 - from, Incarnation(self.lives[from]), msg.clone()));
+            self.mail.push((at, 1 - from, Incarnation(self.incarnations[from]), msg.clone()));
         }
     }
 
@@ -127,8 +131,9 @@ impl Pair {
         let until = self.now + span;
         loop {
             let mail = self.mail.iter().map(|(at, ..)| *at).min().unwrap_or(Time::NEVER);
-            let deadline =
-                |end: &Option<Histories<u32>>| end.as_ref().map_or(Time::NEVER, Histories::deadline);
+            let deadline = |end: &Option<ConsistentLinks<u32>>| {
+                end.as_ref().map_or(Time::NEVER, ConsistentLinks::deadline)
+            };
             let deadlines: Vec<Time> = self.ends.iter().map(deadline).collect();
             let next = mail.min(deadlines[0]).min(deadlines[1]);
             if next > until {
@@ -138,8 +143,8 @@ impl Pair {
             self.now = self.now.max(next);
             if mail <= next {
                 let place = self.mail.iter().position(|(at, ..)| *at == mail).expect("it is the earliest");
-                let (_, to, life, msg) = self.mail.remove(place);
-                self.act(to, |end, now| end.handle(now, id(1 - to), life, msg));
+                let (_, to, incarnation, msg) = self.mail.remove(place);
+                self.act(to, |end, now| end.handle(now, id(1 - to), incarnation, msg));
             } else {
                 let at = usize::from(deadlines[0] > next);
                 self.act(at, |end, now| end.wake(now));
@@ -193,7 +198,7 @@ fn a_restart_that_is_quicker_than_the_patience_is_seen_at_the_other_end() {
     assert_eq!(
         pair.seen[0],
         BTreeMap::from([((1, 1), 2), ((1, 2), 1)]),
-        "down with the old life, up with the new"
+        "down with the old incarnation, up with the new"
     );
     assert_eq!(pair.up(1), Some((1, 2, 1)));
 }
@@ -279,30 +284,38 @@ fn what_the_other_end_cannot_have_seen_is_ignored() {
     pair.run(Span::secs(1));
     let turns = pair.turns;
     for (seen, echo) in [(u64::MAX, 0), (1 + SKEW + 1, 0), (2, u64::MAX)] {
-        let standing = Standing::default();
-        let msg = HistoryMsg { to: Incarnation(1), seen, no: 1_000, echo, taken: 0, standing, carries: None };
+        let membership = Membership::default();
+        let msg =
+            ConsistentMsg { to: Incarnation(1), seen, no: 1_000, echo, taken: 0, membership, carries: None };
         pair.act(0, |end, now| end.handle(now, id(1), Incarnation(1), msg));
     }
     assert_eq!(pair.turns, turns);
     let lies = vec![u64::MAX, 0];
     for no in lies {
-        let standing = Standing { dead: true, view: None };
-        let msg =
-            HistoryMsg { to: Incarnation(7), seen: 9, no, echo: 0, taken: u64::MAX, standing, carries: None };
+        let membership = Membership { dead: true, view: None };
+        let msg = ConsistentMsg {
+            to: Incarnation(7),
+            seen: 9,
+            no,
+            echo: 0,
+            taken: u64::MAX,
+            membership,
+            carries: None,
+        };
         pair.act(0, |end, now| end.handle(now, id(1), Incarnation(1), msg));
     }
-    assert_eq!(pair.turns, turns, "it speaks of another life");
+    assert_eq!(pair.turns, turns, "it speaks of another incarnation");
 }
 
 /// With a transition it is told anyway; after that, whenever it changes and not with every beat.
 #[test]
 fn how_the_other_stands_is_told_when_it_changes() {
     let mut pair = Pair::new(3);
-    let dead = Standing { dead: true, ..Standing::default() };
+    let dead = Membership { dead: true, ..Membership::default() };
     pair.act(0, |end, now| end.stand(now, dead));
     pair.run(Span::secs(5));
     assert_eq!(pair.stands, [vec![], vec![]], "told with the transition, or has not changed");
-    let alive = Standing::default();
+    let alive = Membership::default();
     pair.act(0, |end, now| end.stand(now, alive));
     pair.run(Span::secs(5));
     assert_eq!(pair.stands, [vec![], vec![alive]]);
@@ -314,13 +327,17 @@ fn links_that_an_oracle_drives_follow_the_same_rule() {
     let mut pair = Pair::new(7);
     pair.mail.clear();
     for at in [0, 1] {
-        pair.ends[at] = pair.ends[at].take().map(Histories::told);
+        pair.ends[at] = pair.ends[at].take().map(ConsistentLinks::told);
         pair.act(at, |end, now| end.start(now));
     }
     pair.act(0, |end, now| end.oracle(now, id(1), true));
     assert_eq!(pair.up(0), None, "it has not heard of the other");
     arrive(&mut pair);
-    assert_eq!(pair.ends[0].as_ref().map(Histories::deadline), Some(Time::NEVER), "nothing is ever due");
+    assert_eq!(
+        pair.ends[0].as_ref().map(ConsistentLinks::deadline),
+        Some(Time::NEVER),
+        "nothing is ever due"
+    );
     pair.act(0, |end, now| end.oracle(now, id(1), true));
     assert!(pair.up(0).is_some() && pair.up(1).is_none());
     pair.send(0);
@@ -341,7 +358,7 @@ fn links_that_an_oracle_drives_follow_the_same_rule() {
 /// All that is on its way arrives, in order, and whatever comes of it.
 fn arrive(pair: &mut Pair) {
     while !pair.mail.is_empty() {
-        let (_, to, life, msg) = pair.mail.remove(0);
-        pair.act(to, |end, now| end.handle(now, id(1 - to), life, msg));
+        let (_, to, incarnation, msg) = pair.mail.remove(0);
+        pair.act(to, |end, now| end.handle(now, id(1 - to), incarnation, msg));
     }
 }

@@ -10,39 +10,39 @@ use bellwether_proto::trace::{TraceEvent, What};
 
 /// The events, with crashes and recoveries added that they imply, and without repetitions.
 pub(super) fn complete(events: Vec<TraceEvent>) -> Vec<TraceEvent> {
-    let mut lives = Lives::default();
+    let mut incarnations = Incarnations::default();
     let mut all = Vec::with_capacity(events.len());
     for event in events {
-        lives.take(event, &mut all);
+        incarnations.take(event, &mut all);
     }
     all
 }
 
 #[derive(Default)]
-struct Lives {
-    nodes: BTreeMap<NodeId, Life>,
+struct Incarnations {
+    nodes: BTreeMap<NodeId, Seen>,
     cuts: BTreeSet<(NodeId, NodeId)>,
 }
 
 #[derive(Default)]
-struct Life {
+struct Seen {
     up: bool,
     paused: bool,
     /// The last incarnation that the node itself showed; `None` since it was said to have come up.
     shown: Option<Incarnation>,
 }
 
-impl Lives {
+impl Incarnations {
     fn take(&mut self, event: TraceEvent, all: &mut Vec<TraceEvent>) {
-        let life = self.nodes.entry(event.node).or_default();
+        let seen = self.nodes.entry(event.node).or_default();
         let news = match event.what {
             What::Crash => {
-                life.paused = false;
-                std::mem::take(&mut life.up)
+                seen.paused = false;
+                std::mem::take(&mut seen.up)
             }
-            What::Recover => return life.recover(event, all),
-            What::Pause => !std::mem::replace(&mut life.paused, true),
-            What::Resume => std::mem::take(&mut life.paused),
+            What::Recover => return seen.recover(event, all),
+            What::Pause => !std::mem::replace(&mut seen.paused, true),
+            What::Resume => std::mem::take(&mut seen.paused),
             What::Cut(peer) => self.cuts.insert((event.node, peer)),
             What::Mend(peer) => self.cuts.remove(&(event.node, peer)),
             What::Slow(_) => true,
@@ -53,7 +53,7 @@ impl Lives {
             | What::Persist(_)
             | What::Unlinked(_)
             | What::Program(_)
-            | What::Node(_) => life.acts(&event, all),
+            | What::Node(_) => seen.acts(&event, all),
             // Not what the node does: its receiver may be down.
             What::Drop(..) => true,
         };
@@ -63,7 +63,7 @@ impl Lives {
     }
 }
 
-impl Life {
+impl Seen {
     /// It is said to have come up, by itself or by others.
     fn recover(&mut self, event: TraceEvent, all: &mut Vec<TraceEvent>) {
         if self.up {

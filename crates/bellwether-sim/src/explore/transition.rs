@@ -11,7 +11,7 @@ use super::program::Ask;
 /// `cut`, if not 0: the node crashes in the middle of the step, after it has written or sent that many things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "said above")]
-pub enum Step {
+pub enum Transition {
     /// A message arrives; one at a node that is down is gone.
     Deliver { from: u8, to: u8, nth: u8, cut: u8 },
     /// A message arrives, and a copy of it is still on its way.
@@ -38,7 +38,7 @@ pub enum Step {
     Finish { node: u8, cut: u8 },
 }
 
-impl Step {
+impl Transition {
     /// The same step, whole or cut short.
     pub(super) fn cut_after(self, deeds: u8) -> Self {
         match self {
@@ -129,7 +129,7 @@ impl Step {
 }
 
 /// For people, without what a message says: that depends on where in a path the step is.
-impl fmt::Display for Step {
+impl fmt::Display for Transition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = |index: u8| NodeId(u32::from(index) + 1);
         match *self {
@@ -168,25 +168,25 @@ mod tests {
     fn a_step_survives_packing() {
         let (from, to, nth, cut, node, about) = (2, 15, 200, 9, 7, 11);
         let steps = [
-            Step::Deliver { from, to, nth, cut },
-            Step::Repeat { from, to, nth, cut },
-            Step::Lose { from, to, nth },
-            Step::Expire { node, cut },
-            Step::Wait { node },
-            Step::Pass { halfway: false },
-            Step::Pass { halfway: true },
-            Step::Crash { node },
-            Step::Recover { node, cut },
-            Step::Tell { to, about, cut },
-            Step::Lie { to, about, cut },
-            Step::Ask { node, what: Ask::Resign, cut },
-            Step::Ask { node, what: Ask::Stand, cut },
-            Step::Ask { node, what: Ask::Leave, cut },
-            Step::Ask { node, what: Ask::Transfer(to), cut },
-            Step::Finish { node, cut },
+            Transition::Deliver { from, to, nth, cut },
+            Transition::Repeat { from, to, nth, cut },
+            Transition::Lose { from, to, nth },
+            Transition::Expire { node, cut },
+            Transition::Wait { node },
+            Transition::Pass { halfway: false },
+            Transition::Pass { halfway: true },
+            Transition::Crash { node },
+            Transition::Recover { node, cut },
+            Transition::Tell { to, about, cut },
+            Transition::Lie { to, about, cut },
+            Transition::Ask { node, what: Ask::Resign, cut },
+            Transition::Ask { node, what: Ask::Stand, cut },
+            Transition::Ask { node, what: Ask::Leave, cut },
+            Transition::Ask { node, what: Ask::Transfer(to), cut },
+            Transition::Finish { node, cut },
         ];
         for step in steps {
-            assert_eq!(Step::unpack(step.pack()), step);
+            assert_eq!(Transition::unpack(step.pack()), step);
             assert_eq!(step.cut_after(3).cut(), if step.cut() == 0 { 0 } else { 3 });
         }
     }

@@ -38,7 +38,7 @@ use crate::time::{Span, Time, Timing};
 use end::End;
 
 pub use end::OUTSTANDING_MAX;
-pub use message::{BEAT, Carried, HistoryMsg, Standing};
+pub use message::{BEAT, Carried, ConsistentMsg, Membership};
 
 /// The two ends of a link never differ by more transitions than this.
 pub const SKEW: u64 = 2;
@@ -81,22 +81,22 @@ enum Drive {
 
 /// The links of one node.
 #[derive(Clone, Debug)]
-pub(crate) struct Histories<M> {
+pub(crate) struct ConsistentLinks<M> {
     roster: Roster,
-    life: Incarnation,
+    incarnation: Incarnation,
     drive: Drive,
     /// By rank; this node's own entry is not used.
     ends: Vec<End<M>>,
     /// How this node stands, as its election says.
-    standing: Standing,
+    membership: Membership,
     beat_due: Time,
-    steps: Vec<Step<M>>,
+    actions: Vec<Action<M>>,
 }
 
 /// What the layer asks of its node, in order.
 #[derive(Clone, Debug)]
-pub(crate) enum Step<M> {
-    Send(NodeId, Box<HistoryMsg<M>>),
+pub(crate) enum Action<M> {
+    Send(NodeId, Box<ConsistentMsg<M>>),
     News(News<M>),
 }
 
@@ -106,25 +106,25 @@ pub(crate) enum News<M> {
     /// This end has seen another transition.
     Turned {
         peer: NodeId,
-        life: Incarnation,
+        incarnation: Incarnation,
         seen: u64,
-        standing: Standing,
+        membership: Membership,
     },
     /// A peer that is linked stands differently now.
-    Stands(NodeId, Standing),
+    Stands(NodeId, Membership),
     Deliver(NodeId, M),
 }
 
-impl<M: Clone> Histories<M> {
-    pub(crate) fn new(roster: &Roster, life: Incarnation, timing: Timing) -> Self {
+impl<M: Clone> ConsistentLinks<M> {
+    pub(crate) fn new(roster: &Roster, incarnation: Incarnation, timing: Timing) -> Self {
         Self {
             roster: roster.clone(),
-            life,
+            incarnation,
             drive: Drive::Beats(Pace::of(timing)),
             ends: roster.members().iter().map(|_| End::new()).collect(),
-            standing: Standing::default(),
+            membership: Membership::default(),
             beat_due: Time::NEVER,
-            steps: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -164,14 +164,21 @@ impl<M: Clone> Histories<M> {
     }
 
     /// A message of a peer in that incarnation. One that the other end cannot have sent has no effect.
-    pub(crate) fn handle(&mut self, now: Time, from: NodeId, life: Incarnation, msg: HistoryMsg<M>) {
+    pub(crate) fn handle(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        incarnation: Incarnation,
+        msg: ConsistentMsg<M>,
+    ) {
         let Some(rank) = self.roster.rank(from).filter(|rank| *rank != self.roster.my_rank()) else { return };
-        let is_new = life > self.ends[rank].life;
+        let is_new = incarnation > self.ends[rank].incarnation;
         if is_new {
-            self.begin(now, rank, life);
+            self.begin(now, rank, incarnation);
         }
         let before = self.ends[rank].seen;
-        if life == self.ends[rank].life && self.ends[rank].is_plausible(&msg, self.life) {
+        if incarnation == self.ends[rank].incarnation && self.ends[rank].is_plausible(&msg, self.incarnation)
+        {
             self.take(now, rank, msg);
         }
         // Without beats a new incarnation would not hear of this one.
@@ -193,13 +200,13 @@ impl<M: Clone> Histories<M> {
     /// The peer's incarnation, if the link to it is up at this end.
     pub(crate) fn linked(&self, peer: NodeId) -> Option<Incarnation> {
         let rank = self.roster.rank(peer)?;
-        self.ends[rank].is_up().then(|| self.ends[rank].life)
+        self.ends[rank].is_up().then(|| self.ends[rank].incarnation)
     }
 
     /// The peer's incarnation, if the link to it is down and could go up, as far as this end knows.
     pub(crate) fn linkable(&self, peer: NodeId) -> Option<Incarnation> {
         let end = &self.ends[self.roster.rank(peer)?];
-        (!end.is_up() && end.is_level()).then_some(end.life)
+        (!end.is_up() && end.is_level()).then_some(end.incarnation)
     }
 
     /// Evidence that the incarnation of a peer is over.
@@ -226,8 +233,8 @@ impl<M: Clone> Histories<M> {
     }
 
     /// The election says how this node stands. Those who are linked learn it at once; without beats, so do the others.
-    pub(crate) fn stand(&mut self, now: Time, standing: Standing) {
-        if mem::replace(&mut self.standing, standing) != standing {
+    pub(crate) fn stand(&mut self, now: Time, membership: Membership) {
+        if mem::replace(&mut self.membership, membership) != membership {
             let told = self.is_told();
             let learns = |end: &End<M>| end.is_up() || told && end.is_met();
             let learn: Vec<_> = self.others().filter(|rank| learns(&self.ends[*rank])).collect();
@@ -236,15 +243,15 @@ impl<M: Clone> Histories<M> {
     }
 
     /// What is to be done, in order.
-    pub(crate) fn drain(&mut self) -> Drain<'_, Step<M>> {
-        self.steps.drain(..)
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action<M>> {
+        self.actions.drain(..)
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form, write: impl Fn(&M, &mut Form)) {
         form.deadline(now, self.beat_due);
-        self.standing.canonical(form);
+        self.membership.canonical(form);
         for rank in self.others() {
-            let ends = (self.roster.me(), self.life, self.roster.at(rank));
+            let ends = (self.roster.me(), self.incarnation, self.roster.at(rank));
             self.ends[rank].canonical(now, ends, self.pace().as_ref(), form, &write);
         }
     }
@@ -255,17 +262,17 @@ impl<M: Clone> Histories<M> {
     }
 
     /// The peer is in a new incarnation. Everything about the old one is over.
-    fn begin(&mut self, now: Time, rank: usize, life: Incarnation) {
+    fn begin(&mut self, now: Time, rank: usize, incarnation: Incarnation) {
         if self.ends[rank].is_up() {
             self.turn(now, rank);
         }
-        self.ends[rank].meet(life);
+        self.ends[rank].meet(incarnation);
     }
 
-    fn take(&mut self, now: Time, rank: usize, msg: HistoryMsg<M>) {
-        let before = (self.ends[rank].seen, self.ends[rank].standing);
+    fn take(&mut self, now: Time, rank: usize, msg: ConsistentMsg<M>) {
+        let before = (self.ends[rank].seen, self.ends[rank].membership);
         self.ends[rank].hear(&msg);
-        if msg.to != self.life {
+        if msg.to != self.incarnation {
             return; // It has not heard of this incarnation.
         }
         while self.ends[rank].seen < msg.seen {
@@ -277,19 +284,24 @@ impl<M: Clone> Histories<M> {
         }
         let (peer, end) = (self.roster.at(rank), &mut self.ends[rank]);
         // Who has just gone up was told with it.
-        if end.is_up() && end.seen == before.0 && end.standing != before.1 {
-            self.steps.push(Step::News(News::Stands(peer, end.standing)));
+        if end.is_up() && end.seen == before.0 && end.membership != before.1 {
+            self.actions.push(Action::News(News::Stands(peer, end.membership)));
         }
         let taken = end.taken(msg);
-        self.steps.extend(taken.into_iter().map(|carried| Step::News(News::Deliver(peer, carried))));
+        self.actions.extend(taken.into_iter().map(|carried| Action::News(News::Deliver(peer, carried))));
     }
 
     /// This end sees the next transition.
     fn turn(&mut self, now: Time, rank: usize) {
         let end = &mut self.ends[rank];
         end.turn(now);
-        let (life, seen, standing) = (end.life, end.seen, end.standing);
-        self.steps.push(Step::News(News::Turned { peer: self.roster.at(rank), life, seen, standing }));
+        let (incarnation, seen, membership) = (end.incarnation, end.seen, end.membership);
+        self.actions.push(Action::News(News::Turned {
+            peer: self.roster.at(rank),
+            incarnation,
+            seen,
+            membership,
+        }));
     }
 
     fn send_again(&mut self, now: Time, rank: usize, pace: &Pace) {
@@ -309,10 +321,10 @@ impl<M: Clone> Histories<M> {
 
     fn post(&mut self, now: Time, rank: usize, carries: Option<Carried<M>>) {
         let msg = match self.drive {
-            Drive::Beats(_) => self.ends[rank].message(now, self.standing, carries),
-            Drive::Oracle => self.ends[rank].word(self.standing, carries),
+            Drive::Beats(_) => self.ends[rank].message(now, self.membership, carries),
+            Drive::Oracle => self.ends[rank].word(self.membership, carries),
         };
-        self.steps.push(Step::Send(self.roster.at(rank), Box::new(msg)));
+        self.actions.push(Action::Send(self.roster.at(rank), Box::new(msg)));
     }
 
     fn pace(&self) -> Option<Pace> {

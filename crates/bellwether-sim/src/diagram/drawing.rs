@@ -11,14 +11,14 @@ use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Event, Refusal};
 use bellwether_proto::leadership::{self, Announcement};
 use bellwether_proto::message::{Kind, Layer};
+use bellwether_proto::opinion::Opinion;
 use bellwether_proto::tenure::Command;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
-use bellwether_proto::view::View;
 
 /// What there is to draw.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub(super) struct Drawing {
     /// In the order in which they were sent.
     pub(super) messages: Vec<Message>,
     /// By node.
@@ -100,7 +100,7 @@ pub(super) struct Lane {
 /// How a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
-    pub(super) view: View,
+    pub(super) opinion: Opinion,
     /// The leader that it announces.
     pub(super) announced: Option<NodeId>,
     pub(super) up: bool,
@@ -108,7 +108,7 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    pub(super) const DOWN: Self = Self { view: View::DOWN, announced: None, up: false, paused: false };
+    pub(super) const DOWN: Self = Self { opinion: Opinion::DOWN, announced: None, up: false, paused: false };
 }
 
 /// What happened at a node.
@@ -119,7 +119,7 @@ pub(super) enum Note {
     CameUp(Incarnation),
     Paused,
     Resumed,
-    Showed(View),
+    Showed(Opinion),
     Announced(Announcement),
     Suspected(NodeId),
     GivenUp,
@@ -165,13 +165,13 @@ pub(super) enum LinkChange {
 
 /// Whether it is of the kind that detectors and links send all the time. What settles leadership is not.
 pub(super) fn is_background(kind: Kind) -> bool {
-    kind.layer() == Layer::Detector && !leadership::KINDS.contains(&kind)
+    kind.layer() == Layer::Overhead && !leadership::KINDS.contains(&kind)
 }
 
-impl History {
+impl Drawing {
     /// The leader of a node in that condition.
     pub(super) fn leader(&self, condition: &Condition) -> Option<NodeId> {
-        if self.announces { condition.announced } else { condition.view.normal_leader() }
+        if self.announces { condition.announced } else { condition.opinion.normal_leader() }
     }
 
     /// The story of a trace of these many nodes, whose ids are 1 to that.
@@ -190,7 +190,7 @@ pub(super) fn lane(node: NodeId) -> usize {
 }
 
 struct Telling {
-    history: History,
+    drawing: Drawing,
     /// By id of the message: its place among the messages.
     known: BTreeMap<u64, usize>,
     /// By node.
@@ -217,7 +217,7 @@ impl Telling {
     fn new(nodes: usize) -> Self {
         let lanes = (0..nodes).map(|_| Lane::default()).collect();
         Self {
-            history: History { lanes, ..History::default() },
+            drawing: Drawing { lanes, ..Drawing::default() },
             known: BTreeMap::new(),
             now: vec![Condition::DOWN; nodes],
             step: Step::default(),
@@ -267,7 +267,7 @@ impl Telling {
 
     fn sent(&mut self, sent: Time, msg: MsgRef) {
         let place = self.message(sent, msg);
-        self.history.messages[place].answers = self.step.cause;
+        self.drawing.messages[place].answers = self.step.cause;
         self.step.sends.push(place);
         if !is_background(msg.kind) {
             self.last[lane(msg.from)].insert(lane(msg.to), place);
@@ -276,13 +276,13 @@ impl Telling {
 
     fn received(&mut self, at: Time, msg: MsgRef, sent: Time) {
         let place = self.message(sent, msg);
-        self.history.messages[place].ends.push(End { at, fate: Fate::Received });
+        self.drawing.messages[place].ends.push(End { at, fate: Fate::Received });
         self.step.cause = Some(place);
     }
 
     fn dropped(&mut self, at: Time, msg: MsgRef, reason: DropReason) {
         let place = self.message(at, msg);
-        self.history.messages[place].ends.push(End { at, fate: Fate::Lost(reason) });
+        self.drawing.messages[place].ends.push(End { at, fate: Fate::Lost(reason) });
         match reason {
             // On purpose, so that it is what the run is about.
             DropReason::Dropped => {
@@ -298,7 +298,7 @@ impl Telling {
 
     /// The place of a message. A recorded trace may not have the event of its sending.
     fn message(&mut self, sent: Time, msg: MsgRef) -> usize {
-        let messages = &mut self.history.messages;
+        let messages = &mut self.drawing.messages;
         *self.known.entry(msg.id).or_insert_with(|| {
             messages.push(Message {
                 id: msg.id,
@@ -316,13 +316,13 @@ impl Telling {
 
     fn reported(&mut self, at: Time, node: NodeId, event: Event) {
         let note = match event {
-            Event::View(view) => {
-                self.now[lane(node)].view = view;
+            Event::Opinion(opinion) => {
+                self.now[lane(node)].opinion = opinion;
                 self.condition(at, node);
-                Note::Showed(view)
+                Note::Showed(opinion)
             }
             Event::Announced(announced) => {
-                self.history.announces = true;
+                self.drawing.announces = true;
                 self.now[lane(node)].announced = announced.leader;
                 self.condition(at, node);
                 Note::Announced(announced)
@@ -337,11 +337,11 @@ impl Telling {
                 Some(note) => note,
                 None => return, // That a task is in place shows in the status.
             },
-            Event::Link(_) | Event::Members(_) | Event::Pending(_) => return,
+            Event::Link(_) | Event::ViewInstalled(_) | Event::Pending(_) => return,
             Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
         };
         self.step.changed = true;
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
         self.moment(at, Moment::Change);
     }
 
@@ -356,18 +356,18 @@ impl Telling {
             Program::Left => Note::Left,
         };
         self.step.changed = true;
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
         self.moment(at, Moment::Change);
     }
 
     /// What only goes with something that changed.
     fn aside(&mut self, at: Time, node: NodeId, note: Note) {
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
     }
 
     fn refused(&mut self, why: Refusal) {
         let Some(place) = self.step.cause else { return };
-        if let Some(end) = self.history.messages[place].ends.last_mut() {
+        if let Some(end) = self.drawing.messages[place].ends.last_mut() {
             end.fate = Fate::Refused(why);
         }
     }
@@ -376,23 +376,23 @@ impl Telling {
         self.step.changed = true;
         self.now[lane(node)] = condition;
         self.condition(at, node);
-        self.history.lanes[lane(node)].notes.push((at, note));
+        self.drawing.lanes[lane(node)].notes.push((at, note));
         // That all come up at the start befalls nobody.
         let moment = if at == Time::ZERO { Moment::Change } else { Moment::Fault };
         self.moment(at, moment);
     }
 
     fn condition(&mut self, at: Time, node: NodeId) {
-        self.history.lanes[lane(node)].conditions.push((at, self.now[lane(node)]));
+        self.drawing.lanes[lane(node)].conditions.push((at, self.now[lane(node)]));
     }
 
     fn link(&mut self, at: Time, change: LinkChange) {
-        self.history.links.push((at, change));
+        self.drawing.links.push((at, change));
         self.moment(at, Moment::Fault);
     }
 
     fn moment(&mut self, at: Time, moment: Moment) {
-        let kept = self.history.moments.entry(at).or_insert(moment);
+        let kept = self.drawing.moments.entry(at).or_insert(moment);
         *kept = (*kept).max(moment);
     }
 
@@ -404,7 +404,7 @@ impl Telling {
     }
 
     fn weigh(&mut self, place: usize, weight: Weight) {
-        let kept = &mut self.history.messages[place].weight;
+        let kept = &mut self.drawing.messages[place].weight;
         *kept = (*kept).max(weight);
     }
 
@@ -412,7 +412,7 @@ impl Telling {
         let Step { cause, mut sends, changed, .. } = std::mem::take(&mut self.step);
         if changed {
             // That the detector is told whom to watch goes without saying.
-            sends.retain(|place| !is_background(self.history.messages[*place].kind));
+            sends.retain(|place| !is_background(self.drawing.messages[*place].kind));
             sends.into_iter().for_each(|place| self.weigh(place, Weight::Tells));
             cause.into_iter().for_each(|place| self.weigh(place, Weight::Decides));
         }
@@ -420,19 +420,19 @@ impl Telling {
 
     /// The answer to a message that decides or tells is related to it, and so is the message that such a
     /// message answers.
-    fn finish(mut self) -> History {
+    fn finish(mut self) -> Drawing {
         self.end_step();
         let matters: Vec<bool> =
-            self.history.messages.iter().map(|message| message.weight >= Weight::Tells).collect();
+            self.drawing.messages.iter().map(|message| message.weight >= Weight::Tells).collect();
         for place in 0..matters.len() {
-            let Some(answered) = self.history.messages[place].answers else { continue };
+            let Some(answered) = self.drawing.messages[place].answers else { continue };
             if matters[place] {
                 self.weigh(answered, Weight::Related);
             } else if matters[answered] {
                 self.weigh(place, Weight::Related);
             }
         }
-        self.history
+        self.drawing
     }
 }
 
