@@ -14,7 +14,7 @@ use crate::ident::NodeId;
 pub enum Cause {
     /// The member came up.
     Started,
-    /// The leader's connection ended without a goodbye, or it came back in a new incarnation: its process is gone.
+    /// The leader's connection ended, or it came back in a new incarnation: most likely its process has ended.
     /// With views it may be another member's process: a view ends when any of its members goes.
     Gone(NodeId),
     /// The leader was silent for too long, to this node or to those that told it. With views it may be another member.

@@ -470,9 +470,11 @@ impl Leadership {
         }
     }
 
-    /// All that can be reached agree. If one of them is preferred, leadership goes to it before anything is announced.
+    /// All that can be reached agree. If one of them is preferred, leadership goes to it before anything is announced. Whoever was
+    /// handed leadership keeps it: the leader of before has chosen, or a program.
     fn settle(&mut self, now: Time) {
-        match self.preferred(now) {
+        let is_chosen = matches!(self.cause, Cause::HandedOver(_, to) if to == self.me);
+        match self.preferred(now).filter(|_| !is_chosen) {
             Some(to) => {
                 // Should nothing come of it, it is time to look again only in a while.
                 if let Role::Claiming { until, .. } = &mut self.role {
@@ -485,6 +487,11 @@ impl Leadership {
     }
 
     fn lead(&mut self, now: Time) {
+        if let Cause::HandedOver(from, to) = self.cause
+            && from == self.me
+        {
+            self.cause = Cause::Silent(to); // It has not taken what it was handed.
+        }
         let epoch = self.epochs.begin(self.me);
         let poll_due = now + self.config.period * POLL_PERIODS;
         self.role = Role::Leading { epoch, since: now, poll_due, outdone: false };
@@ -609,7 +616,12 @@ impl Leadership {
         let (Says::Claims { round, .. } | Says::Leads { round, .. }) = says;
         // An epoch that is behind will be taken back as soon as its leader hears of ours.
         match says {
-            Says::Leads { epoch, .. } if self.epochs.is_latest(who, epoch) => self.show(Some((who, epoch))),
+            Says::Leads { epoch, .. } if self.epochs.is_latest(who, epoch) => {
+                if self.shown.is_some_and(|(leader, before)| leader == who && before != epoch) {
+                    self.cause = Cause::Merged; // A leader that did not cease has no other reason for a new epoch.
+                }
+                self.show(Some((who, epoch)));
+            }
             _ if self.named == Some(who) => self.show(None),
             _ => {}
         }

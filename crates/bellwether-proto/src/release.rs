@@ -134,6 +134,9 @@ impl Release {
     /// The program asks for something.
     pub(crate) fn command(&mut self, now: Time, ticket: Ticket, command: Command, leadership: &Leadership) {
         match command {
+            Command::Leave => self.leave(now),
+            // Nothing goes before leaving.
+            _ if self.is_leaving() => self.refuse(ticket, Refused::Leaving),
             Command::Resign { hold } => self.resign(now, ticket, hold, leadership),
             Command::Stand if leadership.is_aside() => {
                 self.actions.extend([Action::Stand, Action::Answer(ticket, Ok(()))]);
@@ -143,7 +146,6 @@ impl Release {
                 Ok(()) => self.release(now, Then::HandOver(to, Some(ticket))),
                 Err(why) => self.refuse(ticket, self.reluctant(to, why)),
             },
-            Command::Leave => self.leave(now),
         }
     }
 
@@ -208,8 +210,8 @@ impl Release {
 
     /// Nothing goes before leaving.
     fn leave(&mut self, now: Time) {
-        if matches!(self.pending, Some((Then::Leave, _))) {
-            return; // The work has no more time to end because one asks again.
+        if self.is_leaving() {
+            return; // The work has no more time to end because one asks again, and nobody less to follow.
         }
         let before = self.pending.take();
         if let Some(ticket) = before.and_then(|(then, _)| then.ticket()) {
@@ -222,7 +224,6 @@ impl Release {
     fn release(&mut self, now: Time, then: Then) {
         match (self.pending, then.ticket()) {
             (None, _) => self.begin(now, then),
-            (Some((Then::Leave, _)), Some(ticket)) => self.refuse(ticket, Refused::Leaving),
             (Some(_), Some(ticket)) => self.refuse(ticket, Refused::GivenBack),
             (Some(_), None) => {}
         }
@@ -291,6 +292,12 @@ impl Release {
         over.iter().any(|waiting| matches!(waiting.what, Awaited::Successor(..)))
     }
 
+    /// Whether the node was asked to leave: it ends what it has to, or waits for the next leader.
+    fn is_leaving(&self) -> bool {
+        let waits = || self.waiting.iter().any(|waiting| waiting.what == Awaited::BeforeLeaving);
+        matches!(self.pending, Some((Then::Leave, _))) || waits()
+    }
+
     fn waits_for_successor(&self) -> bool {
         self.waiting.iter().any(|waiting| matches!(waiting.what, Awaited::Successor(..)))
     }
@@ -343,6 +350,9 @@ impl Release {
             && self.waiting.is_empty()
         {
             return Some("what was asked back is given back, or kept");
+        }
+        if self.is_leaving() && matches!(self.tenure, Tenure::Held { .. }) {
+            return Some("whoever leaves begins no work");
         }
         (self.waiting.len() > WAITING_MAX + 1).then_some("too many commands wait")
     }

@@ -7,6 +7,8 @@
 use bellwether_proto::election::Protocol;
 use bellwether_proto::promise::Property;
 
+use crate::scenario::{Fault, Scenario};
+
 /// A defect that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defect {
@@ -14,8 +16,19 @@ pub struct Defect {
     pub protocol: Protocol,
     /// What it breaks.
     pub property: Property,
+    /// What it takes.
+    pub takes: Takes,
     /// The scenario that shows it, in the folder `defects`.
     pub file: &'static str,
+}
+
+/// Without what a defect does not show: what breaks the property all the same is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// It may show anywhere.
+    Nothing,
+    /// Somebody is paused.
+    Pauses,
 }
 
 /// Every defect that is known.
@@ -25,17 +38,24 @@ pub const KNOWN: &[Defect] = &[
     known(Protocol::AsyncBully, Property::EpochGrows, "async-bully-two-lead-one-epoch.toml"),
     known(Protocol::AsyncBully, Property::EpochOnce, "async-bully-two-lead-one-epoch.toml"),
     known(Protocol::AsyncBully, Property::AnnouncedOnce, "async-bully-returns-and-leads.toml"),
-    known(Protocol::Adft, Property::Led, "adft-slow-after-a-pause.toml"),
+    after_a_pause(Protocol::Adft, Property::Led, "adft-slow-after-a-pause.toml"),
     known(Protocol::Fjr, Property::EpochGrows, "fjr-two-lead-one-epoch.toml"),
-    known(Protocol::Fjr, Property::Led, "fjr-silent-and-preferred.toml"),
+    after_a_pause(Protocol::Fjr, Property::Led, "fjr-silent-and-preferred.toml"),
     known(Protocol::FbOmega, Property::EpochOnce, "fb-omega-epoch-repeats.toml"),
 ];
 
-/// The known defect by which that algorithm breaks that property, if there is one.
-pub fn by(protocol: Protocol, property: Property) -> Option<&'static Defect> {
-    KNOWN.iter().find(|defect| defect.protocol == protocol && defect.property == property)
+/// The known defect by which that scenario breaks that property, if there is one.
+pub fn of(scenario: &Scenario, property: Property) -> Option<&'static Defect> {
+    let pauses = scenario.events.iter().any(|planned| matches!(planned.fault, Fault::Pause(_)));
+    let known = KNOWN.iter().filter(|defect| pauses || defect.takes == Takes::Nothing);
+    let mut known = known.filter(|_| scenario.agent);
+    known.find(|defect| defect.protocol == scenario.protocol && defect.property == property)
 }
 
 const fn known(protocol: Protocol, property: Property, file: &'static str) -> Defect {
-    Defect { protocol, property, file }
+    Defect { protocol, property, takes: Takes::Nothing, file }
+}
+
+const fn after_a_pause(protocol: Protocol, property: Property, file: &'static str) -> Defect {
+    Defect { protocol, property, takes: Takes::Pauses, file }
 }

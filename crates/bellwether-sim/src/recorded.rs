@@ -147,7 +147,10 @@ fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Prope
     for promise in promises(setup.protocol, setup.variant, kept.announced()) {
         let missing: Vec<_> =
             promise.under.iter().filter(|assumption| !kept.keeps(**assumption)).map(|a| a.name()).collect();
-        if matches!(promise.property, Property::TakenOver | Property::Preferred) {
+        if promise.property == Property::AnswerTrue {
+            left_out
+                .push((promise.property, "clocks of several machines do not tell what was first".to_owned()));
+        } else if promise.property == Property::Preferred {
             left_out.push((promise.property, "a trace does not tell priorities".to_owned()));
         } else if !truth && !needs_no_truth(promise.property) {
             left_out.push((promise.property, "it needs the truth about what befell the nodes".to_owned()));

@@ -9,7 +9,7 @@ use bellwether_proto::trace::TraceEvent;
 use bellwether_proto::wire::{self, Channel};
 
 use crate::check::{Facts, Judge, Leading, Preference};
-use crate::environment::{judged, largest_drift};
+use crate::environment::{judged, largest_drift, promises};
 use crate::journal::{Journal, Listener};
 use crate::report::{FinalNode, Played, Report};
 use crate::scenario::{Scenario, asked_for};
@@ -78,7 +78,9 @@ pub fn facts(scenario: &Scenario) -> Facts {
 /// The longest time that whatever the algorithm promises may take after the last fault.
 pub fn slowest_bound(scenario: &Scenario) -> Span {
     let spec = scenario.protocol.spec();
-    let promised = spec.repaired.iter().chain(spec.printed).map(|promise| promise.property);
+    let agents =
+        if scenario.agent { promises(scenario.protocol, scenario.variant, true) } else { Vec::new() };
+    let promised = spec.repaired.iter().chain(spec.printed).chain(&agents).map(|promise| promise.property);
     facts(scenario).slowest_bound(promised)
 }
 

@@ -20,7 +20,7 @@ fn every_known_defect_still_shows() {
         assert!(scenario.agent, "{}: only the leadership layer has known defects", defect.file);
         assert_eq!(scenario.protocol, defect.protocol, "{}", defect.file);
         assert!(scenario.expect.violates.contains(&defect.property), "{}: {}", defect.file, defect.property);
-        let listed = |property: &Property| defect::by(scenario.protocol, *property).is_some();
+        let listed = |property: &Property| defect::of(&scenario, *property).is_some();
         assert!(scenario.expect.violates.iter().all(listed), "{}: all that it breaks is listed", defect.file);
         assert!(promised(&scenario, defect.property, &[]), "{}: it is not promised there", defect.file);
         let report = run::run(&scenario);

@@ -196,7 +196,7 @@ fn plans_hold(protocol: Protocol, draw: impl Fn(Protocol, u64) -> Scenario, prom
         }
         let is_new = |name: &str| {
             let property = Property::by_name(name).expect("reports name properties");
-            !plan.agent || defect::by(protocol, property).is_none()
+            defect::of(&plan, property).is_none()
         };
         let mut broken = report.properties.iter().filter(|property| !property.holds);
         if let Some(broken) = broken.find(|property| is_new(property.property.name())) {

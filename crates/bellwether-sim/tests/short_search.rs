@@ -10,8 +10,9 @@ fn every_campaign_keeps_its_promises_for_a_while() {
     for campaign in Campaign::all() {
         let mut judged = 0;
         for seed in 1..=runs(campaign.place) {
-            let played = play(&campaign.draw(seed));
-            let is_new = |property| defect::by(campaign.protocol, property).is_none();
+            let plan = campaign.draw(seed);
+            let played = play(&plan);
+            let is_new = |property| defect::of(&plan, property).is_none();
             let mut broken = played.findings.iter().filter(|finding| finding.violation.is_some());
             let broken = broken.find(|finding| is_new(finding.property));
             assert!(broken.is_none(), "{} {seed}: {broken:?}", campaign.name());

@@ -8,7 +8,7 @@ use bellwether_proto::promise::Property;
 use bellwether_sim::defect;
 use bellwether_sim::plan::Limits;
 use bellwether_sim::run;
-use bellwether_sim::swarm::{Outcome, Played, Search, Watcher, search};
+use bellwether_sim::swarm::{Outcome, Played, Search, Violation, Watcher, search};
 
 const RUNS: u64 = 1_000;
 
@@ -117,8 +117,8 @@ fn clean_and_thorough(protocol: Protocol, agent: bool) {
     let search = Search { limits, runs: RUNS, ..of(protocol, Variant::Repaired) };
     let found = done(&search);
     let name = protocol.name();
-    let is_known = |property| agent && defect::by(protocol, property).is_some();
-    if let Some(violation) = found.violations.iter().find(|violation| !is_known(violation.property)) {
+    let is_new = |violation: &&Violation| defect::of(&violation.scenario, violation.property).is_none();
+    if let Some(violation) = found.violations.iter().find(is_new) {
         let agent = if agent { "--agent " } else { "" };
         let replay = format!("cargo run -- check {name} {agent}--seed {} --runs 1", violation.seed);
         panic!("{name}: {}: {:?}\nreplay: {replay}", violation.property, violation.how);

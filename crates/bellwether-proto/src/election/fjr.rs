@@ -370,9 +370,11 @@ impl Fjr {
         let contends = self.contenders.contains(&k);
         let Some(member) = self.member(now, k) else { return };
         member.heard = now;
-        if contends && member.count < msg.count() {
+        let was_suspected = contends && member.count < msg.count();
+        if was_suspected && self.leader() == Some(k) {
             out.because(Cause::Silent(k)); // To others: they have told it so.
         }
+        let Some(member) = self.member(now, k) else { return };
         member.count = member.count.max(msg.count()); // (411)
         match msg {
             Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {

@@ -166,10 +166,11 @@ properties! {
         promise: "whatever a program asks of its node is answered in bounded time",
         judged: "a node that is asked to resign, stand, transfer or leave answers within the release \
             timeout, its patience for a successor, and τ. It leaves instead of answering if it was asked \
-            to. A node that crashes or is paused owes nothing any more",
+            to. In the same time, a leader whose work was to end and has ended ceases to lead, or its work \
+            begins again. A node that crashes or is paused owes nothing any more",
     }
     AnswerTrue = "ANSWER-TRUE", "Bellwether" {
-        promise: "what a node answers has been done",
+        promise: "a node that answers that it has resigned or handed over has done so",
         judged: "a node that answers that it has resigned has announced, since it was asked or before, that it \
             does not lead. If it answers that it has handed over, the named node has announced itself since \
             then",
@@ -177,16 +178,17 @@ properties! {
     TakenOver = "TAKEN-OVER", "Bellwether" {
         promise: "leadership that is handed to a node of a settled group is taken over",
         judged: "no node answers that the other did not take over, if the group was settled when it was asked \
-            (see ANNOUNCED-ONCE), nothing else has befallen the group since, and no third node has a higher \
-            priority than the named one: leadership goes on to that",
+            (see ANNOUNCED-ONCE) and nothing else has befallen the group since. Priorities make no difference: \
+            the program has chosen",
     }
     Preferred = "PREFERRED", "Bellwether" {
         promise: "of the nodes that could lead, one with the highest priority is chosen; a leader that is to \
             make way does",
         judged: "when a node announces itself that was not the last to do so, no node with a higher priority \
             has been there for as long as a group takes to settle, unless a program chose the leader. And from \
-            c_L, the delay, and the time to release leadership after the last thing that befell the group, no \
-            leader that is to make way for a node with a higher priority leads while one is there",
+            c_L, the delay, 20τ, the time to release leadership, and 50 times that for a claim after the last \
+            thing that befell the group, no leader that is to make way for a node with a higher priority leads \
+            while one is there",
     }
     Led = "LED", "Bellwether" {
         promise: "while nothing befalls the group, in bounded time, every node that runs announces a leader \

@@ -51,6 +51,22 @@ fn whoever_is_alone_answers_when_it_has_ceased_to_lead() {
     assert_eq!(answered, [Action::Tenure(Tenure::None), Action::Answer(TICKET, Ok(()))]);
 }
 
+/// It is aside by then, and waits for the next leader: it neither stands again nor goes at once.
+#[test]
+fn whoever_leaves_is_not_held_up_and_not_hurried() {
+    let mut rig = Rig::leading();
+    rig.ask(Command::Leave);
+    assert_eq!(rig.released(), [Action::StandAside(Time::NEVER)]);
+    rig.leadership.stand_aside(rig.now);
+    rig.announced(None, 1);
+    for command in [Command::Stand, Command::Resign { hold: Hold::Default }, Command::Transfer { to: OTHER }]
+    {
+        assert_eq!(rig.ask(command), [Action::Answer(TICKET, Err(Refused::Leaving))]);
+    }
+    assert_eq!(rig.ask(Command::Leave), [], "nobody leads yet");
+    assert_eq!(rig.announced(Some(OTHER), 2), [Action::Left]);
+}
+
 #[test]
 fn asking_twice_to_leave_gives_the_work_no_more_time() {
     let mut rig = Rig::leading();

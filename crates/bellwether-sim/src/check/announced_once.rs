@@ -5,6 +5,7 @@
 //! long as it takes to find somebody silent and to settle on another. Its start is judged too: all that comes up at one
 //! instant is one thing that befalls it. Things of several kinds at one instant are not judged.
 
+use std::collections::BTreeSet;
 use std::mem::{Discriminant, discriminant};
 
 use bellwether_proto::ident::NodeId;
@@ -14,7 +15,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::disturbance::{disturbance, is_settled};
-use super::known::Known;
+use super::known::{Known, Passage};
 use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct AnnouncedOnce {
@@ -30,8 +31,8 @@ pub(super) struct AnnouncedOnce {
 }
 
 struct Aftermath {
-    /// At whom.
-    node: NodeId,
+    /// At whom: what happens to several at one instant is one thing.
+    nodes: BTreeSet<NodeId>,
     /// What began it.
     of: String,
     kind: Discriminant<What>,
@@ -42,14 +43,14 @@ struct Aftermath {
 impl Aftermath {
     /// Whether the node was asked for something, or leadership was asked back from it: that it goes aside is no other thing.
     fn asked(&self, node: NodeId) -> bool {
-        self.node == node && self.kind == discriminant(&What::Program(Program::Left))
+        self.nodes.contains(&node) && self.kind == discriminant(&What::Program(Program::Left))
     }
 }
 
 impl AnnouncedOnce {
     pub(super) fn new(facts: &Facts) -> Self {
         let start = Aftermath {
-            node: NodeId(0),
+            nodes: BTreeSet::new(),
             of: "all came up".to_owned(),
             kind: discriminant(&What::Recover),
             announced: None,
@@ -64,15 +65,18 @@ impl AnnouncedOnce {
         }
     }
 
-    fn disturb(&mut self, event: &TraceEvent, of: String) {
-        let (at, node, kind) = (event.at, event.node, discriminant(&event.what));
+    fn disturb(&mut self, event: &TraceEvent, passage: Option<Passage>, of: String) {
+        let (at, node, kind) = (event.at, event.node, kind(event, passage));
         if at == self.disturbed {
             // What is of one kind and happens at one instant befalls the group once; a crash and a return are two things.
             self.judging.take_if(|judging| judging.kind != kind);
+            if let Some(judging) = &mut self.judging {
+                judging.nodes.insert(node);
+            }
             return;
         }
         let was_settled = self.settled && at >= self.disturbed + self.calm;
-        self.judging = was_settled.then_some(Aftermath { node, of, kind, announced: None });
+        self.judging = was_settled.then_some(Aftermath { nodes: [node].into(), of, kind, announced: None });
         self.disturbed = at;
     }
 
@@ -90,13 +94,22 @@ impl AnnouncedOnce {
     }
 }
 
+/// To go aside is like a crash, and to stand again like a return.
+fn kind(event: &TraceEvent, passage: Option<Passage>) -> Discriminant<What> {
+    match (passage, event.what) {
+        (Some(Passage::Gone), _) => discriminant(&What::Crash),
+        (Some(Passage::Back), _) | (None, What::Node(Event::Reborn(_))) => discriminant(&What::Recover),
+        (None, what) => discriminant(&what),
+    }
+}
+
 impl Checker for AnnouncedOnce {
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         let TraceEvent { at, node, what, .. } = *event;
         if let Some(of) = disturbance(known, event) {
-            self.disturb(event, of);
+            self.disturb(event, known.passage(), of);
         } else if known.passage().is_some() && !self.judging.as_ref().is_some_and(|since| since.asked(node)) {
-            self.disturb(event, format!("{node} went aside"));
+            self.disturb(event, known.passage(), format!("{node} went aside"));
         } else if let What::Node(Event::Announced(Announcement { leader, epoch, .. })) = what {
             if leader == Some(node) {
                 self.announce(at, node, epoch);

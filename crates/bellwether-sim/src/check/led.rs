@@ -5,14 +5,16 @@
 //! may have to be found silent, twice, and passed over; a round of merging takes 2τ + 10δ.
 
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::io;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::TraceEvent;
+use bellwether_proto::trace::{TraceEvent, What};
 
 use super::disturbance::disturbance;
 use super::elected::Judgement;
 use super::known::Known;
 use super::opinions::Opinions;
 use super::within::Within;
+use super::work_ends_first::giver;
 use super::{Checker, Facts, Verdict};
 
 pub(super) struct Led {
@@ -34,7 +36,7 @@ impl Checker for Led {
     }
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
-        if known.passage().is_some() || disturbance(known, event).is_some() {
+        if known.passage().is_some() || gives_back(event) || disturbance(known, event).is_some() {
             self.within.restart(Some(event.at), self.bound);
         }
     }
@@ -42,6 +44,16 @@ impl Checker for Led {
     fn finish(self: Box<Self>, known: &Known, end: Time) -> Verdict {
         let Self { quorum, within, .. } = *self;
         within.finish(known, end, |known| all_led(known, quorum))
+    }
+}
+
+/// Whether a leader gives leadership back: its work had to end first, which may have taken longer than anything else.
+fn gives_back(event: &TraceEvent) -> bool {
+    match event.what {
+        What::Node(io::Event::Announced(announced)) => {
+            announced.leader.is_none() && giver(event.node, &announced) == Some(event.node)
+        }
+        _ => false,
     }
 }
 

@@ -147,6 +147,9 @@ impl Obligations {
     }
 
     fn oblige(&mut self, known: &Known, parties: Parties) {
+        if self.open.contains_key(&parties) {
+            return; // Who stands aside and then crashes is gone since it stood aside.
+        }
         let since = known.now();
         let hindrance = if self.hindered(known, parties.watcher) { Hindrance::Now } else { Hindrance::Never };
         self.open.insert(parties, Debt { since, hindrance });

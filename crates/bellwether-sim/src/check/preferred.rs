@@ -5,11 +5,11 @@
 //! with another epoch was not chosen. To make way takes c_L, the delay, a poll of the others, and the release of leadership; a
 //! node that did not take over once is not tried again for a while.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
-use bellwether_proto::tenure::Command;
+use bellwether_proto::tenure::{Command, Ticket};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
@@ -29,8 +29,8 @@ pub(super) struct Preferred {
     there: BTreeMap<NodeId, Time>,
     /// Who announced itself last.
     last: Option<NodeId>,
-    /// Whom programs chose since then.
-    chosen: BTreeSet<NodeId>,
+    /// Whom programs chose since then, by what they asked.
+    chosen: BTreeMap<(NodeId, Ticket), NodeId>,
     makes_way: Within,
     judged: bool,
     violation: Option<Violation>,
@@ -48,7 +48,7 @@ impl Preferred {
             preference: preference.clone(),
             there: BTreeMap::new(),
             last: None,
-            chosen: BTreeSet::new(),
+            chosen: BTreeMap::new(),
             makes_way: Within::new("something befell the group", bound),
             judged: false,
             violation: None,
@@ -56,7 +56,7 @@ impl Preferred {
     }
 
     fn announces_itself(&mut self, known: &Known, at: Time, node: NodeId) {
-        let chosen = std::mem::take(&mut self.chosen).contains(&node);
+        let chosen = std::mem::take(&mut self.chosen).values().any(|to| *to == node);
         if self.last.replace(node) == Some(node) || chosen {
             return;
         }
@@ -103,15 +103,22 @@ impl Checker for Preferred {
         let TraceEvent { at, node, what, .. } = *event;
         match known.passage() {
             Some(Passage::Back) => drop(self.there.insert(node, at)),
-            Some(Passage::Gone) => drop(self.there.remove(&node)),
+            Some(Passage::Gone) => {
+                self.there.remove(&node);
+                self.last.take_if(|last| *last == node);
+            }
             None => {}
         }
         match what {
             What::Node(Event::Announced(announced)) if announced.leader == Some(node) => {
                 self.announces_itself(known, at, node);
             }
-            What::Program(Program::Asked { command: Command::Transfer { to }, .. }) => {
-                self.chosen.insert(to);
+            What::Program(Program::Asked { ticket, command: Command::Transfer { to } }) => {
+                self.chosen.insert((node, ticket), to);
+            }
+            // If it was not taken in time, it may be yet.
+            What::Program(Program::Answered { ticket, refused: Some(why) }) if why != "not-taken" => {
+                self.chosen.remove(&(node, ticket));
             }
             _ => {}
         }

@@ -1,5 +1,5 @@
 //! TAKEN-OVER: leadership that is handed to a node of a settled group is taken over, unless something else befalls the group
-//! first. Where a third node has a higher priority than the named one, leadership goes on to that.
+//! first.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,14 @@ use bellwether_proto::trace::{Program, TraceEvent, What};
 use super::disturbance::{disturbance, is_settled};
 use super::known::Known;
 use super::opinions::Opinions;
-use super::{Checker, Facts, Preference, Verdict, Violation};
+use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct TakenOver {
     calm: Span,
-    preference: Preference,
-    /// When something last befell the group.
+    /// When something other than a command to hand over last befell the group.
     disturbed: Time,
+    /// When such a command last did, and when one did before that. What is asked of several at one instant befalls it once.
+    asked: [Time; 2],
     /// What was asked of a settled group, and not disturbed by anything else since.
     open: BTreeMap<(NodeId, Ticket), (NodeId, Time)>,
     judged: bool,
@@ -28,8 +29,8 @@ impl TakenOver {
     pub(super) fn new(facts: &Facts) -> Self {
         Self {
             calm: facts.stretched(facts.calm()),
-            preference: facts.preference.clone(),
             disturbed: Time::ZERO,
+            asked: [Time::ZERO; 2],
             open: BTreeMap::new(),
             judged: false,
             violation: None,
@@ -37,8 +38,12 @@ impl TakenOver {
     }
 
     fn asked(&mut self, known: &Known, at: Time, node: NodeId, ticket: Ticket, to: NodeId) {
-        let is_preferred = known.up().all(|(other, _)| self.preference.of(other) <= self.preference.of(to));
-        if is_settled(known) && known.is_up(to) && at >= self.disturbed + self.calm && is_preferred {
+        if self.asked[0] < at {
+            self.asked = [at, self.asked[0]];
+            self.open.clear();
+        }
+        let befell = self.disturbed.max(self.asked[1]);
+        if node != to && is_settled(known) && known.is_up(to) && at >= befell + self.calm {
             self.open.insert((node, ticket), (to, at));
         }
     }
@@ -46,7 +51,7 @@ impl TakenOver {
     fn answered(&mut self, at: Time, node: NodeId, ticket: Ticket, refused: Option<&'static str>) {
         let Some((to, since)) = self.open.remove(&(node, ticket)) else { return };
         match refused {
-            Some("not-taken") => {
+            Some("not-taken" | "hand-over") => {
                 let what =
                     format!("{node} was asked at {since} to hand over to {to}, which did not take over");
                 self.violation.get_or_insert(Violation { at, what });
@@ -63,14 +68,7 @@ impl Checker for TakenOver {
         let TraceEvent { at, node, what, .. } = *event;
         match what {
             What::Program(Program::Asked { ticket, command: Command::Transfer { to } }) => {
-                // What is asked of several at one instant befalls the group once.
-                let disturbed = std::mem::replace(&mut self.disturbed, at);
-                if disturbed < at {
-                    self.open.clear();
-                    self.disturbed = disturbed;
-                }
                 self.asked(known, at, node, ticket, to);
-                self.disturbed = at;
             }
             What::Program(Program::Answered { ticket, refused }) => self.answered(at, node, ticket, refused),
             // The leader that hands over is told to end its work.

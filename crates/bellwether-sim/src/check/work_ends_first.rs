@@ -24,8 +24,8 @@ pub(super) struct WorkEndsFirst {
     work: BTreeMap<NodeId, Work>,
     /// By node: whether it has worked in the leadership that it announced last.
     worked: BTreeMap<NodeId, bool>,
-    /// By node: the epoch of the last leadership that it announced to have given back.
-    gave_back: BTreeMap<NodeId, u64>,
+    /// By node: the epoch of the last leadership that it announced to have lost.
+    lost: BTreeMap<NodeId, u64>,
     /// Whether every message arrived in time so far.
     hears_all: bool,
     judged: bool,
@@ -47,7 +47,7 @@ impl WorkEndsFirst {
             drift_ppm: u64::from(facts.drift_ppm),
             work: BTreeMap::new(),
             worked: BTreeMap::new(),
-            gave_back: BTreeMap::new(),
+            lost: BTreeMap::new(),
             hears_all: true,
             judged: false,
             violation: None,
@@ -64,7 +64,8 @@ impl WorkEndsFirst {
                 self.is_to_end(at, node);
             }
             Program::WorkEnds => drop(self.work.remove(&node)),
-            Program::Asked { .. } | Program::Answered { .. } | Program::Left => {}
+            Program::Left => self.leaves(at, node),
+            Program::Asked { .. } | Program::Answered { .. } => {}
         }
     }
 
@@ -75,6 +76,15 @@ impl WorkEndsFirst {
         }
     }
 
+    /// The node's process ends, as it was asked to.
+    fn leaves(&mut self, at: Time, node: NodeId) {
+        let Some(Work { to_end, .. }) = self.work.get(&node) else { return };
+        if !to_end.is_some_and(|since| self.has_had_its_time(at.since(since))) {
+            let what = format!("{node} leaves, and its work goes on");
+            self.violation.get_or_insert(Violation { at, what });
+        }
+    }
+
     /// The node announces something because `giver` has given leadership back.
     fn given_back(&mut self, at: Time, node: NodeId, giver: NodeId) {
         if node != giver && !self.hears_all {
@@ -82,8 +92,8 @@ impl WorkEndsFirst {
         }
         self.judged |= self.worked.get(&giver) == Some(&true);
         let Some(Work { epoch, to_end }) = self.work.get(&giver) else { return };
-        // Others may speak of that when the giver leads again already.
-        if self.gave_back.get(&giver).is_some_and(|given_back| given_back < epoch) {
+        // Others may speak of an earlier leadership when the giver has led again, and lost that by force.
+        if node != giver && self.lost.get(&giver) == Some(epoch) {
             return;
         }
         let passed = to_end.map(|since| at.since(since));
@@ -108,10 +118,11 @@ impl Checker for WorkEndsFirst {
             What::Program(told) => self.told(at, node, told),
             What::Node(Event::Announced(announced)) => {
                 if let Some(giver) = giver(node, &announced) {
-                    if node == giver && announced.leader.is_none() {
-                        self.gave_back.insert(node, announced.epoch);
-                    }
                     self.given_back(at, node, giver);
+                } else if announced.leader != Some(node)
+                    && let Some(work) = self.work.get(&node)
+                {
+                    self.lost.insert(node, work.epoch);
                 }
                 if announced.leader != Some(node) {
                     self.is_to_end(at, node);

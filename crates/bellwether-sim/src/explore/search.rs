@@ -332,7 +332,7 @@ where
     fn known_defect(&self, broken: Broken) -> Option<&'static Defect> {
         match broken {
             Broken::Property(property) if self.system.agents.is_some() => {
-                defect::by(self.system.scenario.protocol, property)
+                defect::of(&self.system.scenario, property)
             }
             Broken::Property(_) | Broken::Invariant(_) => None,
         }

@@ -50,7 +50,7 @@ impl Programs {
         for _ in 0..self.below(COMMANDS_MAX) {
             let at = Time::ZERO + Span::micros(self.below(healed.as_micros()));
             let what = self.below(COMMANDS);
-            self.command(at, what);
+            self.command(at, what, 50);
         }
         self.bring_back(healed);
         self.ask_once_more();
@@ -116,12 +116,12 @@ impl Programs {
     }
 
     /// Only the leader can give leadership back, and nobody knows beforehand who that will be: as a rule all are asked.
-    fn command(&mut self, at: Time, what: u64) {
+    fn command(&mut self, at: Time, what: u64, until_told_percent: u64) {
         let asked = if self.chance(70) { self.scenario.ids().collect() } else { vec![self.node()] };
         match what {
             0 | 1 => self.plan(at, Fault::Resign(asked)),
             2 => {
-                let hold = if self.chance(50) { None } else { Some(self.one_of([50, 500, 2_000])) };
+                let hold = Some(self.one_of([50, 500, 2_000])).filter(|_| !self.chance(until_told_percent));
                 asked.into_iter().for_each(|node| self.plan(at, Fault::ResignFor { node, hold }));
             }
             3 => {
@@ -169,7 +169,7 @@ impl Programs {
     fn ask_once_more(&mut self) {
         let settled = over_by(&self.scenario) + facts(&self.scenario).calm() + slowest_bound(&self.scenario);
         let what = self.below(REVERSIBLE);
-        self.command(settled, what);
+        self.command(settled, what, 0);
     }
 
     /// What is promised has fallen due when the run ends.

@@ -17,10 +17,9 @@ mod request;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use bellwether_proto::promise::Property;
 use bellwether_sim::defect::{self, Defect};
 use bellwether_sim::swarm::reached::Situation;
-use bellwether_sim::swarm::{Outcome, Search};
+use bellwether_sim::swarm::{Outcome, Search, Violation};
 
 use super::picture::Picture;
 use crate::Status;
@@ -92,8 +91,10 @@ struct Searched {
 impl Searched {
     /// The known defects that showed, and in how many plans.
     fn known(&self) -> impl Iterator<Item = (&'static Defect, u64)> {
-        let broken = self.outcome.broken.iter();
-        broken.filter_map(|(property, runs)| Some((known_defect(&self.search, *property)?, *runs)))
+        let violations = self.outcome.violations.iter();
+        violations.filter_map(|violation| {
+            Some((known_defect(violation)?, self.outcome.broken[&violation.property]))
+        })
     }
 
     /// What is left to search, if it was interrupted.
@@ -116,7 +117,7 @@ impl Searched {
     }
 }
 
-/// The known defect by which what is searched breaks that property, if there is one. Only the leadership layer has any.
-fn known_defect(search: &Search, property: Property) -> Option<&'static Defect> {
-    defect::by(search.protocol, property).filter(|_| search.limits.agent)
+/// The known defect that a violation shows, if it does. Only the leadership layer has any.
+fn known_defect(violation: &Violation) -> Option<&'static Defect> {
+    defect::of(&violation.scenario, violation.property)
 }

@@ -59,6 +59,23 @@ fn who_does_not_run_owes_nothing() {
 }
 
 #[test]
+fn a_leader_has_something_to_do_or_ceases_to_lead() {
+    let idle = asked(RESIGN).at(110).program(1, Program::WorkEnds);
+    let refused =
+        |trace: Trace| trace.program(1, Program::Answered { ticket: Ticket(7), refused: Some("not-taken") });
+    let idle = refused(idle);
+    assert_eq!(found(&idle), Violated(236));
+    let what = idle.violation(Answered, END).flatten().expect("it is broken").what;
+    assert_eq!(
+        what,
+        "1 leads with nothing to do since 0.110000s: what was asked back is neither given back nor kept within 126ms"
+    );
+    assert_eq!(found(&idle.clone().at(200).program(1, Program::WorkBegins { epoch: 1 })), Holds);
+    assert_eq!(found(&idle.clone().at(200).announces_nobody(1, 1)), Holds);
+    assert_eq!(found(&idle.at(200).crash(1)), Holds);
+}
+
+#[test]
 fn unless_something_is_asked_there_is_nothing_to_judge() {
     assert_eq!(found(&Trace::settled(3)), Vacuous);
 }

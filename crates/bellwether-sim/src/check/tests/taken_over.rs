@@ -49,12 +49,3 @@ fn what_else_befalls_the_group_is_an_excuse() {
     let unsettled = asks(Trace::settled(3).at(80).crash(3).at(100));
     assert_eq!(found(&answered(unsettled, Some("not-taken"))), Vacuous);
 }
-
-#[test]
-fn a_third_that_is_preferred_may_take_it_instead() {
-    let mut trace = Trace::settled(3);
-    trace.facts.preference.priority.insert(NodeId(3), 5);
-    assert_eq!(found(&answered(asks(trace.clone().at(100)), Some("not-taken"))), Vacuous);
-    trace.facts.preference.priority.insert(NodeId(2), 5);
-    assert_eq!(found(&answered(asks(trace.at(100)), Some("not-taken"))), Violated(200));
-}

@@ -44,8 +44,7 @@ impl Cluster {
         if self.agent {
             return Ok(());
         }
-        let message =
-            format!("`{key}` is of nodes that are run as agents, expected `agent = true` beside it");
+        let message = format!("`{key}` needs `agent = true` beside it");
         Err(Wrong::at(span, message))
     }
 

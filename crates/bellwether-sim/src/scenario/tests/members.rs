@@ -144,8 +144,7 @@ fn only_nodes_that_are_run_as_agents_can_be_asked_anything() {
             assert_eq!(error.line, 4 + agent.lines().count(), "{line}");
             let key = error.message.split('`').nth(1).expect("it names the key");
             assert!(line.contains(&format!("{key} =")), "{error}");
-            let expected =
-                format!("`{key}` is of nodes that are run as agents, expected `agent = true` beside it");
+            let expected = format!("`{key}` needs `agent = true` beside it");
             assert_eq!(error.message, expected);
         }
     }

@@ -76,8 +76,7 @@ pub(super) fn of(
         out.progress_done();
         Ok(found)
     };
-    let new =
-        outcome.violations.iter().filter(|violation| known_defect(search, violation.property).is_none());
+    let new = outcome.violations.iter().filter(|violation| known_defect(violation).is_none());
     new.map(one).collect()
 }
 

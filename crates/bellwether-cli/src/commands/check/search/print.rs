@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use bellwether_proto::election::Variant;
+use bellwether_proto::promise::Property;
 use bellwether_sim::defect::Defect;
 use bellwether_sim::scenario::Scenario;
-use bellwether_sim::swarm::Search;
 use bellwether_sim::swarm::reached::Situation;
+use bellwether_sim::swarm::{Outcome, Search, Violation};
 use serde_json::{Value, json};
 
 use super::counterexample::{Counterexample, Shrinking};
@@ -101,7 +102,7 @@ fn details(one: &Searched) -> Entries {
     for (property, judged) in &outcome.judged {
         let verdict = match outcome.broken.get(property) {
             None => format!("holds in all {judged} runs in which it applies"),
-            Some(broken) => match known_defect(search, *property) {
+            Some(broken) => match shown(outcome, *property).and_then(known_defect) {
                 Some(known) => format!(
                     "broken in {broken} of {judged} runs in which it applies, as is known: defects/{}",
                     known.file
@@ -261,4 +262,9 @@ fn nodes(search: &Search) -> Value {
         [nodes] => nodes.into(),
         ref several => several.into(),
     }
+}
+
+/// The first violation of a property.
+fn shown(outcome: &Outcome, property: Property) -> Option<&Violation> {
+    outcome.violations.iter().find(|violation| violation.property == property)
 }
