@@ -502,7 +502,7 @@ impl Leadership {
     }
 
     /// The member of highest priority, if that is higher than this node's and it may be handed leadership.
-    fn preferred(&self, now: Time) -> Option<NodeId> {
+    pub(crate) fn preferred(&self, now: Time) -> Option<NodeId> {
         if !self.config.hands_over {
             return None;
         }

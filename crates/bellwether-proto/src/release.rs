@@ -246,17 +246,20 @@ impl Release {
                     Hold::UntilTold => Time::NEVER,
                 }));
             }
-            // Much can have happened while the leader's work came to its end.
-            Then::HandOver(to, ticket) => match leadership.may_hand_over(now, to) {
-                Ok(()) => {
-                    self.wait(Awaited::Successor(to, ticket), now + self.patience.successor);
-                    self.actions.push(Action::HandOver(to));
+            Then::HandOver(to, ticket) => {
+                // Much can have happened while the leader's work came to its end. Only a program's choice stands.
+                let to = if ticket.is_none() { leadership.preferred(now).unwrap_or(to) } else { to };
+                match leadership.may_hand_over(now, to) {
+                    Ok(()) => {
+                        self.wait(Awaited::Successor(to, ticket), now + self.patience.successor);
+                        self.actions.push(Action::HandOver(to));
+                    }
+                    Err(why) => {
+                        self.keep();
+                        ticket.into_iter().for_each(|ticket| self.refuse(ticket, self.reluctant(to, why)));
+                    }
                 }
-                Err(why) => {
-                    self.keep();
-                    ticket.into_iter().for_each(|ticket| self.refuse(ticket, self.reluctant(to, why)));
-                }
-            },
+            }
             Then::Leave => {
                 // Only a leader has anything to hand over.
                 let leads = self.leader == Some(self.me);

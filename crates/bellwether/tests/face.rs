@@ -89,6 +89,8 @@ async fn a_request_is_refused_for_a_reason_that_can_be_matched() {
     assert!(matches!(member.ended().await, Ended::Left));
     let why = member.resign(Hold::Default).await.unwrap_err();
     assert!(matches!(why, Refused::Ended(Ended::Left)), "{why}");
+    let last = changes.next().await.expect("it ceased to lead before it left");
+    assert_eq!(last.leader, None);
     assert!(changes.next().await.is_none());
 }
 

@@ -24,8 +24,8 @@ pub(super) struct WorkEndsFirst {
     work: BTreeMap<NodeId, Work>,
     /// By node: whether it has worked in the leadership that it announced last.
     worked: BTreeMap<NodeId, bool>,
-    /// By node: the epoch of the last leadership that it announced to have lost.
-    lost: BTreeMap<NodeId, u64>,
+    /// By node: the last leadership of another that it announced.
+    followed: BTreeMap<NodeId, (NodeId, u64)>,
     /// Whether every message arrived in time so far.
     hears_all: bool,
     judged: bool,
@@ -47,7 +47,7 @@ impl WorkEndsFirst {
             drift_ppm: u64::from(facts.drift_ppm),
             work: BTreeMap::new(),
             worked: BTreeMap::new(),
-            lost: BTreeMap::new(),
+            followed: BTreeMap::new(),
             hears_all: true,
             judged: false,
             violation: None,
@@ -92,8 +92,8 @@ impl WorkEndsFirst {
         }
         self.judged |= self.worked.get(&giver) == Some(&true);
         let Some(Work { epoch, to_end }) = self.work.get(&giver) else { return };
-        // Others may speak of an earlier leadership when the giver has led again, and lost that by force.
-        if node != giver && self.lost.get(&giver) == Some(epoch) {
+        // Others may speak of an earlier leadership when the giver leads again.
+        if node != giver && self.followed.get(&node) != Some(&(giver, *epoch)) {
             return;
         }
         let passed = to_end.map(|since| at.since(since));
@@ -119,10 +119,9 @@ impl Checker for WorkEndsFirst {
             What::Node(Event::Announced(announced)) => {
                 if let Some(giver) = giver(node, &announced) {
                     self.given_back(at, node, giver);
-                } else if announced.leader != Some(node)
-                    && let Some(work) = self.work.get(&node)
-                {
-                    self.lost.insert(node, work.epoch);
+                }
+                if let Some(leader) = announced.leader.filter(|leader| *leader != node) {
+                    self.followed.insert(node, (leader, announced.epoch));
                 }
                 if announced.leader != Some(node) {
                     self.is_to_end(at, node);
