@@ -5,7 +5,6 @@
 #![allow(clippy::print_stdout, clippy::disallowed_types, reason = "it measures, and reports to people")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
 
@@ -28,8 +27,16 @@ fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     let [flag, page] = &words[..] else { panic!("expected --out FILE.md") };
     assert_eq!(flag, "--out", "expected --out FILE.md");
-    let before = fs::read_to_string(page).map(|text| kept(&text)).unwrap_or_default();
+    let before = fs::read_to_string(page).unwrap_or_default();
+    let same_machine = before.contains(&machine());
+    let before = kept(&before);
     let figures = measure();
+    let before: BTreeMap<_, _> = before
+        .into_iter()
+        .filter(|(name, _)| {
+            same_machine || figures.iter().any(|figure| figure.name == *name && figure.travels())
+        })
+        .collect();
     fs::write(page, written(&figures, &before)).expect("the page can be written");
     println!("{page}: {} figures of {}", figures.len(), commit());
     let worse: Vec<_> = figures.iter().filter_map(|figure| Some((figure, worse(figure, &before)?))).collect();
@@ -39,17 +46,26 @@ fn main() {
     for (Figure { name, value, unit, .. }, percent) in worse {
         println!("worse by {percent:.0} %: {name}, {} {unit} before, {value:.3} now", before[name]);
     }
+    let gone = before.keys().filter(|name| !figures.iter().any(|figure| figure.name == **name));
+    gone.for_each(|name| println!("no longer measured: {name}"));
+}
+
+impl Figure {
+    /// Whether it can be compared between machines: a ratio of one run, or a simulated time.
+    fn travels(&self) -> bool {
+        self.unit.is_empty() || self.name.contains("simulated") || self.name.starts_with("churn")
+    }
 }
 
 fn measure() -> Vec<Figure> {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/figures.tsv");
-    drop(fs::remove_file(&file));
+    let file = env::temp_dir().join(format!("bellwether-figures-{}.tsv", std::process::id()));
     for arguments in BENCHMARKS {
         let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let status = Command::new(cargo).args(arguments).env("BELLWETHER_FIGURES", &file).status();
         assert!(status.expect("cargo starts").success(), "cargo {} failed", arguments.join(" "));
     }
     let text = fs::read_to_string(&file).expect("the benchmarks keep figures");
+    fs::remove_file(&file).expect("it was just read");
     text.lines().map(figure).collect()
 }
 
@@ -77,6 +93,9 @@ fn kept(page: &str) -> BTreeMap<String, f64> {
 
 fn worse(figure: &Figure, before: &BTreeMap<String, f64>) -> Option<f64> {
     let before = *before.get(&figure.name)?;
+    if before <= 0.0 || figure.value <= 0.0 {
+        return None; // No part of nothing can be told.
+    }
     let ratio = if figure.higher_is_better { before / figure.value } else { figure.value / before };
     let percent = (ratio - 1.0) * 100.0;
     (percent > NOTABLE_PERCENT).then_some(percent)

@@ -20,7 +20,7 @@ fn people_and_scripts_find_the_leader() {
     let (code, out, _) = cluster.ask(2, &["status"]);
     assert_eq!(code, 0);
     assert!(
-        out.starts_with("node      2, up ") && out.contains(&format!("\nleader    node {leader}\n")),
+        out.starts_with("node         2, up ") && out.contains(&format!("\nleader       node {leader}\n")),
         "{out}"
     );
     assert!(out.lines().all(|line| line.chars().count() <= 80 && line == line.trim_end()), "{out}");

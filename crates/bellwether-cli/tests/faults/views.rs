@@ -78,7 +78,7 @@ fn without_a_majority_nobody_leads() {
     });
     let (code, shown, _) = cluster.ask(4, &["status"]);
     assert_eq!(code, 0);
-    assert!(shown.contains("\nleader    nobody: 2 of 5 reachable; 3 are needed\n"), "{shown}");
+    assert!(shown.contains("\nleader       nobody: 2 of 5 reachable; 3 are needed\n"), "{shown}");
     cluster.start_node(5);
     let second = cluster.wait_for_view(&[2, 4, 5]);
     assert_eq!(second.leader, 2);
