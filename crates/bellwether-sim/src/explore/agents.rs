@@ -31,9 +31,6 @@ use crate::check;
 use crate::run::facts;
 use crate::scenario::Policy;
 
-/// The ticket of what is asked in this very step. All that was asked before is one to whoever searches.
-const ASKED: Ticket = Ticket(1);
-
 /// Where a search of agents begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -148,13 +145,14 @@ impl<E: Election> System<E> {
         }
     }
 
-    /// A program asks for something. If that is refused at once, nothing has changed, and it has not asked.
+    /// A program asks for something. If that is refused at once, nothing has changed, and it has not asked. To leave is never
+    /// refused: what was asked before is.
     pub(super) fn ask(&self, base: State<E>, at: usize, what: Ask) -> Option<Reaction<E>> {
         let host = &base.hosts[at];
-        let ticket = ASKED;
-        let input = Input::Command { ticket, command: what.command() };
+        let input = Input::Command { ticket: Ticket::default(), command: what.command() };
         let turn = self.play(host, 2 + u32::from(what.code()), input, |program| program.unanswered += 1)?;
-        let refused = turn.deeds.iter().any(|deed| matches!(deed, Deed::Answer(of, Err(_)) if *of == ticket));
+        let refuses = |deed: &Deed<E::Msg>| matches!(deed, Deed::Answer(_, Err(_)));
+        let refused = what != Ask::Leave && turn.deeds.iter().any(refuses);
         (!refused).then_some(Reaction { occasion: Occasion::Asked, ..Reaction::of(base, turn) })
     }
 

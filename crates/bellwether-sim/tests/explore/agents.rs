@@ -11,8 +11,8 @@ use bellwether_proto::tenure::{Refused, Tenure};
 use bellwether_proto::time::Span;
 use bellwether_sim::check::Judge;
 use bellwether_sim::explore::{
-    Bounds, Broken, Counterexample, Extent, Fault, Flow, Origin, System, can_search_agents, explore,
-    promised_by_agents, story,
+    Ask, Bounds, Broken, Counterexample, Extent, Fault, Flow, Origin, State, System, Transition,
+    can_search_agents, explore, promised_by_agents, story,
 };
 use bellwether_sim::run::facts;
 
@@ -91,6 +91,17 @@ fn leadership_that_is_given_back_before_work_has_ended_is_found() {
     assert!(found.what.contains("goes on 0s after it was to end"), "{}", found.what);
     let system = agents(Protocol::FbOmega, 3, bounds(Protocol::FbOmega, 0, 1, 0), None).with_hasty_nodes();
     finds(&system, Property::WorkEndsFirst);
+}
+
+/// What was asked before is refused then. That is a step like any other; what is refused itself is none.
+#[test]
+fn leaving_goes_first() {
+    let system = agents(Protocol::Fjr, 2, bounds(Protocol::Fjr, 0, 2, 0), None);
+    let ask =
+        |state: &State<AnyElection>, what| system.after(state, Transition::Ask { node: 0, what, cut: 0 });
+    let resigns = ask(&system.initial(), Ask::Resign).expect("it leads");
+    assert!(ask(&resigns, Ask::Transfer(1)).is_none(), "one command at a time");
+    assert!(ask(&resigns, Ask::Leave).is_some());
 }
 
 /// Whoever works as the leader is not told to stop.
