@@ -102,10 +102,22 @@ pub struct Facts {
     pub reporters: usize,
     /// How far the worst clock is off, in parts per million.
     pub drift_ppm: u32,
+    /// What the run is of.
+    pub origin: Origin,
     /// What members were told about leading, if they announce it.
     pub leading: Leading,
     /// Who is preferred as the leader, as far as that is known.
     pub preference: Preference,
+}
+
+/// What a run is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Simulated nodes. One clock says when things happened, and programs work whenever they may.
+    Simulated,
+    /// Real agents. Each has its own clock, so which of two things at different nodes was first is not quite known. Programs
+    /// work when they like.
+    Live,
 }
 
 /// Who is preferred as the leader.

@@ -25,7 +25,7 @@ use bellwether_proto::promise::Property;
 use bellwether_proto::time::Time;
 use bellwether_proto::trace::TraceEvent;
 
-use crate::check::{Facts, Finding, Judge, Leading, Preference};
+use crate::check::{Facts, Finding, Judge, Leading, Origin, Preference};
 use crate::environment::promises;
 use crate::scenario::{NODES_MAX, Scenario};
 use crate::trace_file::{Setup, TraceFile};
@@ -111,6 +111,7 @@ pub fn common_setup(traces: &[TraceFile]) -> Result<Option<Setup>, String> {
         all.timing.delta = all.timing.delta.max(setup.timing.delta);
         all.timing.tau = all.timing.tau.max(setup.timing.tau);
         all.timing.step = all.timing.step.max(setup.timing.step);
+        all.release_timeout = all.release_timeout.max(setup.release_timeout);
     }
     all.nodes.sort_unstable();
     all.nodes.dedup();
@@ -127,6 +128,7 @@ pub fn default_setup(protocol: Protocol, nodes: u32) -> Setup {
         nodes: scenario.ids().collect(),
         timing: scenario.timing,
         detector: protocol.spec().detector,
+        release_timeout: None,
     }
 }
 
@@ -176,7 +178,6 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::Epoch
         | Property::EpochOnce
         | Property::WorkEndsFirst
-        | Property::Answered
         | Property::AnswerTrue
         | Property::History => true,
         // Nor would the votes of whoever is missing be counted.
@@ -195,6 +196,8 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::TakenOver
         | Property::Preferred
         | Property::Led
+        // Whoever is stopped cannot answer.
+        | Property::Answered
         | Property::FdComplete
         | Property::FdAccurate
         | Property::FdLatency
@@ -237,9 +240,10 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
         detector_latency: detector.latency(nodes),
         reporters: detector.reporters,
         drift_ppm: DRIFT_PPM,
+        origin: Origin::Live,
         leading: Leading {
             settle: LeadershipConfig::settle(setup.protocol.spec(), &setup.timing),
-            release_timeout: defaults.policy.release_timeout,
+            release_timeout: setup.release_timeout.unwrap_or(defaults.policy.release_timeout),
             successor_patience: defaults.successor_patience(),
             quorum: setup.protocol.spec().mode.needs(nodes),
         },

@@ -8,7 +8,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 use bellwether_proto::wire::{self, Channel};
 
-use crate::check::{Facts, Judge, Leading, Preference};
+use crate::check::{Facts, Judge, Leading, Origin, Preference};
 use crate::environment::{judged, largest_drift, promises};
 use crate::journal::{Journal, Listener};
 use crate::report::{FinalNode, Played, Report};
@@ -62,6 +62,7 @@ pub fn facts(scenario: &Scenario) -> Facts {
             _ => 1,
         },
         drift_ppm: largest_drift(scenario),
+        origin: Origin::Simulated,
         leading: Leading {
             settle: LeadershipConfig::settle(scenario.protocol.spec(), &scenario.timing),
             release_timeout: scenario.policy.release_timeout,

@@ -12,6 +12,7 @@ use std::io::{self, BufRead};
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Timing, Variant};
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::Span;
 use bellwether_proto::trace::TraceEvent;
 
 use line::Line;
@@ -42,6 +43,8 @@ pub struct Setup {
     pub timing: Timing,
     /// The failure detector, for algorithms that have one.
     pub detector: Option<DetectorKind>,
+    /// How long the leader's work may take to end once leadership is asked back, if the trace says.
+    pub release_timeout: Option<Span>,
 }
 
 /// Why a file is not a trace.

@@ -18,7 +18,7 @@ use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::node::Node;
 use bellwether_proto::tenure::{Refused, Tenure, Ticket};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{What, Written};
+use bellwether_proto::trace::{Program, What, Written};
 use bellwether_proto::wire::{self, Channel};
 use tokio::sync::mpsc;
 
@@ -50,6 +50,8 @@ pub(crate) struct Driver {
     pub(crate) connected: BTreeSet<NodeId>,
     pub(crate) replies: Replies,
     pub(crate) planning: Planning,
+    /// In which epoch somebody acts as the leader, as far as the trace says.
+    pub(crate) works: Option<u64>,
     /// What the member's service was begun for, while it lasts.
     pub(crate) serving: Option<(GroupId, NodeId, ElectionId)>,
     /// Whether all handles are gone.
@@ -85,8 +87,8 @@ enum Wake {
     Command(Command),
     /// The application has said what a group is to do, or has failed to.
     Planned(ElectionId, Plan),
-    /// Whoever acted as the leader has stopped.
-    Released,
+    /// Somebody has begun to act as the leader, or the last who did has stopped.
+    Work,
     /// All handles are gone.
     Abandoned,
 }
@@ -117,7 +119,7 @@ impl Driver {
                 Wake::Net(event) => self.on_net(event).await,
                 Wake::Command(command) => self.on_command(command).await,
                 Wake::Planned(no, plan) => self.step(Input::Planned { no, plan }).await,
-                Wake::Released => self.stopped().await,
+                Wake::Work => self.on_work().await,
                 Wake::Abandoned => {
                     self.abandoned = true;
                     self.on_command(Command::leave()).await
@@ -143,7 +145,7 @@ impl Driver {
             Some(event) = self.net.recv() => Wake::Net(event),
             command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
             (no, plan) = self.planning.done() => Wake::Planned(no, plan),
-            () = self.shared.tenures.released() => Wake::Released,
+            () = self.shared.tenures.turned() => Wake::Work,
         }
     }
 
@@ -183,12 +185,25 @@ impl Driver {
 
     async fn on_command(&mut self, Command { command, reply }: Command) -> Result<(), Ended> {
         let ticket = self.replies.ticket(reply);
+        self.record(What::Program(Program::Asked { ticket, command }));
         self.step(Input::Command { ticket, command }).await
     }
 
-    /// Nobody acts as the leader any more: the node waits for that when leadership is to be given back.
-    async fn stopped(&mut self) -> Result<(), Ended> {
+    /// If nobody acts as the leader any more, the node waits for that when leadership is to be given back.
+    async fn on_work(&mut self) -> Result<(), Ended> {
+        self.record_work();
         if self.shared.tenures.is_released() { self.step(Input::Released).await } else { Ok(()) }
+    }
+
+    /// The trace says that work has ended before anything is done because of that.
+    fn record_work(&mut self) {
+        let works = self.shared.tenures.works();
+        if works != self.works {
+            self.works = works;
+            self.record(What::Program(
+                works.map_or(Program::WorkEnds, |epoch| Program::WorkBegins { epoch }),
+            ));
+        }
     }
 
     /// Gives the node an input and carries out what it answers, in order. If that asks for work to end, and nobody works, the
@@ -204,6 +219,7 @@ impl Driver {
 
     /// Whether work must end.
     async fn take(&mut self, input: Input<AnyMsg>) -> Result<bool, Ended> {
+        self.record_work();
         let now = self.clock.now();
         let (mut outbox, mut asked_back) = (std::mem::take(&mut self.outbox), false);
         self.node.handle(now, input, &mut outbox);
@@ -215,11 +231,14 @@ impl Driver {
                 Output::Broadcast(frame) => self.broadcast(&frame),
                 Output::Plan(request) => self.planning.begin(*request),
                 Output::Tenure(tenure) => {
-                    self.shared.tenures.set(tenure);
+                    self.tell_tenure(tenure);
                     asked_back = !matches!(tenure, Tenure::Held { .. });
                 }
-                Output::Answer { ticket, outcome } => self.replies.answer(ticket, outcome),
-                Output::Left => return Err(Ended::Left),
+                Output::Answer { ticket, outcome } => self.answer(ticket, outcome),
+                Output::Left => {
+                    self.record(What::Program(Program::Left));
+                    return Err(Ended::Left);
+                }
                 Output::Event(event) => self.on_event(now, event),
             }
         }
@@ -242,6 +261,20 @@ impl Driver {
         let store = Arc::clone(&self.store);
         let written = tokio::task::spawn_blocking(move || store.write(&durable)).await;
         written.map_err(|error| Ended::Fault(error.to_string()))?.map_err(Ended::disk)
+    }
+
+    /// Who works as the leader is told first: whatever else follows must not be waited for.
+    fn tell_tenure(&mut self, tenure: Tenure) {
+        self.shared.tenures.set(tenure);
+        if let Tenure::AskedBack { epoch } = tenure {
+            self.record(What::Program(Program::AskedBack { epoch }));
+        }
+    }
+
+    fn answer(&mut self, ticket: Ticket, outcome: Result<(), Refused>) {
+        let refused = outcome.as_ref().err().map(Refused::name);
+        self.record(What::Program(Program::Answered { ticket, refused }));
+        self.replies.answer(ticket, outcome);
     }
 
     fn send(&mut self, to: NodeId, frame: &Frame<AnyMsg>) {

@@ -41,8 +41,10 @@ struct Shared {
     patience: Duration,
     /// How many guards there are.
     guards: AtomicUsize,
-    /// Rung when there is none left.
-    released: Notify,
+    /// The epoch of the one that was given out last.
+    epoch: AtomicU64,
+    /// Rung when the first is given out, and when there is none left.
+    turned: Notify,
 }
 
 impl Leadership {
@@ -83,7 +85,7 @@ impl Leadership {
 impl Drop for Leadership {
     fn drop(&mut self) {
         if self.shared.guards.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.shared.released.notify_one();
+            self.shared.turned.notify_one();
         }
     }
 }
@@ -95,7 +97,8 @@ impl Tenures {
             ticked: AtomicU64::new(0),
             patience,
             guards: AtomicUsize::new(0),
-            released: Notify::new(),
+            epoch: AtomicU64::new(0),
+            turned: Notify::new(),
         };
         Self { tenure: watch::Sender::new(Tenure::None), shared: Arc::new(shared) }
     }
@@ -120,9 +123,14 @@ impl Tenures {
         self.shared.guards.load(Ordering::Acquire) == 0
     }
 
-    /// Waits until the last guard has been dropped. It may say so more than once.
-    pub(crate) async fn released(&self) {
-        self.shared.released.notified().await;
+    /// In which epoch somebody acts as the leader.
+    pub(crate) fn works(&self) -> Option<u64> {
+        (!self.is_released()).then(|| self.shared.epoch.load(Ordering::Acquire))
+    }
+
+    /// Waits until the first guard has been given out or the last has been dropped. It may say so more than once.
+    pub(crate) async fn turned(&self) {
+        self.shared.turned.notified().await;
     }
 
     /// Waits until this member leads. `None` when the member has ended.
@@ -130,7 +138,10 @@ impl Tenures {
         let mut tenure = self.tenure.subscribe();
         let held = *tenure.wait_for(|tenure| matches!(tenure, Tenure::Held { .. })).await.ok()?;
         let Tenure::Held { epoch } = held else { return None };
-        self.shared.guards.fetch_add(1, Ordering::AcqRel);
+        self.shared.epoch.store(epoch, Ordering::Release);
+        if self.shared.guards.fetch_add(1, Ordering::AcqRel) == 0 {
+            self.shared.turned.notify_one();
+        }
         Some(Leadership { epoch, tenure, shared: Arc::clone(&self.shared) })
     }
 }
@@ -180,7 +191,7 @@ mod tests {
         drop(one);
         assert!(!tenures.is_released());
         drop(two);
-        tenures.released().await;
+        tenures.turned().await;
         assert!(tenures.is_released());
     }
 

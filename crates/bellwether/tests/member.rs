@@ -4,6 +4,7 @@
 mod loopback;
 
 use std::future::{Future, pending};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use bellwether::member::Hold;
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure::Refused::{HandOver, Leaving, NoSuccessor};
 use bellwether::status::Connection;
-use bellwether::{Leadership, Member, Protocol, Refused};
+use bellwether::{Leadership, Member, NodeId, Protocol, Refused};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -28,7 +29,8 @@ async fn soon<F: Future>(what: &str, future: F) -> F::Output {
 async fn cluster(nodes: u32) -> (TempDir, Member, Vec<Member>) {
     let (dir, configs) = loopback::configs(nodes).unwrap();
     let mut members = Vec::new();
-    for config in configs {
+    for mut config in configs {
+        config.trace = Some(trace(&dir, config.id));
         members.push(Member::join(config).await.unwrap());
     }
     for member in &members {
@@ -40,6 +42,11 @@ async fn cluster(nodes: u32) -> (TempDir, Member, Vec<Member>) {
     let at = members.iter().position(|member| member.status().id == leader).unwrap();
     let leader = members.remove(at);
     (dir, leader, members)
+}
+
+/// Where a member writes its trace.
+fn trace(dir: &TempDir, member: NodeId) -> PathBuf {
+    dir.path().join(format!("trace-{member}.jsonl"))
 }
 
 /// Sets it while it lives.
@@ -131,6 +138,24 @@ async fn a_transfer_whose_target_has_gone_meanwhile_is_refused_and_leadership_st
     assert!(gone, "{refused}");
     let again = soon("it leads on", leader.campaign()).await.unwrap();
     assert_eq!(again.epoch(), epoch, "nothing has changed");
+}
+
+#[tokio::test]
+async fn a_trace_tells_what_the_program_asked_and_did() {
+    let (dir, leader, _others) = cluster(2).await;
+    let guard = soon("it leads", leader.campaign()).await.unwrap();
+    let asked = leader.clone();
+    let resign = tokio::spawn(async move { asked.resign(Hold::Default).await });
+    soon("it is asked back", guard.ended()).await;
+    drop(guard);
+    soon("it resigns", resign).await.unwrap().unwrap();
+    soon("it leaves", leader.leave()).await;
+    let told = ["work-begins", "asked", "asked-back", "work-ends", "answered", "left", "crash"];
+    let text = std::fs::read_to_string(trace(&dir, leader.status().id)).unwrap();
+    let event = |line: &str| told.into_iter().find(|told| line.contains(&format!(r#""ev":"{told}""#)));
+    let events: Vec<_> = text.lines().filter_map(event).collect();
+    let expected = ["work-begins", "asked", "asked-back", "work-ends", "answered", "asked", "left", "crash"];
+    assert_eq!(events, expected, "{text}");
 }
 
 #[tokio::test]

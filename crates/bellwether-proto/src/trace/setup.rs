@@ -5,7 +5,7 @@ use core::fmt;
 use crate::detector::DetectorKind;
 use crate::election::{Protocol, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// How a node was set up when its incarnation began.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,8 @@ pub struct Setup<'a> {
     pub timing: Timing,
     /// The failure detector, for algorithms that have one.
     pub detector: Option<DetectorKind>,
+    /// How long the leader's work may take to end once leadership is asked back.
+    pub release_timeout: Span,
 }
 
 /// The line that states how a node was set up, without the line's end.
@@ -43,7 +45,7 @@ struct Line<'a> {
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Setup { cluster, protocol, variant, nodes, timing, detector } = self.setup;
+        let Setup { cluster, protocol, variant, nodes, timing, detector, release_timeout } = self.setup;
         let (at, node, incarnation) = (self.at.as_micros(), self.node, self.incarnation);
         write!(f, r#"{{"v":1,"t_us":{at},"node":{node},"inc":{incarnation},"ev":"setup","setup":{{"#)?;
         write!(f, r#""cluster":"{cluster}","protocol":"{}","#, protocol.name())?;
@@ -54,16 +56,16 @@ impl fmt::Display for Line<'_> {
         let [delta, tau, step] = [timing.delta, timing.tau, timing.step].map(|span| span.as_micros());
         write!(f, r#"],"delta_us":{delta},"tau_us":{tau},"step_us":{step},"detector":"#)?;
         match detector {
-            Some(detector) => write!(f, r#""{}"}}}}"#, detector.name()),
-            None => f.write_str("null}}"),
+            Some(detector) => write!(f, r#""{}""#, detector.name())?,
+            None => f.write_str("null")?,
         }
+        write!(f, r#","release_timeout_us":{}}}}}"#, release_timeout.as_micros())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
     use alloc::string::ToString;
 
     #[test]
@@ -76,17 +78,18 @@ mod tests {
             nodes: &[NodeId(1), NodeId(2)],
             timing,
             detector: None,
+            release_timeout: Span::secs(10),
         };
         let line = |setup: &Setup<'_>| {
             setup_json(Time::from_micros(7), NodeId(1), Incarnation(3), setup).to_string()
         };
         assert_eq!(
             line(&setup),
-            r#"{"v":1,"t_us":7,"node":1,"inc":3,"ev":"setup","setup":{"cluster":"demo","protocol":"fjr","variant":"repaired","nodes":[1,2],"delta_us":100000,"tau_us":50000,"step_us":10000,"detector":null}}"#
+            r#"{"v":1,"t_us":7,"node":1,"inc":3,"ev":"setup","setup":{"cluster":"demo","protocol":"fjr","variant":"repaired","nodes":[1,2],"delta_us":100000,"tau_us":50000,"step_us":10000,"detector":null,"release_timeout_us":10000000}}"#
         );
         let setup = Setup { nodes: &[], detector: Some(DetectorKind::Heartbeat), ..setup };
         assert!(
-            line(&setup).contains(r#""nodes":[],"#) && line(&setup).ends_with(r#""detector":"heartbeat"}}"#)
+            line(&setup).contains(r#""nodes":[],"#) && line(&setup).contains(r#""detector":"heartbeat","#)
         );
     }
 }

@@ -1,6 +1,6 @@
 //! ANSWERED: whatever a program asks of its member is answered within the release timeout, the time for which a successor
 //! is waited for, and a period of the leader. A member that was asked to leave answers by leaving. In the same time, leadership that
-//! was asked back is given back, or kept: then the program may work again.
+//! was asked back is given back, or kept: then the program may work again. (Of a real program nobody knows whether it wants to.)
 //!
 //! A member that crashes owes nothing any more, and one that is paused cannot answer.
 
@@ -14,10 +14,11 @@ use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::known::Known;
 use super::opinions::Opinions;
-use super::{Checker, Facts, Verdict, Violation};
+use super::{Checker, Facts, Origin, Verdict, Violation};
 
 pub(super) struct Answered {
     bound: Span,
+    origin: Origin,
     /// By member and ticket: what it owes an answer to, and since when.
     owed: BTreeMap<(NodeId, Ticket), (Command, Time)>,
     /// By member: since when its program has nothing to do although it leads, because leadership was asked back.
@@ -30,6 +31,7 @@ impl Answered {
     pub(super) fn new(facts: &Facts) -> Self {
         Self {
             bound: facts.stretched(bound(facts)),
+            origin: facts.origin,
             owed: BTreeMap::new(),
             idle: BTreeMap::new(),
             judged: false,
@@ -78,7 +80,9 @@ impl Checker for Answered {
                     *since = at;
                 }
             }
-            What::Program(Program::WorkEnds) if known.announced(node) == Some(node) => {
+            What::Program(Program::WorkEnds)
+                if self.origin == Origin::Simulated && known.announced(node) == Some(node) =>
+            {
                 self.idle.insert(node, at);
             }
             What::Program(Program::WorkBegins { .. }) => drop(self.idle.remove(&node)),

@@ -37,7 +37,7 @@ use bellwether_proto::roster::Priority;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 
-use super::{Facts, Judge, Leading, Preference, Violation};
+use super::{Facts, Judge, Leading, Origin, Preference, Violation};
 
 /// A trace under construction.
 #[derive(Clone)]
@@ -69,6 +69,7 @@ impl Trace {
             detector_latency: Span::millis(3),
             reporters: 1,
             drift_ppm: 0,
+            origin: Origin::Simulated,
             leading: Leading {
                 settle: Span::millis(2),
                 release_timeout: Span::millis(20),

@@ -2,8 +2,8 @@
 //! leader has ended, or when it has had the release timeout to end. Nobody announces before that that it follows on it.
 //!
 //! Leadership that is lost by force is not given back, and nobody waits for the work then. Which of the two it is the cause
-//! of an announcement says. Others may have that from hearsay where messages are lost or late: then only what a member
-//! says of itself is judged.
+//! of an announcement says. Others may have that from hearsay where messages are lost or late, and clocks that differ do not tell
+//! whether they spoke too early: then only what a member says of itself is judged.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::known::Known;
-use super::{Checker, Facts, Verdict, Violation};
+use super::{Checker, Facts, Origin, Verdict, Violation};
 
 pub(super) struct WorkEndsFirst {
     release_timeout: Span,
@@ -26,7 +26,7 @@ pub(super) struct WorkEndsFirst {
     worked: BTreeMap<NodeId, bool>,
     /// By node: the last leadership of another that it announced.
     followed: BTreeMap<NodeId, (NodeId, u64)>,
-    /// Whether every message arrived in time so far.
+    /// Whether every message arrived in time so far, by one clock.
     hears_all: bool,
     judged: bool,
     violation: Option<Violation>,
@@ -48,7 +48,7 @@ impl WorkEndsFirst {
             work: BTreeMap::new(),
             worked: BTreeMap::new(),
             followed: BTreeMap::new(),
-            hears_all: true,
+            hears_all: facts.origin == Origin::Simulated,
             judged: false,
             violation: None,
         }

@@ -206,6 +206,7 @@ fn a_setup_line_is_read() {
         nodes: &nodes,
         timing,
         detector: Some(DetectorKind::Heartbeat),
+        release_timeout: Span::secs(3),
     };
     let text = format!("{}\n", trace::setup_json(Time::ZERO, NodeId(3), Incarnation(1), &said));
     let expected = Setup {
@@ -215,6 +216,7 @@ fn a_setup_line_is_read() {
         nodes: nodes.to_vec(),
         timing,
         detector: Some(DetectorKind::Heartbeat),
+        release_timeout: Some(Span::secs(3)),
     };
     assert_eq!(common_setup(&[read(&text), read(&text)]).unwrap(), Some(expected));
     let other = text.replace("demo", "prod");

@@ -85,6 +85,8 @@ struct RawSetup {
     tau_us: u64,
     step_us: u64,
     detector: Option<String>,
+    /// Traces of earlier versions do not have it.
+    release_timeout_us: Option<u64>,
 }
 
 impl Line {
@@ -339,6 +341,7 @@ impl RawSetup {
                 step: Span::micros(self.step_us),
             },
             detector: self.detector.as_ref().map(detector).transpose()?,
+            release_timeout: self.release_timeout_us.map(Span::micros),
         })
     }
 }

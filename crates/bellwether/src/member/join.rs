@@ -67,6 +67,7 @@ impl Member {
         let driver = Driver {
             node,
             planning: Planning::new(manager),
+            works: None,
             serving: None,
             clock,
             alarm: Alarm::new(),
@@ -113,6 +114,7 @@ fn record(
         nodes: &nodes,
         timing: config.timing(),
         detector: config.protocol.spec().detector.map(|_| agent::DETECTOR),
+        release_timeout: config.release_timeout.into(),
     };
     recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
     Ok(recorder)
