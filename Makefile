@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools unit laboratory agents docs bare soak exhaustive mutants bench clean
+.PHONY: test format lint tools unit laboratory agents networks docs bare soak exhaustive mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -28,18 +28,21 @@ tools:
 	echo "make tools: ip or nft is missing and cannot be installed: tests on failing networks will be skipped"; \
 	[ "$$BELLWETHER_REQUIRE_NET" != 1 ]
 
-# The simulator's tests compute and the agents' wait, so they run side by side. What computes gives way: no agent is late for want
-# of a processor. Together the two are all tests: see `tidy`.
+# The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent
+# is late for want of a processor. Together the three are all tests: see `tidy`.
 unit: tools
 	$(CARGO) test --locked --workspace --no-run
-	$(MAKE) -j2 laboratory agents
+	$(MAKE) -j3 laboratory agents networks
 	$(CARGO) test --locked --workspace --doc
 
 laboratory:
 	nice -n 19 $(CARGO) test --locked --workspace --test sim
 
 agents:
-	$(CARGO) test --locked --workspace --lib --bins --benches --test '[!s]*' --test 's[!i]*'
+	$(CARGO) test --locked --workspace --lib --bins --benches --test '[!ns]*' --test 's[!i]*'
+
+networks:
+	$(CARGO) test --locked --workspace --test netns
 
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps

@@ -11,8 +11,12 @@ use crate::cluster::wait_until;
 /// From now on a worker cannot write: where it would, there is a directory.
 fn break_disk(run: &Run, node: u32) {
     let place = run.shards(node).join("new");
-    // It may be writing there at this moment.
-    assert!(wait_until(DEADLINE, || fs::create_dir(&place).is_ok()));
+    // On a busy machine it is nearly always writing there. What it writes is lost with the disk.
+    let broken = wait_until(DEADLINE, || {
+        let _ = fs::remove_file(&place);
+        fs::create_dir(&place).is_ok()
+    });
+    assert!(broken, "{}: {:?}", place.display(), fs::metadata(&place));
 }
 
 #[test]

@@ -103,11 +103,13 @@ fn every_file_of_tests_belongs_to_a_binary() {
     }
 }
 
-/// `make test` runs `sim` beside all others, which it can only name by how they begin.
+/// `make test` runs `sim` and `netns` beside all others, which it can only name by how they begin.
 #[test]
 fn every_binary_of_tests_is_run_by_make() {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
-    assert!(makefile.contains("--test sim\n") && makefile.contains("--test '[!s]*' --test 's[!i]*'"));
+    for lane in ["--test sim\n", "--test netns\n", "--test '[!ns]*' --test 's[!i]*'"] {
+        assert!(makefile.contains(lane), "{lane}");
+    }
     let crates = entries(&root().join("crates"));
     let manifests = crates.iter().map(|krate| fs::read_to_string(krate.join("Cargo.toml")).unwrap());
     let listed = manifests.flat_map(|text| {
@@ -118,7 +120,11 @@ fn every_binary_of_tests_is_run_by_make() {
     let found = crates.iter().filter(|krate| krate.join("tests").exists());
     let found = found.flat_map(|krate| entries(&krate.join("tests")));
     let found = found.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
-    let missed: Vec<_> = listed.chain(found).filter(|name| name.starts_with("si") && name != "sim").collect();
+    let is_left_out = |name: &String| name.starts_with("si") || name.starts_with('n');
+    let missed: Vec<_> = listed
+        .chain(found)
+        .filter(|name| is_left_out(name) && !["sim", "netns"].contains(&name.as_str()))
+        .collect();
     assert!(missed.is_empty(), "call them otherwise, or have `make agents` run them: {missed:?}");
 }
 
