@@ -1,4 +1,4 @@
-//! Eventual leaders where they are promised: 200 seeded runs of each protocol in each model.
+//! Eventual leaders where they are promised: 100 seeded runs of each protocol in each model.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,8 @@ use bellwether_proto::election::{Protocol, Variant};
 use bellwether_sim::plan::model;
 use bellwether_sim::run;
 
-const RUNS: u64 = 200;
+/// The planted bugs that runs notice at all are noticed within 34; `make soak` has more.
+const RUNS: u64 = 100;
 
 #[test]
 fn lfa_elects_in_its_models() {

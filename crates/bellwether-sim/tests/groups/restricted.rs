@@ -123,12 +123,12 @@ fn step(what: &What) -> Option<&'static str> {
 /// Plans of the campaign of `make soak`, which has many more.
 #[test]
 fn many_plans_with_crashes_at_every_step_commit_nothing_twice() {
-    many_plans::<AnyElection>(Protocol::Invitation, Troubles::Losses, 5_000);
+    many_plans::<AnyElection>(Protocol::Invitation, Troubles::Losses, 3_000);
 }
 
 #[test]
 fn nor_do_they_where_votes_and_outcomes_come_late() {
-    many_plans::<AnyElection>(Protocol::Invitation, Troubles::Delays, 2_000);
+    many_plans::<AnyElection>(Protocol::Invitation, Troubles::Delays, 1_200);
 }
 
 /// The same with groups that form at once, so that more is tried in each.
