@@ -114,7 +114,7 @@ fn system(protocol: Protocol, effort: Effort) -> System<AnyElection> {
     let bounds = match (effort, protocol) {
         (Effort::Moment, _) => Bounds { expiries: 1, ..suited },
         (Effort::Full, Protocol::Lfa) => Bounds { expiries: 6, ..suited },
-        (Effort::Full, _) => Bounds { crashes: 2, recoveries: 2, expiries: 6, ..suited },
+        (Effort::Full, _) => Bounds { crashes: 2, expiries: 4, ..suited },
     };
     System::new(protocol, Variant::Repaired, if effort == Effort::Full { 3 } else { 2 }, bounds)
 }
