@@ -56,9 +56,9 @@ type Fault = (fn(&mut Cluster, u32), fn(&mut Cluster, &mut Feed, u32));
 
 /// With how many trials there are of each, unless told otherwise.
 const FAULTS: [(&str, &str, usize, Fault); 3] = [
-    ("crash", "kill -9 of the leader", 1_000, (Cluster::kill, restart)),
+    ("crash", "kill -9 of the leader", 300, (Cluster::kill, restart)),
     ("stop", "SIGSTOP of the leader", 100, (Cluster::stop, |cluster, _, id| cluster.cont(id))),
-    ("resign", "resign", 300, (resign, |_, _, _| {})),
+    ("resign", "resign", 200, (resign, |_, _, _| {})),
 ];
 
 fn restart(cluster: &mut Cluster, feed: &mut Feed, id: u32) {
