@@ -85,6 +85,14 @@ pub enum TlsError {
         /// The member.
         id: NodeId,
     },
+    /// A certificate that is good for every member, and so proves no id.
+    #[error(
+        "the certificate covers {name} only with a wildcard, which proves no id: it must carry that name itself"
+    )]
+    Wildcard {
+        /// The name that it must carry.
+        name: String,
+    },
     /// An authority that cannot issue certificates for that cluster.
     #[error("this is no authority for the cluster {cluster:?}: {problem}")]
     Authority {

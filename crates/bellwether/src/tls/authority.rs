@@ -80,7 +80,7 @@ impl Authority {
         // the key as well, shows when it issues something.
         let issuer = Issuer::new(authority_params(cluster), key);
         let authority = Self { cluster: cluster.to_owned(), cert_pem: cert.to_owned(), issuer };
-        let (probe, _) = authority.sign(NodeId(1), Validity::days(1))?;
+        let (probe, _) = authority.sign_member(NodeId(1), Validity::days(1))?;
         verify_chain(probe.der(), &[], &ca).map_err(|error| TlsError::Authority {
             cluster: cluster.to_owned(),
             problem: format!(
@@ -111,16 +111,37 @@ impl Authority {
     /// # Errors
     /// If the certificate cannot be made.
     pub fn issue(&self, id: NodeId, validity: Validity) -> Result<Identity, TlsError> {
-        let (cert, key) = self.sign(id, validity)?;
+        let (cert, key) = self.sign_member(id, validity)?;
         verify_id(cert.der(), &self.cluster, id)?;
-        Ok(Identity { ca: self.cert_pem.clone(), cert: cert.pem(), key: key.serialize_pem() })
+        Ok(self.identity(&cert, &key))
     }
 
-    fn sign(&self, id: NodeId, validity: Validity) -> Result<(Certificate, KeyPair), TlsError> {
+    /// A certificate that carries these names, whatever they prove.
+    #[cfg(test)]
+    pub(crate) fn issue_for(&self, names: &[&str], validity: Validity) -> Identity {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let (cert, key) = self.sign("whoever".to_owned(), names, validity).unwrap();
+        self.identity(&cert, &key)
+    }
+
+    fn identity(&self, cert: &Certificate, key: &KeyPair) -> Identity {
+        Identity { ca: self.cert_pem.clone(), cert: cert.pem(), key: key.serialize_pem() }
+    }
+
+    fn sign_member(&self, id: NodeId, validity: Validity) -> Result<(Certificate, KeyPair), TlsError> {
+        let names = vec![cluster_dns_name(&self.cluster), node_dns_name(&self.cluster, id)];
+        self.sign(format!("node {id} of {}", self.cluster), names, validity)
+    }
+
+    fn sign(
+        &self,
+        holder: String,
+        names: Vec<String>,
+        validity: Validity,
+    ) -> Result<(Certificate, KeyPair), TlsError> {
         let key = KeyPair::generate().map_err(make)?;
-        let names = [cluster_dns_name(&self.cluster), node_dns_name(&self.cluster, id)];
         let mut params = CertificateParams::new(names).map_err(make)?;
-        params.distinguished_name = named(format!("node {id} of {}", self.cluster));
+        params.distinguished_name = named(holder);
         params.not_before = validity.from.into();
         params.not_after = validity.until.into();
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];

@@ -65,7 +65,8 @@ impl TlsConfigs {
     }
 }
 
-/// Whether a certificate, whose chain has been verified, is that of this member.
+/// Whether a certificate, whose chain has been verified, is that of this member. It must carry both names as they are: a
+/// wildcard would be good for every id.
 ///
 /// # Errors
 /// If it is another's, or its names cannot be read.
@@ -73,7 +74,11 @@ pub(crate) fn verify_id(cert: &CertificateDer<'_>, cluster: &str, id: NodeId) ->
     let not_ours = || TlsError::NotOurs { cluster: cluster.to_owned(), id };
     let cert = EndEntityCert::try_from(cert).map_err(|_| not_ours())?;
     for name in [cluster_dns_name(cluster), node_dns_name(cluster, id)] {
-        cert.verify_is_valid_for_subject_name(&server_name(name)?).map_err(|_| not_ours())?;
+        let valid = cert.verify_is_valid_for_subject_name(&server_name(name.clone())?);
+        valid.map_err(|_| not_ours())?;
+        if !cert.valid_dns_names().any(|carried| carried.eq_ignore_ascii_case(&name)) {
+            return Err(TlsError::Wildcard { name });
+        }
     }
     Ok(())
 }

@@ -27,6 +27,31 @@ fn a_certificate_proves_one_id_in_one_cluster() {
 }
 
 #[test]
+fn a_wildcard_proves_no_id() {
+    let (cluster, node) = ("flock.bellwether.internal", "node-3.flock.bellwether.internal");
+    let (any_cluster, any_node) = ("*.bellwether.internal", "*.flock.bellwether.internal");
+    let cases = [
+        (vec![cluster, any_node], Some(node)),
+        (vec![any_cluster, node], Some(cluster)),
+        (vec![any_cluster, any_node], Some(cluster)),
+        (vec![cluster, node, any_node], None),
+    ];
+    for (names, missing) in cases {
+        let identity = authority().issue_for(&names, Validity::days(1));
+        match (verify_id(&leaf(&identity), "flock", NodeId(3)), missing) {
+            (Ok(()), None) => {}
+            (Err(TlsError::Wildcard { name }), Some(missing)) => assert_eq!(name, missing),
+            (found, _) => panic!("{names:?}: {found:?}"),
+        }
+        // Nor for any other id, beside its own.
+        assert!(verify_id(&leaf(&identity), "flock", NodeId(4)).is_err(), "{names:?}");
+    }
+    let identity = authority().issue_for(&[cluster, any_node], Validity::days(1));
+    let error = TlsConfigs::new(&identity, "flock", NodeId(3)).unwrap_err().to_string();
+    assert!(error.contains("wildcard") && error.contains(node), "{error}");
+}
+
+#[test]
 fn a_member_is_told_what_its_peers_will_say() {
     let authority = authority();
     let good = authority.issue(NodeId(3), Validity::days(10)).unwrap();

@@ -3,8 +3,8 @@ use std::time::{Duration, SystemTime};
 
 use bellwether_proto::ident::NodeId;
 use rustls::crypto::ring;
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::version::TLS13;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -91,6 +91,34 @@ async fn an_expired_certificate_is_refused() {
     let expired = authority().issue(NodeId(2), past).unwrap();
     Stranger::dial(members.target(), client(&expired, 2)).await.until_closed().await;
     members.have_refused(1, 0).await;
+}
+
+/// Whoever holds such a certificate could pass for anybody.
+#[tokio::test]
+async fn a_certificate_for_every_id_is_refused() {
+    let members = Undisturbed::new().await;
+    let names = [format!("{CLUSTER}.bellwether.internal"), format!("*.{CLUSTER}.bellwether.internal")];
+    let wildcard = authority().issue_for(&names.each_ref().map(String::as_str), Validity::days(1));
+    let mut stranger = Stranger::dial(members.target(), holding(&wildcard)).await;
+    stranger.say(&Record::Hello(hello(2))).await;
+    assert_eq!(stranger.refusal().await, Reason::Certificate);
+    members.have_refused(1, 0).await;
+}
+
+/// A dialer that shows this certificate, whatever it proves.
+fn holding(identity: &Identity) -> Arc<ClientConfig> {
+    let certificate = |pem: &str| CertificateDer::from_pem_slice(pem.as_bytes()).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate(&identity.ca)).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(&[&TLS13])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(
+            vec![certificate(&identity.cert)],
+            PrivateKeyDer::from_pem_slice(identity.key.as_bytes()).unwrap(),
+        );
+    Arc::new(config.unwrap())
 }
 
 #[tokio::test]
