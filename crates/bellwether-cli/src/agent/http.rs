@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod health;
 mod metrics;
+mod refusals;
 mod rfc3339;
 mod status;
 mod watch;
@@ -23,8 +24,9 @@ use bellwether::Member;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use connection::Connections;
+use connection::{Client, Connections};
 use error::Problem;
+use refusals::Refusals;
 
 /// The longest body of a request, in bytes. The longest useful one is a tenth of that.
 const BODY_MAX: usize = 4096;
@@ -38,11 +40,17 @@ struct Api {
     /// The token that a request must present to change something; `None` if such requests are refused.
     token: Option<Arc<str>>,
     watchers: Arc<Semaphore>,
+    refusals: Arc<Refusals>,
 }
 
 /// The interface.
 pub(crate) fn app(member: Member, token: Option<String>) -> Router {
-    let api = Api { member, token: token.map(Arc::from), watchers: Arc::new(Semaphore::new(WATCHERS_MAX)) };
+    let api = Api {
+        member,
+        token: token.map(Arc::from),
+        watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
+        refusals: Arc::default(),
+    };
     Router::new()
         .route("/v1/status", get(status::status))
         .route("/v1/leader", get(status::leader))
@@ -63,7 +71,7 @@ pub(crate) fn app(member: Member, token: Option<String>) -> Router {
 
 /// Answers all clients, until the process ends.
 pub(crate) async fn serve(listener: TcpListener, app: Router) -> io::Result<()> {
-    axum::serve(Connections::new(listener), app).await
+    axum::serve(Connections::new(listener), app.into_make_service_with_connect_info::<Client>()).await
 }
 
 async fn no_such_path(uri: Uri) -> Problem {

@@ -76,6 +76,7 @@ fn what_is_counted_can_be_scraped() {
         "frames_dropped_total ",
         "refused_frames_total ",
         "refused_connections_total ",
+        "requests_refused_total{why=\"token\"} ",
         "duplicate_ids_total ",
         "peers_gone_total ",
     ] {
@@ -98,6 +99,13 @@ fn a_change_without_the_token_changes_nothing() {
         }
     }
     assert_eq!(cluster.get(1, "/v1/history").body, history);
+    // Whoever runs it sees that somebody tries.
+    let metrics = cluster.get(1, "/metrics").body;
+    assert!(metrics.contains("\nbellwether_requests_refused_total{why=\"token\"} 15\n"), "{metrics}");
+    let log = cluster.log(1);
+    let lines = log.lines().filter(|line| line.contains("why=\"token\"")).collect::<Vec<_>>();
+    assert!(lines.len() < 15 && lines[0].contains("127.0.0.1:"), "{log}");
+    assert!(!log.contains(&TOKEN[1..]), "{log}");
 }
 
 #[test]

@@ -18,7 +18,9 @@ use serde_json::{Map, Value};
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
 
+use super::connection::Client;
 use super::error::Problem;
+use super::refusals::Why;
 use super::{Api, BODY_MAX, status};
 use crate::duration;
 use crate::schema::{self, Resign, Transfer, UNTIL_TOLD};
@@ -105,13 +107,13 @@ impl FromRequestParts<Api> for Authorised {
         };
         let header =
             parts.headers.get(AUTHORIZATION).and_then(|header| header.as_bytes().split_at_checked(7));
-        match header.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer ")) {
-            Some((_, presented)) if same(presented, token.as_bytes()) => Ok(Self),
-            Some(_) => Err(Problem::unauthorized("the token is wrong")),
-            None => {
-                Err(Problem::unauthorized("the token is missing, expected `Authorization: Bearer TOKEN`"))
-            }
-        }
+        let problem = match header.filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer ")) {
+            Some((_, presented)) if same(presented, token.as_bytes()) => return Ok(Self),
+            Some(_) => "the token is wrong",
+            None => "the token is missing, expected `Authorization: Bearer TOKEN`",
+        };
+        api.refusals.note(Why::Token, Client::address_in(&parts.extensions), &problem);
+        Err(Problem::unauthorized(problem))
     }
 }
 

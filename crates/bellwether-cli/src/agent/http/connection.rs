@@ -12,7 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::serve::Listener;
+use axum::extract::ConnectInfo;
+use axum::extract::connect_info::Connected;
+use axum::http::Extensions;
+use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -85,6 +88,25 @@ impl Listener for Connections {
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
+    }
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub(super) struct Client {
+    address: SocketAddr,
+}
+
+impl Client {
+    /// Where the client of a request is, if that is known.
+    pub(super) fn address_in(request: &Extensions) -> Option<SocketAddr> {
+        request.get::<ConnectInfo<Self>>().map(|ConnectInfo(client)| client.address)
+    }
+}
+
+impl Connected<IncomingStream<'_, Connections>> for Client {
+    fn connect_info(stream: IncomingStream<'_, Connections>) -> Self {
+        Self { address: *stream.remote_addr() }
     }
 }
 

@@ -14,21 +14,29 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::Api;
+use super::refusals::Why;
 
 type Labels = Vec<(&'static str, String)>;
 
 pub(super) async fn metrics(State(api): State<Api>) -> impl IntoResponse {
-    let text = render(&api.member.status(), &api.member.participants(), api.member.counters());
+    let refused = Why::ALL.map(|why| (why.name(), api.refusals.count(why)));
+    let text = render(&api.member.status(), &api.member.participants(), api.member.counters(), &refused);
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
 }
 
 /// The member keeps the counters. Each request makes a registry of them.
-fn render(status: &Status, members: &[Participant], counters: Counters) -> String {
+fn render(
+    status: &Status,
+    members: &[Participant],
+    counters: Counters,
+    refused: &[(&'static str, u64)],
+) -> String {
     let mut registry = Registry::default();
     let ours = registry.sub_registry_with_prefix("bellwether");
     ours.register("build", "The program", Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]));
     standing(ours, status, members);
     counts(ours, counters);
+    by_label(ours, "requests_refused", "Requests to the API that were refused, by reason", "why", refused);
     // The name that alerts for Kubernetes controllers already know.
     let master = Family::<Labels, Gauge<u64, AtomicU64>>::default();
     master.get_or_create(&vec![("name", status.cluster.clone())]).set(leads(status).into());
@@ -60,11 +68,8 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
 }
 
 fn counts(registry: &mut Registry, counters: Counters) {
-    let sent = Family::<Labels, Counter>::default();
-    for (layer, count) in [("election", counters.sent_protocol), ("detector", counters.sent_detector)] {
-        sent.get_or_create(&vec![("layer", layer.to_owned())]).inc_by(count);
-    }
-    registry.register("frames_sent", "Frames sent, by layer", sent);
+    let sent = [("election", counters.sent_protocol), ("detector", counters.sent_detector)];
+    by_label(registry, "frames_sent", "Frames sent, by layer", "layer", &sent);
     for (name, help, count) in [
         ("frames_received", "Frames that came", counters.received),
         (
@@ -83,6 +88,21 @@ fn counts(registry: &mut Registry, counters: Counters) {
         counter.inc_by(count);
         registry.register(name, help, counter);
     }
+}
+
+/// One counter for each value of a label.
+fn by_label(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    label: &'static str,
+    counts: &[(&'static str, u64)],
+) {
+    let family = Family::<Labels, Counter>::default();
+    for (value, count) in counts {
+        family.get_or_create(&vec![(label, (*value).to_owned())]).inc_by(*count);
+    }
+    registry.register(name, help, family);
 }
 
 fn leads(status: &Status) -> bool {
