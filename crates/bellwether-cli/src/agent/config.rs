@@ -53,6 +53,8 @@ pub(crate) struct ApiConfig {
     pub(crate) listen: SocketAddr,
     /// Requests that change something must show it. If there is none, such requests are refused.
     pub(crate) token: Option<String>,
+    /// The names under which clients may ask for it, beside addresses and localhost.
+    pub(crate) hosts: Vec<String>,
 }
 
 /// The token is nobody's business.
@@ -108,6 +110,7 @@ struct Draft {
     timeout: Duration,
     tls: TlsFiles,
     token: Token,
+    hosts: Vec<String>,
     log: LogConfig,
     trace: Option<PathBuf>,
 }
@@ -158,6 +161,7 @@ impl Draft {
             heartbeat: settings.or("timing.heartbeat", Config::HEARTBEAT, given::Given::duration),
             timeout: settings.or("timing.timeout", Config::TIMEOUT, given::Given::duration),
             token: Token::read(settings),
+            hosts: settings.or("api.hosts", Vec::new(), given::hosts),
             log: LogConfig {
                 format: settings.or("log.format", LogFormat::Text, given::log_format),
                 level: settings.or("log.level", "info".to_owned(), given::log_level),
@@ -185,7 +189,8 @@ impl Draft {
         member.resign_hold = self.resign_hold;
         member.release_timeout = self.release_timeout;
         member.trace = self.trace;
-        Ok(AgentConfig { member, api: ApiConfig { listen: self.api, token }, log: self.log })
+        let api = ApiConfig { listen: self.api, token, hosts: self.hosts };
+        Ok(AgentConfig { member, api, log: self.log })
     }
 }
 

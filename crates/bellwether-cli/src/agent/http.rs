@@ -7,6 +7,7 @@ mod change;
 mod connection;
 mod error;
 mod health;
+mod host;
 mod metrics;
 mod refusals;
 mod rfc3339;
@@ -19,13 +20,16 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
+use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use bellwether::Member;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use super::config::ApiConfig;
 use connection::{Client, Connections};
 use error::Problem;
+use host::Hosts;
 use refusals::Refusals;
 
 /// The longest body of a request, in bytes. The longest useful one is a tenth of that.
@@ -39,15 +43,18 @@ struct Api {
     member: Member,
     /// The token that a request must present to change something; `None` if such requests are refused.
     token: Option<Arc<str>>,
+    /// The names under which the agent may be asked.
+    hosts: Arc<Hosts>,
     watchers: Arc<Semaphore>,
     refusals: Arc<Refusals>,
 }
 
 /// The interface.
-pub(crate) fn app(member: Member, token: Option<String>) -> Router {
+pub(crate) fn app(member: Member, config: &ApiConfig) -> Router {
     let api = Api {
         member,
-        token: token.map(Arc::from),
+        token: config.token.as_deref().map(Arc::from),
+        hosts: Arc::new(Hosts::new(&config.hosts)),
         watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
         refusals: Arc::default(),
     };
@@ -66,6 +73,7 @@ pub(crate) fn app(member: Member, token: Option<String>) -> Router {
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(BODY_MAX))
+        .layer(from_fn_with_state(api.clone(), host::check))
         .with_state(api)
 }
 

@@ -109,7 +109,7 @@ async fn live(
         Some(manager) => Member::join_as_manager(config.member, manager).await?,
         None => Member::join(config.member).await?,
     };
-    let app = http::app(member.clone(), config.api.token);
+    let app = http::app(member.clone(), &config.api);
     tokio::select! {
         ended = member.ended() => end(ended),
         served = http::serve(listener, app) => {

@@ -1,6 +1,6 @@
 //! The HTTP interface, as its clients meet it.
 
-use crate::cluster::{Cluster, Shape, TOKEN, http, wait_until};
+use crate::cluster::{Cluster, DEADLINE, Shape, TOKEN, http, wait_until};
 
 #[test]
 fn questions_are_answered_by_everyone() {
@@ -34,7 +34,7 @@ fn members_are_listed_with_their_links() {
     let cluster = Cluster::start(2);
     let leader = cluster.wait_for_leader();
     let members = || cluster.get(1, "/v1/members").json()["members"].as_array().unwrap().clone();
-    let connected = wait_until(crate::cluster::DEADLINE, || {
+    let connected = wait_until(DEADLINE, || {
         members().iter().any(|member| member["id"] == 2 && member["link"] == "connected")
     });
     assert!(connected, "{:?}", members());
@@ -77,6 +77,7 @@ fn what_is_counted_can_be_scraped() {
         "refused_frames_total ",
         "refused_connections_total ",
         "requests_refused_total{why=\"token\"} ",
+        "requests_refused_total{why=\"host\"} ",
         "duplicate_ids_total ",
         "peers_gone_total ",
     ] {
@@ -102,6 +103,7 @@ fn a_change_without_the_token_changes_nothing() {
     // Whoever runs it sees that somebody tries.
     let metrics = cluster.get(1, "/metrics").body;
     assert!(metrics.contains("\nbellwether_requests_refused_total{why=\"token\"} 15\n"), "{metrics}");
+    assert!(wait_until(DEADLINE, || cluster.log(1).contains("why=\"token\"")), "{}", cluster.log(1));
     let log = cluster.log(1);
     let lines = log.lines().filter(|line| line.contains("why=\"token\"")).collect::<Vec<_>>();
     assert!(lines.len() < 15 && lines[0].contains("127.0.0.1:"), "{log}");

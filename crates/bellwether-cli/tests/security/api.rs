@@ -8,7 +8,7 @@ use super::records::Random;
 use super::siege::Siege;
 use super::stranger::connect;
 use super::trickle::{keep_pace, trickle};
-use crate::cluster::{TOKEN, http};
+use crate::cluster::{Cluster, DEADLINE, Shape, TOKEN, http, wait_until};
 
 const CROWD: usize = 1000;
 const SLOW: usize = 50;
@@ -61,6 +61,42 @@ fn many_headers() -> String {
     "x: y\r\n".repeat(10_000)
 }
 
+/// A web page can have a browser ask this address, under the page's own name.
+#[test]
+fn a_name_that_is_not_its_own_is_not_answered() {
+    let siege = Siege::begin();
+    let api = siege.cluster.api(siege.leader);
+    let asked = |path: &str, host: &str| {
+        http::request(&api, &format!("GET {path} HTTP/1.0\r\nhost: {host}\r\n\r\n")).expect("an answer")
+    };
+    for path in ["/v1/status", "/metrics", "/livez", "/nothing"] {
+        let answer = asked(path, "evil.example");
+        assert_eq!(answer.status, 421, "{path}: {}", answer.body);
+        assert!(answer.error().contains("evil.example") && answer.error().contains("`api.hosts`"));
+    }
+    for ours in ["localhost:3171", "127.0.0.1", &api] {
+        assert_eq!(asked("/v1/status", ours).status, 200, "{ours}");
+    }
+    let metrics = siege.cluster.get(siege.leader, "/metrics").body;
+    assert!(metrics.contains("\nbellwether_requests_refused_total{why=\"host\"} 4\n"), "{metrics}");
+    assert!(wait_until(DEADLINE, || siege.log().contains("why=\"host\"")), "{}", siege.log());
+    siege.is_unmoved();
+}
+
+/// A name that the configuration has is one of its own.
+#[test]
+fn a_name_of_the_configuration_is_answered() {
+    let mut cluster = Cluster::prepare(&Shape {
+        tables: "[api]\nhosts = [\"node.example\"]\n",
+        token: None,
+        ..Shape::of(1)
+    });
+    cluster.start_all();
+    cluster.wait_for_leader();
+    let answer = http::request(&cluster.api(1), "GET /livez HTTP/1.0\r\nhost: Node.Example:3171\r\n\r\n");
+    assert_eq!(answer.expect("an answer").status, 200);
+}
+
 /// The answer comes before all has been read.
 #[test]
 fn a_body_without_end_is_not_read() {
@@ -71,7 +107,7 @@ fn a_body_without_end_is_not_read() {
         for length in [format!("content-length: {}", body.len()), "transfer-encoding: chunked".to_owned()] {
             let mut stream = connect(api);
             let head = format!(
-                "POST /v1/resign HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n{length}\r\n\r\n"
+                "POST /v1/resign HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n{length}\r\n\r\n"
             );
             stream.write_all(head.as_bytes()).unwrap();
             let mut reading = stream.try_clone().unwrap();
@@ -94,7 +130,7 @@ fn a_crowd_keeps_nobody_out() {
     let api: SocketAddr = siege.cluster.api(siege.leader).parse().unwrap();
     let crowd = (0..CROWD).map(|_| {
         let mut client = connect(api);
-        client.write_all(b"GET /v1/status HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+        client.write_all(b"GET /v1/status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
         client
     });
     for mut client in crowd.collect::<Vec<_>>() {
@@ -115,9 +151,9 @@ fn a_crowd_keeps_nobody_out() {
 fn who_asks_in_trickles_is_sent_away() {
     let siege = Siege::begin();
     let api: SocketAddr = siege.cluster.api(siege.leader).parse().unwrap();
-    let headers = "GET /v1/status HTTP/1.1\r\nhost: x\r\nx: ".to_owned();
+    let headers = "GET /v1/status HTTP/1.1\r\nhost: localhost\r\nx: ".to_owned();
     let body = format!(
-        "POST /v1/resign HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\ncontent-length: 999\r\n\r\n"
+        "POST /v1/resign HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\ncontent-length: 999\r\n\r\n"
     );
     thread::scope(|scope| {
         for begin in [&headers, &body].into_iter().cycle().take(2 * SLOW) {

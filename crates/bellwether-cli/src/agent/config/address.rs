@@ -43,7 +43,8 @@ pub(super) fn listen_by(own: Option<&str>) -> SocketAddr {
     SocketAddr::new(any, port)
 }
 
-fn is_host(text: &str) -> bool {
+/// Whether this is a name, or an address of version 4.
+pub(super) fn is_host(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
 }

@@ -12,6 +12,7 @@ use bellwether_proto::time::Span;
 use bellwether_toml::{Spanned, Value, one_of};
 
 use super::LogFormat;
+use super::address;
 use super::layers::Settings;
 use crate::duration;
 
@@ -161,6 +162,16 @@ pub(super) fn listen(given: &Given) -> Result<SocketAddr, String> {
     let expected = "an address and a port such as \"0.0.0.0:3170\"";
     let text = given.text(expected)?;
     text.parse().map_err(|_| format!("found {text:?}, expected {expected}"))
+}
+
+/// Names of hosts; a port is no part of a name.
+pub(super) fn hosts(given: &Given) -> Result<Vec<String>, String> {
+    let expected = "a list of names without ports such as [\"node-1.example\"]";
+    let texts = given.texts(expected)?;
+    match texts.iter().find(|text| !address::is_host(text)) {
+        Some(text) => Err(format!("found {text:?} in the list, expected {expected}")),
+        None => Ok(texts),
+    }
 }
 
 pub(super) fn log_format(given: &Given) -> Result<LogFormat, String> {

@@ -3,7 +3,7 @@
 use bellwether_toml::{distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
-pub(super) const KEYS: [&str; 25] = [
+pub(super) const KEYS: [&str; 26] = [
     "cluster",
     "node",
     "protocol",
@@ -25,6 +25,7 @@ pub(super) const KEYS: [&str; 25] = [
     "tls.key",
     "api.token",
     "api.token_file",
+    "api.hosts",
     "log.format",
     "log.level",
     "log.trace",

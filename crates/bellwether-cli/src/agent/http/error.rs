@@ -42,6 +42,10 @@ impl Problem {
         Self { status: StatusCode::PAYLOAD_TOO_LARGE, error: error.into() }
     }
 
+    pub(super) fn misdirected(error: impl Into<String>) -> Self {
+        Self { status: StatusCode::MISDIRECTED_REQUEST, error: error.into() }
+    }
+
     pub(super) fn unavailable(error: impl Into<String>) -> Self {
         Self { status: StatusCode::SERVICE_UNAVAILABLE, error: error.into() }
     }

@@ -15,15 +15,18 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub(super) enum Why {
     /// It showed no token, or a wrong one.
     Token,
+    /// It was for another host.
+    Host,
 }
 
 impl Why {
-    pub(super) const ALL: [Self; 1] = [Self::Token];
+    pub(super) const ALL: [Self; 2] = [Self::Token, Self::Host];
 
     /// As metrics and the log have it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Token => "token",
+            Self::Host => "host",
         }
     }
 }
@@ -75,6 +78,6 @@ mod tests {
         let (refusals, start) = (Refusals::default(), Instant::now());
         let may = |millis| refusals.may_log(Why::Token, start + Duration::from_millis(millis));
         assert_eq!([may(0), may(1), may(999), may(1000), may(2000)], [Some(0), None, None, Some(2), Some(0)]);
-        assert_eq!(refusals.count(Why::Token), 5);
+        assert_eq!(Why::ALL.map(|why| refusals.count(why)), [5, 0]);
     }
 }

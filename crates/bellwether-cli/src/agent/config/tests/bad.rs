@@ -217,6 +217,13 @@ const BAD: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
+fn a_name_of_a_host_has_no_port() {
+    let said = "`api.hosts`: found \"x:80\" in the list, expected a list of names without ports such as [\"node-1.example\"]";
+    let place = Place::with(format!("{LEAST}[api]\nhosts = [\"x\", \"x:80\"]\n"));
+    assert_eq!(place.problems(&Overrides::default(), &[]), [format!("agent.toml:12:9: {said}")]);
+}
+
+#[test]
 fn a_bad_file_is_located_and_explained() {
     for (replaced, by, said) in BAD {
         assert!(LEAST.contains(replaced), "{replaced}");

@@ -14,6 +14,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!(member.listen.to_string(), "0.0.0.0:3170");
     assert_eq!(member.identity.cert, fs::read_to_string(place.path().join("cert.pem")).unwrap());
     assert_eq!((api.listen.to_string().as_str(), api.token), ("127.0.0.1:3171", None));
+    assert!(api.hosts.is_empty());
     assert_eq!(log, LogConfig { format: LogFormat::Text, level: "info".to_owned() });
 }
 
@@ -39,6 +40,7 @@ fn flags_count_more_than_variables_and_those_more_than_the_file() {
         ("BELLWETHER_LOG_LEVEL", "trace"),
         ("BELLWETHER_LOG_TRACE", "run-{node}.jsonl"),
         ("BELLWETHER_API_TOKEN", "abc"),
+        ("BELLWETHER_API_HOSTS", "a.example, b"),
         ("BELLWETHER_TOKEN", "for a client"),
         ("HOME", "no business of ours"),
     ];
@@ -49,6 +51,7 @@ fn flags_count_more_than_variables_and_those_more_than_the_file() {
     assert_eq!(member.data_dir, Path::new("elsewhere"), "typed here, so relative to here");
     assert_eq!(member.trace.as_deref(), Some(Path::new("run-1.jsonl")));
     assert_eq!((api.listen.port(), api.token.as_deref()), (0, Some("abc")));
+    assert_eq!(api.hosts, ["a.example", "b"]);
     assert_eq!(log, LogConfig { format: LogFormat::Json, level: "debug".to_owned() });
 }
 
