@@ -74,10 +74,12 @@ fn plain_words(message: &str, culprit: &str) -> String {
         return format!("the key `{culprit}` stands here for the second time, expected it once");
     }
     if message.starts_with("string values must be quoted") {
+        // It is not repeated: it may be a secret, and the place says where it is.
         return match culprit.lines().next().unwrap_or_default().trim() {
-            "" => "found no value, expected one after `=`".to_owned(),
-            bare => format!("found `{bare}`, expected a string in quotes, a number, true or false"),
-        };
+            "" => "found no value, expected one after `=`",
+            _ => "found something without quotes, expected a string in quotes, a number, true or false",
+        }
+        .to_owned();
     }
     if let Some(rest) = message.strip_prefix("unknown field ") {
         // It quotes the key, and then those that could stand there.

@@ -11,9 +11,8 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
 use bellwether_toml::{Spanned, Value, one_of};
 
-use super::LogFormat;
-use super::address;
 use super::layers::Settings;
+use super::{LogFormat, address, keys};
 use crate::duration;
 
 /// A value, its key, and where it was given.
@@ -199,7 +198,7 @@ pub(super) fn token(given: &Given) -> Result<String, String> {
     match &given.value {
         Value::Text(token) if is_token(token) => Ok(token.clone()),
         Value::Text(token) if token.contains(' ') => Err(format!("found one with spaces, expected {TOKEN}")),
-        _ => Err(format!("found something else, expected {TOKEN}")),
+        found => Err(format!("found {}, expected {TOKEN}", keys::shown(given.key, found))),
     }
 }
 

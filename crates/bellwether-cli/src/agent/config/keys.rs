@@ -1,6 +1,6 @@
 //! The keys, and which of them a misspelled one meant.
 
-use bellwether_toml::{distance, nearest, one_of};
+use bellwether_toml::{Value, distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
 pub(super) const KEYS: [&str; 26] = [
@@ -38,6 +38,9 @@ pub(super) const PEER: &str = "peer";
 /// The keys of a `[[peer]]`.
 pub(super) const PEER_KEYS: [&str; 2] = ["id", "address"];
 
+/// Whatever is found there is not repeated.
+const SECRET: [&str; 2] = ["api", "api.token"];
+
 /// Variables that are not for the agent: its clients and the tests use them.
 const FOREIGN: [&str; 4] = ["BELLWETHER_API", "BELLWETHER_TOKEN", "BELLWETHER_REQUIRE_NET", "BELLWETHER_UP"];
 
@@ -46,6 +49,11 @@ pub(super) const PREFIX: &str = "BELLWETHER_";
 /// The key of that path.
 pub(super) fn known(path: &str) -> Option<&'static str> {
     KEYS.into_iter().find(|key| *key == path)
+}
+
+/// What is said about a value of that key, or of that table, that was found.
+pub(super) fn shown(path: &str, found: &Value) -> String {
+    if SECRET.contains(&path) { "something else".to_owned() } else { found.to_string() }
 }
 
 /// Whether keys have paths that begin so.

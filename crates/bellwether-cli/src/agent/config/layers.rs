@@ -182,6 +182,7 @@ impl Settings {
                     self.take_table(&at, inner);
                 }
                 (None, found) if path.is_empty() && keys::is_table(&at) => {
+                    let found = keys::shown(&at, &found);
                     self.problem(&value_at, format!("`{at}`: found {found}, expected a table [{at}]"));
                 }
                 (None, _) => self.problem(&key_at, keys::unknown_key(&at)),

@@ -18,7 +18,7 @@ const BAD: &[(&str, usize, &str)] = &[
     ("seed =", 4, "found no value, expected one after `=`"),
     ("seed 1", 4, "key with no value, expected `=`"),
     ("name = \"half", 4, "invalid basic string, expected `\"`"),
-    ("name = six", 4, "found `six`, expected a string in quotes, a number, true or false"),
+    ("name = six", 4, "found something without quotes, expected a string in quotes, a number, true or false"),
     ("network = 5", 4, "found integer `5`, expected one table [network]"),
     ("[[network]]\nloss = 0.1", 4, "found a list, expected one table [network]"),
     (

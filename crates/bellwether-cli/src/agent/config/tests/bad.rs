@@ -216,6 +216,33 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// However it is given, and whatever is wrong with it.
+#[test]
+fn a_secret_is_not_repeated() {
+    for lines in [
+        "[api]\ntoken = hush-hush\n",
+        "[api]\ntoken = hush-hush # a note\n",
+        "[api]\ntoken = 'hush-hush\n",
+        "[api]\ntoken = \"hush-hush\n",
+        "[api]\ntoken = \"hush-hush \"\n",
+        "[api]\ntoken = [\"hush-hush\"]\n",
+        "[api]\ntoken.x = \"hush-hush\"\n",
+        "[api]\ntoken = hush-hush\ntoken = hush-hush\n",
+        "[api]\ntokn = \"hush-hush\"\n",
+        "api = \"hush-hush\"\n",
+        "api = hush-hush\n",
+        "api.token = hush-hush\n",
+    ] {
+        let problems = Place::with(format!("{lines}{LEAST}")).problems(&Overrides::default(), &[]);
+        assert!(problems.iter().all(|problem| !problem.contains("hush")), "{lines}: {problems:?}");
+    }
+    let place = Place::with(LEAST);
+    for variable in ["BELLWETHER_API_TOKEN", "BELLWETHER_API_TOKN"] {
+        let problems = place.problems(&Overrides::default(), &[(variable, "hush hush")]);
+        assert!(problems.iter().all(|problem| !problem.contains("hush")), "{problems:?}");
+    }
+}
+
 #[test]
 fn a_name_of_a_host_has_no_port() {
     let said = "`api.hosts`: found \"x:80\" in the list, expected a list of names without ports such as [\"node-1.example\"]";
