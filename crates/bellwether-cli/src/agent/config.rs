@@ -10,6 +10,7 @@
 //! Every error says where it is, and all errors of one step are reported at once.
 
 mod address;
+mod cautions;
 mod cluster;
 mod error;
 mod flags;
@@ -45,6 +46,8 @@ pub(crate) struct AgentConfig {
     pub(crate) member: Config,
     pub(crate) api: ApiConfig,
     pub(crate) log: LogConfig,
+    /// What is allowed and unwise, a sentence each.
+    pub(crate) cautions: Vec<String>,
 }
 
 /// How programs and people reach the agent.
@@ -86,7 +89,8 @@ impl AgentConfig {
         let draft = settings.finish(draft)?;
         relations::check(&draft, &mut settings);
         settings.finish(Some(()))?;
-        draft.complete()
+        let cautions = cautions::of(&draft, settings.file_that_gives("api.token"));
+        draft.complete(cautions)
     }
 }
 
@@ -176,7 +180,7 @@ impl Draft {
     }
 
     /// Reads the certificates and the token. They are in other files, so this comes last.
-    fn complete(self) -> Result<AgentConfig, ConfigError> {
+    fn complete(self, cautions: Vec<String>) -> Result<AgentConfig, ConfigError> {
         let identity = self.tls.load()?;
         let token = self.token.load()?;
         let delay = self.preempt_delay.unwrap_or_default();
@@ -190,7 +194,7 @@ impl Draft {
         member.release_timeout = self.release_timeout;
         member.trace = self.trace;
         let api = ApiConfig { listen: self.api, token, hosts: self.hosts };
-        Ok(AgentConfig { member, api, log: self.log })
+        Ok(AgentConfig { member, api, log: self.log, cautions })
     }
 }
 

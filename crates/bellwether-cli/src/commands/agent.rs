@@ -61,6 +61,7 @@ pub(in crate::commands) fn play(
     out: &Printer,
 ) -> Status {
     log::start(&config.log);
+    config.cautions.iter().for_each(|caution| tracing::warn!("{caution}"));
     // One thread: the member is one loop, and a second would only add latency between its socket and its state.
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

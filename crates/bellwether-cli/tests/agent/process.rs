@@ -1,8 +1,10 @@
 //! How an agent begins and ends.
 
+use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 
-use crate::cluster::{Cluster, DEADLINE, Process, Shape, bellwether};
+use crate::cluster::{Cluster, DEADLINE, Process, Shape, bellwether, wait_until};
 
 #[test]
 fn an_agent_says_what_may_be_relied_on_and_leaves_when_asked() {
@@ -66,6 +68,17 @@ fn an_agent_ends_with_whoever_started_it() {
     let mut agent = Process::agent(&cluster.config(1), &log);
     drop(agent.child().stdin.take());
     assert_eq!(agent.wait(DEADLINE), Some(0));
+}
+
+#[test]
+fn what_is_unwise_is_logged_at_the_start() {
+    let mut cluster = Cluster::prepare(&Shape::of(1));
+    let key = cluster.home(1).join("key.pem");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    cluster.start_all();
+    cluster.wait_for_leader();
+    let said = || cluster.log(1).lines().any(|line| line.contains("WARN") && line.contains("key.pem"));
+    assert!(wait_until(DEADLINE, said), "{}", cluster.log(1));
 }
 
 #[test]

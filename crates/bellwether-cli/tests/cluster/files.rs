@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -65,10 +66,16 @@ fn own_loopback() -> Ipv4Addr {
 pub(super) fn write(home: &Path, id: u32, shape: &Shape, all: &BTreeMap<u32, Place>, authority: &Authority) {
     fs::create_dir(home).unwrap();
     let identity = authority.issue(NodeId(id), Validity::days(1)).unwrap();
-    for (file, text) in [("ca.pem", identity.ca), ("cert.pem", identity.cert), ("key.pem", identity.key)] {
+    for (file, text) in [
+        ("ca.pem", identity.ca),
+        ("cert.pem", identity.cert),
+        ("key.pem", identity.key),
+        ("agent.toml", config(id, shape, all)),
+    ] {
         fs::write(home.join(file), text).unwrap();
+        // Two of them are secrets.
+        fs::set_permissions(home.join(file), fs::Permissions::from_mode(0o600)).unwrap();
     }
-    fs::write(home.join("agent.toml"), config(id, shape, all)).unwrap();
 }
 
 fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Place>) -> String {

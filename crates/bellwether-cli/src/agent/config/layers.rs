@@ -151,6 +151,12 @@ impl Settings {
         })
     }
 
+    /// The file, if the key was given in it.
+    pub(super) fn file_that_gives(&self, key: &str) -> Option<&Path> {
+        let given = self.given.get(key)?;
+        matches!(given.place, Place::File(_)).then_some(self.file.as_path())
+    }
+
     /// Notes a problem with the key's value, or that it is missing.
     pub(super) fn wrong(&mut self, key: &str, problem: impl Into<String>) {
         match self.given.get(key).map(|given| given.place.clone()) {

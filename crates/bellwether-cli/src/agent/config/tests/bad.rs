@@ -181,13 +181,18 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
     (
         "[tls]",
-        "[api]\ntoken = \"a\"\ntoken_file = \"b\"\n[tls]",
+        "[api]\ntoken = \"0123456789abcdef\"\ntoken_file = \"b\"\n[tls]",
         "agent.toml:6:14: `api.token` and `api.token_file` are both given, expected one of them",
     ),
     (
         "[tls]",
         "[api]\ntoken = \"two words\"\n[tls]",
-        "agent.toml:5:9: `api.token`: found one with spaces, expected a token of visible ASCII characters, without spaces",
+        "agent.toml:5:9: `api.token`: found one with spaces, expected a token of at least 16 visible ASCII characters, without spaces",
+    ),
+    (
+        "[tls]",
+        "[api]\ntoken = \"0123456789abcde\"\n[tls]",
+        "agent.toml:5:9: `api.token`: found one of 15 characters, expected a token of at least 16 visible ASCII characters, without spaces",
     ),
     (
         "node = 1",

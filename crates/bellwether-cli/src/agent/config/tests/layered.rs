@@ -1,11 +1,13 @@
 //! Defaults, and which layer overrides which.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 
 #[test]
 fn what_is_left_out_has_a_default() {
     let place = Place::with(LEAST);
-    let AgentConfig { member, api, log } = place.load(&Overrides::default(), &[]).unwrap();
+    let AgentConfig { member, api, log, .. } = place.load(&Overrides::default(), &[]).unwrap();
     assert_eq!((member.cluster.as_str(), member.id, member.protocol), ("demo", NodeId(1), Protocol::Fjr));
     assert_eq!(member.data_dir, place.path().join("data"));
     assert_eq!((member.heartbeat, member.timeout), (Config::HEARTBEAT, Config::TIMEOUT));
@@ -39,18 +41,18 @@ fn flags_count_more_than_variables_and_those_more_than_the_file() {
         ("BELLWETHER_TIMING_HEARTBEAT", "20ms"),
         ("BELLWETHER_LOG_LEVEL", "trace"),
         ("BELLWETHER_LOG_TRACE", "run-{node}.jsonl"),
-        ("BELLWETHER_API_TOKEN", "abc"),
+        ("BELLWETHER_API_TOKEN", "0123456789abcdef"),
         ("BELLWETHER_API_HOSTS", "a.example, b"),
         ("BELLWETHER_TOKEN", "for a client"),
         ("HOME", "no business of ours"),
     ];
-    let AgentConfig { member, api, log } = place.load(&flags, &variables).unwrap();
+    let AgentConfig { member, api, log, .. } = place.load(&flags, &variables).unwrap();
     assert_eq!((member.id, member.protocol, member.priority), (NodeId(1), Protocol::Fjr, 9));
     assert_eq!(member.preempt, Some(Duration::from_secs(2)));
     assert_eq!((member.heartbeat, member.timeout), (Duration::from_millis(20), Config::TIMEOUT));
     assert_eq!(member.data_dir, Path::new("elsewhere"), "typed here, so relative to here");
     assert_eq!(member.trace.as_deref(), Some(Path::new("run-1.jsonl")));
-    assert_eq!((api.listen.port(), api.token.as_deref()), (0, Some("abc")));
+    assert_eq!((api.listen.port(), api.token.as_deref()), (0, Some("0123456789abcdef")));
     assert_eq!(api.hosts, ["a.example", "b"]);
     assert_eq!(log, LogConfig { format: LogFormat::Json, level: "debug".to_owned() });
 }
@@ -81,12 +83,39 @@ fn members_may_be_discovered() {
 #[test]
 fn a_token_may_be_in_a_file() {
     let place = Place::with(format!("{LEAST}[api]\ntoken_file = \"token\""));
-    fs::write(place.path().join("token"), "secret\n").unwrap();
+    fs::write(place.path().join("token"), "secret-secret-secret\n").unwrap();
     let token = |variables| place.load(&Overrides::default(), variables).unwrap().api.token;
-    assert_eq!(token(&[]).as_deref(), Some("secret"));
-    assert_eq!(token(&[("BELLWETHER_API_TOKEN", "other")]).as_deref(), Some("other"));
+    assert_eq!(token(&[]).as_deref(), Some("secret-secret-secret"));
+    let other = "other-other-other";
+    assert_eq!(token(&[("BELLWETHER_API_TOKEN", other)]).as_deref(), Some(other));
     let shown = format!("{:?}", place.load(&Overrides::default(), &[]).unwrap());
-    assert!(!shown.contains("secret"), "{shown}");
+    assert!(!shown.contains("secret-secret"), "{shown}");
+    fs::write(place.path().join("token"), "short").unwrap();
+    let problems = place.problems(&Overrides::default(), &[]);
+    assert!(problems[0].starts_with("token: expected a token of at least 16"), "{problems:?}");
+}
+
+/// What is allowed and unwise. None of it keeps an agent from starting: a container may have to do all of it.
+#[test]
+fn what_is_unwise_is_said() {
+    let place =
+        Place::with(format!("{LEAST}[api]\ntoken = \"0123456789abcdef\"\n[listen]\napi = \"0.0.0.0:3171\""));
+    let mode = |file: &str, mode| {
+        fs::set_permissions(place.path().join(file), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let said = || place.load(&Overrides::default(), &[]).unwrap().cautions;
+    mode("agent.toml", 0o644);
+    mode("key.pem", 0o604);
+    let all = said();
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(all[0].contains("key.pem") && all[0].contains("0604"), "{all:?}");
+    assert!(all[1].contains("agent.toml") && !all[1].contains("0123456789abcdef"), "{all:?}");
+    assert!(all[2].contains("0.0.0.0:3171") && all[2].contains("token"), "{all:?}");
+    mode("agent.toml", 0o640);
+    mode("key.pem", 0o600);
+    assert_eq!(said().len(), 1);
+    let local = Overrides { listen_api: Some("127.0.0.1:0".to_owned()), ..Overrides::default() };
+    assert!(place.load(&local, &[]).unwrap().cautions.is_empty());
 }
 
 #[test]
@@ -94,11 +123,14 @@ fn the_documented_file_is_valid() {
     let place = Place::with(include_str!("../../../../../../docs/reference/agent.toml"));
     fs::create_dir(place.path().join("tls")).unwrap();
     place.certify(NodeId(3), ["tls/ca.pem", "tls/node-3.pem", "tls/node-3.key"]);
-    fs::write(place.path().join("token"), "x").unwrap();
+    fs::write(place.path().join("token"), "0123456789abcdef").unwrap();
     let flags = Overrides { node: Some("3".to_owned()), ..Overrides::default() };
     let AgentConfig { member, api, .. } = place.load(&flags, &[]).unwrap();
     assert_eq!((member.id, member.data_dir), (NodeId(3), place.path().join("data/3")));
-    assert_eq!((member.preempt, api.token.as_deref()), (Some(Duration::from_secs(10)), Some("x")));
+    assert_eq!(
+        (member.preempt, api.token.as_deref()),
+        (Some(Duration::from_secs(10)), Some("0123456789abcdef"))
+    );
     let Peers::Listed(peers) = member.peers else { panic!("they are listed") };
     let addresses: Vec<_> = peers.values().map(String::as_str).collect();
     assert_eq!(addresses, ["10.0.0.1:3170", "10.0.0.2:3170", "node-3.example:3170"]);
