@@ -3,7 +3,7 @@
 pub(crate) mod events;
 pub(crate) mod words;
 
-use std::fs;
+use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::time::Duration;
@@ -32,6 +32,9 @@ const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
 const SILENCE_MAX: Duration = Duration::from_secs(15);
 /// No answer is longer.
 const ANSWER_MAX: u64 = 4 << 20;
+
+/// So much of a token is read. One that is cut off is wrong, and the agent says so.
+const TOKEN_MAX: u64 = 8192;
 
 /// An agent that can be asked.
 pub(crate) struct Client {
@@ -212,7 +215,9 @@ pub(crate) fn understand<T: DeserializeOwned>(answer: Value) -> Result<T, Failur
 }
 
 fn read_token(file: &Path) -> Result<String, Failure> {
-    let text = fs::read_to_string(file).map_err(|error| {
+    let mut text = String::new();
+    let read = File::open(file).and_then(|file| file.take(TOKEN_MAX).read_to_string(&mut text));
+    read.map_err(|error| {
         Failure::BadInput(format!("cannot read the token from {}: {error}", file.display()))
     })?;
     Ok(text.trim().to_owned())

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -24,6 +24,12 @@ const NO_MAX: u64 = 1 << 48;
 /// How many more the file may hold before it is written anew.
 const FILE_SLACK: usize = 1_000;
 
+/// No line that was written here is longer.
+const LINE_MAX: usize = 160;
+
+/// So much of a file is read, from its end. A file of ours is never longer.
+const FILE_MAX: u64 = ((HISTORY_MAX + FILE_SLACK) * LINE_MAX) as u64;
+
 #[derive(Debug)]
 pub(crate) struct History {
     changes: VecDeque<Change>,
@@ -38,13 +44,15 @@ impl History {
     pub(crate) fn open(dir: &Path) -> Self {
         let path = dir.join("history");
         // Whatever is in it: what cannot be read is left out, and the rest goes on being numbered.
-        let text = String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned();
+        let (bytes, whole) = read_end(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         let lines = text.lines().count();
         let mut changes: VecDeque<Change> = text.lines().filter_map(parse).collect();
         changes.drain(..changes.len().saturating_sub(HISTORY_MAX));
         let mut history = Self { changes, path, file: None, lines };
         // A last line that was cut off must not run into the next.
-        if !text.is_empty() && !text.ends_with('\n') || lines > HISTORY_MAX + FILE_SLACK {
+        let cut_off = !text.is_empty() && !text.ends_with('\n');
+        if cut_off || whole == Whole::No || lines > HISTORY_MAX + FILE_SLACK {
             history.write_anew();
         }
         history
@@ -101,6 +109,32 @@ impl History {
             Err(error) => tracing::warn!(path = %self.path.display(), %error, "cannot write the history"),
         }
     }
+}
+
+/// Whether all of a file was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Whole {
+    #[default]
+    Yes,
+    No,
+}
+
+/// The last bytes of a file, which hold the latest changes. Something that is no file is not waited for.
+fn read_end(path: &Path) -> io::Result<(Vec<u8>, Whole)> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut file = File::open(path)?;
+    let skipped = file.metadata()?.len().saturating_sub(FILE_MAX);
+    file.seek(SeekFrom::Start(skipped))?;
+    let mut bytes = Vec::new();
+    file.take(FILE_MAX).read_to_end(&mut bytes)?;
+    if skipped == 0 {
+        return Ok((bytes, Whole::Yes));
+    }
+    // The first line is not whole, most likely.
+    let begin = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
+    Ok((bytes.split_off(begin), Whole::No))
 }
 
 fn print(change: &Change) -> String {
@@ -160,6 +194,33 @@ mod tests {
         let lines = fs::read_to_string(dir.path().join("history")).unwrap().lines().count();
         assert!(lines <= HISTORY_MAX + FILE_SLACK, "{lines}");
         assert_eq!(History::open(dir.path()).last_no(), 3 * HISTORY_MAX as u64);
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_read_from_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        push(&mut History::open(dir.path()), 7);
+        let path = dir.path().join("history");
+        let good = fs::read_to_string(&path).unwrap();
+        // Eight gigabytes, most of which are not there.
+        let mut file = File::options().write(true).truncate(true).open(&path).unwrap();
+        file.set_len(1 << 33).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        write!(file, "\n{good}").unwrap();
+        assert_eq!(History::open(dir.path()).iter().map(|change| change.epoch).collect::<Vec<_>>(), [7]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), good);
+    }
+
+    #[test]
+    fn the_longest_line_fits() {
+        let change = Change {
+            no: NO_MAX,
+            at: SystemTime::UNIX_EPOCH + Duration::from_micros(u64::MAX),
+            leader: Some(NodeId(u32::MAX)),
+            epoch: u64::MAX,
+            cause: Cause::HandedOver(NodeId(u32::MAX), NodeId(u32::MAX)),
+        };
+        assert!(print(&change).len() <= LINE_MAX, "{}", print(&change));
     }
 
     #[test]

@@ -7,7 +7,8 @@ mod authority;
 mod config;
 mod names;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use bellwether_proto::ident::NodeId;
@@ -158,9 +159,18 @@ pub(crate) struct Parts {
     pub(crate) key: PrivateKeyDer<'static>,
 }
 
+/// No certificates, with all those between them and the authority, are longer.
+const PEM_MAX: u64 = 1 << 20;
+
 fn read(path: &Path) -> Result<String, TlsError> {
-    let failed = |source| TlsError::Read { path: path.to_owned(), source };
-    std::fs::read_to_string(path).map_err(failed)
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(PEM_MAX + 1).read_to_string(&mut text));
+    match read {
+        Ok(read) if read as u64 > PEM_MAX => Err(io::ErrorKind::FileTooLarge.into()),
+        Ok(_) => Ok(text),
+        Err(source) => Err(source),
+    }
+    .map_err(|source| TlsError::Read { path: path.to_owned(), source })
 }
 
 fn certificates(pem: &str, place: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -23,7 +23,8 @@ mod relations;
 mod tests;
 
 use std::fmt;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -239,7 +240,7 @@ impl Token {
             Self::Given(Secret(token)) => Ok(Some(token)),
             Self::InFile(path) => {
                 let shown = path.display();
-                let text = fs::read_to_string(&path)
+                let text = read_token(&path)
                     .map_err(|error| ConfigError::Failed(format!("cannot read {shown}: {error}")))?;
                 let token = text.trim_end();
                 match given::is_token(token) {
@@ -249,4 +250,13 @@ impl Token {
             }
         }
     }
+}
+
+/// No token is longer.
+const TOKEN_FILE_MAX: u64 = 4096;
+
+fn read_token(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(TOKEN_FILE_MAX + 1).read_to_string(&mut text)?;
+    if read as u64 > TOKEN_FILE_MAX { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }

@@ -174,6 +174,10 @@ fn a_file_that_is_wrong_is_named() {
         assert!(error.to_string().contains(words) && error.contains(&path), "{name}: {error}");
     }
     let files = Files::of(&identity);
+    files.write("ca", &" ".repeat(2 << 20));
+    let error = files.load().unwrap_err();
+    assert!(matches!(&error, TlsError::Read { path, .. } if path.ends_with("ca")), "{error}");
+    let files = Files::of(&identity);
     fs::remove_file(files.dir.path().join("key")).unwrap();
     let error = files.load().unwrap_err();
     assert!(matches!(&error, TlsError::Read { path, .. } if path.ends_with("key")), "{error}");
