@@ -4,6 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
+use nix::sys::signal::Signal;
+
 use crate::cluster::{Cluster, DEADLINE, Process, Shape, bellwether, wait_until};
 
 #[test]
@@ -59,6 +61,17 @@ fn a_stopped_leader_is_replaced_and_follows_when_it_goes_on() {
     cluster.wait_for("all agree again", |views| {
         views[&first].is_some() && crate::cluster::agreed(views).is_some()
     });
+}
+
+#[test]
+fn an_agent_outlives_its_terminal() {
+    let mut cluster = Cluster::start(1);
+    let leader = cluster.wait_for_agreement();
+    cluster.signal(1, Signal::SIGHUP);
+    let noticed = || cluster.log(1).contains("SIGHUP: going on");
+    assert!(wait_until(DEADLINE, noticed), "{}", cluster.log(1));
+    assert_eq!(cluster.wait_for_agreement(), leader);
+    assert_eq!(cluster.end(1).0, Some(0));
 }
 
 #[test]

@@ -176,6 +176,11 @@ impl Cluster {
         node.stopped = false;
     }
 
+    /// Sends a signal that does not end a node.
+    pub(crate) fn signal(&self, id: u32, signal: Signal) {
+        self.nodes[&id].process.as_ref().expect("the node runs").signal(signal);
+    }
+
     /// Asks a node to leave, and waits. The exit code, and all that it printed.
     pub(crate) fn end(&mut self, id: u32) -> (Option<i32>, String) {
         self.nodes[&id].process.as_ref().expect("the node runs").terminate();

@@ -1,4 +1,5 @@
-//! When an agent ends: at a signal, or with the process that started it.
+//! When an agent ends: at a signal, or with the process that started it. The end of its terminal is no reason: an agent
+//! that was started there is to go on.
 
 use std::io::{self, Read};
 use std::thread;
@@ -12,6 +13,7 @@ use tokio::sync::mpsc::{self, Receiver};
 pub(super) struct Stop {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
     /// Closed input, if that is a reason.
     input: Option<Receiver<()>>,
 }
@@ -22,26 +24,33 @@ impl Stop {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
             input: if end_with_stdin { Some(follow_parent()?) } else { None },
         })
     }
 
     /// The next reason.
     pub(super) async fn next(&mut self) -> &'static str {
-        let input = async {
-            match &mut self.input {
-                Some(input) => input.recv().await,
-                None => std::future::pending().await,
-            }
-        };
-        let why = tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = input => "standard input was closed",
-        };
-        // Closed stays closed: it is a reason once.
-        self.input = None;
-        why
+        loop {
+            let input = async {
+                match &mut self.input {
+                    Some(input) => input.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let why = tokio::select! {
+                _ = self.terminate.recv() => "SIGTERM",
+                _ = self.interrupt.recv() => "SIGINT",
+                _ = input => "standard input was closed",
+                _ = self.hangup.recv() => {
+                    tracing::info!("SIGHUP: going on; a changed configuration needs a restart");
+                    continue;
+                }
+            };
+            // Closed stays closed: it is a reason once.
+            self.input = None;
+            return why;
+        }
     }
 }
 
