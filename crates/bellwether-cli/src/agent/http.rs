@@ -9,6 +9,7 @@ mod error;
 mod health;
 mod host;
 mod metrics;
+mod opening;
 mod refusals;
 mod rfc3339;
 mod status;

@@ -158,6 +158,16 @@ fn what_is_no_http_at_all_does_no_harm() {
 }
 
 #[test]
+fn who_speaks_http_2_is_told_what_is_expected() {
+    let cluster = Cluster::start(1);
+    cluster.wait_for_leader();
+    let settings = "\0\0\0\u{4}\0\0\0\0\0";
+    let answer = http::request(&cluster.api(1), &format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{settings}"));
+    let answer = answer.expect("an answer");
+    assert_eq!((answer.status, answer.error().contains("expected HTTP/1.1")), (505, true), "{}", answer.body);
+}
+
+#[test]
 fn the_leader_resigns_and_stands_again() {
     let cluster = Cluster::start(3);
     let first = cluster.wait_for_leader();

@@ -21,6 +21,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::opening::Opening;
+
 /// How many clients are served at once.
 const CONNECTIONS_MAX: usize = 512;
 /// How long a client may take to ask, and to take its answer. No answer takes that long.
@@ -120,6 +122,7 @@ fn is_of_one_client(error: &io::Error) -> bool {
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
+    opening: Opening,
     /// When patience ends, unless something is written before.
     limit: Pin<Box<Sleep>>,
     began: Instant,
@@ -132,7 +135,8 @@ pub(super) struct Connection {
 impl Connection {
     fn new(stream: TcpStream, began: Instant, kept: oneshot::Receiver<Infallible>) -> Self {
         let limit = Box::pin(sleep(PATIENCE));
-        let connection = Self { stream, limit, began, answered: Arc::default(), kept: Some(kept) };
+        let opening = Opening::new();
+        let connection = Self { stream, opening, limit, began, answered: Arc::default(), kept: Some(kept) };
         connection.note();
         connection
     }
@@ -144,6 +148,14 @@ impl Connection {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         Poll::Pending
+    }
+
+    /// Tells the client that it speaks another language. What is read then is the end.
+    fn refuse(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.opening.poll_refuse(&mut self.stream, cx) {
+            Poll::Ready(told) => Poll::Ready(told),
+            Poll::Pending => self.wait(cx),
+        }
     }
 
     fn progress(&mut self) {
@@ -163,7 +175,15 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.opening.is_refused() {
+            return self.refuse(cx);
+        }
+        let before = buf.filled().len();
         match Pin::new(&mut self.stream).poll_read(cx, buf) {
+            Poll::Ready(Ok(())) if self.opening.hear(&buf.filled()[before..]) => {
+                buf.set_filled(before);
+                self.refuse(cx)
+            }
             Poll::Ready(read) => Poll::Ready(read),
             Poll::Pending => self.wait(cx),
         }
