@@ -22,6 +22,7 @@ mod connection;
 mod counts;
 mod dial;
 mod greet;
+mod homes;
 mod inbound;
 mod outbound;
 mod participants;

@@ -65,6 +65,22 @@ fn a_crowd_that_keeps_coming_does_not_keep_a_member_out() {
     siege.is_unmoved();
 }
 
+/// As above, but no two of them have the same address.
+#[test]
+fn a_crowd_of_many_addresses_does_not_keep_a_member_out() {
+    let mut siege = Siege::without_one();
+    let (target, before) = (siege.target(), siege.refused().connections);
+    let crowd: Vec<_> = (1..=150).filter_map(|last| come_from([127, 0, 3, last], target)).collect();
+    assert!(wait_until(DEADLINE, || siege.refused().connections >= before + 80), "{}", siege.log());
+    let (leader, other) = (siege.leader, siege.other);
+    siege.cluster.start_node(other);
+    siege.cluster.wait_for("who comes back follows", |views| {
+        views[&other].as_ref().is_some_and(|view| view["leader"] == leader)
+    });
+    drop(crowd);
+    siege.is_unmoved();
+}
+
 /// Says so when it goes, even if that is because a test failed.
 struct Over<'a>(&'a AtomicBool);
 
@@ -88,8 +104,12 @@ fn keep_coming(target: SocketAddr, over: &AtomicBool) {
 }
 
 fn come(target: SocketAddr) -> Option<TcpStream> {
+    come_from([127, 0, 0, 2], target)
+}
+
+fn come_from(address: [u8; 4], target: SocketAddr) -> Option<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.bind(&SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();
+    socket.bind(&SocketAddr::from((address, 0)).into()).unwrap();
     socket.connect_timeout(&target.into(), COMES_IN).ok()?;
     socket.set_nonblocking(true).unwrap();
     Some(socket.into())

@@ -21,7 +21,7 @@ use super::connection::{HANDSHAKE_TIMEOUT, Held, prepare, say_goodbye, write};
 use super::inbound;
 use super::record::{self, CONTROL_MAX, Hello, ReadError, Reason, Record, Refused, VERSION, bounded};
 use super::shared::Shared;
-use super::strangers::Strangers;
+use super::strangers::{Origin, Strangers};
 use super::table::Process;
 
 /// The system is out of something that connections need: wait for some of it to come back.
@@ -39,10 +39,10 @@ pub(super) async fn run(shared: Arc<Shared>, listener: TcpListener, mut stop: wa
             // One more, while the one that makes room for it is on its way out.
             accepted = listener.accept(), if connections.len() <= max => match accepted {
                 Ok((stream, address)) => {
+                    let held = strangers.admit(address.ip(), origin(&shared, address));
                     if connections.len() >= max {
                         strangers.send_one_away();
                     }
-                    let held = strangers.admit(address.ip());
                     connections.spawn(serve(Arc::clone(&shared), stream, address, held));
                 }
                 Err(error) => {
@@ -56,6 +56,10 @@ pub(super) async fn run(shared: Arc<Shared>, listener: TcpListener, mut stop: wa
     while connections.join_next().await.is_some() {}
 }
 
+fn origin(shared: &Shared, address: SocketAddr) -> Origin {
+    if shared.homes().has(address.ip()) { Origin::PeersHome } else { Origin::Elsewhere }
+}
+
 async fn serve(shared: Arc<Shared>, stream: TcpStream, address: SocketAddr, mut held: Held) {
     let greeted = tokio::select! {
         greeted = timeout(HANDSHAKE_TIMEOUT, greet(&shared, stream, address)) => greeted,
@@ -67,6 +71,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, address: SocketAddr, mut 
     drop(held);
     match greeted {
         Ok(Ok((stream, process, place))) => {
+            shared.homes().came(process.id, address.ip());
             shared.wake(process.id);
             inbound::run(&shared, process, stream, place).await;
         }

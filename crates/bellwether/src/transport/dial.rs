@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(5);
 const WORTH_A_WARNING: u32 = 12;
 
 /// Where to dial.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// This member, at the addresses that the name has at the time.
     Member(NodeId, String),
@@ -106,6 +106,7 @@ impl Dialler {
                 () = self.wait(next) => {}
             }
         }
+        self.shared.homes().forget(&self.place);
         self.shared.table().dials.remove(&self.no);
     }
 

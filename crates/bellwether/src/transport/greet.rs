@@ -109,6 +109,7 @@ pub(super) async fn connect(shared: &Arc<Shared>, place: &Place) -> Result<Welco
         Place::Address(address) => (vec![*address], address.to_string()),
         Place::Member(_, name) => (resolve(name).await?, name.clone()),
     };
+    shared.homes().dialled(place, &addresses[..addresses.len().min(ADDRESSES_MAX)]);
     let mut result = Err(DialError::NoAddress { name });
     for address in addresses.into_iter().take(ADDRESSES_MAX) {
         let greeted = timeout(HANDSHAKE_TIMEOUT, greet(shared, place, address)).await;

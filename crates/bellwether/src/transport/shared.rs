@@ -16,6 +16,7 @@ use tokio::sync::{Notify, mpsc};
 use super::complaints::{About, Complaints};
 use super::connection::Over;
 use super::counts::Counts;
+use super::homes::Homes;
 use super::record::{Hello, ReadError, VERSION, Welcome};
 use super::table::{Process, Table};
 use super::{End, NetEvent, Settings, StartError};
@@ -43,6 +44,7 @@ pub(super) struct Shared {
     pub(super) search: Notify,
     events: mpsc::Sender<NetEvent>,
     table: Mutex<Table>,
+    homes: Mutex<Homes>,
 }
 
 impl Shared {
@@ -72,12 +74,18 @@ impl Shared {
             search: Notify::new(),
             events,
             table: Mutex::new(Table::new(listed)),
+            homes: Mutex::default(),
         })
     }
 
     pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         // Nothing panics half-way through a change of it.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where peers are at home.
+    pub(super) fn homes(&self) -> MutexGuard<'_, Homes> {
+        self.homes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the table and sends the event in one step, so that events are in the order of the changes. While there is

@@ -182,6 +182,14 @@ impl Stranger {
         Self { stream: TlsConnector::from(config).connect(name, stream).await.unwrap() }
     }
 
+    /// On a connection that is there, with a certificate of that id: greets, and is welcomed.
+    pub(super) async fn welcomed_on(stream: TcpStream, id: u32) -> Self {
+        let TlsConfigs { client, server_name, .. } =
+            TlsConfigs::new(&identity(id), CLUSTER, NodeId(id)).unwrap();
+        let stream = TlsConnector::from(client).connect(server_name, stream).await.unwrap();
+        Self { stream }.greet(id).await
+    }
+
     /// With a certificate of that id.
     pub(super) async fn with_id(to: SocketAddr, id: u32) -> Self {
         Self::dial(to, TlsConfigs::new(&identity(id), CLUSTER, NodeId(id)).unwrap().client).await
@@ -189,12 +197,15 @@ impl Stranger {
 
     /// As a member that has been welcomed.
     pub(super) async fn welcomed(to: SocketAddr, id: u32) -> Self {
-        let mut stranger = Self::with_id(to, id).await;
-        stranger.say(&Record::Hello(hello(id))).await;
+        Self::with_id(to, id).await.greet(id).await
+    }
+
+    async fn greet(mut self, id: u32) -> Self {
+        self.say(&Record::Hello(hello(id))).await;
         let mut bytes = Vec::new();
-        let answer = record::read(&mut stranger.stream, CONTROL_MAX, &mut bytes).await.unwrap();
+        let answer = record::read(&mut self.stream, CONTROL_MAX, &mut bytes).await.unwrap();
         assert!(matches!(answer, Record::Welcome(_)), "{answer:?}");
-        stranger
+        self
     }
 
     pub(super) async fn say(&mut self, record: &Record<'_>) {

@@ -1,14 +1,16 @@
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::wire::FRAME_MAX;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::super::queue::FRAMES_MAX;
 use super::super::record::{Reason, Record};
 use super::super::{EVENTS_MAX, End, NetEvent};
 use super::harness::{Node, Stranger, cluster, connected_with_a_stranger, deaf, eventually, hello};
 use super::harness::{listed, listener, settings};
+use crate::status::Connection;
 
 #[tokio::test]
 async fn a_peer_that_takes_nothing_costs_a_bounded_queue_and_holds_nobody_up() {
@@ -98,4 +100,29 @@ async fn a_silent_crowd_keeps_no_member_out() {
     Stranger::welcomed(target.local_addr(), 3).await;
     let refused = target.counters().refused_connections;
     assert!(0 < refused && refused < crowd as u64, "{refused}");
+}
+
+/// More addresses than there is room for, all of them lower than the member's, which takes its time.
+#[tokio::test]
+async fn a_crowd_of_many_addresses_does_not_keep_a_member_out() {
+    let (first, home) = (listener(), [127, 200, 0, 1]);
+    let peers = listed([(1, &first.local_addr().unwrap()), (2, &SocketAddr::from((home, 9)))]);
+    let one = Node::on(first, settings(1, peers));
+    let looked = || matches!(one.connection_with(2), Connection::Down(_));
+    eventually("the member was not there", looked).await;
+
+    let member = come_from(home, one.address()).await;
+    let mut crowd = Vec::new();
+    for last in 1..=150 {
+        crowd.push(come_from([127, 0, 1, last], one.address()).await);
+    }
+    let sent_away = || one.transport.counters().refused_connections >= 80;
+    eventually("there was no room for all", sent_away).await;
+    Stranger::welcomed_on(member, 2).await;
+}
+
+async fn come_from(address: [u8; 4], to: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((address, 0).into()).unwrap();
+    socket.connect(to).await.unwrap()
 }
