@@ -12,6 +12,7 @@ mod metrics;
 mod opening;
 mod refusals;
 mod rfc3339;
+mod seat;
 mod status;
 mod watch;
 
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use bellwether::Member;
 use tokio::net::TcpListener;
@@ -75,6 +76,7 @@ pub(crate) fn app(member: Member, config: &ApiConfig) -> Router {
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(BODY_MAX))
         .layer(from_fn_with_state(api.clone(), host::check))
+        .layer(from_fn(connection::keep_place))
         .with_state(api)
 }
 

@@ -8,10 +8,11 @@ use super::records::Random;
 use super::siege::Siege;
 use super::stranger::connect;
 use super::trickle::{keep_pace, trickle};
-use crate::cluster::{Cluster, DEADLINE, Shape, TOKEN, http, wait_until};
+use crate::cluster::{Cluster, DEADLINE, Shape, TOKEN, Watch, http, wait_until};
 
 const CROWD: usize = 1000;
 const SLOW: usize = 50;
+const WATCHERS: usize = 100;
 
 #[test]
 fn what_is_wrong_is_refused_and_changes_nothing() {
@@ -143,6 +144,24 @@ fn a_crowd_keeps_nobody_out() {
         assert_eq!(http::get(&api.to_string(), path).status, 200, "{path}");
     }
     siege.is_unmoved();
+    drop(silent);
+}
+
+/// More silent clients than are served at once, all of them newer than what a watcher heard last.
+#[test]
+fn a_crowd_throws_no_watcher_out() {
+    let siege = Siege::begin();
+    let api: SocketAddr = siege.cluster.api(siege.leader).parse().unwrap();
+    let mut watchers: Vec<Watch> = (0..WATCHERS).map(|_| siege.cluster.watch(siege.leader, None)).collect();
+    assert!(watchers.iter_mut().all(|watch| watch.next().name == "status"));
+    let silent: Vec<TcpStream> = (0..CROWD).map(|_| connect(api)).collect();
+    // It came after all of them, so all have been taken when it is answered.
+    assert_eq!(http::get(&api.to_string(), "/livez").status, 200);
+    siege.is_unmoved();
+    assert_eq!(siege.cluster.post(siege.leader, "/v1/resign", "").status, 200);
+    for watch in &mut watchers {
+        assert_eq!(watch.next().name, "change");
+    }
     drop(silent);
 }
 

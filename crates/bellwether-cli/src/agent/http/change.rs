@@ -112,7 +112,7 @@ impl FromRequestParts<Api> for Authorised {
             Some(_) => "the token is wrong",
             None => "the token is missing, expected `Authorization: Bearer TOKEN`",
         };
-        api.refusals.note(Why::Token, Client::address_in(&parts.extensions), &problem);
+        api.refusals.note(Why::Token, Client::of(&parts.extensions), &problem);
         Err(Problem::unauthorized(problem))
     }
 }

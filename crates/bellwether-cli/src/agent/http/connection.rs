@@ -1,6 +1,6 @@
 //! A limited number of connections that cannot be used up. A connection that neither asks nor takes its answer is
-//! closed. When one more comes than there is room for, the one that was answered longest ago is closed. So a crowd of
-//! silent clients keeps nobody out, least of all health checks.
+//! closed. When one more comes than there is room for, the one that is missed least is closed (`seat.rs`). So a crowd of
+//! silent clients keeps nobody out, least of all health checks, and throws no watcher out.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -8,13 +8,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::extract::ConnectInfo;
 use axum::extract::connect_info::Connected;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::Extensions;
+use axum::middleware::Next;
+use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,6 +23,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::opening::Opening;
+use super::seat::{Seat, Serving};
 
 /// How many clients are served at once.
 const CONNECTIONS_MAX: usize = 512;
@@ -42,7 +44,7 @@ pub(super) struct Connections {
 #[derive(Debug)]
 struct Place {
     keep: oneshot::Sender<Infallible>,
-    answered: Arc<AtomicU64>,
+    seat: Arc<Seat>,
 }
 
 impl Connections {
@@ -54,16 +56,20 @@ impl Connections {
     fn take(&mut self, stream: TcpStream) -> Connection {
         self.places.retain(|place| !place.keep.is_closed());
         if self.places.len() >= CONNECTIONS_MAX {
-            let waiting = self.places.iter().enumerate();
-            let longest = waiting.min_by_key(|(_, place)| place.answered.load(Ordering::Relaxed));
-            if let Some((longest, _)) = longest {
-                self.places.swap_remove(longest);
-            }
+            self.send_one_away();
         }
         let (keep, kept) = oneshot::channel();
-        let connection = Connection::new(stream, self.began, kept);
-        self.places.push(Place { keep, answered: Arc::clone(&connection.answered) });
+        let connection = Connection::new(stream, Seat::new(self.began), kept);
+        self.places.push(Place { keep, seat: Arc::clone(&connection.seat) });
         connection
+    }
+
+    /// Closes the one that is missed least.
+    fn send_one_away(&mut self) {
+        let places = self.places.iter().enumerate();
+        if let Some((least, _)) = places.min_by_key(|(_, place)| place.seat.merit()) {
+            self.places.swap_remove(least);
+        }
     }
 }
 
@@ -96,19 +102,31 @@ impl Listener for Connections {
 /// Who asks.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
+    seat: Arc<Seat>,
 }
 
 impl Client {
-    /// Where the client of a request is, if that is known.
-    pub(super) fn address_in(request: &Extensions) -> Option<SocketAddr> {
-        request.get::<ConnectInfo<Self>>().map(|ConnectInfo(client)| client.address)
+    /// The client of a request, if it is known.
+    pub(super) fn of(request: &Extensions) -> Option<&Self> {
+        request.get::<ConnectInfo<Self>>().map(|ConnectInfo(client)| client)
     }
+
+    /// Its request is being answered while the returned value exists.
+    pub(super) fn serve(&self) -> Serving {
+        self.seat.serve()
+    }
+}
+
+/// Whoever is being answered keeps its place.
+pub(super) async fn keep_place(request: Request, next: Next) -> Response {
+    let _serving = Client::of(request.extensions()).map(Client::serve);
+    next.run(request).await
 }
 
 impl Connected<IncomingStream<'_, Connections>> for Client {
     fn connect_info(stream: IncomingStream<'_, Connections>) -> Self {
-        Self { address: *stream.remote_addr() }
+        Self { address: *stream.remote_addr(), seat: Arc::clone(&stream.io().seat) }
     }
 }
 
@@ -125,20 +143,15 @@ pub(super) struct Connection {
     opening: Opening,
     /// When patience ends, unless something is written before.
     limit: Pin<Box<Sleep>>,
-    began: Instant,
-    /// When something was written last, or else when it came, in microseconds since the beginning.
-    answered: Arc<AtomicU64>,
+    seat: Arc<Seat>,
     /// Ends when the place is needed; `None` after that.
     kept: Option<oneshot::Receiver<Infallible>>,
 }
 
 impl Connection {
-    fn new(stream: TcpStream, began: Instant, kept: oneshot::Receiver<Infallible>) -> Self {
+    fn new(stream: TcpStream, seat: Arc<Seat>, kept: oneshot::Receiver<Infallible>) -> Self {
         let limit = Box::pin(sleep(PATIENCE));
-        let opening = Opening::new();
-        let connection = Self { stream, opening, limit, began, answered: Arc::default(), kept: Some(kept) };
-        connection.note();
-        connection
+        Self { stream, opening: Opening::new(), limit, seat, kept: Some(kept) }
     }
 
     /// The result of an operation that is not ready: pending, or an error if it has waited too long.
@@ -160,12 +173,7 @@ impl Connection {
 
     fn progress(&mut self) {
         self.limit.as_mut().reset(Instant::now() + PATIENCE);
-        self.note();
-    }
-
-    fn note(&self) {
-        let since = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.answered.store(since, Ordering::Relaxed);
+        self.seat.note();
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) async fn check(State(api): State<Api>, request: Request, next: Next) 
     let problem = format!(
         "this agent is not known as {other:?}: ask it by its address, or add the name to its `api.hosts`"
     );
-    api.refusals.note(Why::Host, Client::address_in(request.extensions()), &problem);
+    api.refusals.note(Why::Host, Client::of(request.extensions()), &problem);
     Err(Problem::misdirected(problem))
 }
 

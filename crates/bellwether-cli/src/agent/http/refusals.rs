@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use super::connection::Client;
 
 /// At most one line of a kind in that time.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -44,9 +45,9 @@ struct Kind {
 
 impl Refusals {
     /// Counts a request, and logs it unless such a line has just been logged.
-    pub(super) fn note(&self, why: Why, from: Option<SocketAddr>, problem: &dyn Display) {
+    pub(super) fn note(&self, why: Why, from: Option<&Client>, problem: &dyn Display) {
         let Some(suppressed) = self.may_log(why, Instant::now()) else { return };
-        let from = from.map_or_else(|| "-".to_owned(), |from| from.to_string());
+        let from = from.map_or_else(|| "-".to_owned(), |from| from.address.to_string());
         tracing::warn!(why = why.name(), %from, %problem, suppressed, "a request to the API was refused");
     }
 

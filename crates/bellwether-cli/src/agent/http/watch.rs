@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::{ConnectInfo, Query, State};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use bellwether::member::Observer;
@@ -22,7 +22,9 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::timeout;
 
 use super::Api;
+use super::connection::Client;
 use super::error::Problem;
+use super::seat::Serving;
 use crate::schema;
 
 /// While nothing happens, a watcher gets a comment this often, so that it knows that its connection works.
@@ -40,6 +42,7 @@ pub(super) struct Resume {
 
 pub(super) async fn watch(
     State(api): State<Api>,
+    ConnectInfo(client): ConnectInfo<Client>,
     headers: HeaderMap,
     query: Result<Query<Resume>, QueryRejection>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
@@ -49,7 +52,7 @@ pub(super) async fn watch(
     })?;
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::spawn(feed(api, after, sender));
-    let events = Events { receiver, _place: place };
+    let events = Events { receiver, _place: place, _serving: client.serve() };
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
@@ -108,6 +111,8 @@ fn event(name: &str, no: u64, data: &Value) -> Event {
 struct Events {
     receiver: Receiver<Event>,
     _place: OwnedSemaphorePermit,
+    /// It is being answered for as long as it watches.
+    _serving: Serving,
 }
 
 impl Stream for Events {

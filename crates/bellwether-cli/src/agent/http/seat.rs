@@ -1,0 +1,75 @@
+//! Whose connection makes room when one more comes than there is room for. One on which a request is being answered, such
+//! as a watcher's, goes last; of the others the one that was answered longest ago, or came longest ago.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use tokio::time::Instant;
+
+/// What a connection is missed for, as far as it has a place.
+#[derive(Debug)]
+pub(super) struct Seat {
+    began: Instant,
+    /// When something was written last, or else when it came, in microseconds since the beginning.
+    answered: AtomicU64,
+    /// How many requests are being answered.
+    serving: AtomicUsize,
+}
+
+impl Seat {
+    /// Of a connection that has just come. Times count from `began`, which all have in common.
+    pub(super) fn new(began: Instant) -> Arc<Self> {
+        let seat = Self { began, answered: AtomicU64::default(), serving: AtomicUsize::default() };
+        seat.note();
+        Arc::new(seat)
+    }
+
+    /// Something was written.
+    pub(super) fn note(&self) {
+        let since = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.answered.store(since, Ordering::Relaxed);
+    }
+
+    /// A request is being answered while the returned value exists.
+    pub(super) fn serve(self: &Arc<Self>) -> Serving {
+        self.serving.fetch_add(1, Ordering::Relaxed);
+        Serving(Arc::clone(self))
+    }
+
+    /// The least goes first.
+    pub(super) fn merit(&self) -> (bool, u64) {
+        (self.serving.load(Ordering::Relaxed) > 0, self.answered.load(Ordering::Relaxed))
+    }
+}
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct Serving(Arc<Seat>);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.0.serving.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered_at(micros: u64) -> Arc<Seat> {
+        let seat = Seat::new(Instant::now());
+        seat.answered.store(micros, Ordering::Relaxed);
+        seat
+    }
+
+    #[test]
+    fn who_is_served_goes_last_and_then_who_was_answered_last() {
+        let (watcher, old, new) = (answered_at(1), answered_at(2), answered_at(3));
+        let serving = (watcher.serve(), watcher.serve());
+        assert!(old.merit() < new.merit() && new.merit() < watcher.merit());
+        drop(serving.0);
+        assert!(new.merit() < watcher.merit());
+        drop(serving.1);
+        assert!(watcher.merit() < old.merit());
+    }
+}
