@@ -1,4 +1,5 @@
 //! The agent: a member of a cluster as a process of its own, with an HTTP interface.
 
 pub(crate) mod config;
+pub(crate) mod descriptors;
 pub(crate) mod http;

@@ -15,6 +15,7 @@
 //! | addresses and ids that are taken | `taken.rs` |
 
 mod crashes;
+mod descriptors;
 mod flicker;
 mod full_disk;
 mod handover;

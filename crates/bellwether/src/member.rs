@@ -3,9 +3,11 @@
 //! | file | what |
 //! |---|---|
 //! | `join.rs` | from a configuration to a running driver |
+//! | `descriptors.rs` | how many file descriptors it needs |
 //! | `run.rs` | work that goes on while the member leads |
 //! | `observer.rs` | changes of leader, as they happen |
 
+mod descriptors;
 mod join;
 mod observer;
 mod run;
@@ -27,6 +29,7 @@ use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
 use crate::tenure::Leadership;
 
+pub use descriptors::Descriptors;
 pub use observer::Observer;
 
 /// A member of a cluster: it takes part in the election from [`Member::join`] until [`Member::leave`]. Cheap to clone; all

@@ -9,6 +9,7 @@
 //! is refused, never guessed at: a node that forgets its incarnation or its epoch may lead twice.
 
 mod format;
+mod scarce;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -24,6 +25,8 @@ use format::Owner;
 pub(crate) struct Store {
     dir: PathBuf,
     owner: Owner,
+    /// The directory itself. It is open from the beginning, so that what has been written can be made to last.
+    handle: File,
     /// Held only for its lock.
     _lock: File,
 }
@@ -143,7 +146,8 @@ impl Store {
     pub(crate) fn open(dir: &Path, cluster: &str, id: NodeId) -> Result<(Self, Option<Durable>), StoreError> {
         let lock = lock(dir)?;
         let owner = Owner { cluster: cluster.to_owned(), id };
-        let store = Self { dir: dir.to_owned(), owner, _lock: lock };
+        let handle = File::open(dir).map_err(|source| StoreError::Dir { dir: dir.to_owned(), source })?;
+        let store = Self { dir: dir.to_owned(), owner, handle, _lock: lock };
         let kept = store.read()?;
         Ok((store, kept))
     }
@@ -166,7 +170,7 @@ impl Store {
             let _ = fs::remove_file(&new);
         }
         replaced?;
-        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(failed(Stage::Settle))
+        self.handle.sync_all().map_err(failed(Stage::Settle))
     }
 
     fn read(&self) -> Result<Option<Durable>, StoreError> {
@@ -200,7 +204,7 @@ fn lock(dir: &Path) -> Result<File, StoreError> {
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = scarce::open(|| File::create(path))?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -78,6 +78,13 @@ pub(crate) struct Settings {
     pub(crate) identity: Identity,
 }
 
+/// How many file descriptors a transport needs to reach so many others, and how many it may have open beside those.
+pub(crate) fn descriptors(others: usize) -> (usize, usize) {
+    // It listens. With each there are a connection that was dialled and one that was accepted, and a third while one of them
+    // is made anew.
+    (1 + 3 * others, shared::SPARE_CONNECTIONS + 1)
+}
+
 /// What happened on the network. Events of one peer are in order, and none is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NetEvent {

@@ -10,7 +10,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bellwether::member::{Hold, Observer};
+use bellwether::member::{Descriptors, Hold, Observer};
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure;
 use bellwether::reorganization::Services;
@@ -162,6 +162,14 @@ fn what_is_not_said_has_a_default() {
     let (_dir, config) = config();
     assert_eq!((config.heartbeat, config.timeout), (Config::HEARTBEAT, Config::TIMEOUT));
     assert_eq!((config.resign_hold, config.release_timeout), (Config::RESIGN_HOLD, Config::RELEASE_TIMEOUT));
+}
+
+/// A program that opens many files itself knows what to leave.
+#[test]
+fn a_member_says_how_many_descriptors_it_needs() {
+    let (_dir, mut configs) = loopback::configs(3).unwrap();
+    let Descriptors { least, most, .. } = Member::descriptors(&configs.remove(0));
+    assert!(least < most && most < 64, "{least} to {most}");
 }
 
 /// Nothing is public that no program here needs.

@@ -29,6 +29,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::config::ApiConfig;
+use super::descriptors::Clients;
 use connection::{Client, Connections};
 use error::Problem;
 use host::Hosts;
@@ -36,8 +37,6 @@ use refusals::Refusals;
 
 /// The longest body of a request, in bytes. The longest useful one is a tenth of that.
 const BODY_MAX: usize = 4096;
-/// How many may watch at once.
-const WATCHERS_MAX: usize = 256;
 
 /// What every request is answered from.
 #[derive(Clone)]
@@ -47,17 +46,19 @@ struct Api {
     token: Option<Arc<str>>,
     /// The names under which the agent may be asked.
     hosts: Arc<Hosts>,
+    clients: Clients,
     watchers: Arc<Semaphore>,
     refusals: Arc<Refusals>,
 }
 
 /// The interface.
-pub(crate) fn app(member: Member, config: &ApiConfig) -> Router {
+pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients) -> Router {
     let api = Api {
         member,
         token: config.token.as_deref().map(Arc::from),
         hosts: Arc::new(Hosts::new(&config.hosts)),
-        watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
+        clients,
+        watchers: Arc::new(Semaphore::new(clients.watchers_max())),
         refusals: Arc::default(),
     };
     Router::new()
@@ -80,9 +81,10 @@ pub(crate) fn app(member: Member, config: &ApiConfig) -> Router {
         .with_state(api)
 }
 
-/// Answers all clients, until the process ends.
-pub(crate) async fn serve(listener: TcpListener, app: Router) -> io::Result<()> {
-    axum::serve(Connections::new(listener), app.into_make_service_with_connect_info::<Client>()).await
+/// Answers clients, so many at a time, until the process ends.
+pub(crate) async fn serve(listener: TcpListener, app: Router, clients: Clients) -> io::Result<()> {
+    axum::serve(Connections::new(listener, clients), app.into_make_service_with_connect_info::<Client>())
+        .await
 }
 
 async fn no_such_path(uri: Uri) -> Problem {

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use crate::Status;
 use crate::agent::config::{AgentConfig, Environment, Overrides};
+use crate::agent::descriptors::{self, Clients};
 use crate::agent::http;
 use crate::args::agent::AgentArgs;
 use crate::output::Printer;
@@ -62,12 +63,16 @@ pub(in crate::commands) fn play(
 ) -> Status {
     log::start(&config.log);
     config.cautions.iter().for_each(|caution| tracing::warn!("{caution}"));
+    let clients = match descriptors::share(Member::descriptors(&config.member)) {
+        Ok(clients) => clients,
+        Err(error) => return failed(out, &error.into()),
+    };
     // One thread: the member is one loop, and a second would only add latency between its socket and its state.
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(out, &format!("cannot start: {error}").into()),
     };
-    match runtime.block_on(live(config, end_with_stdin, manager, beside)) {
+    match runtime.block_on(live(config, clients, end_with_stdin, manager, beside)) {
         Ok(()) => Status::Done,
         Err(failure) => failed(out, &failure),
     }
@@ -97,6 +102,7 @@ fn failed(out: &Printer, Failure(status, what): &Failure) -> Status {
 /// From joining to leaving. Whatever cannot be had is found out before anything is promised to peers.
 async fn live(
     config: AgentConfig,
+    clients: Clients,
     end_with_stdin: bool,
     manager: Option<Manager>,
     beside: impl AsyncFnOnce(Member, SocketAddr) -> Result<(), String>,
@@ -110,10 +116,10 @@ async fn live(
         Some(manager) => Member::join_as_manager(config.member, manager).await?,
         None => Member::join(config.member).await?,
     };
-    let app = http::app(member.clone(), &config.api);
+    let app = http::app(member.clone(), &config.api, clients);
     tokio::select! {
         ended = member.ended() => end(ended),
-        served = http::serve(listener, app) => {
+        served = http::serve(listener, app, clients) => {
             Err(served.map_or_else(|error| format!("the API ended: {error}"), |()| "the API ended".to_owned()).into())
         }
         done = beside(member.clone(), api) => done.map_err(Failure::from),

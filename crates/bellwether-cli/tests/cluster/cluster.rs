@@ -15,7 +15,7 @@ pub(crate) mod truth;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 
 pub(crate) use files::{Place, Shape};
 pub(crate) use http::{Answer, Event, Watch};
-pub(crate) use process::{Process, bellwether, exists, run};
+pub(crate) use process::{Process, agent, bellwether, exists, run};
 pub(crate) use records::Records;
 pub(crate) use truth::Befalls;
 use truth::Truth;
@@ -138,12 +138,21 @@ impl Cluster {
 
     /// Starts a node that does not run.
     pub(crate) fn start_node(&mut self, id: u32) {
+        self.start_by(id, Process::agent);
+    }
+
+    /// The same with limits that `ulimit` sets.
+    pub(crate) fn start_node_under(&mut self, id: u32, ulimit: &str) {
+        self.start_by(id, |config, log| Process::agent_under(config, ulimit, log));
+    }
+
+    fn start_by(&mut self, id: u32, start: impl FnOnce(&Path, &Path) -> Process) {
         let config = self.config(id);
         let log = self.home(id).join("log");
         let node = self.nodes.get_mut(&id).expect("there is such a node");
         assert!(node.process.is_none(), "node {id} runs");
         self.truth.note(id, Befalls::Recover);
-        node.process = Some(Process::agent(&config, &log));
+        node.process = Some(start(&config, &log));
         node.stopped = false;
     }
 

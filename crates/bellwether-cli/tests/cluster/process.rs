@@ -22,8 +22,22 @@ impl Process {
 
     /// The same with these flags.
     pub(crate) fn agent_with(config: &Path, flags: &[&str], log: &Path) -> Self {
-        let mut command = bellwether();
-        command.arg("agent").arg("--config").arg(config).arg("--end-with-stdin").args(flags);
+        Self::logged(agent(config).args(flags), log)
+    }
+
+    /// The same with limits that `ulimit` sets.
+    pub(crate) fn agent_under(config: &Path, ulimit: &str, log: &Path) -> Self {
+        let agent = agent(config);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")]);
+        shell.arg(agent.get_program()).args(agent.get_args());
+        for (name, _) in agent.get_envs() {
+            shell.env_remove(name);
+        }
+        Self::logged(&mut shell, log)
+    }
+
+    fn logged(command: &mut Command, log: &Path) -> Self {
         let file = File::options().create(true).append(true).open(log).unwrap();
         Self::start(command.stdin(Stdio::piped()).stdout(file.try_clone().unwrap()).stderr(file))
     }
@@ -74,6 +88,13 @@ impl Drop for Process {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// An agent that ends with the test.
+pub(crate) fn agent(config: &Path) -> Command {
+    let mut command = bellwether();
+    command.arg("agent").arg("--config").arg(config).arg("--end-with-stdin");
+    command
 }
 
 /// The command, as if called by hand: nothing of the tests' environment reaches it.

@@ -46,6 +46,8 @@ pub(super) async fn run(shared: Arc<Shared>, listener: TcpListener, mut stop: wa
                     connections.spawn(serve(Arc::clone(&shared), stream, address, held));
                 }
                 Err(error) => {
+                    // Most likely it is for want of file descriptors, and a stranger has one.
+                    strangers.send_one_away();
                     shared.complaints.log(About::Listener, None, &error);
                     sleep(EXHAUSTED_PAUSE).await;
                 }

@@ -24,7 +24,7 @@ use crate::config::Peers;
 use crate::tls::{TlsConfigs, TlsError, verify_id};
 
 /// Connections beyond two for each peer: those of strangers, and of peers that are coming back.
-const SPARE_CONNECTIONS: usize = 32;
+pub(super) const SPARE_CONNECTIONS: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Shared {

@@ -19,18 +19,19 @@ use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use super::opening::Opening;
 use super::seat::{Seat, Serving};
+use crate::agent::descriptors::Clients;
 
-/// How many clients are served at once.
-const CONNECTIONS_MAX: usize = 512;
 /// How long a client may take to ask, and to take its answer. No answer takes that long.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait when the kernel cannot accept, for lack of file descriptors mostly.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+/// How long one that is sent away may take to go, before another is sent away.
+const LEAVES: Duration = Duration::from_millis(100);
 
 /// Accepts connections, and knows those that it has accepted.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(super) struct Connections {
     listener: TcpListener,
     began: Instant,
     places: Vec<Place>,
+    /// What is left of the room. A connection has its share until it is closed.
+    room: Arc<Semaphore>,
 }
 
 /// The place of a connection. It is lost when this goes.
@@ -48,20 +51,32 @@ struct Place {
 }
 
 impl Connections {
-    pub(super) fn new(listener: TcpListener) -> Self {
-        Self { listener, began: Instant::now(), places: Vec::new() }
+    pub(super) fn new(listener: TcpListener, clients: Clients) -> Self {
+        let room = Arc::new(Semaphore::new(clients.max()));
+        Self { listener, began: Instant::now(), places: Vec::new(), room }
     }
 
     /// The place of one more.
-    fn take(&mut self, stream: TcpStream) -> Connection {
-        self.places.retain(|place| !place.keep.is_closed());
-        if self.places.len() >= CONNECTIONS_MAX {
-            self.send_one_away();
-        }
+    fn take(&mut self, stream: TcpStream, room: OwnedSemaphorePermit) -> Connection {
         let (keep, kept) = oneshot::channel();
-        let connection = Connection::new(stream, Seat::new(self.began), kept);
+        let connection = Connection::new(stream, Seat::new(self.began), kept, room);
         self.places.push(Place { keep, seat: Arc::clone(&connection.seat) });
         connection
+    }
+
+    /// Room for one more. If there is none, somebody is sent away and waited for: one file descriptor too many is one that the
+    /// member has not.
+    async fn make_room(&mut self) -> OwnedSemaphorePermit {
+        loop {
+            self.places.retain(|place| !place.keep.is_closed());
+            if let Ok(room) = Arc::clone(&self.room).try_acquire_owned() {
+                return room;
+            }
+            self.send_one_away();
+            if let Ok(Ok(room)) = timeout(LEAVES, Arc::clone(&self.room).acquire_owned()).await {
+                return room;
+            }
+        }
     }
 
     /// Closes the one that is missed least.
@@ -83,11 +98,13 @@ impl Listener for Connections {
                 Ok((stream, from)) => {
                     // Answers are small, and a watcher waits for them.
                     let _ = stream.set_nodelay(true);
-                    return (self.take(stream), from);
+                    let room = self.make_room().await;
+                    return (self.take(stream, room), from);
                 }
                 Err(error) if is_of_one_client(&error) => {}
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a client of the API; trying again");
+                    self.send_one_away();
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -146,12 +163,18 @@ pub(super) struct Connection {
     seat: Arc<Seat>,
     /// Ends when the place is needed; `None` after that.
     kept: Option<oneshot::Receiver<Infallible>>,
+    _room: OwnedSemaphorePermit,
 }
 
 impl Connection {
-    fn new(stream: TcpStream, seat: Arc<Seat>, kept: oneshot::Receiver<Infallible>) -> Self {
+    fn new(
+        stream: TcpStream,
+        seat: Arc<Seat>,
+        kept: oneshot::Receiver<Infallible>,
+        room: OwnedSemaphorePermit,
+    ) -> Self {
         let limit = Box::pin(sleep(PATIENCE));
-        Self { stream, opening: Opening::new(), limit, seat, kept: Some(kept) }
+        Self { stream, opening: Opening::new(), limit, seat, kept: Some(kept), _room: room }
     }
 
     /// The result of an operation that is not ready: pending, or an error if it has waited too long.

@@ -48,7 +48,7 @@ pub(super) async fn watch(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let after = seen(&headers, query)?;
     let place = Arc::clone(&api.watchers).try_acquire_owned().map_err(|_| {
-        Problem::unavailable(format!("{} are watching, which is the most", super::WATCHERS_MAX))
+        Problem::unavailable(format!("{} are watching, which is the most", api.clients.watchers_max()))
     })?;
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::spawn(feed(api, after, sender));
