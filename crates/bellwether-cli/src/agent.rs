@@ -3,3 +3,4 @@
 pub(crate) mod config;
 pub(crate) mod descriptors;
 pub(crate) mod http;
+pub(crate) mod log;

@@ -10,6 +10,12 @@ pub(crate) fn invocation() -> &'static str {
     if std::env::var_os("CARGO").is_some() { "cargo run --release --" } else { "bellwether" }
 }
 
+/// Prints text that nobody depends on. It may take for ever, if nobody reads.
+pub(crate) fn print_if_possible(text: &str) {
+    let mut out = io::stdout();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 /// Standard output and standard error.
 #[derive(Debug)]
 pub(crate) struct Printer {

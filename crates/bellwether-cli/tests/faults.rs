@@ -12,6 +12,8 @@
 //! | views, and who is in them | `views.rs` |
 //! | state files that are damaged or lost | `state_file.rs` |
 //! | disks that are full | `full_disk.rs` |
+//! | processes that may open few files | `descriptors.rs` |
+//! | output that nobody reads | `log.rs` |
 //! | addresses and ids that are taken | `taken.rs` |
 
 mod crashes;
@@ -20,6 +22,7 @@ mod flicker;
 mod full_disk;
 mod handover;
 mod judged;
+mod log;
 mod pauses;
 mod priorities;
 mod protocols;

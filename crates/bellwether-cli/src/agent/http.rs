@@ -30,6 +30,7 @@ use tokio::sync::Semaphore;
 
 use super::config::ApiConfig;
 use super::descriptors::Clients;
+use super::log::Log;
 use connection::{Client, Connections};
 use error::Problem;
 use host::Hosts;
@@ -49,10 +50,11 @@ struct Api {
     clients: Clients,
     watchers: Arc<Semaphore>,
     refusals: Arc<Refusals>,
+    log: Log,
 }
 
 /// The interface.
-pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients) -> Router {
+pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients, log: Log) -> Router {
     let api = Api {
         member,
         token: config.token.as_deref().map(Arc::from),
@@ -60,6 +62,7 @@ pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients) -> Route
         clients,
         watchers: Arc::new(Semaphore::new(clients.watchers_max())),
         refusals: Arc::default(),
+        log,
     };
     Router::new()
         .route("/v1/status", get(status::status))

@@ -3,7 +3,6 @@
 //! It joins, answers over HTTP, and leaves when it is told to end. A leader hands over first.
 
 mod greeting;
-mod log;
 mod stop;
 
 use std::io;
@@ -21,8 +20,10 @@ use crate::Status;
 use crate::agent::config::{AgentConfig, Environment, Overrides};
 use crate::agent::descriptors::{self, Clients};
 use crate::agent::http;
+use crate::agent::log::Log;
 use crate::args::agent::AgentArgs;
-use crate::output::Printer;
+use crate::output::{Printer, print_if_possible};
+use crate::work::spawn;
 use stop::Stop;
 
 /// How long leaving may take: longer than the leader's work may take to stop, shorter than supervisors wait.
@@ -35,8 +36,10 @@ pub(crate) fn run(args: &AgentArgs, out: &Printer) -> Status {
     };
     let greet = config.clone();
     let beside = async move |member: Member, api| {
-        greeting::print(&greet, &member, api, out);
-        std::future::pending().await
+        let text = greeting::text(&greet, &member, api);
+        // Nobody may ever read it, and the member must not wait for that.
+        spawn("greeting", move || print_if_possible(&text))?;
+        std::future::pending::<Result<(), String>>().await
     };
     play(config, args.end_with_stdin, None, beside, out)
 }
@@ -61,21 +64,38 @@ pub(in crate::commands) fn play(
     beside: impl AsyncFnOnce(Member, SocketAddr) -> Result<(), String>,
     out: &Printer,
 ) -> Status {
-    log::start(&config.log);
-    config.cautions.iter().for_each(|caution| tracing::warn!("{caution}"));
-    let clients = match descriptors::share(Member::descriptors(&config.member)) {
-        Ok(clients) => clients,
-        Err(error) => return failed(out, &error.into()),
+    let log = match Log::start(&config.log) {
+        Ok(log) => log,
+        Err(error) => {
+            out.error(error);
+            return Status::Failed;
+        }
     };
-    // One thread: the member is one loop, and a second would only add latency between its socket and its state.
-    let runtime = match Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return failed(out, &format!("cannot start: {error}").into()),
-    };
-    match runtime.block_on(live(config, clients, end_with_stdin, manager, beside)) {
+    let status = match begin(config, end_with_stdin, manager, beside, &log) {
         Ok(()) => Status::Done,
-        Err(failure) => failed(out, &failure),
-    }
+        Err(Failure(status, what)) => {
+            // Not past the log: whoever does not read it must not keep the process from ending.
+            log.line(&format!("error: {what}"));
+            status
+        }
+    };
+    log.finish();
+    status
+}
+
+fn begin(
+    config: AgentConfig,
+    end_with_stdin: bool,
+    manager: Option<Manager>,
+    beside: impl AsyncFnOnce(Member, SocketAddr) -> Result<(), String>,
+    log: &Log,
+) -> Result<(), Failure> {
+    config.cautions.iter().for_each(|caution| tracing::warn!("{caution}"));
+    let clients = descriptors::share(Member::descriptors(&config.member))?;
+    // One thread: the member is one loop, and a second would only add latency between its socket and its state.
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    runtime.block_on(live(config, Around { clients, log: log.clone(), end_with_stdin }, manager, beside))
 }
 
 /// Why the agent ended, and what its exit code says of it.
@@ -94,16 +114,17 @@ impl From<JoinError> for Failure {
     }
 }
 
-fn failed(out: &Printer, Failure(status, what): &Failure) -> Status {
-    out.error(what);
-    *status
+/// What an agent has around its member.
+struct Around {
+    clients: Clients,
+    log: Log,
+    end_with_stdin: bool,
 }
 
 /// From joining to leaving. Whatever cannot be had is found out before anything is promised to peers.
 async fn live(
     config: AgentConfig,
-    clients: Clients,
-    end_with_stdin: bool,
+    Around { clients, log, end_with_stdin }: Around,
     manager: Option<Manager>,
     beside: impl AsyncFnOnce(Member, SocketAddr) -> Result<(), String>,
 ) -> Result<(), Failure> {
@@ -116,7 +137,7 @@ async fn live(
         Some(manager) => Member::join_as_manager(config.member, manager).await?,
         None => Member::join(config.member).await?,
     };
-    let app = http::app(member.clone(), &config.api, clients);
+    let app = http::app(member.clone(), &config.api, clients, log);
     tokio::select! {
         ended = member.ended() => end(ended),
         served = http::serve(listener, app, clients) => {

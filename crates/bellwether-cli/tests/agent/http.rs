@@ -76,6 +76,7 @@ fn what_is_counted_can_be_scraped() {
         "frames_dropped_total ",
         "refused_frames_total ",
         "refused_connections_total ",
+        "log_lines_left_out_total ",
         "requests_refused_total{why=\"token\"} ",
         "requests_refused_total{why=\"host\"} ",
         "duplicate_ids_total ",

@@ -19,24 +19,36 @@ use super::refusals::Why;
 type Labels = Vec<(&'static str, String)>;
 
 pub(super) async fn metrics(State(api): State<Api>) -> impl IntoResponse {
-    let refused = Why::ALL.map(|why| (why.name(), api.refusals.count(why)));
-    let text = render(&api.member.status(), &api.member.participants(), api.member.counters(), &refused);
+    let text =
+        render(&api.member.status(), &api.member.participants(), api.member.counters(), &Process::of(&api));
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
 }
 
+/// What the process counts beside its member.
+struct Process {
+    refused: [(&'static str, u64); Why::ALL.len()],
+    left_out: u64,
+}
+
+impl Process {
+    fn of(api: &Api) -> Self {
+        Self {
+            refused: Why::ALL.map(|why| (why.name(), api.refusals.count(why))),
+            left_out: api.log.left_out(),
+        }
+    }
+}
+
 /// The member keeps the counters. Each request makes a registry of them.
-fn render(
-    status: &Status,
-    members: &[Participant],
-    counters: Counters,
-    refused: &[(&'static str, u64)],
-) -> String {
+fn render(status: &Status, members: &[Participant], counters: Counters, process: &Process) -> String {
     let mut registry = Registry::default();
     let ours = registry.sub_registry_with_prefix("bellwether");
     ours.register("build", "The program", Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]));
     standing(ours, status, members);
     counts(ours, counters);
-    by_label(ours, "requests_refused", "Requests to the API that were refused, by reason", "why", refused);
+    let help = "Requests to the API that were refused, by reason";
+    by_label(ours, "requests_refused", help, "why", &process.refused);
+    count(ours, "log_lines_left_out", "Lines that nobody read from the log in time", process.left_out);
     // The name that alerts for Kubernetes controllers already know.
     let master = Family::<Labels, Gauge<u64, AtomicU64>>::default();
     master.get_or_create(&vec![("name", status.cluster.clone())]).set(leads(status).into());
@@ -84,10 +96,14 @@ fn counts(registry: &mut Registry, counters: Counters) {
         ("leader_changes", "Changes of leader seen", counters.leader_changes),
         ("led", "How often this member began to lead", counters.led),
     ] {
-        let counter = Counter::<u64>::default();
-        counter.inc_by(count);
-        registry.register(name, help, counter);
+        self::count(registry, name, help, count);
     }
+}
+
+fn count(registry: &mut Registry, name: &str, help: &str, count: u64) {
+    let counter = Counter::<u64>::default();
+    counter.inc_by(count);
+    registry.register(name, help, counter);
 }
 
 /// One counter for each value of a label.

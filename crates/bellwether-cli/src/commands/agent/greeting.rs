@@ -1,5 +1,6 @@
 //! What an agent prints when it has come up: who it is, and what its cluster may rely on.
 
+use std::fmt::Write;
 use std::net::SocketAddr;
 
 use bellwether::Member;
@@ -7,10 +8,12 @@ use bellwether::Member;
 use crate::agent::config::AgentConfig;
 use crate::duration::rough;
 use crate::layout::hanging;
-use crate::output::Printer;
 
-pub(super) fn print(config: &AgentConfig, member: &Member, api: SocketAddr, out: &Printer) {
-    let entry = |label: &str, text: &str| out.line(hanging(&format!("{label:<10}"), text));
+pub(super) fn text(config: &AgentConfig, member: &Member, api: SocketAddr) -> String {
+    let mut lines = String::new();
+    let mut entry = |label: &str, text: &str| {
+        let _ = writeln!(lines, "{}", hanging(&format!("{label:<10}"), text));
+    };
     let status = member.status();
     entry("node", &format!("{}, incarnation {}", status.id, status.incarnation));
     entry("cluster", &status.cluster);
@@ -31,4 +34,5 @@ pub(super) fn print(config: &AgentConfig, member: &Member, api: SocketAddr, out:
     let changes =
         if config.api.token.is_some() { "changes need the token" } else { "read only: no api.token" };
     entry("API", &format!("http://{api}, {changes}"));
+    lines
 }
