@@ -49,6 +49,9 @@ const POLL_PERIODS: u64 = 10;
 /// A member that was handed leadership and did not take it is not tried again for so many settling times.
 const DECLINED: u64 = 50;
 
+/// Members that are connected while a claim is made put off what becomes of it, by so many settling times at most.
+const LATEST: u64 = 4;
+
 /// How a node turns being named into leading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeadershipConfig {
@@ -124,8 +127,6 @@ pub(crate) struct Leadership {
     cause: Cause,
     /// Why the previous leader went, as it said itself.
     farewell: Option<Cause>,
-    /// A member that was handed leadership and has not taken it.
-    declined: Option<(NodeId, Time)>,
     actions: Vec<Action>,
 }
 
@@ -134,7 +135,14 @@ enum Role {
     /// Another is named, or nobody.
     Following,
     /// Named, and asking the others.
-    Claiming { missing: BTreeSet<NodeId>, until: Time },
+    Claiming {
+        /// Who has not answered.
+        missing: BTreeSet<NodeId>,
+        /// When they have had their time.
+        until: Time,
+        /// Whoever is connected meanwhile is given its time, too, but not beyond this.
+        latest: Time,
+    },
     Leading {
         epoch: u64,
         since: Time,
@@ -163,7 +171,6 @@ impl Leadership {
             shown: None,
             cause: Cause::Started,
             farewell: None,
-            declined: None,
             actions: Vec::new(),
         }
     }
@@ -282,7 +289,7 @@ impl Leadership {
 
     /// Leadership goes to that member: the others are told before the election acts.
     pub(crate) fn hand_over(&mut self, now: Time, to: NodeId) {
-        self.declined = Some((to, now + self.config.settle * DECLINED));
+        self.connected.decline(to, now + self.config.settle * DECLINED);
         // If it led before, that is over: it leads when it says so again.
         if let Some(Says::Leads { .. }) = self.sayings.of(to) {
             self.sayings.forget(to);
@@ -297,8 +304,9 @@ impl Leadership {
             return; // Nobody has so many; one more voice can wait.
         }
         match &mut self.role {
-            Role::Claiming { missing, .. } => {
+            Role::Claiming { missing, until, latest } => {
                 missing.insert(peer);
+                *until = (now + self.config.settle).min(*latest).max(*until);
                 let msg = LeadershipMsg::Claim { round: self.round };
                 self.actions.push(Action::Send(peer, msg));
             }
@@ -432,7 +440,8 @@ impl Leadership {
         let silent = self.silent_leader(now);
         let missing: BTreeSet<NodeId> =
             self.connected.ids().copied().filter(|id| Some(*id) != silent).collect();
-        self.role = Role::Claiming { missing, until: now + self.config.settle };
+        let (until, latest) = (now + self.config.settle, now + self.config.settle * LATEST);
+        self.role = Role::Claiming { missing, until, latest };
         self.tell_all(LeadershipMsg::Claim { round: self.round });
         // Whom the leader of before chose is alone: the disk can work while the others answer.
         if matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..)) && self.epochs.set_aside() {
@@ -464,7 +473,9 @@ impl Leadership {
     fn settle_if_all_agree(&mut self, now: Time) {
         let earliest = self.earliest;
         match &mut self.role {
-            Role::Claiming { missing, until } if missing.is_empty() && now < earliest => *until = earliest,
+            Role::Claiming { missing, until, .. } if missing.is_empty() && now < earliest => {
+                *until = earliest
+            }
             Role::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
             _ => {}
         }
@@ -506,8 +517,7 @@ impl Leadership {
         if !self.config.hands_over {
             return None;
         }
-        let declined = self.declined.filter(|(_, until)| now < *until).map(|(id, _)| id);
-        self.connected.preferred(self.config.priority, declined)
+        self.connected.preferred(now, self.config.priority, self.patience())
     }
 
     fn on_claim(&mut self, from: NodeId, round: u64) {
@@ -525,7 +535,7 @@ impl Leadership {
         self.sayings.note(from, Says::Leads { round, epoch });
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
         // It has taken what it was handed.
-        self.declined = self.declined.filter(|(to, _)| *to != from);
+        self.connected.decline(from, Time::ZERO);
         self.epochs.see(epoch, Some(from));
         if matches!(self.role, Role::Aside) {
             self.choose(now, from, epoch);

@@ -33,14 +33,11 @@ pub enum Takes {
 
 /// Every defect that is known.
 pub const KNOWN: &[Defect] = &[
-    known(Protocol::Lfa, Property::EpochGrows, "lfa-returns-with-a-used-epoch.toml"),
-    known(Protocol::Lfa, Property::AnnouncedOnce, "lfa-returns-with-a-used-epoch.toml"),
     known(Protocol::AsyncBully, Property::EpochGrows, "async-bully-two-lead-one-epoch.toml"),
     known(Protocol::AsyncBully, Property::EpochOnce, "async-bully-two-lead-one-epoch.toml"),
     known(Protocol::AsyncBully, Property::AnnouncedOnce, "async-bully-returns-and-leads.toml"),
     after_a_pause(Protocol::Adft, Property::Led, "adft-slow-after-a-pause.toml"),
     known(Protocol::Fjr, Property::EpochGrows, "fjr-two-lead-one-epoch.toml"),
-    after_a_pause(Protocol::Fjr, Property::Led, "fjr-silent-and-preferred.toml"),
     known(Protocol::FbOmega, Property::EpochOnce, "fb-omega-epoch-repeats.toml"),
 ];
 

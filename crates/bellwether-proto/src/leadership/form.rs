@@ -44,8 +44,9 @@ impl Leadership {
         form.deadline(now, self.deadline());
         match &self.role {
             Role::Following => form.number(0),
-            Role::Claiming { missing, .. } => {
+            Role::Claiming { missing, latest, .. } => {
                 form.number(1);
+                form.deadline(now, *latest);
                 form.number(missing.len() as u64);
                 missing.iter().for_each(|id| form.node(*id));
             }
@@ -62,10 +63,6 @@ impl Leadership {
         for cause in [cause, self.farewell] {
             form.option(cause, |form, cause| cause.canonical(form));
         }
-        form.option(self.declined.filter(|(_, until)| now < *until), |form, (who, until)| {
-            form.node(who);
-            form.deadline(now, until);
-        });
         self.connected.canonical(now, self.forgets(), self.config.preempt, form);
         form.suspicions(self.count);
         self.sayings.canonical(form);

@@ -23,6 +23,8 @@ pub(super) struct Peer {
     count: u64,
     /// Whether it said that it does not stand.
     aside: bool,
+    /// It was handed leadership and has not taken it: it is not tried again before this.
+    declined: Time,
 }
 
 impl Peer {
@@ -40,7 +42,8 @@ impl Peers {
     pub(super) fn connect(&mut self, now: Time, id: NodeId) -> bool {
         let room = self.0.len() < ACQUAINTANCES_MAX || self.0.contains_key(&id);
         if room {
-            self.0.insert(id, Peer { since: now, heard: now, priority: 0, count: 0, aside: false });
+            let declined = Time::ZERO;
+            self.0.insert(id, Peer { since: now, heard: now, priority: 0, count: 0, aside: false, declined });
         }
         room
     }
@@ -91,10 +94,18 @@ impl Peers {
         }
     }
 
-    /// Of those that stand, the one of highest priority, if that is above `priority`.
-    pub(super) fn preferred(&self, priority: u32, except: Option<NodeId>) -> Option<NodeId> {
-        let higher =
-            |(id, peer): &(&NodeId, &Peer)| peer.priority > priority && !peer.aside && Some(**id) != except;
+    /// It was handed leadership. Unless it takes that, it is not preferred before `until`.
+    pub(super) fn decline(&mut self, id: NodeId, until: Time) {
+        if let Some(peer) = self.0.get_mut(&id) {
+            peer.declined = until;
+        }
+    }
+
+    /// Of those that could lead, the one of highest priority, if that is above `priority`.
+    pub(super) fn preferred(&self, now: Time, priority: u32, patience: Span) -> Option<NodeId> {
+        let higher = |(id, peer): &(&NodeId, &Peer)| {
+            peer.priority > priority && peer.declined <= now && self.may_lead(now, **id, patience).is_ok()
+        };
         let highest = self.0.iter().filter(higher).max_by_key(|(id, peer)| (peer.priority, Reverse(**id)));
         highest.map(|(id, _)| *id)
     }
@@ -116,6 +127,7 @@ impl Peers {
             // Who has been silent for just as long is not forgotten yet.
             form.deadline(now, peer.heard + forgets + Span::micros(1));
             form.deadline(now, preempt.map_or(now, |delay| peer.since + delay));
+            form.deadline(now, peer.declined);
         }
     }
 }
