@@ -38,6 +38,7 @@ pub(crate) enum Standing {
     Leading,
     Following,
     Aside,
+    CatchingUp,
     /// What only a newer agent knows.
     Other(String),
 }
@@ -49,6 +50,7 @@ impl Standing {
             Self::Leading => "leading",
             Self::Following => "following",
             Self::Aside => "aside",
+            Self::CatchingUp => "catching-up",
             Self::Other(name) => name,
         }
     }
@@ -56,7 +58,7 @@ impl Standing {
 
 impl From<String> for Standing {
     fn from(name: String) -> Self {
-        let known = [Self::Electing, Self::Leading, Self::Following, Self::Aside];
+        let known = [Self::Electing, Self::Leading, Self::Following, Self::Aside, Self::CatchingUp];
         known.into_iter().find(|standing| standing.name() == name).unwrap_or(Self::Other(name))
     }
 }
@@ -207,7 +209,7 @@ mod tests {
         for text in ["{}", r#"{"hold":"10s"}"#, r#"{"hold":"until-told"}"#, r#"{"end":true}"#] {
             assert_eq!(to_string(&from_str::<Resign>(text).unwrap()).unwrap(), text);
         }
-        for name in ["electing", "leading", "following", "aside", "dreaming"] {
+        for name in ["electing", "leading", "following", "aside", "catching-up", "dreaming"] {
             assert_eq!(String::from(Standing::from(name.to_owned())), name);
         }
         assert_eq!(Standing::from("aside".to_owned()), Standing::Aside);

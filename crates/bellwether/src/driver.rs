@@ -17,7 +17,7 @@ use bellwether_proto::leadership::Announcement;
 use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::node::Node;
 use bellwether_proto::tenure::{Refused, Tenure, Ticket};
-use bellwether_proto::time::{Span, Time};
+use bellwether_proto::time::Time;
 use bellwether_proto::trace::{Program, What, Written};
 use bellwether_proto::wire::{self, Channel};
 use tokio::sync::mpsc;
@@ -31,9 +31,6 @@ use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
 use crate::store::Store;
 use crate::transport::{End, NetEvent};
-
-/// How often the driver does something even if nothing happens, so that others can see that it runs.
-const IDLE: Span = Span::secs(1);
 
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
@@ -128,14 +125,14 @@ impl Driver {
             if let Err(ended) = done {
                 return ended;
             }
-            self.shared.tenures.tick();
         }
     }
 
     /// A deadline that has passed goes first: however many frames keep coming, it is not starved.
     async fn wait(&mut self) -> Wake {
         let now = self.clock.now();
-        let due = self.node.deadline().unwrap_or(Time::NEVER).min(now + IDLE);
+        let due = self.node.deadline().unwrap_or(Time::NEVER).min(now + self.shared.pulse.pace());
+        self.shared.pulse.beat(due.since(now));
         if due <= now {
             return Wake::Deadline;
         }

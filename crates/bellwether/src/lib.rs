@@ -37,6 +37,7 @@ mod driver;
 mod error;
 mod history;
 pub mod member;
+mod pulse;
 mod recorder;
 pub mod reorganization;
 mod shared;

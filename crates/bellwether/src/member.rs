@@ -82,14 +82,20 @@ impl Member {
     /// How many changes of leader are remembered.
     pub const HISTORY_MAX: usize = HISTORY_MAX;
 
-    /// What this member knows now.
+    /// What this member knows now. It looks at its clock first: what a process knew before it was stopped does not count after
+    /// ([`Standing::CatchingUp`](crate::status::Standing::CatchingUp)).
     pub fn status(&self) -> Status {
         self.shared.status()
     }
 
-    /// The settled leader; `None` while there is none.
+    /// The settled leader; `None` while there is none, or while this member is catching up.
     pub fn leader(&self) -> Option<Leader> {
-        self.shared.known().leader
+        self.shared.leader()
+    }
+
+    /// Waits until this member knows how things are now: at once, unless it is catching up.
+    pub async fn awake(&self) {
+        self.shared.awake().await;
     }
 
     /// Changes of leader, from the next one on.
@@ -122,7 +128,7 @@ impl Member {
     /// The group that this member works in, and what that is to do: of an algorithm that reorganizes groups. While a new group
     /// is being reorganized, or the member is cut off from its group, there is none.
     pub fn service(&self) -> Services {
-        Services(self.shared.service.subscribe())
+        Services::new(self.shared.service.subscribe(), Arc::clone(&self.shared.pulse))
     }
 
     /// Where peers reach this member; tells the port if the kernel chose it.
@@ -137,7 +143,7 @@ impl Member {
 
     /// How long ago the member last did anything. More than a few seconds mean that its process hangs.
     pub fn idle(&self) -> Duration {
-        self.shared.tenures.idle()
+        self.shared.pulse.idle()
     }
 
     /// Waits until this member leads.

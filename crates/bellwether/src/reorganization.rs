@@ -20,6 +20,8 @@ use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 
+use crate::pulse::Pulse;
+
 type Answer = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
 type Ask = Box<dyn FnMut(PlanRequest) -> Answer + Send>;
 
@@ -143,16 +145,54 @@ pub struct Service {
 
 /// The group that a member works in, now and from now on.
 #[derive(Clone, Debug)]
-pub struct Services(pub(crate) watch::Receiver<Option<Service>>);
+pub struct Services {
+    service: watch::Receiver<Option<Service>>,
+    pulse: Arc<Pulse>,
+    /// The last answer was that there is none, because the member was not awake.
+    overslept: bool,
+}
 
 impl Services {
-    /// The group that the member works in now; `None` while it is in none, or in one that is being reorganized.
-    pub fn current(&mut self) -> Option<Service> {
-        self.0.borrow_and_update().clone()
+    pub(crate) fn new(service: watch::Receiver<Option<Service>>, pulse: Arc<Pulse>) -> Self {
+        Self { service, pulse, overslept: false }
     }
 
-    /// Waits until it differs from the last answer of [`Services::current`]. False if the member has ended.
+    /// The group that the member works in now; `None` while it is in none, in one that is being reorganized, or is catching up.
+    pub fn current(&mut self) -> Option<Service> {
+        let service = self.service.borrow_and_update().clone();
+        self.overslept = !self.pulse.is_awake();
+        service.filter(|_| !self.overslept)
+    }
+
+    /// Waits until it differs from the last answer of [`Services::current`]; it may say so once too often. False if the member has
+    /// ended.
     pub async fn changed(&mut self) -> bool {
-        self.0.changed().await.is_ok()
+        tokio::select! {
+            changed = self.service.changed() => changed.is_ok(),
+            () = self.pulse.awake(), if self.overslept => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bellwether_proto::ident::Incarnation;
+    use bellwether_proto::time::Span;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_was_stopped_works_in_no_group_until_it_has_caught_up() {
+        let (leader, hour) = (NodeId(1), Duration::from_secs(3_600));
+        let group = GroupId(ElectionId { node: leader, incarnation: Incarnation(1), seq: 1 });
+        let service = Service { group, leader, members: vec![leader], task: Arc::from([]) };
+        let (_sender, receiver) = watch::channel(Some(service.clone()));
+        let pulse = Arc::new(Pulse::new(Duration::ZERO, hour));
+        let mut services = Services::new(receiver, Arc::clone(&pulse));
+        assert_eq!(services.current(), Some(service.clone()));
+        pulse.oversleep();
+        assert_eq!(services.current(), None);
+        let (changed, ()) = tokio::join!(services.changed(), async { pulse.beat(Span::secs(1)) });
+        assert_eq!((changed, services.current()), (true, Some(service)));
     }
 }

@@ -1,7 +1,7 @@
 //! What the driver knows, for all handles to read.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use bellwether_proto::election::{Mode, Protocol};
@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::error::Ended;
 use crate::history::History;
+use crate::pulse::Pulse;
 use crate::reorganization::Service;
 use crate::status::{Change, Counters, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     /// How many members there are, if the leader needs a majority of them.
     size: Option<usize>,
     pub(crate) up_since: SystemTime,
+    /// Whether what is known counts.
+    pub(crate) pulse: Arc<Pulse>,
     pub(crate) tenures: Tenures,
     pub(crate) transport: Transport,
     /// Why the member has stopped, once it has.
@@ -61,13 +64,15 @@ impl Shared {
         incarnation: Incarnation,
         history: History,
     ) -> Self {
+        let pulse = Arc::new(Pulse::new(config.heartbeat, config.timeout));
         Self {
             cluster: config.cluster.clone(),
             id: config.id,
             protocol: config.protocol,
             size: (config.protocol.spec().mode == Mode::Majority).then(|| config.members().len()),
             up_since,
-            tenures: Tenures::new(config.timeout),
+            tenures: Tenures::new(Arc::clone(&pulse)),
+            pulse,
             transport,
             ended: watch::Sender::new(None),
             service: watch::Sender::new(None),
@@ -103,7 +108,37 @@ impl Shared {
         self.changed.send_replace(no);
     }
 
+    /// Whether the member knows how things are now. One that has ended knows that it has.
+    pub(crate) fn is_awake(&self) -> bool {
+        self.pulse.is_awake() || self.ended.borrow().is_some()
+    }
+
+    /// Waits until it does.
+    pub(crate) async fn awake(&self) {
+        let mut ended = self.ended.subscribe();
+        tokio::select! {
+            () = self.pulse.awake() => {}
+            _ = ended.wait_for(Option::is_some) => {}
+        }
+    }
+
+    /// The settled leader, as far as the member knows how things are.
+    pub(crate) fn leader(&self) -> Option<Leader> {
+        let leader = self.known().leader;
+        // The clock is looked at last: what was read before it is true if it is.
+        leader.filter(|_| self.is_awake())
+    }
+
     pub(crate) fn status(&self) -> Status {
+        let status = self.status_when_awake();
+        if self.is_awake() {
+            return status;
+        }
+        let (standing, opinion) = (Standing::CatchingUp, Opinion::DOWN);
+        Status { standing, leader: None, opinion, group: None, reach: None, ..status }
+    }
+
+    fn status_when_awake(&self) -> Status {
         let known = self.known();
         Status {
             cluster: self.cluster.clone(),

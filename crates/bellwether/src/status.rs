@@ -24,7 +24,7 @@ pub struct Status {
     pub protocol: Protocol,
     /// Its standing.
     pub standing: Standing,
-    /// The settled leader; `None` while there is none.
+    /// The settled leader; `None` while there is none, or while the member is catching up.
     pub leader: Option<Leader>,
     /// The opinion of its election, settled or not.
     pub opinion: Opinion,
@@ -48,6 +48,9 @@ pub enum Standing {
     Following,
     /// It resigned, and does not stand until its time is over.
     Aside,
+    /// It did not run for longer than its timeout, because its process was stopped or its machine is too busy, and has
+    /// not yet found out what happened meanwhile. Another may lead.
+    CatchingUp,
 }
 
 /// How much of a cluster a member reaches.

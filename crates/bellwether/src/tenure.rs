@@ -3,10 +3,11 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use bellwether_proto::tenure::Tenure;
 use tokio::sync::{Notify, watch};
+
+use crate::pulse::Pulse;
 
 /// Leadership of this member, while it lasts.
 ///
@@ -34,11 +35,8 @@ pub(crate) struct Tenures {
 
 #[derive(Debug)]
 struct Shared {
-    began: Instant,
-    /// When the driver last did anything, in microseconds after that.
-    ticked: AtomicU64,
-    /// How long it may do nothing before leadership is in doubt.
-    patience: Duration,
+    /// Whether leadership is in doubt, because the driver does not run.
+    pulse: Arc<Pulse>,
     /// How many guards there are.
     guards: AtomicUsize,
     /// The epoch of the one that was given out last.
@@ -58,7 +56,7 @@ impl Leadership {
     /// that the others have given it up, even before it has found that out. (The clock stands still while a whole
     /// machine is suspended; then it is false as soon as the member has run.)
     pub fn is_held(&self) -> bool {
-        *self.tenure.borrow() == Tenure::Held { epoch: self.epoch } && self.shared.is_awake()
+        *self.tenure.borrow() == Tenure::Held { epoch: self.epoch } && self.shared.pulse.is_awake()
     }
 
     /// Waits until leadership has ended or is being released. Then stop what only a leader may do, and drop the guard.
@@ -91,27 +89,10 @@ impl Drop for Leadership {
 }
 
 impl Tenures {
-    pub(crate) fn new(patience: Duration) -> Self {
-        let shared = Shared {
-            began: Instant::now(),
-            ticked: AtomicU64::new(0),
-            patience,
-            guards: AtomicUsize::new(0),
-            epoch: AtomicU64::new(0),
-            turned: Notify::new(),
-        };
+    pub(crate) fn new(pulse: Arc<Pulse>) -> Self {
+        let shared =
+            Shared { pulse, guards: AtomicUsize::new(0), epoch: AtomicU64::new(0), turned: Notify::new() };
         Self { tenure: watch::Sender::new(Tenure::None), shared: Arc::new(shared) }
-    }
-
-    /// The driver is awake.
-    pub(crate) fn tick(&self) {
-        self.shared.ticked.store(self.shared.elapsed(), Ordering::Release);
-    }
-
-    /// How long ago the driver was last awake.
-    pub(crate) fn idle(&self) -> Duration {
-        let ticked = self.shared.ticked.load(Ordering::Acquire);
-        Duration::from_micros(self.shared.elapsed().saturating_sub(ticked))
     }
 
     pub(crate) fn set(&self, tenure: Tenure) {
@@ -146,25 +127,14 @@ impl Tenures {
     }
 }
 
-impl Shared {
-    fn elapsed(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
-    }
-
-    fn is_awake(&self) -> bool {
-        let idle = self.elapsed().saturating_sub(self.ticked.load(Ordering::Acquire));
-        u128::from(idle) < self.patience.as_micros()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn tenures() -> Tenures {
-        let tenures = Tenures::new(Duration::from_secs(3_600));
-        tenures.tick();
-        tenures
+        Tenures::new(Arc::new(Pulse::new(Duration::ZERO, Duration::from_secs(3_600))))
     }
 
     #[tokio::test]
@@ -197,8 +167,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_process_that_was_stopped_does_not_hold_what_it_held() {
-        let tenures = Tenures::new(Duration::ZERO);
+        let tenures = tenures();
         tenures.set(Tenure::Held { epoch: 1 });
-        assert!(!tenures.campaign().await.unwrap().is_held());
+        let guard = tenures.campaign().await.expect("it leads");
+        tenures.shared.pulse.oversleep();
+        assert!(!guard.is_held());
     }
 }

@@ -47,6 +47,7 @@ async fn refused(config: Config) -> JoinError {
 async fn a_member_tells_what_it_knows() {
     let (_dir, member, leadership) = alone().await;
     assert!(leadership.is_held());
+    timeout(PATIENCE, member.awake()).await.expect("it runs");
     let status: Status = member.status();
     assert_eq!((status.id, status.protocol, status.standing), (NodeId(1), Protocol::Fjr, Standing::Leading));
     let reach: Option<Reach> = status.reach;

@@ -51,8 +51,24 @@ pub(crate) fn post(api: &str, path: &str, token: Option<&str>, body: &str) -> An
 
 /// Sends these bytes, and reads whatever comes until the end. In HTTP/1.0 the end of an answer is the end.
 pub(crate) fn request(api: &str, text: &str) -> Option<Answer> {
+    answer(send(api, text)?)
+}
+
+/// Asks, and waits for no answer: whoever is asked may be stopped.
+#[track_caller]
+pub(crate) fn ask(api: &str, path: &str) -> TcpStream {
+    let text = format!("GET {path} HTTP/1.0\r\nhost: {api}\r\n\r\n");
+    send(api, &text).unwrap_or_else(|| panic!("{api} takes no question"))
+}
+
+fn send(api: &str, text: &str) -> Option<TcpStream> {
     let mut stream = connect(api)?;
     stream.write_all(text.as_bytes()).ok()?;
+    Some(stream)
+}
+
+/// The answer to what was asked.
+pub(crate) fn answer(mut stream: TcpStream) -> Option<Answer> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
@@ -83,9 +99,14 @@ pub(crate) struct Event {
 impl Watch {
     #[track_caller]
     pub(crate) fn open(api: &str, after: Option<u64>) -> Self {
-        let mut stream = connect(api).unwrap_or_else(|| panic!("{api} does not answer"));
         let resume = after.map_or_else(String::new, |after| format!("last-event-id: {after}\r\n"));
-        write!(stream, "GET /v1/watch HTTP/1.0\r\nhost: {api}\r\n{resume}\r\n").unwrap();
+        let text = format!("GET /v1/watch HTTP/1.0\r\nhost: {api}\r\n{resume}\r\n");
+        Self::of(send(api, &text).unwrap_or_else(|| panic!("{api} does not answer")))
+    }
+
+    /// What comes of a question that was asked before.
+    #[track_caller]
+    pub(crate) fn of(stream: TcpStream) -> Self {
         let mut watch = Self { status: 0, lines: BufReader::new(stream) };
         let first = watch.line();
         watch.status = first.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use bellwether::status::Standing;
+use bellwether::status::{Standing, Status};
 use serde_json::{Value, json};
 
 use super::{Api, status};
@@ -37,8 +37,19 @@ pub(super) async fn livez(State(api): State<Api>) -> (StatusCode, Json<Value>) {
 /// Whether the member has found its place: it follows, leads, or stands aside.
 pub(super) async fn readyz(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     let now = api.member.status();
-    let ready = now.leader.is_some() || now.standing == Standing::Aside;
-    (ok_if(ready), Json(json!({"ready": ready, "standing": schema::Standing::from(now.standing)})))
+    let reason = not_ready(&now);
+    let ready = reason.is_none();
+    let standing = schema::Standing::from(now.standing);
+    (ok_if(ready), Json(json!({"ready": ready, "standing": standing, "reason": reason})))
+}
+
+/// Why no traffic belongs here yet.
+fn not_ready(now: &Status) -> Option<&'static str> {
+    match now.standing {
+        Standing::Leading | Standing::Following | Standing::Aside => None,
+        Standing::Electing => Some("no leader is known"),
+        Standing::CatchingUp => Some("it did not run for too long, and is catching up"),
+    }
 }
 
 fn ok_if(yes: bool) -> StatusCode {

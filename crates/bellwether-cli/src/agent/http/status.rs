@@ -71,6 +71,7 @@ impl From<Standing> for schema::Standing {
             Standing::Leading => Self::Leading,
             Standing::Following => Self::Following,
             Standing::Aside => Self::Aside,
+            Standing::CatchingUp => Self::CatchingUp,
         }
     }
 }

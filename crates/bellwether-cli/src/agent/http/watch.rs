@@ -70,6 +70,10 @@ async fn feed(api: Api, after: Option<u64>, to: Sender<Event>) {
     let last = api.member.history().last().map_or(0, |change| change.no);
     // A number from before the state was lost is not waited for.
     let after = after.map_or(last, |after| after.min(last));
+    // Nothing changes, perhaps, when a member that was stopped has caught up: it is not asked before.
+    if goes_before_awake(&api, &to).await {
+        return;
+    }
     // The status is newer than the number, so that nothing falls between them.
     let mut changes = api.member.observe_after(after);
     let now = event("status", after, &json!(schema::Status::from(&api.member.status())));
@@ -80,6 +84,14 @@ async fn feed(api: Api, after: Option<u64>, to: Sender<Event>) {
         if send(&to, event("change", no, &change)).await.is_err() {
             return;
         }
+    }
+}
+
+/// Waits until the member knows how things are. Whether the watcher has gone before.
+async fn goes_before_awake(api: &Api, to: &Sender<Event>) -> bool {
+    tokio::select! {
+        () = api.member.awake() => false,
+        () = to.closed() => true,
     }
 }
 

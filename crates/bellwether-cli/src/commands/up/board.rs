@@ -69,6 +69,7 @@ fn standing_name(standing: Standing) -> &'static str {
         Standing::Following => "follower",
         Standing::Electing => "electing",
         Standing::Aside => "aside",
+        Standing::CatchingUp => "catches up",
     }
 }
 

@@ -129,6 +129,7 @@ impl Model {
             schema::Standing::Leading => Standing::Leading,
             schema::Standing::Following => Standing::Following,
             schema::Standing::Aside => Standing::Aside,
+            schema::Standing::CatchingUp => Standing::CatchingUp,
             schema::Standing::Electing | schema::Standing::Other(_) => Standing::Electing,
         };
         let ago = status.leader.since_us.map(words::since).unwrap_or_default();
