@@ -223,6 +223,11 @@ impl Leadership {
         self.connected.ids().next().is_none()
     }
 
+    /// How long a connected member may take to agree.
+    pub(crate) fn settling_time(&self) -> Span {
+        self.config.settle
+    }
+
     /// Whether anybody else could lead, as far as is known.
     pub(crate) fn has_successor(&self) -> bool {
         self.connected.has_candidate()

@@ -11,6 +11,10 @@
 //!   the next leader is announced, or has not come in time ──► the command is answered; who leaves has left
 //! ```
 //!
+//! A member that stands aside while others lead stands again when nobody else could lead: it resigned so that another leads, not so
+//! that nobody does. It stays aside only if the command said so, because nobody else could lead even then, or with
+//! [`Hold::UntilTold`].
+//!
 //! This layer is above leadership and does not decide who leads. It makes sure that a leader that goes voluntarily does so
 //! in this order, and that nobody waits for ever.
 
@@ -66,8 +70,19 @@ pub(crate) struct Release {
     leader: Option<NodeId>,
     /// Leadership is being given back: for what, and when the work is given up.
     pending: Option<(Then, Time)>,
+    /// For what this node went aside the last time.
+    aside: Aside,
     waiting: Vec<Waiting>,
     actions: Vec<Action>,
+}
+
+/// What a node that resigned waits for, besides the end of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aside {
+    /// For a time in which nobody else can lead.
+    WhileOthersLead,
+    /// For nothing: it was told how long to stay aside, whoever leads.
+    Regardless,
 }
 
 /// What to do once leadership has been released.
@@ -116,6 +131,7 @@ impl Release {
             works: false,
             leader: None,
             pending: None,
+            aside: Aside::Regardless,
             waiting: Vec::new(),
             actions: Vec::new(),
         }
@@ -192,6 +208,11 @@ impl Release {
         if hand_over_ends && !is_given_back {
             self.keep();
         }
+        if self.aside == Aside::WhileOthersLead && leadership.is_aside() && !leadership.has_successor() {
+            self.aside = Aside::Regardless;
+            // Its time is over in a moment: whoever was told that it is aside has heard it before it stands.
+            self.actions.push(Action::StandAside(now + leadership.settling_time()));
+        }
     }
 
     fn resign(&mut self, now: Time, ticket: Ticket, hold: Hold, leadership: &Leadership) {
@@ -213,6 +234,7 @@ impl Release {
         if self.is_leaving() {
             return; // The work has no more time to end because one asks again, and nobody less to follow.
         }
+        self.aside = Aside::Regardless;
         let before = self.pending.take();
         if let Some(ticket) = before.and_then(|(then, _)| then.ticket()) {
             self.refuse(ticket, Refused::Leaving);
@@ -240,6 +262,11 @@ impl Release {
         match then {
             Then::StandAside(hold, ticket) => {
                 self.wait(Awaited::Anybody(ticket), now + self.patience.successor);
+                self.aside = match hold {
+                    Hold::Default => Aside::WhileOthersLead,
+                    Hold::For(_) if leadership.has_successor() => Aside::WhileOthersLead,
+                    Hold::For(_) | Hold::UntilTold => Aside::Regardless,
+                };
                 self.actions.push(Action::StandAside(match hold {
                     Hold::Default => now + self.patience.hold,
                     Hold::For(span) => now + span,
@@ -378,6 +405,7 @@ impl Release {
             then.canonical(form);
             form.deadline(now, until);
         });
+        form.number(u64::from(self.aside == Aside::WhileOthersLead));
         form.number(self.waiting.len() as u64);
         for Waiting { what, until } in &self.waiting {
             what.canonical(form);

@@ -51,6 +51,39 @@ fn whoever_is_alone_answers_when_it_has_ceased_to_lead() {
     assert_eq!(answered, [Action::Tenure(Tenure::None), Action::Answer(TICKET, Ok(()))]);
 }
 
+/// It resigned so that another leads.
+#[test]
+fn who_stands_aside_for_others_stands_again_when_nobody_else_can_lead() {
+    for hold in [Hold::Default, Hold::For(Span::secs(60))] {
+        let mut rig = Rig::aside(hold);
+        assert_eq!(rig.go_on(), [], "the other leads");
+        rig.leadership.disconnect(rig.now, OTHER);
+        assert_eq!(rig.go_on(), [Action::StandAside(rig.now + Span::millis(50))], "in a moment");
+        assert_eq!(rig.go_on(), [], "once is enough");
+    }
+}
+
+#[test]
+fn who_was_told_for_how_long_stays_aside_whoever_leads() {
+    let mut rig = Rig::aside(Hold::UntilTold);
+    rig.leadership.disconnect(rig.now, OTHER);
+    assert_eq!(rig.go_on(), []);
+    let mut alone = Rig::leading();
+    alone.leadership.disconnect(alone.now, OTHER);
+    alone.ask(Command::Resign { hold: Hold::For(Span::secs(60)) });
+    assert_eq!(alone.released(), [Action::StandAside(alone.now + Span::secs(60))]);
+    alone.leadership.stand_aside(alone.now);
+    assert_eq!(alone.go_on(), [], "nobody shall lead");
+}
+
+#[test]
+fn who_leaves_does_not_stand_again() {
+    let mut rig = Rig::aside(Hold::Default);
+    rig.ask(Command::Leave);
+    rig.leadership.disconnect(rig.now, OTHER);
+    assert_eq!(rig.go_on(), []);
+}
+
 /// It is aside by then, and waits for the next leader: it neither stands again nor goes at once.
 #[test]
 fn whoever_leaves_is_not_held_up_and_not_hurried() {
@@ -263,6 +296,17 @@ impl Rig {
         drop(leadership.drain());
         let mut rig = Self { now, leadership, release: Release::new(ME, "fjr", PATIENCE) };
         assert_eq!(rig.announced(Some(ME), 1), [Action::Tenure(Tenure::Held { epoch: 1 })]);
+        rig
+    }
+
+    /// It has resigned, and node 2 leads.
+    fn aside(hold: Hold) -> Self {
+        let mut rig = Self::leading();
+        rig.ask(Command::Resign { hold });
+        rig.released();
+        rig.leadership.stand_aside(rig.now);
+        drop(rig.leadership.drain());
+        rig.announced(Some(OTHER), 2);
         rig
     }
 
