@@ -119,6 +119,8 @@ pub(crate) struct Change {
     pub(crate) no: u64,
     pub(crate) at: String,
     pub(crate) at_us: u64,
+    /// Of agents that tell.
+    pub(crate) incarnation: Option<u64>,
     pub(crate) leader: Option<u32>,
     pub(crate) epoch: u64,
     pub(crate) cause: Cause,

@@ -94,7 +94,7 @@ impl Driver {
     /// Runs until the member leaves, or cannot go on.
     pub(crate) async fn run(mut self) {
         let ended = self.drive().await;
-        self.shared.tenures.set(Tenure::None);
+        self.shared.tenures.end();
         self.shared.service.send_replace(None);
         self.record(What::Crash);
         self.flush();
@@ -262,7 +262,7 @@ impl Driver {
 
     /// Who works as the leader is told first: whatever else follows must not be waited for.
     fn tell_tenure(&mut self, tenure: Tenure) {
-        self.shared.tenures.set(tenure);
+        self.shared.tenures.set(tenure, self.node.incarnation());
         if let Tenure::AskedBack { epoch } = tenure {
             self.record(What::Program(Program::AskedBack { epoch }));
         }

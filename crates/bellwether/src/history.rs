@@ -1,7 +1,7 @@
 //! The last changes of leader, with their causes: in memory, and in a file that outlives the process.
 //!
-//! The file has a line per change: number, microseconds since 1970, leader, epoch, cause, the member that the cause is
-//! about, successor; `-` means nobody. The file is only for people to read: it is not synced, and a line that cannot be
+//! The file has a line per change: number, microseconds since 1970, incarnation, leader, epoch, cause, the member that the cause
+//! is about, successor; `-` means nobody. The file is only for people to read: it is not synced, and a line that cannot be
 //! read is left out.
 
 use std::collections::VecDeque;
@@ -10,8 +10,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use bellwether_proto::ident::NodeId;
-use bellwether_proto::leadership::Cause;
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::{Announcement, Cause};
 
 use crate::status::Change;
 
@@ -33,10 +33,20 @@ const FILE_MAX: u64 = ((HISTORY_MAX + FILE_SLACK) * LINE_MAX) as u64;
 #[derive(Debug)]
 pub(crate) struct History {
     changes: VecDeque<Change>,
+    /// The number of the last change of earlier processes: what comes after it is news.
+    past: u64,
     path: PathBuf,
     file: Option<File>,
     /// How many lines the file has.
     lines: usize,
+}
+
+/// A change that has just happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occurrence {
+    pub(crate) at: SystemTime,
+    pub(crate) incarnation: Incarnation,
+    pub(crate) announced: Announcement,
 }
 
 impl History {
@@ -49,7 +59,8 @@ impl History {
         let lines = text.lines().count();
         let mut changes: VecDeque<Change> = text.lines().filter_map(parse).collect();
         changes.drain(..changes.len().saturating_sub(HISTORY_MAX));
-        let mut history = Self { changes, path, file: None, lines };
+        let past = changes.back().map_or(0, |change| change.no);
+        let mut history = Self { changes, past, path, file: None, lines };
         // A last line that was cut off must not run into the next.
         let cut_off = !text.is_empty() && !text.ends_with('\n');
         if cut_off || whole == Whole::No || lines > HISTORY_MAX + FILE_SLACK {
@@ -62,8 +73,9 @@ impl History {
         self.changes.iter()
     }
 
-    /// The changes after that number.
+    /// The first change after that number that this process has seen.
     pub(crate) fn after(&self, no: u64) -> Option<&Change> {
+        let no = no.max(self.past);
         self.changes.get(self.changes.partition_point(|change| change.no <= no))
     }
 
@@ -73,8 +85,10 @@ impl History {
     }
 
     /// Adds a change, with the next number.
-    pub(crate) fn push(&mut self, at: SystemTime, leader: Option<NodeId>, epoch: u64, cause: Cause) {
-        let change = Change { no: self.last_no().saturating_add(1), at, leader, epoch, cause };
+    pub(crate) fn push(&mut self, Occurrence { at, incarnation, announced }: Occurrence) {
+        let Announcement { leader, epoch, cause } = announced;
+        let no = self.last_no().saturating_add(1);
+        let change = Change { no, at, incarnation, leader, epoch, cause };
         if self.changes.len() == HISTORY_MAX {
             self.changes.pop_front();
         }
@@ -140,9 +154,9 @@ fn read_end(path: &Path) -> io::Result<(Vec<u8>, Whole)> {
 fn print(change: &Change) -> String {
     let id = |id: Option<NodeId>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
     let at = change.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_micros();
-    let Change { no, leader, epoch, cause, .. } = change;
+    let Change { no, incarnation, leader, epoch, cause, .. } = change;
     let (about, successor) = (id(cause.about()), id(cause.successor()));
-    format!("{no} {at} {} {epoch} {} {about} {successor}\n", id(*leader), cause.name())
+    format!("{no} {at} {incarnation} {} {epoch} {} {about} {successor}\n", id(*leader), cause.name())
 }
 
 fn parse(line: &str) -> Option<Change> {
@@ -151,10 +165,11 @@ fn parse(line: &str) -> Option<Change> {
         word => word.parse().ok().map(|id| Some(NodeId(id))),
     };
     let words: Vec<&str> = line.split(' ').collect();
-    let [no, at, leader, epoch, cause, about, successor] = words[..] else { return None };
+    let [no, at, incarnation, leader, epoch, cause, about, successor] = words[..] else { return None };
     Some(Change {
         no: no.parse().ok().filter(|no| *no < NO_MAX)?,
         at: SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(at.parse().ok()?))?,
+        incarnation: Incarnation(incarnation.parse().ok()?),
         leader: id(leader)?,
         epoch: epoch.parse().ok()?,
         cause: Cause::by_name(cause, id(about)?, id(successor)?)?,
@@ -167,22 +182,27 @@ mod tests {
 
     fn push(history: &mut History, epoch: u64) {
         let at = SystemTime::UNIX_EPOCH + Duration::from_micros(1_700_000_000_000_000 + epoch);
-        history.push(at, Some(NodeId(3)), epoch, Cause::HandedOver(NodeId(1), NodeId(3)));
+        let (leader, cause) = (Some(NodeId(3)), Cause::HandedOver(NodeId(1), NodeId(3)));
+        let announced = Announcement { leader, epoch, cause };
+        history.push(Occurrence { at, incarnation: Incarnation(5), announced });
     }
 
     #[test]
     fn what_was_written_is_read_again_and_numbers_go_on() {
         let dir = tempfile::tempdir().unwrap();
         let mut history = History::open(dir.path());
-        history.push(SystemTime::UNIX_EPOCH, None, 0, Cause::Started);
+        let announced = Announcement { leader: None, epoch: 0, cause: Cause::Started };
+        history.push(Occurrence { at: SystemTime::UNIX_EPOCH, incarnation: Incarnation(5), announced });
         push(&mut history, 7);
         let written: Vec<Change> = history.iter().cloned().collect();
         let mut history = History::open(dir.path());
         assert_eq!(history.iter().cloned().collect::<Vec<_>>(), written);
         push(&mut history, 8);
         assert_eq!(history.last_no(), 3);
-        assert_eq!(history.after(1).map(|change| change.no), Some(2));
-        assert_eq!(history.after(3), None);
+        assert_eq!(history.after(0).map(|change| change.no), Some(3), "what was before is no news");
+        push(&mut history, 9);
+        assert_eq!(history.after(3).map(|change| change.no), Some(4));
+        assert_eq!(history.after(4), None);
     }
 
     #[test]
@@ -216,6 +236,7 @@ mod tests {
         let change = Change {
             no: NO_MAX,
             at: SystemTime::UNIX_EPOCH + Duration::from_micros(u64::MAX),
+            incarnation: Incarnation::MAX,
             leader: Some(NodeId(u32::MAX)),
             epoch: u64::MAX,
             cause: Cause::HandedOver(NodeId(u32::MAX), NodeId(u32::MAX)),

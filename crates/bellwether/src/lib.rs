@@ -18,7 +18,7 @@
 //! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
 //! | know a member's group, and the lineage of groups | [`Member::status`], [`Member::groups`] |
 //! | say what a new group works on, and do this member's part | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
-//! | give leadership away | [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
+//! | give leadership away | [`Leadership::resign`], [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
 //! **What you may rely on**: every set of members that can reach each other has one announced leader, and every leadership
 //! has an epoch above all that its members had seen. While a network is split, each side may have a leader. See
@@ -51,9 +51,8 @@ pub use bellwether_proto as proto;
 
 pub use config::{Config, Peers};
 pub use error::{Ended, JoinError, Refused, StateError};
-pub use member::Member;
+pub use member::{Leadership, Member};
 pub use proto::election::Protocol;
 pub use proto::ident::NodeId;
 pub use status::{Change, Leader, Status};
-pub use tenure::Leadership;
 pub use tls::Identity;

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `join.rs` | from a configuration to a running driver |
 //! | `descriptors.rs` | how many file descriptors it needs |
+//! | `leadership.rs` | leadership as a value |
 //! | `run.rs` | work that goes on while the member leads |
 //! | `observer.rs` | changes of leader, as they happen |
 
 mod descriptors;
 mod join;
+mod leadership;
 mod observer;
 mod run;
 
@@ -19,7 +21,7 @@ use std::time::Duration;
 use bellwether_proto::group;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::tenure;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::command::Command;
 use crate::error::{Ended, Refused};
@@ -27,9 +29,9 @@ use crate::history::HISTORY_MAX;
 use crate::reorganization::Services;
 use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
-use crate::tenure::Leadership;
 
 pub use descriptors::Descriptors;
+pub use leadership::Leadership;
 pub use observer::Observer;
 
 /// A member of a cluster: it takes part in the election from [`Member::join`] until [`Member::leave`]. Cheap to clone; all
@@ -104,7 +106,8 @@ impl Member {
         self.observe_after(no)
     }
 
-    /// Changes of leader after that number, as far back as they are remembered.
+    /// Changes of leader after that number that this process has seen, as far back as they are remembered. What was before it
+    /// started is in [`Member::history`]; it says nothing about who leads now.
     pub fn observe_after(&self, no: u64) -> Observer {
         Observer { seen: no, changed: self.shared.changed.subscribe(), shared: Arc::clone(&self.shared) }
     }
@@ -114,7 +117,7 @@ impl Member {
         self.shared.transport.participants()
     }
 
-    /// The changes of leader that are remembered, oldest first: at most [`Member::HISTORY_MAX`].
+    /// The changes of leader that are remembered, oldest first, also of earlier processes: at most [`Member::HISTORY_MAX`].
     pub fn history(&self) -> Vec<Change> {
         self.shared.known().history.iter().cloned().collect()
     }
@@ -146,18 +149,22 @@ impl Member {
         self.shared.pulse.idle()
     }
 
-    /// Waits until this member leads.
+    /// Waits until this member leads. Whoever gets the guard is waited for before leadership is given back.
     ///
     /// # Errors
     /// If the member has ended.
     pub async fn campaign(&self) -> Result<Leadership, Ended> {
-        tokio::select! {
-            leadership = self.shared.tenures.campaign() => leadership.ok_or(Ended::Left),
-            ended = self.ended() => Err(ended),
-        }
+        let guard = tokio::select! {
+            guard = self.shared.tenures.campaign() => guard.ok_or(Ended::Left)?,
+            ended = self.ended() => return Err(ended),
+        };
+        Ok(Leadership::new(guard, Arc::clone(&self.shared), self.commands.downgrade()))
     }
 
     /// Releases leadership and stands aside. Returns when the next leader is known, or nobody took over in time.
+    ///
+    /// The member stands again when its time is over, or before that when no other connected member could lead. It stays aside
+    /// all the same with [`Hold::UntilTold`], or if nobody else could lead when it resigned and `hold` says for how long.
     ///
     /// # Errors
     /// If this member does not lead; or if nobody else could, and `hold` does not say for how long nobody shall.
@@ -190,19 +197,10 @@ impl Member {
 
     /// Waits until the member has stopped, and says why.
     pub async fn ended(&self) -> Ended {
-        let mut ended = self.shared.ended.subscribe();
-        let seen = ended.wait_for(Option::is_some).await;
-        seen.ok().and_then(|ended| ended.clone()).unwrap_or(Ended::Left)
+        self.shared.end().await
     }
 
     async fn ask(&self, command: tenure::Command) -> Result<(), Refused> {
-        let (reply, answer) = oneshot::channel();
-        if self.commands.send(Command { command, reply: Some(reply) }).await.is_err() {
-            return Err(self.ended().await.into());
-        }
-        match answer.await {
-            Ok(answer) => answer.map_err(Refused::Cannot),
-            Err(_) => Err(self.ended().await.into()),
-        }
+        self.shared.ask(&self.commands, command).await
     }
 }

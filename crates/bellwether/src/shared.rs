@@ -9,11 +9,13 @@ use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::opinion::Opinion;
-use tokio::sync::watch;
+use bellwether_proto::tenure;
+use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::command::Command;
 use crate::config::Config;
-use crate::error::Ended;
-use crate::history::History;
+use crate::error::{Ended, Refused};
+use crate::history::{History, Occurrence};
 use crate::pulse::Pulse;
 use crate::reorganization::Service;
 use crate::status::{Change, Counters, Leader, Reach, Standing, Status};
@@ -95,14 +97,38 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Asks the driver, and waits for its answer.
+    pub(crate) async fn ask(
+        &self,
+        commands: &mpsc::Sender<Command>,
+        command: tenure::Command,
+    ) -> Result<(), Refused> {
+        let (reply, answer) = oneshot::channel();
+        if commands.send(Command { command, reply: Some(reply) }).await.is_err() {
+            return Err(self.end().await.into());
+        }
+        match answer.await {
+            Ok(answer) => answer.map_err(Refused::Cannot),
+            Err(_) => Err(self.end().await.into()),
+        }
+    }
+
+    /// Waits until the member has stopped, and says why.
+    pub(crate) async fn end(&self) -> Ended {
+        let mut ended = self.ended.subscribe();
+        let seen = ended.wait_for(Option::is_some).await;
+        seen.ok().and_then(|ended| ended.clone()).unwrap_or(Ended::Left)
+    }
+
     /// Takes note of an announcement.
     pub(crate) fn announce(&self, at: SystemTime, announced: Announcement) {
-        let Announcement { leader, epoch, cause } = announced;
+        let Announcement { leader, epoch, .. } = announced;
         let mut known = self.known();
         known.leader = leader.map(|id| Leader { id, epoch, since: at });
         known.counters.leader_changes += 1;
         known.counters.led += u64::from(leader == Some(self.id));
-        known.history.push(at, leader, epoch, cause);
+        let incarnation = known.incarnation;
+        known.history.push(Occurrence { at, incarnation, announced });
         let no = known.history.last_no();
         drop(known);
         self.changed.send_replace(no);

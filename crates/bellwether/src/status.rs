@@ -91,6 +91,9 @@ pub struct Change {
     pub no: u64,
     /// When.
     pub at: SystemTime,
+    /// The incarnation in which this member saw it. What happened before the process started is history: [`crate::Member::history`] has
+    /// it, and no observer is told of it.
+    pub incarnation: Incarnation,
     /// The leader since then; `None` if nobody leads.
     pub leader: Option<NodeId>,
     /// The epoch of that leadership. If nobody leads, the epoch of the one that ended.

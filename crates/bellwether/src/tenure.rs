@@ -1,36 +1,37 @@
-//! Leadership as a value: a guard that carries its epoch and knows when it ended.
+//! Who acts as the leader, and whether it may: between the driver and those who do.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use bellwether_proto::ident::Incarnation;
 use bellwether_proto::tenure::Tenure;
 use tokio::sync::{Notify, watch};
 
 use crate::pulse::Pulse;
 
-/// Leadership of this member, while it lasts.
-///
-/// Hold it while you act as the leader and drop it when you have stopped. When leadership is released, because the member
-/// resigns, hands over, gives way or leaves, [`Leadership::ended`] resolves. The member waits until every guard has been
-/// dropped (or its `release_timeout` has passed) before another can lead. Leadership can also be lost: when the others
-/// cannot hear this member, they choose another leader and do not wait.
-///
-/// Put [`Leadership::epoch`] into what you write, and let the store refuse an epoch below the largest that it has seen.
-/// That stops a leader that was replaced without noticing. [`crate::proto::leadership`] says what an epoch promises.
+/// Somebody acts as the leader. Leadership is not given back before all guards of it are gone.
 #[derive(Debug)]
-pub struct Leadership {
+pub(crate) struct Guard {
     epoch: u64,
+    incarnation: Incarnation,
     /// Whether this epoch still lasts.
-    tenure: watch::Receiver<Tenure>,
+    phase: watch::Receiver<Phase>,
     shared: Arc<Shared>,
 }
 
 /// Leaderships of one member, as the driver sees them.
 #[derive(Debug)]
 pub(crate) struct Tenures {
-    tenure: watch::Sender<Tenure>,
+    phase: watch::Sender<Phase>,
     shared: Arc<Shared>,
+}
+
+/// What may be done as the leader, and in which incarnation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Phase {
+    tenure: Tenure,
+    incarnation: Incarnation,
 }
 
 #[derive(Debug)]
@@ -45,42 +46,38 @@ struct Shared {
     turned: Notify,
 }
 
-impl Leadership {
-    /// The number of this leadership: larger than every epoch that this member, or a member that agreed to
-    /// it, had seen.
-    pub fn epoch(&self) -> u64 {
+impl Guard {
+    pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Whether it still lasts, as far as this member can know. It is also false if this process was stopped for so long
-    /// that the others have given it up, even before it has found that out. (The clock stands still while a whole
-    /// machine is suspended; then it is false as soon as the member has run.)
-    pub fn is_held(&self) -> bool {
-        *self.tenure.borrow() == Tenure::Held { epoch: self.epoch } && self.shared.pulse.is_awake()
+    pub(crate) fn incarnation(&self) -> Incarnation {
+        self.incarnation
     }
 
-    /// Waits until leadership has ended or is being released. Then stop what only a leader may do, and drop the guard.
-    pub async fn ended(&self) {
-        self.watch().await;
+    pub(crate) fn is_held(&self) -> bool {
+        self.phase.borrow().tenure == Tenure::Held { epoch: self.epoch } && self.shared.pulse.is_awake()
     }
 
-    /// Another guard of the same leadership.
-    pub(crate) fn again(&self) -> Self {
-        self.shared.guards.fetch_add(1, Ordering::AcqRel);
-        Self { epoch: self.epoch, tenure: self.tenure.clone(), shared: Arc::clone(&self.shared) }
-    }
-
-    /// As [`Leadership::ended`], without holding the guard.
-    pub(crate) fn watch(&self) -> impl Future<Output = ()> + use<> {
-        let (mut tenure, held) = (self.tenure.clone(), Tenure::Held { epoch: self.epoch });
+    /// Waits until leadership has ended or is being released. It does not hold the guard meanwhile.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + use<> {
+        let (mut phase, held) = (self.phase.clone(), Tenure::Held { epoch: self.epoch });
         async move {
             // An error means that the member is no more.
-            let _ = tenure.wait_for(|tenure| *tenure != held).await;
+            let _ = phase.wait_for(|phase| phase.tenure != held).await;
         }
     }
 }
 
-impl Drop for Leadership {
+impl Clone for Guard {
+    fn clone(&self) -> Self {
+        self.shared.guards.fetch_add(1, Ordering::AcqRel);
+        let (phase, shared) = (self.phase.clone(), Arc::clone(&self.shared));
+        Self { epoch: self.epoch, incarnation: self.incarnation, phase, shared }
+    }
+}
+
+impl Drop for Guard {
     fn drop(&mut self) {
         if self.shared.guards.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.shared.turned.notify_one();
@@ -92,11 +89,17 @@ impl Tenures {
     pub(crate) fn new(pulse: Arc<Pulse>) -> Self {
         let shared =
             Shared { pulse, guards: AtomicUsize::new(0), epoch: AtomicU64::new(0), turned: Notify::new() };
-        Self { tenure: watch::Sender::new(Tenure::None), shared: Arc::new(shared) }
+        Self { phase: watch::Sender::new(Phase::default()), shared: Arc::new(shared) }
     }
 
-    pub(crate) fn set(&self, tenure: Tenure) {
-        self.tenure.send_if_modified(|now| std::mem::replace(now, tenure) != tenure);
+    pub(crate) fn set(&self, tenure: Tenure, incarnation: Incarnation) {
+        let phase = Phase { tenure, incarnation };
+        self.phase.send_if_modified(|now| std::mem::replace(now, phase) != phase);
+    }
+
+    /// The member has ended: it leads no more.
+    pub(crate) fn end(&self) {
+        self.set(Tenure::None, Incarnation::default());
     }
 
     /// Whether nobody acts as the leader any more.
@@ -115,15 +118,31 @@ impl Tenures {
     }
 
     /// Waits until this member leads. `None` when the member has ended.
-    pub(crate) async fn campaign(&self) -> Option<Leadership> {
-        let mut tenure = self.tenure.subscribe();
-        let held = *tenure.wait_for(|tenure| matches!(tenure, Tenure::Held { .. })).await.ok()?;
-        let Tenure::Held { epoch } = held else { return None };
+    pub(crate) async fn campaign(&self) -> Option<Guard> {
+        let mut phase = self.phase.subscribe();
+        loop {
+            // Whoever was stopped does not know yet whether it leads.
+            self.shared.pulse.awake().await;
+            let leads = |phase: &Phase| matches!(phase.tenure, Tenure::Held { .. });
+            // While this is looked at, leadership cannot be asked back: whoever asks for it back finds the guard counted.
+            let given = phase.wait_for(leads).await.ok().map(|phase| self.give(*phase))?;
+            if let Some((epoch, incarnation)) = given {
+                return Some(Guard { epoch, incarnation, phase, shared: Arc::clone(&self.shared) });
+            }
+        }
+    }
+
+    /// Counts one more guard.
+    fn give(&self, Phase { tenure, incarnation }: Phase) -> Option<(u64, Incarnation)> {
+        let Tenure::Held { epoch } = tenure else { return None };
+        if !self.shared.pulse.is_awake() {
+            return None;
+        }
         self.shared.epoch.store(epoch, Ordering::Release);
         if self.shared.guards.fetch_add(1, Ordering::AcqRel) == 0 {
             self.shared.turned.notify_one();
         }
-        Some(Leadership { epoch, tenure, shared: Arc::clone(&self.shared) })
+        Some((epoch, incarnation))
     }
 }
 
@@ -131,19 +150,32 @@ impl Tenures {
 mod tests {
     use std::time::Duration;
 
+    use bellwether_proto::time::Span;
+    use tokio::runtime::Builder;
+
     use super::*;
+
+    const LIFE: Incarnation = Incarnation(3);
 
     fn tenures() -> Tenures {
         Tenures::new(Arc::new(Pulse::new(Duration::ZERO, Duration::from_secs(3_600))))
     }
 
+    fn holds(tenures: &Tenures, epoch: u64) {
+        tenures.set(Tenure::Held { epoch }, LIFE);
+    }
+
+    fn asks_back(tenures: &Tenures, epoch: u64) {
+        tenures.set(Tenure::AskedBack { epoch }, LIFE);
+    }
+
     #[tokio::test]
     async fn a_guard_knows_when_it_ended() {
         let tenures = tenures();
-        tenures.set(Tenure::Held { epoch: 7 });
+        holds(&tenures, 7);
         let guard = tenures.campaign().await.expect("it leads");
-        assert_eq!((guard.epoch(), guard.is_held()), (7, true));
-        tenures.set(Tenure::Held { epoch: 8 });
+        assert_eq!((guard.epoch(), guard.incarnation(), guard.is_held()), (7, LIFE, true));
+        holds(&tenures, 8);
         guard.ended().await;
         assert!(!guard.is_held(), "another epoch is another leadership");
         assert!(!tenures.is_released());
@@ -154,9 +186,10 @@ mod tests {
     #[tokio::test]
     async fn leadership_that_is_asked_back_is_waited_for() {
         let tenures = tenures();
-        tenures.set(Tenure::Held { epoch: 1 });
-        let (one, two) = (tenures.campaign().await.unwrap(), tenures.campaign().await.unwrap());
-        tenures.set(Tenure::AskedBack { epoch: 1 });
+        holds(&tenures, 1);
+        let one = tenures.campaign().await.unwrap();
+        let two = one.clone();
+        asks_back(&tenures, 1);
         one.ended().await;
         drop(one);
         assert!(!tenures.is_released());
@@ -166,11 +199,48 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_process_that_was_stopped_does_not_hold_what_it_held() {
+    async fn a_process_that_was_stopped_does_not_hold_what_it_held_and_begins_nothing() {
         let tenures = tenures();
-        tenures.set(Tenure::Held { epoch: 1 });
+        holds(&tenures, 1);
         let guard = tenures.campaign().await.expect("it leads");
         tenures.shared.pulse.oversleep();
         assert!(!guard.is_held());
+        let wakes = async {
+            // Before it says that it runs, it finds out that it leads no more.
+            holds(&tenures, 2);
+            tenures.shared.pulse.beat(Span::secs(1));
+        };
+        let (again, ()) = tokio::join!(tenures.campaign(), wakes);
+        assert_eq!(again.map(|guard| guard.epoch()), Some(2));
+    }
+
+    /// Whoever is given a guard is waited for: it never gets one of leadership that was found released before.
+    #[test]
+    fn no_guard_is_dead_on_arrival() {
+        const EPOCHS: u64 = 50_000;
+        let (tenures, released) = (tenures(), AtomicU64::new(0));
+        let campaign = || {
+            let runtime = Builder::new_current_thread().build().unwrap();
+            loop {
+                let guard = runtime.block_on(tenures.campaign()).expect("it leads again and again");
+                assert!(released.load(Ordering::SeqCst) < guard.epoch(), "epoch {}", guard.epoch());
+                if guard.epoch() == EPOCHS {
+                    return;
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(campaign);
+            for epoch in 1..EPOCHS {
+                holds(&tenures, epoch);
+                std::thread::yield_now();
+                asks_back(&tenures, epoch);
+                while !tenures.is_released() {
+                    std::thread::yield_now();
+                }
+                released.store(epoch, Ordering::SeqCst);
+            }
+            holds(&tenures, EPOCHS);
+        });
     }
 }

@@ -53,7 +53,8 @@ async fn a_member_tells_what_it_knows() {
     let reach: Option<Reach> = status.reach;
     assert_eq!(reach.map(Reach::needed), None, "any survivor leads");
     let leader: Leader = member.leader().expect("it leads");
-    assert_eq!((leader.id, leader.epoch), (NodeId(1), leadership.epoch()));
+    assert_eq!((leader.id, leader.epoch), (leadership.node(), leadership.epoch()));
+    assert_eq!(leadership.clone().incarnation(), status.incarnation);
     let mut changes: Observer = member.observe_after(0);
     let change: Change = changes.next().await.expect("it was seen");
     assert_eq!((change.leader, change.epoch), (Some(NodeId(1)), leadership.epoch()));

@@ -113,6 +113,45 @@ async fn a_task_does_not_outlive_the_call_that_runs_it() {
 }
 
 #[tokio::test]
+async fn dropping_a_guard_gives_nothing_up_and_resigning_does() {
+    let (_dir, leader, others) = cluster(2).await;
+    let guard = soon("it leads", leader.campaign()).await.unwrap();
+    let (epoch, again) = (guard.epoch(), guard.clone());
+    drop(guard);
+    assert!(again.is_held());
+    drop(again);
+    let again = soon("it leads on", leader.campaign()).await.unwrap();
+    assert_eq!(again.epoch(), epoch, "nothing has changed");
+    let over = again.clone();
+    let resign = tokio::spawn(again.resign(Hold::Default));
+    soon("it is asked back", over.ended()).await;
+    assert!(!resign.is_finished(), "the other guard is waited for");
+    soon("nothing is left to give up", over.resign(Hold::Default)).await.unwrap();
+    soon("it has resigned", resign).await.unwrap().unwrap();
+    let next = soon("the other leads", others[0].campaign()).await.unwrap();
+    assert_eq!((next.node(), next.epoch() > epoch), (others[0].status().id, true));
+}
+
+#[tokio::test]
+async fn what_was_before_the_process_is_history_and_no_news() {
+    let (_dir, configs) = loopback::configs(1).unwrap();
+    let mut lives = Vec::new();
+    for _ in 0..2 {
+        let member = Member::join(configs[0].clone()).await.unwrap();
+        let change = soon("it leads", member.observe_after(0).next()).await.unwrap();
+        assert_eq!((change.leader, change.incarnation), (Some(NodeId(1)), member.status().incarnation));
+        soon("it leaves", member.leave()).await;
+        lives.push((change, member.history()));
+    }
+    let [(before, _), (after, history)] = &lives[..] else { unreachable!("two were begun") };
+    assert!(before.incarnation < after.incarnation && before.no < after.no);
+    for seen in [before, after] {
+        let same = |known: &&bellwether::Change| (known.no, known.incarnation) == (seen.no, seen.incarnation);
+        assert_eq!(history.iter().find(same).and_then(|known| known.leader), Some(NodeId(1)));
+    }
+}
+
+#[tokio::test]
 async fn a_transfer_whose_target_has_gone_meanwhile_is_refused_and_leadership_stays() {
     let (_dir, leader, others) = cluster(3).await;
     let guard = soon("it leads", leader.campaign()).await.unwrap();

@@ -10,7 +10,6 @@ use bellwether_proto::election::{self, Variant};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Outbox};
 use bellwether_proto::release::Patience;
-use bellwether_proto::tenure::Tenure;
 use bellwether_proto::trace;
 use bellwether_proto::wire::Channel;
 use tokio::sync::mpsc;
@@ -90,7 +89,7 @@ impl Member {
 /// Runs the driver. A member whose driver has failed must not look alive, least of all to those who act as its leader.
 async fn supervise(driver: Driver, shared: Arc<Shared>) {
     if let Err(panicked) = tokio::spawn(driver.run()).await {
-        shared.tenures.set(Tenure::None);
+        shared.tenures.end();
         shared.service.send_replace(None);
         shared.known().leader = None;
         shared.transport.close().await;

@@ -4,9 +4,8 @@ use std::future::Future;
 
 use tokio::task::JoinHandle;
 
-use super::{Hold, Member};
+use super::{Hold, Leadership, Member};
 use crate::error::Ended;
-use crate::tenure::Leadership;
 
 impl Member {
     /// Runs `lead` whenever this member leads, until the member ends. Losing leadership is no error: the task is stopped, at
@@ -29,7 +28,7 @@ impl Member {
                 Err(ended) => return Err(ended),
             };
             // What `lead` does with its guard is its own affair: leadership is not released before its task has ended.
-            let (ended, keeper) = (leadership.watch(), leadership.again());
+            let (ended, keeper) = (leadership.watch(), leadership.clone());
             let work = lead(leadership);
             let mut task = AbortOnDrop(tokio::spawn(async move {
                 let keeper = keeper;

@@ -112,6 +112,7 @@ impl From<&Change> for schema::Change {
             no: change.no,
             at: rfc3339::format(change.at),
             at_us: rfc3339::micros(change.at),
+            incarnation: Some(change.incarnation.0),
             leader: change.leader.map(|id| id.0),
             epoch: change.epoch,
             cause: schema::Cause::new(change.cause, change.leader),

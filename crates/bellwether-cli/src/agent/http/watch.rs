@@ -1,7 +1,8 @@
 //! Changes of leader as they happen, as server-sent events.
 //!
 //! The first event is the status, each further one a change. Changes are numbered: a watcher that was cut off names the
-//! last number that it saw, and misses no change that is still remembered. A watcher that cannot keep up is cut off.
+//! last number that it saw, and misses no change that is still remembered, unless the agent has restarted meanwhile: what was
+//! before is history. A watcher that cannot keep up is cut off.
 
 use std::convert::Infallible;
 use std::pin::Pin;

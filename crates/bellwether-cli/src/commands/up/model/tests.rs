@@ -38,7 +38,7 @@ fn model_of(protocol: Protocol, nodes: u32) -> (Model, Instant) {
 fn change(leader: Option<u32>, epoch: u64, kind: &str, node: Option<u32>) -> Change {
     let cause = cause::Cause::by_name(kind, node.map(NodeId), leader.map(NodeId)).expect("a cause");
     let cause = Cause::new(cause, leader.map(NodeId));
-    Change { no: 1, at: String::new(), at_us: 0, leader, epoch, cause }
+    Change { no: 1, at: String::new(), at_us: 0, incarnation: None, leader, epoch, cause }
 }
 
 fn told(model: &Model) -> Vec<&str> {

@@ -1,0 +1,87 @@
+//! Leadership as a value: a guard that carries its epoch and knows when it ended.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::tenure;
+use tokio::sync::mpsc;
+
+use super::Hold;
+use crate::command::Command;
+use crate::error::Refused;
+use crate::shared::Shared;
+use crate::tenure::Guard;
+
+/// Leadership of this member, while it lasts.
+///
+/// Hold it while you act as the leader and drop it when you have stopped. When leadership is released, because the member
+/// resigns, hands over, gives way or leaves, [`Leadership::ended`] resolves. The member waits until every guard has been
+/// dropped (or its `release_timeout` has passed) before another can lead. Leadership can also be lost: when the others
+/// cannot hear this member, they choose another leader and do not wait.
+///
+/// **Dropping it gives nothing up.** It says that this part of the program has stopped, and nothing else: the member leads on,
+/// and [`Member::campaign`](super::Member::campaign) gives out another guard. [`Leadership::resign`] gives leadership up, and so do
+/// [`Member::resign`](super::Member::resign), `transfer` and `leave`. A clone is one more guard of the same leadership.
+///
+/// Put [`Leadership::epoch`] into what you write, and let the store refuse an epoch below the largest that it has seen.
+/// That stops a leader that was replaced without noticing. [`crate::proto::leadership`] says what an epoch promises.
+#[derive(Clone, Debug)]
+pub struct Leadership {
+    guard: Guard,
+    shared: Arc<Shared>,
+    /// A guard keeps no member alive.
+    commands: mpsc::WeakSender<Command>,
+}
+
+impl Leadership {
+    pub(super) fn new(guard: Guard, shared: Arc<Shared>, commands: mpsc::WeakSender<Command>) -> Self {
+        Self { guard, shared, commands }
+    }
+
+    /// The number of this leadership: larger than every epoch that this member, or a member that agreed to
+    /// it, had seen.
+    pub fn epoch(&self) -> u64 {
+        self.guard.epoch()
+    }
+
+    /// The member that leads: this one. Only epoch, node and incarnation together are unique, whatever happens to the network.
+    pub fn node(&self) -> NodeId {
+        self.shared.id
+    }
+
+    /// The incarnation in which it leads.
+    pub fn incarnation(&self) -> Incarnation {
+        self.guard.incarnation()
+    }
+
+    /// Whether it still lasts, as far as this member can know. It is also false if this process was stopped for so long
+    /// that the others have given it up, even before it has found that out. (The clock stands still while a whole
+    /// machine is suspended; then it is false as soon as the member has run.)
+    pub fn is_held(&self) -> bool {
+        self.guard.is_held()
+    }
+
+    /// Waits until leadership has ended or is being released. Then stop what only a leader may do, and drop the guard.
+    pub async fn ended(&self) {
+        self.watch().await;
+    }
+
+    /// Gives this leadership up, and has the member stand aside, as [`Member::resign`](super::Member::resign) does. If it has ended
+    /// already, there is nothing to give up. This guard is gone with the call; other guards of the same leadership are waited for.
+    ///
+    /// # Errors
+    /// If nobody else could lead, and `hold` does not say for how long nobody shall.
+    pub async fn resign(self, hold: Hold) -> Result<(), Refused> {
+        // Without a handle the member leaves, and has given up what it led.
+        let Some(commands) = self.commands.upgrade().filter(|_| self.is_held()) else { return Ok(()) };
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        shared.ask(&commands, tenure::Command::Resign { hold: hold.into() }).await
+    }
+
+    /// As [`Leadership::ended`], without holding the guard.
+    pub(super) fn watch(&self) -> impl Future<Output = ()> + use<> {
+        self.guard.ended()
+    }
+}
