@@ -3,9 +3,17 @@
 //! A program joins a cluster as a [`Member`], and does what only a leader may do while it leads:
 //!
 //! ```no_run
+//! # async fn serve(epoch: u64) {}
 //! # async fn example(config: bellwether::Config) -> Result<(), Box<dyn std::error::Error>> {
 //! let member = bellwether::Member::join(config).await?;
-//! member.run(|leadership| async move { println!("epoch {}", leadership.epoch()) }).await?;
+//! member
+//!     .run(|leadership| async move {
+//!         loop {
+//!             // This is stopped when the member leads no more, and begun again when it does.
+//!             serve(leadership.epoch()).await;
+//!         }
+//!     })
+//!     .await?;
 //! # Ok(())
 //! # }
 //! ```

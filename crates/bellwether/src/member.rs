@@ -6,12 +6,15 @@
 //! | `descriptors.rs` | how many file descriptors it needs |
 //! | `leadership.rs` | leadership as a value |
 //! | `run.rs` | work that goes on while the member leads |
+//! | `outcome.rs`, `backoff.rs` | what such work may return, and when it is begun again |
 //! | `observer.rs` | changes of leader, as they happen |
 
+mod backoff;
 mod descriptors;
 mod join;
 mod leadership;
 mod observer;
+mod outcome;
 mod run;
 
 use std::net::SocketAddr;
@@ -33,20 +36,23 @@ use crate::status::{Change, Counters, Leader, Participant, Status};
 pub use descriptors::Descriptors;
 pub use leadership::Leadership;
 pub use observer::Observer;
+pub use outcome::Outcome;
 
 /// A member of a cluster: it takes part in the election from [`Member::join`] until [`Member::leave`]. Cheap to clone; all
 /// clones are the same member.
 ///
 /// ```no_run
+/// # async fn serve(epoch: u64) {}
 /// # async fn example(config: bellwether::Config) -> Result<(), Box<dyn std::error::Error>> {
 /// use bellwether::Member;
 ///
 /// let member = Member::join(config).await?;
 /// member
 ///     .run(|leadership| async move {
-///         // Only one member does this at a time, as far as the members can reach each other.
-///         println!("leading with epoch {}", leadership.epoch());
-///         std::future::pending().await
+///         loop {
+///             // Only one member does this at a time, as far as the members can reach each other.
+///             serve(leadership.epoch()).await;
+///         }
 ///     })
 ///     .await?;
 /// # Ok(())
@@ -56,7 +62,6 @@ pub use observer::Observer;
 pub struct Member {
     shared: Arc<Shared>,
     commands: mpsc::Sender<Command>,
-    resign_hold: Duration,
 }
 
 /// How long to stand aside after resigning.

@@ -10,7 +10,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bellwether::member::{Descriptors, Hold, Observer};
+use bellwether::member::{Descriptors, Hold, Observer, Outcome};
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure;
 use bellwether::reorganization::Services;
@@ -157,6 +157,13 @@ async fn certificates_are_issued_kept_and_checked() {
     let bad: ClusterNameError = check_cluster_name("Not a name").unwrap_err();
     let error = Authority::create("Not a name", Validity::days(1)).unwrap_err();
     assert_eq!(error.to_string(), bad.to_string());
+}
+
+#[test]
+fn the_work_of_a_leader_may_return_nothing_or_fail() {
+    assert_eq!(().failure(), None);
+    assert_eq!(Ok::<_, String>(1).failure(), None);
+    assert_eq!(Err::<(), _>("no disk").failure().as_deref(), Some("no disk"));
 }
 
 #[test]

@@ -12,10 +12,11 @@ use std::time::Duration;
 use bellwether::member::Hold;
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure::Refused::{HandOver, Leaving, NoSuccessor};
-use bellwether::status::Connection;
+use bellwether::status::{Connection, Standing};
 use bellwether::{Leadership, Member, NodeId, Protocol, Refused};
 use tempfile::TempDir;
-use tokio::sync::oneshot;
+use tokio::sync::mpsc::error::SendError;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 /// What takes longer does not happen.
@@ -87,6 +88,48 @@ async fn a_task_that_drops_its_guard_has_ended_before_another_leads() {
     soon("it hands over", leader.transfer(others[0].status().id)).await.unwrap();
     assert!(!works.load(Ordering::SeqCst), "the old leader's task works beside the new leader");
     run.abort();
+}
+
+#[tokio::test]
+async fn work_that_returns_or_fails_is_begun_again_and_the_member_leads_on() {
+    let (_dir, leader, _others) = cluster(3).await;
+    let (began, mut begun) = mpsc::unbounded_channel();
+    let epoch = leader.leader().unwrap().epoch;
+    let job = |leadership: Leadership| {
+        let sent = began.send(leadership.epoch());
+        async move { sent.and(Err::<(), _>(SendError(0))) }
+    };
+    let times = async {
+        for _ in 0..3 {
+            assert_eq!(begun.recv().await, Some(epoch), "in the same leadership");
+        }
+    };
+    tokio::select! {
+        ended = leader.run(job) => panic!("the member ended: {ended:?}"),
+        () = soon("it is begun three times", times) => {}
+    }
+    assert_eq!(leader.leader().map(|led| (led.id, led.epoch)), Some((leader.status().id, epoch)));
+}
+
+#[tokio::test]
+async fn work_that_never_returns_gives_leadership_up_when_it_asks_to() {
+    let (_dir, leader, others) = cluster(2).await;
+    let running = leader.clone();
+    let run = tokio::spawn(async move {
+        running
+            .run(|leadership: Leadership| async move {
+                // Refused or not: it is stopped, or goes on.
+                let _ = leadership.resign(Hold::UntilTold).await;
+                loop {
+                    pending::<()>().await;
+                }
+            })
+            .await
+    });
+    soon("the other leads", others[0].campaign()).await.unwrap();
+    assert_eq!(leader.status().standing, Standing::Aside);
+    soon("it leaves", leader.leave()).await;
+    soon("the call returns", run).await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ impl Member {
             abandoned: false,
         };
         tokio::spawn(supervise(driver, Arc::clone(&shared)));
-        Ok(Self { shared, commands, resign_hold: config.resign_hold })
+        Ok(Self { shared, commands })
     }
 }
 

@@ -1,16 +1,24 @@
 //! Work that goes on while the member leads.
 
 use std::future::Future;
+use std::time::Instant;
 
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::sleep;
 
-use super::{Hold, Leadership, Member};
+use super::backoff::Backoff;
+use super::{Leadership, Member, Outcome};
 use crate::error::Ended;
 
 impl Member {
-    /// Runs `lead` whenever this member leads, until the member ends. Losing leadership is no error: the task is stopped, at
-    /// its next `await`, and has come to its end before another can be handed leadership; then the member campaigns again. If
-    /// the task ends by itself, the member resigns.
+    /// Runs `lead` whenever this member leads, until the member ends.
+    ///
+    /// - Losing leadership is no error: the task is stopped, at its next `await`, and has come to its end before another can be
+    ///   handed leadership; then the member campaigns again.
+    /// - Work that returns while the member leads is begun again, after a pause of 100 ms that doubles each time, up to 10 s, and is
+    ///   short again once the work has gone on for 10 s. If it returns an error, that is logged. The member leads on meanwhile.
+    /// - Work that wants another to lead asks for it: with [`Leadership::resign`], or with [`Member::resign`] of a clone. It is
+    ///   stopped as soon as leadership is given back, perhaps before that call has returned.
     ///
     /// To be told and stop in your own time instead, use [`Member::campaign`] and [`Leadership::ended`].
     ///
@@ -19,42 +27,64 @@ impl Member {
     pub async fn run<F, Fut>(&self, mut lead: F) -> Result<(), Ended>
     where
         F: FnMut(Leadership) -> Fut,
-        Fut: Future<Output = ()> + Send + 'static,
+        Fut: Future<Output: Outcome> + Send + 'static,
     {
+        let mut backoff = Backoff::new();
         loop {
             let leadership = match self.campaign().await {
                 Ok(leadership) => leadership,
                 Err(Ended::Left) => return Ok(()),
                 Err(ended) => return Err(ended),
             };
-            // What `lead` does with its guard is its own affair: leadership is not released before its task has ended.
-            let (ended, keeper) = (leadership.watch(), leadership.clone());
-            let work = lead(leadership);
-            let mut task = AbortOnDrop(tokio::spawn(async move {
-                let keeper = keeper;
-                work.await;
-                keeper
-            }));
-            let finished = tokio::select! {
-                finished = &mut task.0 => Some(finished),
-                () = ended => None,
-            };
-            match finished {
-                Some(Ok(keeper)) if keeper.is_held() => {
-                    drop(keeper);
-                    // If it is not taken, it has lost leadership meanwhile.
-                    let _ = self.resign(Hold::For(self.resign_hold)).await;
-                }
-                Some(Ok(keeper)) => drop(keeper),
-                Some(Err(panicked)) => {
+            let (over, began) = (leadership.watch(), Instant::now());
+            match work(leadership, &mut lead).await {
+                Work::Stopped => backoff = Backoff::new(),
+                Work::Returned => tokio::select! {
+                    () = sleep(backoff.after(began.elapsed())) => {}
+                    () = over => {}
+                },
+                Work::Panicked(panicked) => {
                     self.leave().await;
                     return Err(Ended::Panicked(panicked.to_string()));
                 }
-                None => {
-                    task.0.abort();
-                    let _ = (&mut task.0).await;
-                }
             }
+        }
+    }
+}
+
+/// What has become of the work.
+enum Work {
+    /// Leadership ended, and so did the work.
+    Stopped,
+    Returned,
+    Panicked(JoinError),
+}
+
+/// Runs `lead` until it returns or leadership ends.
+async fn work<F, Fut>(leadership: Leadership, lead: &mut F) -> Work
+where
+    F: FnMut(Leadership) -> Fut,
+    Fut: Future<Output: Outcome> + Send + 'static,
+{
+    // What `lead` does with its guard is its own affair: leadership is not released before its task has ended.
+    let (ended, keeper) = (leadership.watch(), leadership.clone());
+    let work = lead(leadership);
+    let mut task = AbortOnDrop(tokio::spawn(async move {
+        let _keeper = keeper;
+        match work.await.failure() {
+            None => tracing::debug!("the leader's work returned; it is begun again"),
+            Some(why) => tracing::warn!("the leader's work failed: {why}; it is begun again"),
+        }
+    }));
+    tokio::select! {
+        finished = &mut task.0 => match finished {
+            Ok(()) => Work::Returned,
+            Err(panicked) => Work::Panicked(panicked),
+        },
+        () = ended => {
+            task.0.abort();
+            let _ = (&mut task.0).await;
+            Work::Stopped
         }
     }
 }
