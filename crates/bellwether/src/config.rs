@@ -1,5 +1,7 @@
 //! What a member must be told before it can join.
 
+mod bad;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use bellwether_proto::election::{Protocol, Timing};
 use bellwether_proto::ident::NodeId;
 
 use crate::tls::Identity;
+
+pub use bad::BadConfig;
 
 /// The configuration of a member.
 ///

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::tenure;
 
+use crate::config::BadConfig;
 use crate::store::StoreError;
 use crate::tls::TlsError;
 use crate::transport::StartError;
@@ -17,22 +17,9 @@ use crate::transport::StartError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// The algorithm must know all members beforehand.
-    #[error("{} needs a list of all members, not names to look them up by", protocol.name())]
-    NeedsList {
-        /// Which.
-        protocol: Protocol,
-    },
-    /// The algorithm cannot do with so many members.
-    #[error("found {found} members, {} takes at most {most}", protocol.name())]
-    TooMany {
-        /// Which.
-        protocol: Protocol,
-        /// How many there are.
-        found: usize,
-        /// How many there may be.
-        most: usize,
-    },
+    /// The configuration cannot be. [`Config::problems`](crate::Config::problems) says all that is wrong with it.
+    #[error(transparent)]
+    Config(#[from] BadConfig),
     /// What is on the disk is not this member's state.
     #[error(transparent)]
     State(StateError),
@@ -90,11 +77,7 @@ impl JoinError {
     /// Whether what was given is wrong, rather than what the world did.
     pub fn is_bad_input(&self) -> bool {
         match self {
-            Self::NeedsList { .. }
-            | Self::TooMany { .. }
-            | Self::State(_)
-            | Self::IncarnationsUsedUp
-            | Self::Tls(_) => true,
+            Self::Config(_) | Self::State(_) | Self::IncarnationsUsedUp | Self::Tls(_) => true,
             Self::Disk(_) | Self::Address { .. } | Self::Randomness | Self::Trace { .. } => false,
         }
     }

@@ -57,7 +57,7 @@ mod transport;
 
 pub use bellwether_proto as proto;
 
-pub use config::{Config, Peers};
+pub use config::{BadConfig, Config, Peers};
 pub use error::{Ended, JoinError, Refused, StateError};
 pub use member::{Leadership, Member};
 pub use proto::election::Protocol;

@@ -17,9 +17,10 @@ use bellwether::reorganization::Services;
 use bellwether::status::{Counters, Participant, Reach, Standing};
 use bellwether::tls::{Authority, ClusterNameError, TlsError, Validity, check_cluster_name};
 use bellwether::{
-    Change, Config, Ended, Identity, JoinError, Leader, Leadership, Member, Refused, StateError, Status,
+    BadConfig, Change, Config, Ended, Identity, JoinError, Leader, Leadership, Member, Refused, StateError,
+    Status,
 };
-use bellwether::{NodeId, Protocol};
+use bellwether::{NodeId, Peers, Protocol};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -164,6 +165,62 @@ fn the_work_of_a_leader_may_return_nothing_or_fail() {
     assert_eq!(().failure(), None);
     assert_eq!(Ok::<_, String>(1).failure(), None);
     assert_eq!(Err::<(), _>("no disk").failure().as_deref(), Some("no disk"));
+}
+
+/// Makes a configuration one that cannot be.
+type Spoil = fn(&mut Config);
+
+/// What cannot be is refused whoever says it, in words that name the field, what was found and what was expected.
+#[tokio::test]
+async fn a_configuration_that_cannot_be_is_refused_before_anything_is_written() {
+    let (dir, good) = config();
+    assert!(good.problems().is_empty());
+    let bad: [(Spoil, &str); 12] = [
+        (|c| c.cluster = "A b".to_owned(), "cluster: the cluster's name \"A b\" has characters other than"),
+        (|c| c.id = NodeId(0), "id: found 0, expected a number from 1 on"),
+        (|c| c.protocol = Protocol::Mmrt, "protocol: found mmrt, which is for the laboratory only: "),
+        (|c| c.heartbeat = Duration::ZERO, "heartbeat: found 0s, expected at least 1ms"),
+        (
+            |c| c.timeout = c.heartbeat * (Config::HEARTBEATS_IN_TIMEOUT - 1),
+            "timeout: found 100ms, expected at least 3 times the heartbeat, which is 50ms",
+        ),
+        (
+            |c| c.heartbeat = Duration::MAX,
+            "timeout: found 250ms, expected at least 3 times the heartbeat, which is",
+        ),
+        (|c| c.priority = Config::PRIORITY_MAX + 1, "priority: found 1001, expected at most 1000"),
+        (
+            |c| (c.priority, c.protocol) = (1, Protocol::Lfa),
+            "priority: found 1, expected 0 with lfa: only fjr heeds",
+        ),
+        (
+            |c| (c.preempt, c.protocol) = (Some(Duration::ZERO), Protocol::Lfa),
+            "preempt: found 0s, expected none with lfa",
+        ),
+        (|c| c.peers = Peers::Named(Vec::new()), "peers: found no names, expected one at least"),
+        (
+            |c| c.peers = Peers::Named(vec!["here".to_owned()]),
+            "peers: found \"here\", expected a host and a port",
+        ),
+        (
+            |c| c.peers = Peers::Listed([1, 2].map(|id| (NodeId(id), "a:1".to_owned())).into()),
+            "peers: found \"a:1\" for node 1 and for node 2, expected an address for each",
+        ),
+    ];
+    for (spoil, words) in bad {
+        let mut config = good.clone();
+        spoil(&mut config);
+        let error = refused(config.clone()).await;
+        assert!(error.to_string().starts_with(words) && error.is_bad_input(), "{error}");
+        let JoinError::Config(found) = error else { panic!("{error}") };
+        assert_eq!(config.problems(), [found]);
+    }
+    let mut worse = good;
+    (worse.heartbeat, worse.timeout) = (Config::HEARTBEAT_MIN / 2, Config::HEARTBEAT_MIN);
+    let (found, heartbeat) = (worse.timeout, worse.heartbeat);
+    let both = [BadConfig::Heartbeat { found: heartbeat }, BadConfig::Timeout { found, heartbeat }];
+    assert_eq!(worse.problems(), both, "all is told");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 #[test]

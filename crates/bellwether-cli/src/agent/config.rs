@@ -156,7 +156,7 @@ impl Draft {
         Some(Self {
             protocol: settings.or("protocol", Protocol::default(), given::protocol),
             mode: settings.get("mode", given::mode),
-            priority: settings.or("priority", 0, |given| given.whole(0..=1000)),
+            priority: settings.or("priority", 0, |given| given.whole(0..=Config::PRIORITY_MAX)),
             preempt: settings.or("preempt", false, given::Given::truth),
             preempt_delay: settings.get("preempt_delay", given::Given::duration),
             resign_hold: settings.or("resign_hold", Config::RESIGN_HOLD, given::Given::duration),
@@ -182,10 +182,17 @@ impl Draft {
 
     /// Reads the certificates and the token. They are in other files, so this comes last.
     fn complete(self, cautions: Vec<String>) -> Result<AgentConfig, ConfigError> {
-        let identity = self.tls.load()?;
+        let member = self.member(self.tls.load()?);
         let token = self.token.load()?;
+        let api = ApiConfig { listen: self.api, token, hosts: self.hosts };
+        Ok(AgentConfig { member, api, log: self.log, cautions })
+    }
+
+    /// The member, with those certificates.
+    fn member(&self, identity: Identity) -> Config {
         let delay = self.preempt_delay.unwrap_or_default();
-        let mut member = Config::new(self.cluster, self.id, self.listen, self.peers, identity, self.data_dir);
+        let (cluster, peers) = (self.cluster.clone(), self.peers.clone());
+        let mut member = Config::new(cluster, self.id, self.listen, peers, identity, &self.data_dir);
         member.protocol = self.protocol;
         member.heartbeat = self.heartbeat;
         member.timeout = self.timeout;
@@ -193,9 +200,8 @@ impl Draft {
         member.preempt = (self.preempt && self.protocol.spec().hands_over).then_some(delay);
         member.resign_hold = self.resign_hold;
         member.release_timeout = self.release_timeout;
-        member.trace = self.trace;
-        let api = ApiConfig { listen: self.api, token, hosts: self.hosts };
-        Ok(AgentConfig { member, api, log: self.log, cautions })
+        member.trace.clone_from(&self.trace);
+        member
     }
 }
 

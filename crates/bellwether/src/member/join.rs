@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use bellwether_proto::agent;
-use bellwether_proto::election::{self, Variant};
+use bellwether_proto::election::Variant;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Outbox};
 use bellwether_proto::release::Patience;
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use super::Member;
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::config::{Config, Peers};
+use crate::config::Config;
 use crate::driver::{Driver, Replies};
 use crate::error::{Ended, JoinError};
 use crate::history::History;
@@ -31,7 +31,7 @@ impl Member {
     /// Comes up and takes part. Must be called inside a tokio runtime, on which the member then runs.
     ///
     /// # Errors
-    /// If the algorithm cannot do with such members, or its state, its address or its certificate cannot be had. Nothing is left
+    /// If the configuration cannot be ([`Config::problems`]), or its state, its address or its certificate cannot be had. Nothing is left
     /// running.
     pub async fn join(config: Config) -> Result<Self, JoinError> {
         Self::begin(config, None)
@@ -47,7 +47,9 @@ impl Member {
     }
 
     fn begin(config: Config, manager: Option<Manager>) -> Result<Self, JoinError> {
-        check_members(&config)?;
+        if let Some(bad) = config.problems().into_iter().next() {
+            return Err(bad.into());
+        }
         let clock = Clock::start();
         let (store, kept) =
             Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
@@ -117,18 +119,6 @@ fn record(
     };
     recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
     Ok(recorder)
-}
-
-/// Some algorithms must know all members beforehand, and there are bounds to how many.
-fn check_members(config: &Config) -> Result<(), JoinError> {
-    let (protocol, spec) = (config.protocol, config.protocol.spec());
-    match (&config.peers, spec.peers) {
-        (Peers::Named(_), election::Peers::Listed) => Err(JoinError::NeedsList { protocol }),
-        _ => match (spec.nodes_max(), config.members().len()) {
-            (Some(most), found) if found > most => Err(JoinError::TooMany { protocol, found, most }),
-            _ => Ok(()),
-        },
-    }
 }
 
 fn addresses(config: &Config, incarnation: Incarnation) -> Settings {

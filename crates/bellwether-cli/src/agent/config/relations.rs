@@ -1,27 +1,72 @@
 //! Relations between two keys. Each error names both, and their values.
+//!
+//! What a member takes is for the library to say, and is the same for all programs ([`Config::problems`]). Here it is said in the
+//! words of the file. The rest is about what only an agent has.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use bellwether::Peers;
+use bellwether::{BadConfig, Config, Identity, Peers};
 use bellwether_proto::election::{self, GivesWay, Protocol, Spec};
 use bellwether_proto::time::Span;
 
 use super::Draft;
 use super::layers::Settings;
 
-/// With fewer heartbeats than this within the timeout, a single late one would unseat a leader.
-const HEARTBEATS_IN_TIMEOUT: u32 = 3;
-
-const HEARTBEAT_MIN: Duration = Duration::from_millis(1);
-
 /// Notes every relation that does not hold.
 pub(super) fn check(draft: &Draft, settings: &mut Settings) {
     mode(draft, settings);
-    timing(draft, settings);
+    // The certificates are in other files, and are read last.
+    let unknown = Identity { ca: String::new(), cert: String::new(), key: String::new() };
+    for problem in draft.member(unknown).problems() {
+        let (key, words) = in_the_words_of_the_file(&problem, settings);
+        settings.wrong(key, words);
+    }
     preference(draft, settings);
-    members(draft, settings);
+    own_id(draft, settings);
     listening(draft, settings);
+}
+
+/// The key at which a problem is, and what to say there.
+fn in_the_words_of_the_file(problem: &BadConfig, settings: &Settings) -> (&'static str, String) {
+    match problem {
+        BadConfig::Heartbeat { found } => {
+            let (found, least) = (Span::from(*found), Span::from(Config::HEARTBEAT_MIN));
+            ("timing.heartbeat", format!("timing.heartbeat ({found}) must be at least {least}"))
+        }
+        BadConfig::Timeout { found, heartbeat } => {
+            let (timeout, heartbeat) = (Span::from(*found), Span::from(*heartbeat));
+            let words = format!(
+                "timing.timeout ({timeout}) must be at least three times timing.heartbeat ({heartbeat}): otherwise one \
+                 late heartbeat unseats a leader that works"
+            );
+            (first_given(settings, "timing.timeout", "timing.heartbeat"), words)
+        }
+        BadConfig::Priority { found, protocol } => {
+            let (choosing, name) = (those(|spec| spec.hands_over), protocol.name());
+            let words = format!(
+                "priority ({found}) needs protocol = {choosing}: with \"{name}\" only the ids say who is preferred"
+            );
+            ("priority", words)
+        }
+        BadConfig::NeedsList { protocol } => {
+            let (meeting, name) = (those(|spec| spec.peers == election::Peers::Met), protocol.name());
+            let words = format!(
+                "[discovery] needs protocol = {meeting}: with \"{name}\" every node must know all members beforehand, \
+                 list them as [[peer]]"
+            );
+            ("discovery.dns", words)
+        }
+        BadConfig::TooMany { protocol, found, most } => {
+            let name = protocol.name();
+            ("protocol", format!("found {found} [[peer]]s, {name} takes at most {most}"))
+        }
+        // What is wrong by itself was found when it was read. If not, the library's words are good enough.
+        other => ("cluster", other.to_string()),
+    }
+}
+
+fn first_given(settings: &Settings, key: &'static str, otherwise: &'static str) -> &'static str {
+    if settings.given(key).is_some() { key } else { otherwise }
 }
 
 fn mode(draft: &Draft, settings: &mut Settings) {
@@ -33,29 +78,6 @@ fn mode(draft: &Draft, settings: &mut Settings) {
             has.name()
         );
         settings.wrong("mode", problem);
-    }
-}
-
-fn timing(draft: &Draft, settings: &mut Settings) {
-    let (heartbeat, timeout) = (draft.heartbeat, draft.timeout);
-    if heartbeat < HEARTBEAT_MIN {
-        let problem = format!(
-            "timing.heartbeat ({}) must be at least {}",
-            Span::from(heartbeat),
-            Span::from(HEARTBEAT_MIN)
-        );
-        settings.wrong("timing.heartbeat", problem);
-    }
-    if timeout < heartbeat * HEARTBEATS_IN_TIMEOUT {
-        let problem = format!(
-            "timing.timeout ({}) must be at least three times timing.heartbeat ({}): otherwise one \
-             late heartbeat unseats a leader that works",
-            Span::from(timeout),
-            Span::from(heartbeat)
-        );
-        let key =
-            if settings.given("timing.timeout").is_some() { "timing.timeout" } else { "timing.heartbeat" };
-        settings.wrong(key, problem);
     }
 }
 
@@ -78,7 +100,7 @@ fn preference(draft: &Draft, settings: &mut Settings) {
             settings.wrong("preempt", problem);
         }
         (false, Some(when)) => {
-            let key = if settings.given("preempt").is_some() { "preempt" } else { "protocol" };
+            let key = first_given(settings, "preempt", "protocol");
             let problem = format!(
                 "preempt = false does not fit protocol = \"{name}\", whose leader gives way to the preferred node \
                  {when}: say preempt = true, or take {choosing}"
@@ -93,13 +115,6 @@ fn preference(draft: &Draft, settings: &mut Settings) {
             settings.wrong("preempt_delay", problem);
         }
         (true, Some(_)) | (false, None) => {}
-    }
-    if draft.priority != 0 {
-        let problem = format!(
-            "priority ({}) needs protocol = {choosing}: with \"{name}\" only the ids say who is preferred",
-            draft.priority
-        );
-        settings.wrong("priority", problem);
     }
 }
 
@@ -119,37 +134,20 @@ fn those(fit: impl Fn(&Spec) -> bool) -> String {
     names.collect::<Vec<_>>().join(" or ")
 }
 
-fn members(draft: &Draft, settings: &mut Settings) {
-    let (spec, name) = (draft.protocol.spec(), draft.protocol.name());
-    match (&draft.peers, spec.peers) {
-        (Peers::Named(_), election::Peers::Listed) => {
-            let problem = format!(
-                "[discovery] needs protocol = {}: with \"{name}\" every node must know all members beforehand, list \
-                 them as [[peer]]",
-                those(|spec| spec.peers == election::Peers::Met)
-            );
-            settings.wrong("discovery.dns", problem);
-        }
-        (Peers::Listed(peers), _) if !peers.contains_key(&draft.id) => {
-            let ids: Vec<_> = peers.keys().map(ToString::to_string).collect();
-            let problem =
-                format!("node ({}) must be one of the ids of [[peer]]: {}", draft.id, ids.join(", "));
-            settings.wrong("node", problem);
-        }
-        (Peers::Listed(peers), _) => {
-            if let Some(most) = spec.nodes_max().filter(|most| peers.len() > *most) {
-                let found = peers.len();
-                settings.wrong("protocol", format!("found {found} [[peer]]s, {name} takes at most {most}"));
-            }
-        }
-        (Peers::Named(_), election::Peers::Met) => {}
+fn own_id(draft: &Draft, settings: &mut Settings) {
+    if let Peers::Listed(peers) = &draft.peers
+        && !peers.contains_key(&draft.id)
+    {
+        let ids: Vec<_> = peers.keys().map(ToString::to_string).collect();
+        let problem = format!("node ({}) must be one of the ids of [[peer]]: {}", draft.id, ids.join(", "));
+        settings.wrong("node", problem);
     }
 }
 
 fn listening(draft: &Draft, settings: &mut Settings) {
     if collide(draft.listen, draft.api) {
         let problem = format!("listen.peer ({}) and listen.api ({}) must differ", draft.listen, draft.api);
-        let key = if settings.given("listen.api").is_some() { "listen.api" } else { "listen.peer" };
+        let key = first_given(settings, "listen.api", "listen.peer");
         settings.wrong(key, problem);
     }
 }

@@ -1,0 +1,197 @@
+//! What a configuration must not say. Programs and the agent are held to the same.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bellwether_proto::election::{self, InAgent, Protocol, Spec};
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::Span;
+
+use super::{Config, Peers};
+use crate::tls::{ClusterNameError, check_cluster_name};
+
+/// What is wrong with a configuration. Its words name the field, what was found there and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadConfig {
+    /// The name cannot be a cluster's.
+    #[error("cluster: {0}")]
+    Cluster(ClusterNameError),
+    /// Ids count from one.
+    #[error("id: found 0, expected a number from 1 on")]
+    Id,
+    /// The algorithm is not for real networks.
+    #[error("protocol: found {}, which is for the laboratory only: {why}; expected {}", found.name(), those(Spec::runs_in_agent))]
+    Laboratory {
+        /// Which.
+        found: Protocol,
+        /// Why it is not.
+        why: &'static str,
+    },
+    /// The algorithm must know all members beforehand.
+    #[error("peers: found names to look them up by, expected a list of all members, which {} needs", protocol.name())]
+    NeedsList {
+        /// Which.
+        protocol: Protocol,
+    },
+    /// The algorithm cannot do with so many members.
+    #[error("peers: found {found} members, expected at most {most}, which is all that {} takes", protocol.name())]
+    TooMany {
+        /// Which.
+        protocol: Protocol,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Nobody can be reached there.
+    #[error("peers: found {found:?}, expected a host and a port such as \"10.0.0.1:3170\"")]
+    Address {
+        /// What was given.
+        found: String,
+    },
+    /// There is no name by which to find anybody.
+    #[error("peers: found no names, expected one at least")]
+    NoNames,
+    /// Two members cannot be at one address.
+    #[error("peers: found {address:?} for node {one} and for node {other}, expected an address for each")]
+    SharedAddress {
+        /// One of them.
+        one: NodeId,
+        /// The other.
+        other: NodeId,
+        /// Where both are said to be.
+        address: String,
+    },
+    /// The leader would do nothing else.
+    #[error("heartbeat: found {}, expected at least {}", Span::from(*found), Span::from(Config::HEARTBEAT_MIN))]
+    Heartbeat {
+        /// What was given.
+        found: Duration,
+    },
+    /// A single late heartbeat would unseat a leader that works.
+    #[error(
+        "timeout: found {}, expected at least {} times the heartbeat, which is {}",
+        Span::from(*found), Config::HEARTBEATS_IN_TIMEOUT, Span::from(*heartbeat)
+    )]
+    Timeout {
+        /// What was given.
+        found: Duration,
+        /// The heartbeat beside it.
+        heartbeat: Duration,
+    },
+    /// Priorities are small numbers.
+    #[error("priority: found {found}, expected at most {}", Config::PRIORITY_MAX)]
+    PriorityTooHigh {
+        /// What was given.
+        found: u32,
+    },
+    /// With this algorithm only the ids say who is preferred.
+    #[error("priority: found {found}, expected 0 with {}: only {} heeds priorities", protocol.name(), those(|spec| spec.hands_over))]
+    Priority {
+        /// What was given.
+        found: u32,
+        /// The algorithm.
+        protocol: Protocol,
+    },
+    /// With this algorithm a leader cannot choose to give way.
+    #[error("preempt: found {}, expected none with {}: only {} hands over", Span::from(*found), protocol.name(), those(|spec| spec.hands_over))]
+    Preempt {
+        /// What was given.
+        found: Duration,
+        /// The algorithm.
+        protocol: Protocol,
+    },
+}
+
+impl Config {
+    /// No leader speaks more often.
+    pub const HEARTBEAT_MIN: Duration = Duration::from_millis(1);
+    /// With fewer heartbeats than this within the timeout, a single late one would unseat a leader.
+    pub const HEARTBEATS_IN_TIMEOUT: u32 = 3;
+    /// The highest priority.
+    pub const PRIORITY_MAX: u32 = 1_000;
+
+    /// All that is wrong with it. [`Member::join`](crate::Member::join) refuses the first.
+    pub fn problems(&self) -> Vec<BadConfig> {
+        let mut found = Vec::new();
+        found.extend(check_cluster_name(&self.cluster).err().map(BadConfig::Cluster));
+        found.extend((self.id == NodeId(0)).then_some(BadConfig::Id));
+        found.extend(self.laboratory());
+        found.extend(self.members_that_do_not_fit());
+        found.extend(self.addresses_that_cannot_be());
+        found.extend(self.timing_that_cannot_be());
+        found.extend(self.preferences_that_mean_nothing());
+        found
+    }
+
+    fn laboratory(&self) -> Option<BadConfig> {
+        match self.protocol.spec().in_agent {
+            InAgent::Yes => None,
+            InAgent::No(why) => Some(BadConfig::Laboratory { found: self.protocol, why }),
+        }
+    }
+
+    /// Some algorithms must know all members beforehand, and there are bounds to how many.
+    fn members_that_do_not_fit(&self) -> Option<BadConfig> {
+        let (protocol, spec) = (self.protocol, self.protocol.spec());
+        match (&self.peers, spec.peers) {
+            (Peers::Named(_), election::Peers::Listed) => Some(BadConfig::NeedsList { protocol }),
+            _ => {
+                let found = self.members().len();
+                let most = spec.nodes_max().filter(|most| found > *most);
+                most.map(|most| BadConfig::TooMany { protocol, found, most })
+            }
+        }
+    }
+
+    fn addresses_that_cannot_be(&self) -> Vec<BadConfig> {
+        let bad = |address: &&String| !is_address(address);
+        let bad_address = |address: &String| BadConfig::Address { found: address.clone() };
+        match &self.peers {
+            Peers::Named(names) if names.is_empty() => vec![BadConfig::NoNames],
+            Peers::Named(names) => names.iter().filter(bad).map(bad_address).collect(),
+            Peers::Listed(peers) => {
+                let mut at = BTreeMap::new();
+                let shared = peers.iter().filter_map(|(id, address)| {
+                    let one = at.insert(address, *id)?;
+                    Some(BadConfig::SharedAddress { one, other: *id, address: address.clone() })
+                });
+                peers.values().filter(bad).map(bad_address).chain(shared).collect()
+            }
+        }
+    }
+
+    fn timing_that_cannot_be(&self) -> Vec<BadConfig> {
+        let (heartbeat, timeout) = (self.heartbeat, self.timeout);
+        let too_short =
+            (heartbeat < Self::HEARTBEAT_MIN).then_some(BadConfig::Heartbeat { found: heartbeat });
+        let least = heartbeat.saturating_mul(Self::HEARTBEATS_IN_TIMEOUT);
+        let impatient = (timeout < least).then_some(BadConfig::Timeout { found: timeout, heartbeat });
+        too_short.into_iter().chain(impatient).collect()
+    }
+
+    fn preferences_that_mean_nothing(&self) -> Vec<BadConfig> {
+        let (protocol, priority) = (self.protocol, self.priority);
+        if protocol.spec().hands_over {
+            let too_high = priority > Self::PRIORITY_MAX;
+            return too_high.then_some(BadConfig::PriorityTooHigh { found: priority }).into_iter().collect();
+        }
+        let priority = (priority != 0).then_some(BadConfig::Priority { found: priority, protocol });
+        let preempt = self.preempt.map(|found| BadConfig::Preempt { found, protocol });
+        priority.into_iter().chain(preempt).collect()
+    }
+}
+
+/// Whether that is a host and a port.
+fn is_address(text: &str) -> bool {
+    let parts = text.rsplit_once(':');
+    parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0))
+}
+
+/// The algorithms of agents of which that is true.
+fn those(fit: impl Fn(&Spec) -> bool) -> String {
+    let all = Protocol::ALL.into_iter().map(Protocol::spec);
+    let names: Vec<_> = all.filter(|spec| spec.runs_in_agent() && fit(spec)).map(|spec| spec.name).collect();
+    names.join(" or ")
+}
