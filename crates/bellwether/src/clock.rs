@@ -1,4 +1,4 @@
-//! The node's clock: monotonic, with the wall clock of the start beside it.
+//! The node's clock: monotonic, with the wall clock beside it.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -9,11 +9,17 @@ use bellwether_proto::time::{Span, Time};
 pub(crate) struct Clock {
     began: Instant,
     began_at: SystemTime,
+    /// What the wall clock shows.
+    wall: fn() -> SystemTime,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self { began: Instant::now(), began_at: SystemTime::now() }
+        Self::beside(SystemTime::now)
+    }
+
+    fn beside(wall: fn() -> SystemTime) -> Self {
+        Self { began: Instant::now(), began_at: wall(), wall }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -25,14 +31,17 @@ impl Clock {
         self.began.checked_add(Duration::from_micros(at.as_micros()))
     }
 
-    /// What the wall clock showed then, if nobody has set it since the start.
+    /// What the wall clock shows of a moment that has just been: it may have been set since the start, and people read it now.
     pub(crate) fn wall(&self, at: Time) -> SystemTime {
-        self.began_at + Duration::from_micros(at.as_micros())
+        let now = (self.wall)();
+        now.checked_sub(self.now().since(at).into()).unwrap_or(now)
     }
 
-    /// The same, in microseconds since 1970.
+    /// The time in traces: microseconds since 1970 by the wall clock of the start. It does not follow when that is set, so that
+    /// nothing seems to have happened before what caused it.
     pub(crate) fn wall_micros(&self, at: Time) -> Time {
-        Time::from_micros(micros(self.wall(at).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()))
+        let start = self.began_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Time::from_micros(micros(start)) + Span::micros(at.as_micros())
     }
 
     pub(crate) fn began_at(&self) -> SystemTime {
@@ -42,4 +51,37 @@ impl Clock {
 
 fn micros(duration: Duration) -> u64 {
     Span::from(duration).as_micros()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    /// What somebody has set the wall clock to, in days after 1970. Only one test sets it.
+    static DAYS: AtomicU64 = AtomicU64::new(0);
+
+    fn wall() -> SystemTime {
+        SystemTime::UNIX_EPOCH + DAY * u32::try_from(DAYS.load(Ordering::SeqCst)).unwrap()
+    }
+
+    #[test]
+    fn what_happens_after_the_wall_clock_was_set_is_stamped_with_what_it_shows() {
+        DAYS.store(20_000, Ordering::SeqCst);
+        let clock = Clock::beside(wall);
+        for days in [20_500, 10] {
+            DAYS.store(days, Ordering::SeqCst);
+            let at = clock.now();
+            let stamp = clock.wall(at);
+            assert!(stamp <= wall() && stamp > wall() - DAY, "{stamp:?} on day {days}");
+        }
+        DAYS.store(0, Ordering::SeqCst);
+        assert!(clock.wall(Time::ZERO) <= wall(), "a clock that is not set is no reason to panic");
+        let (one, other) = (clock.wall_micros(Time::ZERO), clock.wall_micros(clock.now()));
+        assert!(one <= other, "in traces the order counts");
+        assert_eq!(one.as_micros(), 20_000 * 86_400 * 1_000_000);
+    }
 }
