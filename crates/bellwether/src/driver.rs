@@ -91,18 +91,15 @@ enum Wake {
 }
 
 impl Driver {
-    /// Runs until the member leaves, or cannot go on.
-    pub(crate) async fn run(mut self) {
+    /// Runs until the member leaves, or cannot go on. Those who wait for answers are told when the driver is dropped.
+    pub(crate) async fn run(mut self) -> Ended {
         let ended = self.drive().await;
         self.shared.tenures.end();
         self.shared.service.send_replace(None);
         self.record(What::Crash);
         self.flush();
         self.shared.transport.close().await;
-        self.shared.known().leader = None;
-        self.shared.ended.send_replace(Some(ended));
-        // Dropping the replies tells those who wait.
-        self.replies = Replies::default();
+        ended
     }
 
     async fn drive(&mut self) -> Ended {
@@ -181,6 +178,8 @@ impl Driver {
     }
 
     async fn on_command(&mut self, Command { command, reply }: Command) -> Result<(), Ended> {
+        // Whoever asks may have begun to work before.
+        self.record_work();
         let ticket = self.replies.ticket(reply);
         self.record(What::Program(Program::Asked { ticket, command }));
         self.step(Input::Command { ticket, command }).await
@@ -271,6 +270,8 @@ impl Driver {
     fn answer(&mut self, ticket: Ticket, outcome: Result<(), Refused>) {
         let refused = outcome.as_ref().err().map(Refused::name);
         self.record(What::Program(Program::Answered { ticket, refused }));
+        // Whoever is answered may ask at once how things are.
+        self.shared.known().aside = self.node.is_aside();
         self.replies.answer(ticket, outcome);
     }
 

@@ -43,6 +43,9 @@ pub enum JoinError {
     /// The system gives no random numbers.
     #[error("the system gives no random numbers")]
     Randomness,
+    /// The member's thread cannot be started.
+    #[error("cannot start the member's thread: {0}")]
+    Thread(#[source] io::Error),
     /// The trace cannot be written.
     #[error("cannot write the trace {}: {source}", path.display())]
     Trace {
@@ -78,7 +81,11 @@ impl JoinError {
     pub fn is_bad_input(&self) -> bool {
         match self {
             Self::Config(_) | Self::State(_) | Self::IncarnationsUsedUp | Self::Tls(_) => true,
-            Self::Disk(_) | Self::Address { .. } | Self::Randomness | Self::Trace { .. } => false,
+            Self::Disk(_)
+            | Self::Address { .. }
+            | Self::Randomness
+            | Self::Thread(_)
+            | Self::Trace { .. } => false,
         }
     }
 }
@@ -103,6 +110,9 @@ pub enum Ended {
         /// Who said so.
         says: NodeId,
     },
+    /// The runtime on which it was joined has ended.
+    #[error("the runtime on which the member was joined has ended")]
+    Runtime,
     /// A fault of this library.
     #[error("the member failed, which is a bug: {0}")]
     Fault(String),

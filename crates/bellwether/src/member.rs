@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `join.rs` | from a configuration to a running driver |
+//! | `join.rs`, `thread.rs` | from a configuration to a driver, and to the thread on which it runs |
 //! | `descriptors.rs` | how many file descriptors it needs |
 //! | `leadership.rs` | leadership as a value |
 //! | `run.rs` | work that goes on while the member leads |
@@ -16,6 +16,7 @@ mod leadership;
 mod observer;
 mod outcome;
 mod run;
+mod thread;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use bellwether_proto::group::{Content, Plan, PlanRequest};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinHandle};
 
@@ -59,9 +60,10 @@ impl fmt::Debug for Manager {
 }
 
 /// The application's work on the task of the group that this member leads.
-#[derive(Default)]
 pub(crate) struct Planning {
     manager: Option<Manager>,
+    /// Where the application runs: it may block, and must not block the member.
+    program: Handle,
     current: Option<Current>,
 }
 
@@ -72,8 +74,8 @@ struct Current {
 }
 
 impl Planning {
-    pub(crate) fn new(manager: Option<Manager>) -> Self {
-        Self { manager, current: None }
+    pub(crate) fn new(manager: Option<Manager>, program: Handle) -> Self {
+        Self { manager, program, current: None }
     }
 
     /// Asks the application. An earlier question is about a group that is over. The application runs in a task of its
@@ -82,7 +84,7 @@ impl Planning {
         self.keep_only(None);
         let Some(manager) = &self.manager else { return };
         let (no, ask) = (request.no, Arc::clone(&manager.ask));
-        let task = tokio::spawn(async move {
+        let task = self.program.spawn(async move {
             let answer = ask.lock().unwrap_or_else(PoisonError::into_inner)(request);
             Content::new(answer.await?).map_err(|error| error.to_string())
         });

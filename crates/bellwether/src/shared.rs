@@ -113,6 +113,14 @@ impl Shared {
         }
     }
 
+    /// The member has stopped: nothing that it knew counts any more.
+    pub(crate) fn finish(&self, ended: Ended) {
+        self.tenures.end();
+        self.service.send_replace(None);
+        self.known().leader = None;
+        self.ended.send_replace(Some(ended));
+    }
+
     /// Waits until the member has stopped, and says why.
     pub(crate) async fn end(&self) -> Ended {
         let mut ended = self.ended.subscribe();

@@ -13,8 +13,9 @@ use bellwether::member::Hold;
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure::Refused::{HandOver, Leaving, NoSuccessor};
 use bellwether::status::{Connection, Standing};
-use bellwether::{Leadership, Member, NodeId, Protocol, Refused};
+use bellwether::{Config, Ended, Leadership, Member, NodeId, Protocol, Refused};
 use tempfile::TempDir;
+use tokio::runtime::Builder;
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -130,6 +131,41 @@ async fn work_that_never_returns_gives_leadership_up_when_it_asks_to() {
     assert_eq!(leader.status().standing, Standing::Aside);
     soon("it leaves", leader.leave()).await;
     soon("the call returns", run).await.unwrap().unwrap();
+}
+
+/// The only thread of the program's runtime is busy, for longer than a silent leader is waited for.
+#[tokio::test]
+async fn work_that_blocks_its_runtime_costs_no_leadership() {
+    let (_dir, leader, others) = cluster(2).await;
+    let guard = soon("it leads", leader.campaign()).await.unwrap();
+    // Nobody ever sends: it only blocks.
+    let (_sender, never) = std::sync::mpsc::channel::<()>();
+    for _ in 0..3 {
+        assert!(never.recv_timeout(Config::TIMEOUT * 2).is_err());
+        tokio::task::yield_now().await;
+    }
+    assert!(guard.is_held());
+    let led = others[0].leader().map(|led| (led.id, led.epoch));
+    assert_eq!(led, Some((guard.node(), guard.epoch())), "nobody has noticed");
+}
+
+#[test]
+fn a_member_ends_with_the_runtime_on_which_it_was_joined() {
+    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+    let (program, other) = (runtime(), runtime());
+    let (_dir, configs) = loopback::configs(1).unwrap();
+    let (member, guard) = program.block_on(async {
+        let member = Member::join(configs[0].clone()).await.unwrap();
+        let guard = soon("it leads", member.campaign()).await.unwrap();
+        (member, guard)
+    });
+    assert!(guard.is_held(), "also while the program's runtime does nothing");
+    drop(program);
+    assert!(!guard.is_held() && member.leader().is_none());
+    let ended = other.block_on(async { soon("it ends", member.ended()).await });
+    assert!(matches!(ended, Ended::Runtime), "{ended}");
+    let again = other.block_on(async { soon("it joins again", Member::join(configs[0].clone())).await });
+    assert!(again.is_ok(), "its directory and its address are free: {again:?}");
 }
 
 #[tokio::test]

@@ -92,7 +92,7 @@ fn begin(
 ) -> Result<(), Failure> {
     config.cautions.iter().for_each(|caution| tracing::warn!("{caution}"));
     let clients = descriptors::share(Member::descriptors(&config.member))?;
-    // One thread: the member is one loop, and a second would only add latency between its socket and its state.
+    // One thread for the API. The member has its own.
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
     runtime.block_on(live(config, Around { clients, log: log.clone(), end_with_stdin }, manager, beside))

@@ -1,4 +1,4 @@
-//! From a configuration to a running driver.
+//! From a configuration to a driver.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,14 +12,15 @@ use bellwether_proto::io::{Durable, Outbox};
 use bellwether_proto::release::Patience;
 use bellwether_proto::trace;
 use bellwether_proto::wire::Channel;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::Member;
+use super::{Member, thread};
 use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::driver::{Driver, Replies};
-use crate::error::{Ended, JoinError};
+use crate::error::JoinError;
 use crate::history::History;
 use crate::recorder::Recorder;
 use crate::reorganization::{Manager, Planning};
@@ -28,13 +29,16 @@ use crate::store::Store;
 use crate::transport::{Settings, Transport};
 
 impl Member {
-    /// Comes up and takes part. Must be called inside a tokio runtime, on which the member then runs.
+    /// Comes up and takes part, on a thread of its own: work that blocks the program's runtime costs no leadership.
+    ///
+    /// Must be called inside a tokio runtime. The member ends with that runtime, at once and without a goodbye, as with the process.
+    /// Its handles can be used on any runtime.
     ///
     /// # Errors
     /// If the configuration cannot be ([`Config::problems`]), or its state, its address or its certificate cannot be had. Nothing is left
     /// running.
     pub async fn join(config: Config) -> Result<Self, JoinError> {
-        Self::begin(config, None)
+        thread::start(config, None).await
     }
 
     /// As [`Member::join`], with an application that says what groups are to do which this member leads. Only algorithms that
@@ -43,60 +47,52 @@ impl Member {
     /// # Errors
     /// As [`Member::join`].
     pub async fn join_as_manager(config: Config, manager: Manager) -> Result<Self, JoinError> {
-        Self::begin(config, Some(manager))
-    }
-
-    fn begin(config: Config, manager: Option<Manager>) -> Result<Self, JoinError> {
-        if let Some(bad) = config.problems().into_iter().next() {
-            return Err(bad.into());
-        }
-        let clock = Clock::start();
-        let (store, kept) =
-            Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
-        let kept = kept.unwrap_or_default();
-        let incarnation = next_incarnation(&kept).ok_or(JoinError::IncarnationsUsedUp)?;
-        let recorder =
-            config.trace.as_ref().map(|path| record(path, &config, incarnation, clock)).transpose()?;
-        let (transport, net) =
-            Transport::start(addresses(&config, incarnation)).map_err(JoinError::from_transport)?;
-        let history = History::open(&config.data_dir);
-        let shared = Arc::new(Shared::new(&config, clock.began_at(), transport, incarnation, history));
-        let (commands, inbox) = mpsc::channel(64);
-        let node = settings_of(&config, manager.as_ref()).node(&kept, incarnation, clock.now());
-        // What the disk remembers of groups can be asked for at once.
-        shared.known().groups = node.lineage().cloned().unwrap_or_default();
-        let driver = Driver {
-            node,
-            planning: Planning::new(manager),
-            works: None,
-            serving: None,
-            clock,
-            alarm: Alarm::new(),
-            channel: Channel::of_cluster(&config.cluster),
-            store: Arc::new(store),
-            recorder,
-            shared: Arc::clone(&shared),
-            net,
-            commands: inbox,
-            outbox: Outbox::new(),
-            connected: BTreeSet::new(),
-            replies: Replies::default(),
-            abandoned: false,
-        };
-        tokio::spawn(supervise(driver, Arc::clone(&shared)));
-        Ok(Self { shared, commands })
+        thread::start(config, Some(manager)).await
     }
 }
 
-/// Runs the driver. A member whose driver has failed must not look alive, least of all to those who act as its leader.
-async fn supervise(driver: Driver, shared: Arc<Shared>) {
-    if let Err(panicked) = tokio::spawn(driver.run()).await {
-        shared.tenures.end();
-        shared.service.send_replace(None);
-        shared.known().leader = None;
-        shared.transport.close().await;
-        shared.ended.send_replace(Some(Ended::Fault(panicked.to_string())));
+/// Makes what there is of a member. Must be called on its own runtime; the manager is asked on the program's.
+pub(super) fn set_up(
+    config: &Config,
+    manager: Option<Manager>,
+    program: Handle,
+) -> Result<(Member, Driver), JoinError> {
+    if let Some(bad) = config.problems().into_iter().next() {
+        return Err(bad.into());
     }
+    let clock = Clock::start();
+    let (store, kept) =
+        Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
+    let kept = kept.unwrap_or_default();
+    let incarnation = next_incarnation(&kept).ok_or(JoinError::IncarnationsUsedUp)?;
+    let recorder = config.trace.as_ref().map(|path| record(path, config, incarnation, clock)).transpose()?;
+    let (transport, net) =
+        Transport::start(addresses(config, incarnation)).map_err(JoinError::from_transport)?;
+    let history = History::open(&config.data_dir);
+    let shared = Arc::new(Shared::new(config, clock.began_at(), transport, incarnation, history));
+    let (commands, inbox) = mpsc::channel(64);
+    let node = settings_of(config, manager.as_ref()).node(&kept, incarnation, clock.now());
+    // What the disk remembers of groups can be asked for at once.
+    shared.known().groups = node.lineage().cloned().unwrap_or_default();
+    let driver = Driver {
+        node,
+        planning: Planning::new(manager, program),
+        works: None,
+        serving: None,
+        clock,
+        alarm: Alarm::new(),
+        channel: Channel::of_cluster(&config.cluster),
+        store: Arc::new(store),
+        recorder,
+        shared: Arc::clone(&shared),
+        net,
+        commands: inbox,
+        outbox: Outbox::new(),
+        connected: BTreeSet::new(),
+        replies: Replies::default(),
+        abandoned: false,
+    };
+    Ok((Member { shared, commands }, driver))
 }
 
 fn record(
