@@ -7,6 +7,7 @@
 //! | `leadership.rs` | leadership as a value |
 //! | `run.rs` | work that goes on while the member leads |
 //! | `outcome.rs`, `backoff.rs` | what such work may return, and when it is begun again |
+//! | `tied.rs` | work on other threads and in other processes |
 //! | `observer.rs` | changes of leader, as they happen |
 
 mod backoff;
@@ -17,6 +18,7 @@ mod observer;
 mod outcome;
 mod run;
 mod thread;
+mod tied;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

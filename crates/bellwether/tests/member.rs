@@ -15,6 +15,7 @@ use bellwether::proto::tenure::Refused::{HandOver, Leaving, NoSuccessor};
 use bellwether::status::{Connection, Standing};
 use bellwether::{Config, Ended, Leadership, Member, NodeId, Protocol, Refused};
 use tempfile::TempDir;
+use tokio::process::Command;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, oneshot};
@@ -131,6 +132,58 @@ async fn work_that_never_returns_gives_leadership_up_when_it_asks_to() {
     assert_eq!(leader.status().standing, Standing::Aside);
     soon("it leaves", leader.leave()).await;
     soon("the call returns", run).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn work_that_blocks_a_thread_has_ended_before_another_leads() {
+    let (_dir, leader, others) = cluster(2).await;
+    let guard = soon("it leads", leader.campaign()).await.unwrap();
+    let (noticed, notices) = oneshot::channel();
+    let (may_end, ends) = std::sync::mpsc::channel();
+    let work = guard.spawn_blocking(move |leadership| {
+        while leadership.is_held() {
+            std::thread::yield_now();
+        }
+        noticed.send(()).unwrap();
+        ends.recv().unwrap();
+    });
+    drop(guard);
+    let (asked, to) = (leader.clone(), others[0].status().id);
+    let transfer = tokio::spawn(async move { asked.transfer(to).await });
+    soon("it notices", notices).await.unwrap();
+    assert!(others[0].leader().is_some_and(|led| led.id != to), "not before the work has ended");
+    may_end.send(()).unwrap();
+    soon("it hands over", transfer).await.unwrap().unwrap();
+    soon("the work has ended", work).await.unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_process_has_ended_before_another_leads() {
+    let (dir, leader, others) = cluster(2).await;
+    let (running, file) = (leader.clone(), dir.path().join("pid"));
+    let script = format!("echo $$ > {0}.new && mv {0}.new {0} && exec sleep 3600", file.display());
+    let run = tokio::spawn(async move {
+        running
+            .run(|leadership: Leadership| {
+                let script = script.clone();
+                async move { leadership.child(Command::new("sh").args(["-c", &script])).await }
+            })
+            .await
+    });
+    let pid = async {
+        loop {
+            match std::fs::read_to_string(&file) {
+                Ok(pid) => break pid,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let process = PathBuf::from(format!("/proc/{}", soon("it runs", pid).await.trim()));
+    assert!(process.exists());
+    soon("it hands over", leader.transfer(others[0].status().id)).await.unwrap();
+    assert!(!process.exists(), "the old leader's process works beside the new leader");
+    run.abort();
 }
 
 /// The only thread of the program's runtime is busy, for longer than a silent leader is waited for.

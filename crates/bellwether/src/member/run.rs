@@ -14,7 +14,9 @@ impl Member {
     /// Runs `lead` whenever this member leads, until the member ends.
     ///
     /// - Losing leadership is no error: the task is stopped, at its next `await`, and has come to its end before another can be
-    ///   handed leadership; then the member campaigns again.
+    ///   handed leadership; then the member campaigns again. So has what was started through the guard:
+    ///   [`Leadership::spawn_blocking`] and [`Leadership::child`]. Of other tasks, threads and processes that it began, nothing is known:
+    ///   they go on, unless they hold a clone of the guard.
     /// - Work that returns while the member leads is begun again, after a pause of 100 ms that doubles each time, up to 10 s, and is
     ///   short again once the work has gone on for 10 s. If it returns an error, that is logged. The member leads on meanwhile.
     /// - Work that wants another to lead asks for it: with [`Leadership::resign`], or with [`Member::resign`] of a clone. It is
