@@ -87,7 +87,8 @@ const QUESTIONS: [(&str, Leads); 6] = [
     }),
 ];
 
-/// Whether a status says that this one leads, in any of its parts.
+/// Whether a status says that this one leads. What its election makes of it, `view`, may be that it should, until it has heard of the
+/// other.
 fn names(id: u32, status: &serde_json::Value) -> bool {
-    status["standing"] == "leading" || status["leader"] == id || status["view"]["leader"] == id
+    status["standing"] == "leading" || status["leader"] == id
 }
