@@ -181,9 +181,10 @@ impl Draft {
     }
 
     /// Reads the certificates and the token. They are in other files, so this comes last.
-    fn complete(self, cautions: Vec<String>) -> Result<AgentConfig, ConfigError> {
+    fn complete(self, mut cautions: Vec<String>) -> Result<AgentConfig, ConfigError> {
         let member = self.member(self.tls.load()?);
         let token = self.token.load()?;
+        cautions.extend(token.as_deref().and_then(cautions::of_token));
         let api = ApiConfig { listen: self.api, token, hosts: self.hosts };
         Ok(AgentConfig { member, api, log: self.log, cautions })
     }

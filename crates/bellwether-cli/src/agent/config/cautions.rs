@@ -7,6 +7,9 @@ use std::path::Path;
 
 use super::{Draft, Token};
 
+/// A shorter token can be guessed.
+const TOKEN_MIN: usize = 16;
+
 /// The permission of users that are neither the owner nor in the group.
 const OTHERS_READ: u32 = 0o004;
 
@@ -18,6 +21,16 @@ pub(super) fn of(draft: &Draft, file: Option<&Path>) -> Vec<String> {
     };
     let secrets = [Some(draft.tls.key.as_path()), file, token_file];
     secrets.into_iter().flatten().filter_map(readable_by_all).chain(in_the_clear(draft)).collect()
+}
+
+/// What is to be said of that token.
+pub(super) fn of_token(token: &str) -> Option<String> {
+    (token.len() < TOKEN_MIN).then(|| {
+        format!(
+            "the token has {} characters and can be guessed: `openssl rand -hex 16` makes a better one",
+            token.len()
+        )
+    })
 }
 
 fn readable_by_all(path: &Path) -> Option<String> {

@@ -1,6 +1,7 @@
 //! The names that the API answers to. A web page can have a browser ask any address under a name of its own, and then read
 //! the answer (DNS rebinding). The browser says which name it was given, so only names that are known to be this agent's
-//! are answered. An address is no name: nobody can make one mean another machine. Programs that name nobody are no browsers.
+//! are answered. An address is no name: nobody can make one mean another machine. Nor can a stranger have a name without a dot: that
+//! is one of the local network, such as a service's. Programs that name nobody are no browsers.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -45,10 +46,16 @@ impl Hosts {
         let name = plain(authority.host());
         let address = name.trim_start_matches('[').trim_end_matches(']');
         address.parse::<IpAddr>().is_ok()
-            || name == "localhost"
+            || is_local(&name)
             || name.ends_with(".localhost")
             || self.0.contains(&name)
     }
+}
+
+/// Whether it is one word, as `localhost` is.
+fn is_local(name: &str) -> bool {
+    let is_of_a_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !name.is_empty() && name.bytes().all(is_of_a_word)
 }
 
 /// Names are the same in any case, and with the dot at the end that stands for the root.
@@ -84,6 +91,8 @@ mod tests {
             "localhost",
             "LOCALHOST:1",
             "a.localhost:3171",
+            "node-1:3171",
+            "x",
             "node-1.example:80",
             "Node-1.Example.",
             "other.example",
@@ -93,9 +102,7 @@ mod tests {
         for other in [
             "evil.example",
             "evil.example:3171",
-            "x",
             "localhost.evil.example",
-            "notlocalhost",
             "node-1.example.evil.example",
             "127.0.0.1.evil.example",
             "localhost@evil.example",
@@ -122,6 +129,7 @@ mod tests {
         assert_eq!(asked("/", &["localhost"]), None);
         assert_eq!(asked("/", &["localhost", "evil.example"]).as_deref(), Some("evil.example"));
         assert_eq!(asked("http://evil.example/", &["localhost"]).as_deref(), Some("evil.example"));
-        assert_eq!(asked("/", &["x".repeat(1000).as_str()]).map(|name| name.len()), Some(SHOWN_MAX));
+        let long = format!("{}.example", "x".repeat(1000));
+        assert_eq!(asked("/", &[long.as_str()]).map(|name| name.len()), Some(SHOWN_MAX));
     }
 }
