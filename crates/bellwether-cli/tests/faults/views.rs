@@ -6,7 +6,7 @@ use serde_json::json;
 use super::judged::{assert_kept, recorded_as};
 use crate::cluster::records::VIEWS_KEPT;
 use crate::cluster::records::add_line;
-use crate::cluster::{Cluster, Records, Shape, TOKEN};
+use crate::cluster::{Cluster, DEADLINE, Records, Shape, TOKEN, wait_until};
 
 fn five() -> Cluster {
     recorded_as(&Shape { protocol: "fb-omega", ..Shape::of(5) }).0
@@ -98,6 +98,7 @@ fn all_are_killed_and_the_lightest_forms_a_view() {
     let mut cluster = five();
     let first = cluster.wait_for_view(&[1, 2, 3, 4, 5]);
     cluster.wait_for_disks(&[1, 2, 3, 4, 5]); // Before that, an epoch may repeat: a known defect.
+    wait_until_installed(&cluster, first.leader); // A view is shown before it is on disk and installed.
     cluster.kill_together(&[1, 2, 3, 4, 5]);
     for id in [2, 3, 4] {
         cluster.start_node(id);
@@ -167,4 +168,19 @@ fn last_cause(cluster: &Cluster, id: u32) -> (String, Option<u32>) {
 /// Whether a node recorded that it was in that state.
 fn saw(records: &Records, node: u32, status: &str) -> bool {
     records.events(node, "state").iter().any(|event| event["post"]["status"] == status)
+}
+
+/// Waits until every node has installed all views that it has shown.
+fn wait_until_installed(cluster: &Cluster, leader: u32) {
+    let installed = wait_until(DEADLINE, || {
+        let records = cluster.records(leader);
+        cluster.ids().into_iter().all(|id| {
+            let shown = records.events(id, "state").into_iter().map(|event| event["post"]["group"].clone());
+            let mut shown: Vec<_> = shown.filter_map(|group| group.as_str().map(str::to_owned)).collect();
+            shown.sort_unstable();
+            shown.dedup();
+            records.events(id, "members").len() >= shown.len()
+        })
+    });
+    assert!(installed, "a view is shown and never installed");
 }
