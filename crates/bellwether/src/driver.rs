@@ -95,6 +95,7 @@ impl Driver {
     pub(crate) async fn run(mut self) -> Ended {
         let ended = self.drive().await;
         self.shared.tenures.end();
+        self.shared.known().leader = None;
         self.shared.service.send_replace(None);
         self.record(What::Crash);
         self.flush();
@@ -129,10 +130,10 @@ impl Driver {
     async fn wait(&mut self) -> Wake {
         let now = self.clock.now();
         let due = self.node.deadline().unwrap_or(Time::NEVER).min(now + self.shared.pulse.pace());
-        self.shared.pulse.beat(due.since(now));
         if due <= now {
-            return Wake::Deadline;
+            return Wake::Deadline; // Before it has looked at what is overdue, what it knows does not count.
         }
+        self.shared.pulse.beat(due.since(now));
         tokio::select! {
             biased;
             () = self.alarm.ring(&self.clock, due) => Wake::Deadline,

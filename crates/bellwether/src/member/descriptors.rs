@@ -7,6 +7,9 @@ use crate::transport;
 /// The state file's directory, its lock and its next version, the history and its next version, and the trace.
 const FILES: usize = 6;
 
+/// Of its runtime: what it waits with, twice, what wakes it, signals, and the timer.
+const RUNTIME: usize = 5;
+
 /// So many others are counted if their number is not known beforehand.
 const DISCOVERED: usize = 15;
 
@@ -29,7 +32,7 @@ impl Member {
             Peers::Named(_) => DISCOVERED,
         };
         let (peers, strangers) = transport::descriptors(others);
-        let least = FILES + peers;
+        let least = FILES + RUNTIME + peers;
         Descriptors { least, most: least + strangers }
     }
 }

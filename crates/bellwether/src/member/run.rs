@@ -14,7 +14,7 @@ impl Member {
     /// Runs `lead` whenever this member leads, until the member ends.
     ///
     /// - Losing leadership is no error: the task is stopped, at its next `await`, and has come to its end before another can be
-    ///   handed leadership; then the member campaigns again. So has what was started through the guard:
+    ///   handed leadership, for `release_timeout` at most; then the member campaigns again. So has what was started through the guard:
     ///   [`Leadership::spawn_blocking`] and [`Leadership::child`]. Of other tasks, threads and processes that it began, nothing is known:
     ///   they go on, unless they hold a clone of the guard.
     /// - Work that returns while the member leads is begun again, after a pause of 100 ms that doubles each time, up to 10 s, and is
@@ -85,8 +85,10 @@ where
         },
         () = ended => {
             task.0.abort();
-            let _ = (&mut task.0).await;
-            Work::Stopped
+            match (&mut task.0).await {
+                Err(error) if error.is_panic() => Work::Panicked(error),
+                _ => Work::Stopped,
+            }
         }
     }
 }

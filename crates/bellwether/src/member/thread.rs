@@ -74,6 +74,7 @@ async fn drive(driver: Driver, shared: &Shared, cut: oneshot::Receiver<Infallibl
             Err(panicked) => {
                 // A member whose driver has failed must not look alive, least of all to those who act as its leader.
                 shared.tenures.end();
+                shared.known().leader = None;
                 shared.transport.close().await;
                 Ended::Fault(panicked.to_string())
             }
@@ -91,7 +92,7 @@ struct Tether {
 impl Drop for Tether {
     fn drop(&mut self) {
         drop(self.tie.take());
-        // It waits for nobody, so it ends soon. Then its directory and its address can be used again.
+        // It waits for nobody, so it ends soon. Then its address can be used again, and its directory when the disk is done with it.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

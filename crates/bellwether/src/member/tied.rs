@@ -27,8 +27,11 @@ impl Leadership {
     /// handed to nobody, for `release_timeout` at most. Processes that it started itself are not known here.
     ///
     /// # Errors
-    /// If it cannot be started or waited for.
+    /// If it cannot be started or waited for, or leadership has ended: then it is not started.
     pub async fn child(&self, command: &mut Command) -> io::Result<ExitStatus> {
+        if !self.is_held() {
+            return Err(io::Error::other("leadership has ended"));
+        }
         let (child, guard) = (command.kill_on_drop(true).spawn()?, self.clone());
         let (mut told, exit) = oneshot::channel();
         // In a task of its own: whoever waits for it may be stopped before the process has ended.
