@@ -79,10 +79,19 @@ pub(crate) struct Release {
 /// What a node that resigned waits for, besides the end of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Aside {
-    /// For a time in which nobody else can lead.
-    WhileOthersLead,
+    /// For a time in which nobody else can lead. If that has begun: when it has lasted for long enough.
+    WhileOthersLead(Option<Time>),
     /// For nothing: it was told how long to stay aside, whoever leads.
     Regardless,
+}
+
+impl Aside {
+    fn deadline(self) -> Time {
+        match self {
+            Self::WhileOthersLead(Some(at)) => at,
+            Self::WhileOthersLead(None) | Self::Regardless => Time::NEVER,
+        }
+    }
 }
 
 /// What to do once leadership has been released.
@@ -143,7 +152,7 @@ impl Release {
     }
 
     pub(crate) fn deadline(&self) -> Time {
-        let pending = self.pending.map_or(Time::NEVER, |(_, until)| until);
+        let pending = self.pending.map_or(Time::NEVER, |(_, until)| until).min(self.aside.deadline());
         self.waiting.iter().map(|waiting| waiting.until).min().unwrap_or(Time::NEVER).min(pending)
     }
 
@@ -208,10 +217,18 @@ impl Release {
         if hand_over_ends && !is_given_back {
             self.keep();
         }
-        if self.aside == Aside::WhileOthersLead && leadership.is_aside() && !leadership.has_successor() {
+        self.stand_if_nobody_else_can(now, leadership);
+    }
+
+    /// Not at once: a connection may be back in a moment, and whoever was told that this node is aside is to hear that before it
+    /// stands.
+    fn stand_if_nobody_else_can(&mut self, now: Time, leadership: &Leadership) {
+        let Aside::WhileOthersLead(alone) = &mut self.aside else { return };
+        if !leadership.is_aside() || leadership.has_successor() {
+            *alone = None;
+        } else if *alone.get_or_insert(now + leadership.settling_time()) <= now {
             self.aside = Aside::Regardless;
-            // Its time is over in a moment: whoever was told that it is aside has heard it before it stands.
-            self.actions.push(Action::StandAside(now + leadership.settling_time()));
+            self.actions.push(Action::Stand);
         }
     }
 
@@ -263,8 +280,8 @@ impl Release {
             Then::StandAside(hold, ticket) => {
                 self.wait(Awaited::Anybody(ticket), now + self.patience.successor);
                 self.aside = match hold {
-                    Hold::Default => Aside::WhileOthersLead,
-                    Hold::For(_) if leadership.has_successor() => Aside::WhileOthersLead,
+                    Hold::Default => Aside::WhileOthersLead(None),
+                    Hold::For(_) if leadership.has_successor() => Aside::WhileOthersLead(None),
                     Hold::For(_) | Hold::UntilTold => Aside::Regardless,
                 };
                 self.actions.push(Action::StandAside(match hold {
@@ -405,7 +422,8 @@ impl Release {
             then.canonical(form);
             form.deadline(now, until);
         });
-        form.number(u64::from(self.aside == Aside::WhileOthersLead));
+        form.number(u64::from(self.aside != Aside::Regardless));
+        form.deadline(now, self.aside.deadline());
         form.number(self.waiting.len() as u64);
         for Waiting { what, until } in &self.waiting {
             what.canonical(form);

@@ -94,9 +94,7 @@ impl Driver {
     /// Runs until the member leaves, or cannot go on. Those who wait for answers are told when the driver is dropped.
     pub(crate) async fn run(mut self) -> Ended {
         let ended = self.drive().await;
-        self.shared.tenures.end();
-        self.shared.known().leader = None;
-        self.shared.service.send_replace(None);
+        self.shared.leads_no_more();
         self.record(What::Crash);
         self.flush();
         self.shared.transport.close().await;

@@ -115,10 +115,15 @@ impl Shared {
 
     /// The member has stopped: nothing that it knew counts any more.
     pub(crate) fn finish(&self, ended: Ended) {
+        self.leads_no_more();
+        self.ended.send_replace(Some(ended));
+    }
+
+    /// Nobody works for this member any more, and it names no leader.
+    pub(crate) fn leads_no_more(&self) {
         self.tenures.end();
         self.service.send_replace(None);
         self.known().leader = None;
-        self.ended.send_replace(Some(ended));
     }
 
     /// Waits until the member has stopped, and says why.

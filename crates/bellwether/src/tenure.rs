@@ -56,7 +56,12 @@ impl Guard {
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        self.phase.borrow().tenure == Tenure::Held { epoch: self.epoch } && self.shared.pulse.is_awake()
+        self.lasts() && self.shared.pulse.is_awake()
+    }
+
+    /// Whether it lasts as far as the driver knew when it ran last.
+    pub(crate) fn lasts(&self) -> bool {
+        self.phase.borrow().tenure == Tenure::Held { epoch: self.epoch }
     }
 
     /// Waits until leadership has ended or is being released. It does not hold the guard meanwhile.
@@ -205,6 +210,7 @@ mod tests {
         let guard = tenures.campaign().await.expect("it leads");
         tenures.shared.pulse.oversleep();
         assert!(!guard.is_held());
+        assert!(guard.lasts(), "whether it has ended is for the driver to find out");
         let wakes = async {
             // Before it says that it runs, it finds out that it leads no more.
             holds(&tenures, 2);

@@ -58,9 +58,24 @@ fn who_stands_aside_for_others_stands_again_when_nobody_else_can_lead() {
         let mut rig = Rig::aside(hold);
         assert_eq!(rig.go_on(), [], "the other leads");
         rig.leadership.disconnect(rig.now, OTHER);
-        assert_eq!(rig.go_on(), [Action::StandAside(rig.now + Span::millis(50))], "in a moment");
+        assert_eq!(rig.go_on(), []);
+        assert_eq!(rig.release.deadline(), rig.now + Span::millis(50), "in a moment");
+        rig.now = rig.now + Span::millis(50);
+        assert_eq!(rig.go_on(), [Action::Stand]);
         assert_eq!(rig.go_on(), [], "once is enough");
     }
+}
+
+/// The other was there all the time.
+#[test]
+fn a_connection_that_is_back_in_a_moment_ends_no_hold() {
+    let mut rig = Rig::aside(Hold::For(Span::secs(60)));
+    rig.leadership.disconnect(rig.now, OTHER);
+    rig.go_on();
+    rig.leadership.connect(rig.now, OTHER);
+    assert_eq!((rig.go_on(), rig.release.deadline()), (Vec::new(), Time::NEVER));
+    rig.now = rig.now + Span::secs(1);
+    assert_eq!(rig.go_on(), [], "it stays aside");
 }
 
 #[test]

@@ -73,11 +73,14 @@ impl Leadership {
     /// # Errors
     /// If nobody else could lead, and `hold` does not say for how long nobody shall.
     pub async fn resign(self, hold: Hold) -> Result<(), Refused> {
-        // Without a handle the member leaves, and has given up what it led.
-        let Some(commands) = self.commands.upgrade().filter(|_| self.is_held()) else { return Ok(()) };
+        // Without a handle the member leaves, and has given up what it led. A driver that was held up may lead on: it is asked.
+        let Some(commands) = self.commands.upgrade().filter(|_| self.guard.lasts()) else { return Ok(()) };
         let shared = Arc::clone(&self.shared);
         drop(self);
-        shared.ask(&commands, tenure::Command::Resign { hold: hold.into() }).await
+        match shared.ask(&commands, tenure::Command::Resign { hold: hold.into() }).await {
+            Err(Refused::Cannot(tenure::Refused::NotLeader { .. })) => Ok(()),
+            answer => answer,
+        }
     }
 
     /// As [`Leadership::ended`], without holding the guard.

@@ -73,8 +73,7 @@ async fn drive(driver: Driver, shared: &Shared, cut: oneshot::Receiver<Infallibl
             Ok(ended) => ended,
             Err(panicked) => {
                 // A member whose driver has failed must not look alive, least of all to those who act as its leader.
-                shared.tenures.end();
-                shared.known().leader = None;
+                shared.leads_no_more();
                 shared.transport.close().await;
                 Ended::Fault(panicked.to_string())
             }
