@@ -11,10 +11,8 @@ mod views;
 
 use std::cell::RefCell;
 
-use bellwether_proto::election::async_bully::AsyncBully;
-use bellwether_proto::election::bully_fd::BullyFd;
 use bellwether_proto::election::stoller::Msg;
-use bellwether_proto::election::{Election, Input, Protocol};
+use bellwether_proto::election::{AnyMsg, Input, Protocol};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::opinion::Opinion;
@@ -23,12 +21,11 @@ use bellwether_proto::roster::Roster;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 use bellwether_sim::check::{Finding, Judge};
-use bellwether_sim::journal::Journal;
-use bellwether_sim::run::facts;
+use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
-use bellwether_sim::world::World;
 
 use bug::{Bug, Mutant, NoBug};
+use leadership::breaks;
 
 /// The match has no wildcard: a new property does not compile here before it has a planted bug.
 #[test]
@@ -98,22 +95,22 @@ fn broken(findings: &[Finding], property: Property) -> bool {
 fn sle1_notices_an_organiser_that_does_not_wait_for_the_stronger() {
     struct Impatient;
     impl Bug for Impatient {
-        fn after_recovery(roster: &Roster) -> Vec<Input<Msg>> {
+        fn after_recovery(&self, roster: &Roster) -> Vec<Input<AnyMsg>> {
             roster.stronger_than_me().iter().map(|j| Input::DownSig(*j)).collect()
         }
     }
-    catches::<BullyFd, Impatient>(Protocol::BullyFd, Property::Sle1);
+    catches(&Impatient, &scenario(Protocol::BullyFd), Property::Sle1);
 }
 
 #[test]
 fn sle2_notices_a_follower_that_ignores_the_death_of_its_leader() {
     struct Faithful;
     impl Bug for Faithful {
-        fn lets_in(_: &Roster, input: &Input<Msg>) -> bool {
+        fn lets_in(&self, _: &Roster, input: &Input<AnyMsg>) -> bool {
             !matches!(input, Input::DownSig(_))
         }
     }
-    catches::<BullyFd, Faithful>(Protocol::BullyFd, Property::Sle2);
+    catches(&Faithful, &scenario(Protocol::BullyFd), Property::Sle2);
 }
 
 /// E-ST2, read literally.
@@ -121,72 +118,79 @@ fn sle2_notices_a_follower_that_ignores_the_death_of_its_leader() {
 fn ale1_notices_a_follower_that_names_itself() {
     struct Vain;
     impl Bug for Vain {
-        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+        fn shows(&self, me: NodeId, opinion: Opinion) -> Opinion {
             Opinion { leader: opinion.leader.map(|_| me), ..opinion }
         }
     }
-    catches::<AsyncBully, Vain>(Protocol::AsyncBully, Property::Ale1);
+    catches(&Vain, &scenario(Protocol::AsyncBully), Property::Ale1);
 }
 
 #[test]
 fn ale2_prime_notices_a_node_that_never_learns_the_outcome() {
     struct Deaf;
     impl Bug for Deaf {
-        fn lets_in(_: &Roster, input: &Input<Msg>) -> bool {
-            !matches!(input, Input::Message { msg: Msg::Ldr(_) | Msg::NormQ(..), .. })
+        fn lets_in(&self, _: &Roster, input: &Input<AnyMsg>) -> bool {
+            !matches!(input, Input::Message { msg: AnyMsg::AsyncBully(Msg::Ldr(_) | Msg::NormQ(..)), .. })
         }
     }
-    catches::<AsyncBully, Deaf>(Protocol::AsyncBully, Property::Ale2Prime);
+    catches(&Deaf, &scenario(Protocol::AsyncBully), Property::Ale2Prime);
 }
 
 #[test]
 fn ale2_notices_a_node_that_will_not_be_led() {
     struct Stubborn;
     impl Bug for Stubborn {
-        fn lets_in(roster: &Roster, input: &Input<Msg>) -> bool {
-            let led = matches!(input, Input::Message { msg: Msg::Halt(_) | Msg::NormQ(..), .. });
+        fn lets_in(&self, roster: &Roster, input: &Input<AnyMsg>) -> bool {
+            let led = matches!(
+                input,
+                Input::Message { msg: AnyMsg::AsyncBully(Msg::Halt(_) | Msg::NormQ(..)), .. }
+            );
             roster.me() != NodeId(2) || !led
         }
 
-        fn says_instead(input: &Input<Msg>) -> Option<(NodeId, Msg)> {
+        fn says_instead(&self, input: &Input<AnyMsg>) -> Option<(NodeId, AnyMsg)> {
             match input {
-                Input::Message { from, msg: Msg::Halt(t) } => Some((*from, Msg::Rej(*t))),
+                Input::Message { from, msg: AnyMsg::AsyncBully(Msg::Halt(t)) } => {
+                    Some((*from, AnyMsg::AsyncBully(Msg::Rej(*t))))
+                }
                 _ => None,
             }
         }
     }
-    catches::<AsyncBully, Stubborn>(Protocol::AsyncBully, Property::Ale2);
-    let otherwise = run::<AsyncBully, Stubborn>(Protocol::AsyncBully, &[Property::Ale2Prime]).1;
-    assert!(!broken(&otherwise, Property::Ale2Prime), "one group too many, otherwise fine");
+    catches(&Stubborn, &scenario(Protocol::AsyncBully), Property::Ale2);
+    let otherwise = breaks_with(&Stubborn, &scenario(Protocol::AsyncBully), Property::Ale2Prime);
+    assert!(!otherwise, "one group too many, otherwise fine");
 }
 
 #[test]
 fn omega_notices_a_follower_that_clings_to_a_dead_leader() {
     struct Clinging;
     impl Bug for Clinging {
-        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+        fn shows(&self, me: NodeId, opinion: Opinion) -> Opinion {
             if me == NodeId(4) { Opinion { leader: Some(NodeId(1)), ..opinion } } else { opinion }
         }
     }
-    catches::<AsyncBully, Clinging>(Protocol::AsyncBully, Property::Omega);
+    catches(&Clinging, &scenario(Protocol::AsyncBully), Property::Omega);
 }
 
 #[test]
 fn single_sender_notices_a_follower_that_answers_what_needs_no_answer() {
     struct Polite;
     impl Bug for Polite {
-        fn lets_in(_: &Roster, input: &Input<Msg>) -> bool {
-            !matches!(input, Input::Message { msg: Msg::NormQ(..), .. })
+        fn lets_in(&self, _: &Roster, input: &Input<AnyMsg>) -> bool {
+            !matches!(input, Input::Message { msg: AnyMsg::AsyncBully(Msg::NormQ(..)), .. })
         }
 
-        fn says_instead(input: &Input<Msg>) -> Option<(NodeId, Msg)> {
+        fn says_instead(&self, input: &Input<AnyMsg>) -> Option<(NodeId, AnyMsg)> {
             match input {
-                Input::Message { from, msg: Msg::NormQ(t, ..) } => Some((*from, Msg::Ack(*t))),
+                Input::Message { from, msg: AnyMsg::AsyncBully(Msg::NormQ(t, ..)) } => {
+                    Some((*from, AnyMsg::AsyncBully(Msg::Ack(*t))))
+                }
                 _ => None,
             }
         }
     }
-    catches::<AsyncBully, Polite>(Protocol::AsyncBully, Property::SingleSender);
+    catches(&Polite, &scenario(Protocol::AsyncBully), Property::SingleSender);
 }
 
 /// A detector that never says a word, and a client that goes on waiting for it.
@@ -255,31 +259,21 @@ fn scenario(protocol: Protocol) -> Scenario {
     scenario
 }
 
-fn run<E: Election, B: Bug<E::Msg>>(
-    protocol: Protocol,
-    properties: &[Property],
-) -> (Vec<TraceEvent>, Vec<Finding>) {
-    let scenario = scenario(protocol);
-    let trace = RefCell::new(Vec::new());
-    let findings = {
-        let listener = Box::new(|event: &TraceEvent| trace.borrow_mut().push(*event));
-        let journal = Journal::new(Judge::new(facts(&scenario), properties), Some(listener));
-        let mut world: World<'_, Mutant<E, B>> = World::new(&scenario, journal);
-        world.run_until(scenario.until);
-        world.into_journal().verdicts(scenario.until)
-    };
-    (trace.into_inner(), findings)
+/// Whether nodes with this bug break the property.
+fn breaks_with(bug: &'static dyn Bug, scenario: &Scenario, property: Property) -> bool {
+    bug::plant(bug);
+    breaks::<Mutant>(scenario, property, |_| {})
 }
 
-fn catches<E: Election, B: Bug<E::Msg>>(protocol: Protocol, property: Property) {
-    assert!(!broken(&run::<E, NoBug>(protocol, &[property]).1, property), "{property} without the bug");
-    assert!(broken(&run::<E, B>(protocol, &[property]).1, property), "{property} does not notice");
+fn catches(bug: &'static dyn Bug, scenario: &Scenario, property: Property) {
+    assert!(!breaks_with(&NoBug, scenario, property), "{property} without the bug");
+    assert!(breaks_with(bug, scenario, property), "{property} does not notice");
 }
 
 /// Judges what a sound run left, before and after tampering with what its detectors said.
 fn tampering_is_caught(property: Property, tamper: impl Fn(&mut Vec<TraceEvent>)) {
-    let (mut trace, _) = run::<AsyncBully, NoBug>(Protocol::AsyncBully, &[]);
     let scenario = scenario(Protocol::AsyncBully);
+    let mut trace = run::trace(&scenario);
     let violated = |trace: &[TraceEvent]| {
         let mut judge = Judge::new(facts(&scenario), &[property]);
         trace.iter().for_each(|event| judge.observe(event));

@@ -103,7 +103,7 @@ fn ours(system: &System<AnyElection>) {
 }
 
 fn theirs(system: System<AnyElection>) {
-    let judged = Judged { system, judged: Vec::new() };
+    let judged = Judged { system, judged: Vec::new(), prepare: Box::new(|| {}) };
     let began = Instant::now();
     let checker = judged.checker().threads(THREADS).spawn_bfs().join();
     println!("{} {} {}", checker.unique_state_count(), began.elapsed().as_secs_f64(), most_memory());

@@ -14,6 +14,15 @@ impl<E: Election<Msg: Send + Sync> + Send + Sync + 'static> Searchable for E {}
 pub(crate) struct Judged<E: Searchable> {
     pub(crate) system: System<E>,
     pub(crate) judged: Vec<Property>,
+    /// To be done in a thread before any node starts in it.
+    pub(crate) prepare: Box<dyn Fn() + Send + Sync>,
+}
+
+impl<E: Searchable> Judged<E> {
+    fn system(&self) -> &System<E> {
+        (self.prepare)();
+        &self.system
+    }
 }
 
 /// A step, and where it leads: found together, so that nothing is done twice.
@@ -39,11 +48,11 @@ impl<E: Searchable> Model for Judged<E> {
     type Action = Taken<E>;
 
     fn init_states(&self) -> Vec<State<E>> {
-        vec![self.system.initial()]
+        vec![self.system().initial()]
     }
 
     fn actions(&self, state: &State<E>, actions: &mut Vec<Taken<E>>) {
-        self.system.successors(state, |next| actions.push(Taken { step: next.step, state: next.state }));
+        self.system().successors(state, |next| actions.push(Taken { step: next.step, state: next.state }));
     }
 
     fn next_state(&self, _: &State<E>, taken: Taken<E>) -> Option<State<E>> {
@@ -51,7 +60,7 @@ impl<E: Searchable> Model for Judged<E> {
     }
 
     fn properties(&self) -> Vec<stateright::Property<Self>> {
-        let sound = |model: &Self, state: &State<E>| flaws(&model.system, &model.judged, state).is_empty();
+        let sound = |model: &Self, state: &State<E>| flaws(model.system(), &model.judged, state).is_empty();
         vec![stateright::Property::always("sound", sound)]
     }
 }

@@ -1,6 +1,6 @@
 //! Bugs of algorithms that form groups by invitation.
 
-use bellwether_proto::election::invitation::{Invitation, Msg};
+use bellwether_proto::election::invitation::Msg;
 use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
 use bellwether_proto::group::{Content, GroupMsg, Task};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
@@ -16,12 +16,12 @@ use super::{catches, leadership, scenario};
 #[test]
 pub(super) fn a3_notices_a_member_that_names_itself() {
     struct Vain;
-    impl Bug<Msg> for Vain {
-        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+    impl Bug for Vain {
+        fn shows(&self, me: NodeId, opinion: Opinion) -> Opinion {
             Opinion { leader: opinion.leader.map(|_| me), ..opinion }
         }
     }
-    catches::<Invitation, Vain>(Protocol::Invitation, Property::A3);
+    catches(&Vain, &scenario(Protocol::Invitation), Property::A3);
 }
 
 /// Part b): what arrives is not what was handed out.
@@ -47,33 +47,36 @@ fn a3_notices_members_with_another_task_than_their_coordinator() {
 /// It coordinates itself and is found by all, but never comes along.
 struct Unsociable;
 
-impl Bug<Msg> for Unsociable {
-    fn lets_in(roster: &Roster, input: &Input<Msg>) -> bool {
-        let invited = matches!(input, Input::Message { msg: Msg::Invitation { .. }, .. });
-        let found = matches!(input, Input::Message { msg: Msg::AreYouCoordinatorReply { .. }, .. });
+impl Bug for Unsociable {
+    fn lets_in(&self, roster: &Roster, input: &Input<AnyMsg>) -> bool {
+        let invited = matches!(input, Input::Message { msg: AnyMsg::Invitation(Msg::Invitation { .. }), .. });
+        let found = matches!(
+            input,
+            Input::Message { msg: AnyMsg::Invitation(Msg::AreYouCoordinatorReply { .. }), .. }
+        );
         roster.me() != NodeId(2) || !(invited || found)
     }
 }
 
 #[test]
 pub(super) fn a4_notices_a_node_that_declines_every_invitation() {
-    catches::<Invitation, Unsociable>(Protocol::Invitation, Property::A4);
+    catches(&Unsociable, &scenario(Protocol::Invitation), Property::A4);
 }
 
 #[test]
 pub(super) fn a4_prime_notices_a_node_that_declines_every_invitation() {
-    catches::<Invitation, Unsociable>(Protocol::Invitation, Property::A4Prime);
+    catches(&Unsociable, &scenario(Protocol::Invitation), Property::A4Prime);
 }
 
 /// A counter that is kept nowhere: every group of a node has the number of its first.
 #[test]
 pub(super) fn group_once_notices_numbers_that_are_used_again() {
     struct Forgetful;
-    impl Bug<Msg> for Forgetful {
-        fn shows(_: NodeId, opinion: Opinion) -> Opinion {
+    impl Bug for Forgetful {
+        fn shows(&self, _: NodeId, opinion: Opinion) -> Opinion {
             let first = |GroupId(id): GroupId| GroupId(ElectionId { seq: 1, ..id });
             Opinion { group: opinion.group.map(first), ..opinion }
         }
     }
-    catches::<Invitation, Forgetful>(Protocol::Invitation, Property::GroupOnce);
+    catches(&Forgetful, &scenario(Protocol::Invitation), Property::GroupOnce);
 }

@@ -1,6 +1,5 @@
 //! Bugs of consistent links, and of the views that are formed over them.
 
-use bellwether_proto::election::fb_omega::FbOmega;
 use bellwether_proto::election::franceschetti::{About, Msg};
 use bellwether_proto::election::{AnyElection, AnyMsg, Input, Protocol};
 use bellwether_proto::ident::NodeId;
@@ -16,7 +15,8 @@ use bellwether_sim::check::Judge;
 use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Planned, Scenario};
 
-use super::bug::{Bug, Mutant, NoBug};
+use super::bug::Bug;
+use super::catches;
 use super::leadership::breaks;
 
 /// One end of a link that goes up and down does not see it: the other runs ahead.
@@ -60,18 +60,15 @@ pub(super) fn view_agree_notices_a_member_that_some_leave_out() {
 #[test]
 pub(super) fn one_leader_per_view_notices_a_follower_that_leads_too() {
     struct Vain;
-    impl Bug<Msg> for Vain {
-        fn shows(me: NodeId, opinion: Opinion) -> Opinion {
+    impl Bug for Vain {
+        fn shows(&self, me: NodeId, opinion: Opinion) -> Opinion {
             Opinion {
                 leader: opinion.leader.map(|leader| if me == NodeId(3) { me } else { leader }),
                 ..opinion
             }
         }
     }
-    let scenario = scenario();
-    let property = Property::OneLeaderPerView;
-    assert!(!breaks::<Mutant<FbOmega, NoBug>>(&scenario, property, |_| {}), "without the bug");
-    assert!(breaks::<Mutant<FbOmega, Vain>>(&scenario, property, |_| {}), "not noticed");
+    catches(&Vain, &scenario(), Property::OneLeaderPerView);
 }
 
 /// A node that forgets which views it was in takes itself for a member of the first.
@@ -96,21 +93,21 @@ pub(super) fn fake_clean_notices_that_nothing_is_taken_back() {
 #[test]
 fn fake_clean_notices_a_failure_that_not_all_have_seen() {
     struct Agreeable;
-    impl Bug<Msg> for Agreeable {
-        fn lets_in(_: &Roster, input: &Input<Msg>) -> bool {
-            !matches!(input, Input::Message { msg: Msg::Cand(_), .. })
+    impl Bug for Agreeable {
+        fn lets_in(&self, _: &Roster, input: &Input<AnyMsg>) -> bool {
+            !matches!(input, Input::Message { msg: AnyMsg::FbOmega(Msg::Cand(_)), .. })
         }
 
-        fn says_instead(input: &Input<Msg>) -> Option<(NodeId, Msg)> {
+        fn says_instead(&self, input: &Input<AnyMsg>) -> Option<(NodeId, AnyMsg)> {
             match input {
-                Input::Message { from, msg: Msg::Cand(about) } => Some((*from, Msg::Accept(*about))),
+                Input::Message { from, msg: AnyMsg::FbOmega(Msg::Cand(about)) } => {
+                    Some((*from, AnyMsg::FbOmega(Msg::Accept(*about))))
+                }
                 _ => None,
             }
         }
     }
-    let (scenario, property) = (scenario(), Property::FakeClean);
-    assert!(!breaks::<Mutant<FbOmega, NoBug>>(&scenario, property, |_| {}), "without the bug");
-    assert!(breaks::<Mutant<FbOmega, Agreeable>>(&scenario, property, |_| {}), "not noticed");
+    catches(&Agreeable, &scenario(), Property::FakeClean);
 }
 
 /// Of four nodes the link between 1 and 3 fails for a while; then 4 restarts, and is cut off and back.

@@ -2,10 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::marker::PhantomData;
 
-use bellwether_proto::canonical::Form;
-use bellwether_proto::election::{Actions, AnyMsg, Election, Input, Protocol, Setup, Variant, adft, fjr};
+use bellwether_proto::election::{AnyMsg, Protocol, Variant, adft, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::link::consistent::Carried;
@@ -223,44 +221,4 @@ pub(crate) fn largest_counts(scenario: &Scenario, until: Time) -> Vec<u64> {
     world.run_until(until);
     drop(world);
     largest.into_inner()
-}
-
-/// What an algorithm is told, changed or looked at before it starts.
-pub(crate) trait Terms {
-    fn set(setup: &mut Setup);
-}
-
-/// An algorithm on such terms.
-#[derive(Debug)]
-pub(crate) struct On<T, E>(E, PhantomData<T>);
-
-impl<T, E: Clone> Clone for On<T, E> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone(), PhantomData)
-    }
-}
-
-impl<T: Terms, E: Election> Election for On<T, E> {
-    type Msg = E::Msg;
-
-    fn new(mut setup: Setup, tau_fd: Span) -> Self {
-        T::set(&mut setup);
-        Self(E::new(setup, tau_fd), PhantomData)
-    }
-
-    fn handle(&mut self, now: Time, input: Input<E::Msg>, out: &mut Actions<E::Msg>) {
-        self.0.handle(now, input, out);
-    }
-
-    fn deadline(&self) -> Time {
-        self.0.deadline()
-    }
-
-    fn opinion(&self) -> Opinion {
-        self.0.opinion()
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.0.canonical(now, form);
-    }
 }

@@ -6,8 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::detector::DetectorKind;
-use bellwether_proto::election::fjr::Fjr;
-use bellwether_proto::election::mmrt::Mmrt;
 use bellwether_proto::election::{Protocol, Setup, Variant, fjr};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
@@ -20,12 +18,13 @@ use bellwether_sim::journal::Journal;
 use bellwether_sim::plan;
 use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, ModelKind, Scenario};
-use bellwether_sim::world::World;
+
+use crate::mutants::bug::{self, Bug};
 
 use super::modelled::{
-    GST, LATENCY, On, Terms, Transcript, both_variants, by_window, crash_apart, event, fjr_message, holds,
-    in_model, largest_counter, largest_counts, model, named, opinions, play, play_with, secs, sends_after,
-    suspects, t_source, timely_receivers, tolerate, transcript,
+    GST, LATENCY, Transcript, both_variants, by_window, crash_apart, event, fjr_message, holds, in_model,
+    largest_counter, largest_counts, model, named, opinions, play, play_with, secs, sends_after, suspects,
+    t_source, timely_receivers, tolerate, transcript,
 };
 
 /// The paper's own protocols for an eventual leader, and the model that each is made for.
@@ -339,7 +338,7 @@ fn c50_every_process_may_have_a_pace_of_its_own() {
         let mut scenario = in_model(Protocol::Mmrt, 4, ModelKind::Mp);
         (scenario.variant, scenario.seed, scenario.until) = (variant, seed, secs(800));
         let journal = Journal::new(Judge::new(facts(&scenario), &[Property::Omega]), None);
-        let mut world: World<'_, On<AtItsOwnPace, Mmrt>> = World::new(&scenario, journal);
+        let mut world = bug::world(&AtItsOwnPace, &scenario, journal);
         world.run_until(scenario.until);
         let findings = world.into_journal().verdicts(scenario.until);
         assert!(matches!(&findings[..], [one] if one.violation.is_none()), "seed {seed}: {findings:?}");
@@ -349,8 +348,8 @@ fn c50_every_process_may_have_a_pace_of_its_own() {
 /// MMRT with a delay between queries of 5 ms, 50 ms, 500 ms, 5 s for nodes 1 to 4.
 struct AtItsOwnPace;
 
-impl Terms for AtItsOwnPace {
-    fn set(setup: &mut Setup) {
+impl Bug for AtItsOwnPace {
+    fn is_told(&self, setup: &mut Setup) {
         setup.timing.tau = Span::millis(5 * 10_u64.pow(setup.roster.me().0 - 1));
     }
 }
@@ -395,7 +394,7 @@ fn c52_fjr_elects_among_processes_that_know_only_themselves() {
         scenario.events.push(event(0, Fault::Crash(late.clone())));
         scenario.events.push(event(100_000, Fault::Recover(late)));
         let journal = Journal::new(Judge::new(facts(&scenario), &[Property::Omega]), None);
-        let mut world: World<'_, On<Unaware, Fjr>> = World::new(&scenario, journal);
+        let mut world = bug::world(&Unaware, &scenario, journal);
         world.run_until(secs(99));
         let up = world.opinions().filter(|(_, opinion)| *opinion != Opinion::DOWN).count();
         assert_eq!(up, 3);
@@ -412,8 +411,8 @@ fn c52_fjr_elects_among_processes_that_know_only_themselves() {
 /// FJR that checks that it is told of nobody else.
 struct Unaware;
 
-impl Terms for Unaware {
-    fn set(setup: &mut Setup) {
+impl Bug for Unaware {
+    fn is_told(&self, setup: &mut Setup) {
         assert_eq!(setup.roster.members(), [setup.roster.me()]);
     }
 }

@@ -1,17 +1,16 @@
 //! P. F. Souto's slides of 2021: what is theirs alone about the Invitation algorithm.
 
-use bellwether_proto::canonical::Form;
-use bellwether_proto::election::souto_invitation::{Msg, SoutoInvitation};
-use bellwether_proto::election::{Action, Actions, Election, Input, Protocol, Setup, Variant};
-use bellwether_proto::opinion::Opinion;
+use bellwether_proto::election::souto_invitation::Msg;
+use bellwether_proto::election::{Action, Actions, AnyMsg, Election, Input, Protocol, Variant};
 use bellwether_proto::promise::Property;
-use bellwether_proto::time::{Span, Time};
+use bellwether_proto::time::Time;
 use bellwether_sim::check::Judge;
 use bellwether_sim::environment::judged;
 use bellwether_sim::journal::Journal;
 use bellwether_sim::plan;
 use bellwether_sim::run::facts;
-use bellwether_sim::world::World;
+
+use crate::mutants::bug::{self, Bug, Mutant};
 
 /// "Is ACK really needed?" Without it, its leader takes everybody for a member that it has sent READY.
 #[test]
@@ -21,7 +20,7 @@ fn c40_without_ack_a3_and_a4_prime_hold() {
         let scenario = plan::draw(Protocol::SoutoInvitation, Variant::Repaired, seed);
         let properties = judged(&scenario);
         let journal = Journal::new(Judge::new(facts(&scenario), &properties), None);
-        let mut world: World<'_, WithoutAck> = World::new(&scenario, journal);
+        let mut world = bug::world(&WithoutAck, &scenario, journal);
         world.run_until(scenario.until);
         for finding in world.into_journal().verdicts(scenario.until) {
             assert_eq!(finding.violation, None, "{} of {}", finding.property, scenario.name);
@@ -32,41 +31,24 @@ fn c40_without_ack_a3_and_a4_prime_hold() {
 }
 
 /// It never says ACK, and takes it for said when it says READY.
-#[derive(Clone)]
-struct WithoutAck(SoutoInvitation);
+struct WithoutAck;
 
-impl Election for WithoutAck {
-    type Msg = Msg;
-
-    fn new(setup: Setup, tau_fd: Span) -> Self {
-        Self(SoutoInvitation::new(setup, tau_fd))
-    }
-
-    fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
-        assert!(!matches!(input, Input::Message { msg: Msg::Ack(_), .. }), "nobody says it");
+impl Bug for WithoutAck {
+    fn handles(&self, node: &mut Mutant, now: Time, input: Input<AnyMsg>, out: &mut Actions<AnyMsg>) {
+        let is_ack = |msg: &AnyMsg| matches!(msg, AnyMsg::SoutoInvitation(Msg::Ack(_)));
+        assert!(!matches!(&input, Input::Message { msg, .. } if is_ack(msg)), "nobody says it");
         let mut actions = Actions::new();
-        self.0.handle(now, input, &mut actions);
+        node.election.handle(now, input, &mut actions);
         for action in actions.drain() {
             match action {
-                Action::Send { msg: Msg::Ack(_), .. } => {}
-                Action::Send { to, msg: Msg::Ready(group) } => {
-                    out.send(to, Msg::Ready(group));
-                    self.0.handle(now, Input::Message { from: to, msg: Msg::Ack(group) }, out);
+                Action::Send { msg, .. } if is_ack(&msg) => {}
+                Action::Send { to, msg: AnyMsg::SoutoInvitation(Msg::Ready(group)) } => {
+                    out.send(to, AnyMsg::SoutoInvitation(Msg::Ready(group)));
+                    let ack = AnyMsg::SoutoInvitation(Msg::Ack(group));
+                    node.election.handle(now, Input::Message { from: to, msg: ack }, out);
                 }
                 action => out.push(action),
             }
         }
-    }
-
-    fn deadline(&self) -> Time {
-        self.0.deadline()
-    }
-
-    fn opinion(&self) -> Opinion {
-        self.0.opinion()
-    }
-
-    fn canonical(&self, now: Time, form: &mut Form) {
-        self.0.canonical(now, form);
     }
 }

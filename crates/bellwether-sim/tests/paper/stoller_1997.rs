@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::detector::adaptive::PATIENCE_MAX;
-use bellwether_proto::election::bully_fd::BullyFd;
-use bellwether_proto::election::{Actions, Election, Input, Protocol, Setup, Timing, Variant, stoller};
+use bellwether_proto::election::{Actions, AnyMsg, Election, Input, Protocol, Timing, Variant, stoller};
 use bellwether_proto::ident::{ElectionId, Incarnation, NodeId};
 use bellwether_proto::io::Event;
 use bellwether_proto::opinion::{Opinion, Status};
@@ -24,6 +23,8 @@ use bellwether_sim::report::Report;
 use bellwether_sim::run::{self, facts};
 use bellwether_sim::scenario::{Fault, Latency, Planned, Scenario};
 use bellwether_sim::world::World;
+
+use crate::mutants::bug::{self, Bug, Mutant};
 
 use super::watching::WatchesAll;
 
@@ -207,7 +208,7 @@ fn c23_neither_tau_nor_what_memory_held_matters() {
             let mut promised = judged(&scenario);
             promised.retain(|property| matches!(property, Property::Sle1 | Property::Sle2));
             let journal = Journal::new(Judge::new(facts(&scenario), &promised), None);
-            let mut world: World<'_, Scrambled> = World::new(&scenario, journal);
+            let mut world = bug::world(&Scrambled, &scenario, journal);
             world.run_until(scenario.until);
             let findings = world.into_journal().verdicts(scenario.until);
             assert!(
@@ -221,44 +222,23 @@ fn c23_neither_tau_nor_what_memory_held_matters() {
 }
 
 /// Bully_FD whose memory holds the remains of other elections when it recovers.
-#[derive(Clone, Debug)]
-struct Scrambled {
-    inner: BullyFd,
-    rubbish: u64,
-}
+struct Scrambled;
 
-impl Election for Scrambled {
-    type Msg = stoller::Msg;
-
-    fn new(setup: Setup, tau_fd: Span) -> Self {
-        let rubbish = setup.incarnation.0 * 31 + u64::from(setup.roster.me().0);
-        Self { inner: BullyFd::new(setup, tau_fd), rubbish }
-    }
-
-    fn handle(&mut self, now: Time, input: Input<stoller::Msg>, out: &mut Actions<stoller::Msg>) {
+impl Bug for Scrambled {
+    fn handles(&self, node: &mut Mutant, now: Time, input: Input<AnyMsg>, out: &mut Actions<AnyMsg>) {
         if matches!(input, Input::Recovery) {
+            let rubbish = node.setup.incarnation.0 * 31 + u64::from(node.setup.roster.me().0);
             let stray = |seq| ElectionId { node: NodeId(1), incarnation: Incarnation(99), seq };
             let mut ignored = Actions::new();
-            for step in 0..self.rubbish % 7 {
+            for step in 0..rubbish % 7 {
                 let (from, t) = (NodeId(1), stray(step));
                 let msg =
                     if step % 2 == 0 { stoller::Msg::Halt(t) } else { stoller::Msg::Ldr(stray(step - 1)) };
-                self.inner.handle(now, Input::Message { from, msg }, &mut ignored);
+                let msg = AnyMsg::BullyFd(msg);
+                node.election.handle(now, Input::Message { from, msg }, &mut ignored);
             }
         }
-        self.inner.handle(now, input, out);
-    }
-
-    fn deadline(&self) -> Time {
-        self.inner.deadline()
-    }
-
-    fn opinion(&self) -> Opinion {
-        self.inner.opinion()
-    }
-
-    fn canonical(&self, now: Time, form: &mut bellwether_proto::canonical::Form) {
-        self.inner.canonical(now, form);
+        node.election.handle(now, input, out);
     }
 }
 
