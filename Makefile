@@ -30,8 +30,9 @@ tools:
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent
 # is late for want of a processor. Together the three are all tests: see `tidy`.
+# Examples are not built here: `lint` compiles them, and what is shown to users is run by a test.
 unit: tools
-	$(CARGO) test --locked --workspace --no-run
+	$(CARGO) test --locked --workspace --tests --no-run
 	$(MAKE) -j3 laboratory agents networks
 	$(CARGO) test --locked --workspace --doc
 
