@@ -15,17 +15,17 @@ format:
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-# What the tests on failing networks need beyond Rust. Without it, or without root, they are skipped, unless
+# What the tests on failing networks and slow disks need beyond Rust. Without it, or without root, they are skipped, unless
 # BELLWETHER_REQUIRE_NET=1.
-NET_TOOLS := nftables iproute2
+NET_TOOLS := nftables iproute2 strace
 tools:
-	@if command -v ip >/dev/null && command -v nft >/dev/null; then exit 0; fi; \
+	@if command -v ip >/dev/null && command -v nft >/dev/null && command -v strace >/dev/null; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		export DEBIAN_FRONTEND=noninteractive; \
 		apt-get install -y -q $(NET_TOOLS) && exit 0; \
 		apt-get update -q && apt-get install -y -q $(NET_TOOLS) && exit 0; \
 	fi; \
-	echo "make tools: ip or nft is missing and cannot be installed: tests on failing networks will be skipped"; \
+	echo "make tools: ip, nft or strace is missing and cannot be installed: tests on failing networks and slow disks will be skipped"; \
 	[ "$$BELLWETHER_REQUIRE_NET" != 1 ]
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent

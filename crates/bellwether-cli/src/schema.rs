@@ -24,6 +24,8 @@ pub(crate) struct Status {
     pub(crate) group: Option<Group>,
     /// Of algorithms whose leader needs a majority, and of agents that tell.
     pub(crate) reach: Option<Reach>,
+    /// Of agents that tell.
+    pub(crate) disk: Option<Disk>,
     #[serde(default, rename = "view")]
     pub(crate) opinion: Opinion,
     #[serde(flatten)]
@@ -75,6 +77,15 @@ pub(crate) struct Reach {
     pub(crate) members: usize,
     pub(crate) of: usize,
     pub(crate) needed: usize,
+}
+
+/// How quickly a member's disk is, in `/v1/status`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Disk {
+    pub(crate) slow: bool,
+    pub(crate) last_write_us: u64,
+    pub(crate) slowest_write_us: u64,
+    pub(crate) writing_for_us: Option<u64>,
 }
 
 /// The opinion of the election, in `/v1/status`.

@@ -12,6 +12,7 @@
 //! | views, and who is in them | `views.rs` |
 //! | state files that are damaged or lost | `state_file.rs` |
 //! | disks that are full | `full_disk.rs` |
+//! | disks that are slow | `slow_disk.rs` |
 //! | processes that may open few files | `descriptors.rs` |
 //! | output that nobody reads | `log.rs` |
 //! | addresses and ids that are taken | `taken.rs` |
@@ -26,6 +27,17 @@ mod log;
 mod pauses;
 mod priorities;
 mod protocols;
+mod slow_disk;
 mod state_file;
 mod taken;
 mod views;
+
+use std::env;
+use std::io::{self, Write};
+
+/// A test that cannot be run is not one that passed.
+fn skip(what: &str, why: &str) {
+    assert_ne!(env::var("BELLWETHER_REQUIRE_NET").as_deref(), Ok("1"), "cannot be run: {why}");
+    // Past the test's output, which nobody sees.
+    let _ = writeln!(io::stderr(), "skipped: {what}: {why}");
+}

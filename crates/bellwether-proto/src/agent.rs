@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::detector::{DetectorConfig, DetectorKind};
-use crate::election::{Choices, Election, Peers, Protocol, Setup, Timing, Variant};
+use crate::election::{Choices, Election, Peers, Primary, Protocol, Setup, Timing, Variant};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::Durable;
 use crate::leadership::LeadershipConfig;
@@ -110,6 +110,11 @@ impl Settings {
             preempt: self.preempt,
             hands_over: spec.hands_over,
             epoch,
+            // In the laboratory every clique may have a leader.
+            quorum: match self.choices.primary {
+                Primary::Majority => spec.mode.needs(self.members.len()),
+                Primary::Any => 1,
+            },
         }
     }
 }

@@ -291,6 +291,11 @@ pub enum Action<M> {
         /// The count.
         count: u64,
     },
+    /// Have the node's own count on stable storage. Nothing waits for that: an earlier count would do after a crash.
+    Note {
+        /// The count.
+        count: u64,
+    },
     /// From now on, tell this to the peers at the other end of the node's consistent links.
     Stand(Membership),
     /// The node's view has these members.
@@ -319,6 +324,11 @@ pub struct Actions<M> {
 }
 
 impl<M> Actions<M> {
+    /// Whether anything must be on stable storage before what follows it is sent.
+    pub(crate) fn keep_something(&self) -> bool {
+        self.list.iter().any(|action| matches!(action, Action::Persist { .. }))
+    }
+
     /// None yet.
     pub fn new() -> Self {
         Self { list: Vec::new(), why: None }

@@ -124,6 +124,8 @@ enum Phase {
 pub(crate) enum Action {
     /// What is kept must be on disk before anything that follows is sent.
     Persist,
+    /// What is kept is to be on disk. Nothing waits for that.
+    Note,
     Send(NodeId, GroupMsg),
     Event(GroupEvent),
     /// The application is asked what the group is to do.
@@ -664,14 +666,15 @@ impl Group {
         self.actions.push(Action::Failed(peer));
     }
 
-    /// d := x, on disk if it belongs to a group that is remembered.
+    /// d := x, kept if it belongs to a group that is remembered. Others are not made to wait for the disk: whoever crashes before it
+    /// has done its work has only forgotten a group in which it has voted for nothing, for a vote is kept together with its group.
     fn install(&mut self, task: Task, head: Option<GroupId>, remember: impl FnOnce(&mut Kept)) {
         if head.is_some() {
-            self.amend(|kept| {
-                remember(kept);
-                kept.head = head;
-                kept.task = Some(task.clone());
-            });
+            let kept = Arc::make_mut(&mut self.kept);
+            remember(kept);
+            kept.head = head;
+            kept.task = Some(task.clone());
+            self.actions.push(Action::Note);
         }
         self.actions.push(Action::Event(GroupEvent::Installed(task.digest())));
         (self.task, self.away) = (Some(task), false);

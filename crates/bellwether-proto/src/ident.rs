@@ -24,13 +24,17 @@ impl fmt::Display for NodeId {
 pub struct Incarnation(pub u64);
 
 impl Incarnation {
-    /// No incarnation is larger. Far beyond any clock in seconds and any count of restarts.
+    /// No incarnation is larger. Far beyond any clock and any count of restarts.
     pub const MAX: Self = Self(1 << 62);
 
+    /// No incarnation is taken from a clock that reads more than so many microseconds since 1970: it is wrong, and would use up the counter.
+    /// That is in the year 2112.
+    pub const CLOCK_MAX: Self = Self(1 << 52);
+
     /// Whether to believe a peer that a node has gone from the incarnation `known` to this one. Incarnations count
-    /// restarts, or seconds of a clock. A jump beyond any clock is a lie that would use up the counter.
+    /// restarts, or microseconds of a clock. A jump beyond any clock is a lie that would use up the counter.
     pub fn is_plausible_after(self, known: Self) -> bool {
-        self.0 <= known.0.saturating_add(1 << 32)
+        self.0 <= known.0.saturating_add(Self::CLOCK_MAX.0 * 2)
     }
 
     /// The incarnation after this one; `None` when the counter is exhausted.

@@ -54,6 +54,11 @@ pub enum Input<M> {
     /// The work that was done as the leader has ended, after [`Tenure::AskedBack`] or [`Tenure::None`]. Given at once if
     /// there was none.
     Released,
+    /// Writes are on disk. Only for a node that [writes behind](crate::node::Node::writing_behind).
+    Persisted {
+        /// The first so many of those that the node has asked for.
+        writes: u64,
+    },
     /// The application answers [`Output::Plan`].
     Planned {
         /// Which question it answers.
@@ -76,7 +81,8 @@ pub enum Input<M> {
 /// What a node asks of its driver. The driver carries outputs out in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output<M> {
-    /// Must be durable before any later output of the same step is carried out. A node that forgets its incarnation
+    /// Must be durable before any later output of the same step is carried out, unless the node
+    /// [writes behind](crate::node::Node::writing_behind). A node that forgets its incarnation
     /// may reuse an election identifier and take an old answer for a new one.
     Persist(Durable),
     /// Send a frame. It may be lost.

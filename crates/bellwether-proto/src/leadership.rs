@@ -6,7 +6,7 @@
 //! had their time, the leadership is settled, gets its epoch, and is announced.
 //!
 //! ```text
-//!   named    ──Claim(round)──────────────► connected members
+//!   named    ──Claim(round, epoch)───────► connected members
 //!            ◄─Follow(round, epoch seen)── each, when it names the same node
 //!   settled  ──Lead(round, epoch)────────► connected members: they announce it, too
 //!            ◄─Follow(round, …)─────────── every ten periods: who is there, and has anybody seen a higher epoch
@@ -17,10 +17,19 @@
 //! one before it. Groups that cannot reach each other count on their own: two leaders may carry the same epoch, and only
 //! (epoch, node, incarnation) is unique. When such groups meet, the leader that stays takes a new epoch above both.
 //!
-//! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: that would take a
-//! majority.
+//! A member shows a leader when it has the epoch on disk, so whatever crashes, it never shows another with that epoch or a smaller
+//! one. A claim names the epoch that it will most likely have, so that all disks work at once.
+//!
+//! Where only a majority may have a leader, whoever agrees to a claim has its epoch on disk first. Two majorities have a member in
+//! common, and no member agrees to an epoch that is not above all that it has seen. So no epoch is used twice there, and a later
+//! leadership has a larger one, whatever crashes.
+//!
+//! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: of two leaderships the earlier
+//! may not know yet that it is over.
 
+mod claiming;
 mod epochs;
+mod following;
 mod form;
 mod message;
 mod peers;
@@ -67,6 +76,9 @@ pub struct LeadershipConfig {
     pub hands_over: bool,
     /// The largest epoch seen, as stable storage holds it.
     pub epoch: u64,
+    /// On how many disks, its own among them, an epoch must be before it is told. With a majority of all members, no epoch is
+    /// ever used twice, whatever crashes.
+    pub quorum: usize,
 }
 
 impl LeadershipConfig {
@@ -118,7 +130,7 @@ pub(crate) struct Leadership {
     /// The node that the election names.
     named: Option<NodeId>,
     role: Role,
-    /// Counts the claims. The upper half is this node's incarnation, so that what answers a claim of an earlier one
+    /// Counts the claims. The upper half is of this node's incarnation, so that what answers a claim of an earlier one
     /// is void.
     round: u64,
     /// The leader that was announced last, while it lasts.
@@ -138,10 +150,14 @@ enum Role {
     Claiming {
         /// Who has not answered.
         missing: BTreeSet<NodeId>,
-        /// When they have had their time.
+        /// When they have had their time. Never, while only the disk is waited for.
         until: Time,
         /// Whoever is connected meanwhile is given its time, too, but not beyond this.
         latest: Time,
+        /// The epoch that it asks others to keep.
+        epoch: u64,
+        /// Who has it on disk.
+        keepers: BTreeSet<NodeId>,
     },
     Leading {
         epoch: u64,
@@ -178,6 +194,25 @@ impl Leadership {
     /// The epoch that stable storage must hold: no later leadership of this node may carry it or a smaller one.
     pub(crate) fn epoch_to_keep(&self) -> u64 {
         self.epochs.kept()
+    }
+
+    /// What is asked to be kept is on stable storage only when [`Leadership::written`] says so.
+    pub(crate) fn write_behind(&mut self) {
+        self.epochs.write_behind();
+    }
+
+    /// Stable storage holds that epoch. Much can have happened since it was asked for, so this node looks again whether it
+    /// may lead.
+    pub(crate) fn written(&mut self, now: Time, epoch: u64) {
+        self.epochs.written(epoch);
+        match &self.role {
+            Role::Following | Role::Aside => self.catch_up(),
+            Role::Claiming { until: Time::NEVER, .. } => self.settle(now),
+            Role::Leading { outdone: true, since, .. } if *since + self.config.period <= now => {
+                self.renew(now)
+            }
+            _ => {}
+        }
     }
 
     /// What is to be done, in order.
@@ -309,10 +344,11 @@ impl Leadership {
             return; // Nobody has so many; one more voice can wait.
         }
         match &mut self.role {
-            Role::Claiming { missing, until, latest } => {
+            Role::Claiming { missing, until, latest, .. } => {
                 missing.insert(peer);
-                *until = (now + self.config.settle).min(*latest).max(*until);
-                let msg = LeadershipMsg::Claim { round: self.round };
+                let its = (now + self.config.settle).min(*latest);
+                *until = if *until == Time::NEVER { its } else { its.max(*until) };
+                let msg = self.claim_msg();
                 self.actions.push(Action::Send(peer, msg));
             }
             Role::Leading { epoch, .. } => {
@@ -330,9 +366,9 @@ impl Leadership {
     /// It ended.
     pub(crate) fn disconnect(&mut self, now: Time, peer: NodeId) {
         self.connected.disconnect(peer);
-        if let Some(Says::Claims { agreed: true, .. }) = self.sayings.forget(peer) {
+        if let Some(Says::Claims { agreed: true, epoch, .. }) = self.sayings.forget(peer) {
             // It may have led, and ended before it could tell: that epoch is used.
-            self.epochs.see(self.epochs.largest().saturating_add(1), Some(peer));
+            self.epochs.see(epoch.max(self.epochs.next()), Some(peer));
         }
         self.need_not_answer(now, peer);
         if matches!(self.role, Role::Aside) && self.named == Some(peer) {
@@ -365,14 +401,17 @@ impl Leadership {
     /// A message of this layer came. Those that change the election are the node's to carry out.
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: LeadershipMsg) {
         match msg {
-            LeadershipMsg::Claim { round } => self.on_claim(from, round),
-            LeadershipMsg::Lead { epoch, .. }
+            LeadershipMsg::Claim { epoch, .. }
+            | LeadershipMsg::Lead { epoch, .. }
             | LeadershipMsg::Follow { epoch, .. }
             | LeadershipMsg::Seen { epoch, .. }
                 if !self.epochs.may_reach(epoch) => {}
+            LeadershipMsg::Claim { round, epoch } => self.on_claim(from, round, epoch),
             LeadershipMsg::Lead { round, epoch } => self.on_lead(now, from, round, epoch),
             LeadershipMsg::Follow { round, epoch, of, priority, count } => {
-                self.on_epoch_seen(now, epoch, of);
+                if !self.keeps(from, round, epoch, of) {
+                    self.on_epoch_seen(now, epoch, of);
+                }
                 if round == self.round {
                     self.connected.rate(from, priority, count);
                     self.on_follow(now, from);
@@ -412,10 +451,7 @@ impl Leadership {
     pub(crate) fn wake(&mut self, now: Time) {
         match &mut self.role {
             Role::Claiming { until, .. } if *until <= now => self.settle(now),
-            Role::Leading { poll_due, outdone: true, .. } if *poll_due <= now => {
-                self.cause = Cause::Merged;
-                self.lead(now);
-            }
+            Role::Leading { poll_due, outdone: true, .. } if *poll_due <= now => self.renew(now),
             Role::Leading { epoch, poll_due, .. } if *poll_due <= now => {
                 let epoch = *epoch;
                 *poll_due = now + self.config.period * POLL_PERIODS;
@@ -436,234 +472,6 @@ impl Leadership {
         }
         self.cease();
         self.claim(now);
-    }
-
-    /// Named: ask the others.
-    fn claim(&mut self, now: Time) {
-        self.show(None);
-        self.round += 1;
-        let silent = self.silent_leader(now);
-        let missing: BTreeSet<NodeId> =
-            self.connected.ids().copied().filter(|id| Some(*id) != silent).collect();
-        let (until, latest) = (now + self.config.settle, now + self.config.settle * LATEST);
-        self.role = Role::Claiming { missing, until, latest };
-        self.tell_all(LeadershipMsg::Claim { round: self.round });
-        // Whom the leader of before chose is alone: the disk can work while the others answer.
-        if matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..)) && self.epochs.set_aside() {
-            self.actions.push(Action::Persist);
-        }
-        self.settle_if_all_agree(now);
-    }
-
-    /// A leader that runs speaks every period. A leader that was followed and has been silent for two periods is not
-    /// waited for, although its connection is there: its process or its machine is stopped.
-    fn silent_leader(&self, now: Time) -> Option<NodeId> {
-        let Cause::Silent(led) = self.cause else { return None };
-        let peer = self.connected.get(led)?;
-        self.is_silent(now, peer).then_some(led)
-    }
-
-    fn is_silent(&self, now: Time, leader: &Peer) -> bool {
-        leader.silent_for(now) > self.config.period * 2
-    }
-
-    fn need_not_answer(&mut self, now: Time, peer: NodeId) {
-        if let Role::Claiming { missing, .. } = &mut self.role
-            && missing.remove(&peer)
-        {
-            self.settle_if_all_agree(now);
-        }
-    }
-
-    fn settle_if_all_agree(&mut self, now: Time) {
-        let earliest = self.earliest;
-        match &mut self.role {
-            Role::Claiming { missing, until, .. } if missing.is_empty() && now < earliest => {
-                *until = earliest
-            }
-            Role::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
-            _ => {}
-        }
-    }
-
-    /// All that can be reached agree. If one of them is preferred, leadership goes to it before anything is announced. Whoever was
-    /// handed leadership keeps it: the leader of before has chosen, or a program.
-    fn settle(&mut self, now: Time) {
-        let is_chosen = matches!(self.cause, Cause::HandedOver(_, to) if to == self.me);
-        match self.preferred(now).filter(|_| !is_chosen) {
-            Some(to) => {
-                // Should nothing come of it, it is time to look again only in a while.
-                if let Role::Claiming { until, .. } = &mut self.role {
-                    *until = now + self.config.settle;
-                }
-                self.hand_over(now, to);
-            }
-            None => self.lead(now),
-        }
-    }
-
-    fn lead(&mut self, now: Time) {
-        if let Cause::HandedOver(from, to) = self.cause
-            && from == self.me
-        {
-            self.cause = Cause::Silent(to); // It has not taken what it was handed.
-        }
-        let epoch = self.epochs.begin(self.me);
-        let poll_due = now + self.config.period * POLL_PERIODS;
-        self.role = Role::Leading { epoch, since: now, poll_due, outdone: false };
-        self.keep_epoch();
-        self.round += 1;
-        self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
-        self.show(Some((self.me, epoch)));
-    }
-
-    /// The member of highest priority, if that is higher than this node's and it may be handed leadership.
-    pub(crate) fn preferred(&self, now: Time) -> Option<NodeId> {
-        if !self.config.hands_over {
-            return None;
-        }
-        self.connected.preferred(now, self.config.priority, self.patience())
-    }
-
-    fn on_claim(&mut self, from: NodeId, round: u64) {
-        let says = Says::Claims { round, agreed: false };
-        self.sayings.note(from, says);
-        if self.goes_along(from, says) {
-            self.heed(from);
-        } else {
-            let (epoch, of) = (self.epochs.largest(), self.epochs.of());
-            self.actions.push(Action::Send(from, LeadershipMsg::Seen { epoch, of }));
-        }
-    }
-
-    fn on_lead(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
-        self.sayings.note(from, Says::Leads { round, epoch });
-        self.farewell = self.farewell.filter(|why| why.about() != Some(from));
-        // It has taken what it was handed.
-        self.connected.decline(from, Time::ZERO);
-        self.epochs.see(epoch, Some(from));
-        if matches!(self.role, Role::Aside) {
-            self.choose(now, from, epoch);
-        }
-        self.heed(from);
-        // After what was said: who leads is known without the disk.
-        self.keep_epoch();
-    }
-
-    /// A member that is aside has no election that says whom to follow. It follows the latest leader that it has heard of,
-    /// for as long as that leader speaks.
-    fn choose(&mut self, now: Time, leader: NodeId, epoch: u64) {
-        let speaks = |peer: &Peer| peer.silent_for(now) <= self.config.period * POLL_PERIODS * 2;
-        if self.epochs.is_latest(leader, epoch) {
-            self.named = Some(leader);
-        } else if let Some(silent) =
-            self.named.filter(|named| !self.connected.get(*named).is_some_and(speaks))
-        {
-            self.named = None;
-            self.cause = Cause::Silent(silent);
-            self.show(None);
-        }
-    }
-
-    /// Asks for the largest epoch to be kept, wherever it was heard of, unless it is.
-    fn keep_epoch(&mut self) {
-        if self.epochs.keep() {
-            self.actions.push(Action::Persist);
-        }
-    }
-
-    /// An epoch that a member has seen counts, however old the question is. A leader whose epoch is not the largest takes a
-    /// new one: at once, but at most once a period, whatever somebody claims to have seen.
-    fn on_epoch_seen(&mut self, now: Time, seen: u64, of: Option<NodeId>) {
-        self.epochs.see(seen, of);
-        let (largest, period) = (self.epochs.largest(), self.config.period);
-        let Role::Leading { epoch, since, poll_due, outdone } = &mut self.role else { return };
-        if largest > *epoch || seen == *epoch && of.is_some_and(|of| of != self.me) {
-            *outdone = true;
-            *poll_due = (*poll_due).min(*since + period);
-            self.wake(now);
-        }
-    }
-
-    /// Leadership has been agreed to, or is still.
-    fn on_follow(&mut self, now: Time, from: NodeId) {
-        match self.role {
-            Role::Claiming { .. } => self.need_not_answer(now, from),
-            Role::Leading { .. } => self.consider_yielding(now),
-            Role::Following | Role::Aside => {}
-        }
-    }
-
-    fn consider_yielding(&mut self, now: Time) {
-        if let Some(delay) = self.config.preempt
-            && let Some(to) = self.preferred(now)
-            && self.connected.get(to).is_some_and(|peer| peer.connected_for(now) >= delay)
-        {
-            self.actions.push(Action::Yield(to));
-        }
-    }
-
-    fn on_cede(&mut self, from: NodeId) {
-        self.sayings.forget(from);
-        if self.shown.is_some_and(|(leader, _)| leader == from) {
-            self.changes_because(Cause::Outranked(from));
-            if matches!(self.role, Role::Aside) {
-                self.named = None;
-            }
-            self.show(None);
-        }
-    }
-
-    /// Whether this node agrees with what that member says of itself. A node that is aside agrees to every claim, but
-    /// follows only one leader: if it told each of two leaders the other's epoch, both would go on outdoing each other.
-    fn goes_along(&self, who: NodeId, says: Says) -> bool {
-        match (&self.role, says) {
-            (Role::Aside, Says::Claims { .. }) => true,
-            (Role::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
-            (Role::Following, _) => self.named == Some(who),
-            (Role::Claiming { .. } | Role::Leading { .. }, _) => false,
-        }
-    }
-
-    /// Shows what that member says of itself, and answers it, if this node goes along with that.
-    fn heed(&mut self, who: NodeId) {
-        let Some(says) = self.sayings.of(who).filter(|says| self.goes_along(who, *says)) else { return };
-        let (Says::Claims { round, .. } | Says::Leads { round, .. }) = says;
-        // An epoch that is behind will be taken back as soon as its leader hears of ours.
-        match says {
-            Says::Leads { epoch, .. } if self.epochs.is_latest(who, epoch) => {
-                if self.shown.is_some_and(|(leader, before)| leader == who && before != epoch) {
-                    self.cause = Cause::Merged; // A leader that did not cease has no other reason for a new epoch.
-                }
-                self.show(Some((who, epoch)));
-            }
-            _ if self.named == Some(who) => self.show(None),
-            _ => {}
-        }
-        self.sayings.agree(who);
-        let priority = if matches!(self.role, Role::Aside) { 0 } else { self.config.priority };
-        let (epoch, of, count) = (self.epochs.largest(), self.epochs.of(), self.count);
-        self.actions.push(Action::Send(who, LeadershipMsg::Follow { round, epoch, of, priority, count }));
-    }
-
-    /// This node leads or claims no more.
-    fn cease(&mut self) {
-        if let Role::Leading { .. } = self.role {
-            self.tell_all(LeadershipMsg::Cede);
-        }
-        if !matches!(self.role, Role::Aside) {
-            self.role = Role::Following;
-        }
-    }
-
-    /// Another is named, or nobody.
-    fn follow(&mut self) {
-        if self.shown.is_some_and(|(leader, _)| Some(leader) != self.named) {
-            self.show(None);
-        }
-        if let Some(named) = self.named {
-            self.heed(named);
-        }
     }
 
     fn show(&mut self, leader: Option<(NodeId, u64)>) {

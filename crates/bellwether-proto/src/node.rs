@@ -6,7 +6,9 @@ mod grouped;
 mod leading;
 mod linked;
 mod work;
+mod writes;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::mem;
@@ -17,7 +19,7 @@ use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
 use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, Kept, Lineage, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
-use crate::io::{Durable, Event, Input, Outbox, Output, Refusal};
+use crate::io::{Event, Input, Outbox, Output, Refusal};
 use crate::leadership::{Leadership, LeadershipConfig, LeadershipMsg};
 use crate::link::consistent::{ConsistentLinks, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
@@ -25,7 +27,8 @@ use crate::message::{Body, Frame, Joining, Letter, Message};
 use crate::opinion::Opinion;
 use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
-use work::Work;
+use work::{Tell, Work};
+use writes::{Waits, Writes};
 
 /// A node in one election, as a function of its state, the time, and what arrives.
 ///
@@ -106,6 +109,10 @@ pub struct Node<E: Election> {
     // Empty between steps; kept so that a step need not allocate them.
     /// Actions of one layer for another.
     queue: VecDeque<Work<E::Msg>>,
+    /// What waits for the disk; empty between steps, too, if nothing does.
+    parked: VecDeque<Work<E::Msg>>,
+    /// What the disk has been asked for.
+    writes: Writes,
     /// What consistent links have brought.
     news: VecDeque<News<Letter<E::Msg>>>,
     mail: Mail,
@@ -135,10 +142,7 @@ impl<E: Election> Node<E> {
             link: Link::new(roster, spec.peers, guard),
             links: (spec.channels == Channels::Consistent)
                 .then(|| ConsistentLinks::new(roster, setup.incarnation, setup.timing)),
-            detector: match spec.detector {
-                Some(_) => Detector::new(detector, roster.clone(), setup.incarnation, now),
-                None => Detector::idle(detector, roster.clone(), setup.incarnation, now),
-            },
+            detector: watching(&setup, detector, now),
             detector_config: detector,
             election: E::new(setup.clone(), detector.latency(roster.size())),
             group: E::reorganizes(setup.protocol)
@@ -149,6 +153,8 @@ impl<E: Election> Node<E> {
             ending: None,
             shown: Opinion::DOWN,
             queue: VecDeque::new(),
+            parked: VecDeque::new(),
+            writes: Writes::default(),
             news: VecDeque::new(),
             mail: Mail::new(),
             actions: Actions::new(),
@@ -207,8 +213,14 @@ impl<E: Election> Node<E> {
                 self.release(|release, leadership| release.command(now, ticket, command, leadership));
             }
             Input::Released => self.release(|release, _| release.released()),
-            Input::Planned { no, plan } => self.regroup(|group| group.planned(now, no, plan)),
-            Input::Perform(op) => self.regroup(|group| group.perform(now, op)),
+            Input::Persisted { writes } => {
+                if overslept {
+                    self.wake(now, out); // What is overdue comes first: it was before the disk was done.
+                }
+                self.persisted(now, writes);
+            }
+            Input::Planned { no, plan } => self.tell(Tell::Planned(no, plan)),
+            Input::Perform(op) => self.tell(Tell::Perform(op)),
             Input::Oracle { peer, alive } => self.told(now, peer, alive.is_some()),
         }
         self.work_off(now, out);
@@ -229,9 +241,16 @@ impl<E: Election> Node<E> {
 
     /// When there is something to do for the election, what watches for it, and what follows it.
     fn electing(&self) -> Time {
-        let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
+        if self.writes.is_unborn() {
+            return Time::NEVER;
+        }
         let links = self.links.as_ref().map_or(Time::NEVER, ConsistentLinks::deadline);
-        self.detector.deadline().min(self.election.deadline()).min(group).min(links)
+        let beats = self.detector.deadline().min(links);
+        if self.writes.election_waits() {
+            return beats; // Whoever waits for its disk has not overslept.
+        }
+        let group = self.group.as_ref().map_or(Time::NEVER, Group::deadline);
+        beats.min(self.election.deadline()).min(group)
     }
 
     /// Whether the node stands aside.
@@ -323,13 +342,21 @@ impl<E: Election> Node<E> {
     }
 
     fn start(&mut self, now: Time, cause: Cause, out: &mut Outbox<E::Msg>) {
-        self.persist(out);
+        self.persist(Waits::Incarnation, out);
         self.queue.push_back(Work::Elect(election::Input::Recovery, Some(cause)));
+        self.queue.push_back(Work::StartLinks);
         self.work_off(now, out);
-        self.relink(|links| links.start(now));
+    }
+
+    /// The incarnation is on disk: its time begins now.
+    fn is_born(&mut self, now: Time) {
+        self.detector = watching(&self.setup, self.detector_config, now);
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
+        if self.writes.is_unborn() {
+            return; // Nobody is there to hear it.
+        }
         let Frame { from, incarnation, seq, rides, .. } = frame;
         match self.link.admit(from, incarnation, frame.nth()) {
             Ok(admitted) => self.admitted(now, from, admitted, out),
@@ -353,7 +380,7 @@ impl<E: Election> Node<E> {
         match frame.body {
             Body::Link(LinkMsg::Outlived { known }) => self.outlived(now, known, out),
             // Who stands aside is linked with nobody.
-            Body::Consistent(_) if self.aside.is_some() => {}
+            Body::Consistent(_) if self.aside.is_some() || self.is_overrun() => {}
             Body::Consistent(msg) => self.relink(|links| links.handle(now, from, incarnation, *msg)),
             Body::Detector(msg) => {
                 if let Some(rank) = rank {
@@ -361,15 +388,14 @@ impl<E: Election> Node<E> {
                     self.post_mail(now, out);
                 }
             }
+            Body::Election(_) | Body::Join(_) | Body::Group(_) if self.is_overrun() => {}
             Body::Election(msg) => self.elect(election::Input::Message { from, msg }),
             Body::Join(joining) => {
                 let Joining { msg, past } = *joining;
-                if let Some(group) = &mut self.group {
-                    group.joined(from, (incarnation, seq), past);
-                }
+                self.tell(Tell::Joined(from, (incarnation, seq), Box::new(past)));
                 self.elect(election::Input::Message { from, msg });
             }
-            Body::Group(msg) => self.regroup(|group| group.handle(now, from, *msg)),
+            Body::Group(msg) => self.tell(Tell::Message(from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
         }
     }
@@ -435,12 +461,18 @@ impl<E: Election> Node<E> {
             }
             return;
         }
+        if self.writes.is_unborn() {
+            return;
+        }
         self.report_downs(now, out);
         self.relink(|links| links.wake(now));
         self.work_off(now, out);
-        self.regroup(|group| group.wake(now));
-        self.work_off(now, out);
-        if self.election.deadline() <= now {
+        // While they wait for the disk, their deadlines do, too.
+        if !self.writes.election_waits() {
+            self.regroup(|group| group.wake(now));
+            self.work_off(now, out);
+        }
+        if !self.writes.election_waits() && self.election.deadline() <= now {
             self.elect(election::Input::Deadline);
             self.work_off(now, out);
         }
@@ -462,7 +494,7 @@ impl<E: Election> Node<E> {
         self.work_off(now, out);
         self.relink(|links| links.gone(now, peer));
         self.work_off(now, out);
-        self.regroup(|group| group.gone(peer));
+        self.tell(Tell::Gone(peer));
         self.work_off(now, out);
         self.lead(|leadership| leadership.gone(now, peer));
     }
@@ -490,12 +522,12 @@ impl<E: Election> Node<E> {
     ) {
         let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
         let before = mem::replace(self, next.driven_like(self));
-        debug_assert!(
-            before.queue.is_empty() && before.news.is_empty(),
-            "what the old incarnation had to say has been said"
-        );
-        (self.shown, self.link) = (before.shown, before.link);
+        debug_assert!(before.queue.is_empty(), "what the old incarnation had to say has been said");
+        (self.shown, self.link, self.writes) = (before.shown, before.link, before.writes);
         (self.leadership, self.release) = (before.leadership, before.release);
+        // What is parked of the election ends with it. What leaders say goes on.
+        self.parked = before.parked;
+        self.parked.retain(Work::outlasts_election);
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, cause, out);
@@ -565,6 +597,8 @@ impl<E: Election> Node<E> {
             return;
         }
         if self.aside.replace(until).is_none() {
+            // What its election still waits to do ends with it.
+            self.parked.retain(Work::outlasts_election);
             // The others do as if it were gone, and so it shows itself: it is not there.
             self.shown = Opinion::DOWN;
             out.push(Output::Event(Event::Opinion(self.shown)));
@@ -601,6 +635,9 @@ impl<E: Election> Node<E> {
         if self.mail.is_empty() {
             return;
         }
+        if self.writes.is_unborn() {
+            return self.mail.clear(); // Nobody is there who could say it.
+        }
         let mut mail = mem::take(&mut self.mail);
         for (rank, msg) in mail.drain(..) {
             self.post(now, self.setup.roster.at(rank), Body::Detector(msg), out);
@@ -622,12 +659,14 @@ impl<E: Election> Node<E> {
     fn frame(&self, seq: u64, rides: Option<WatchNo>, body: Body<E::Msg>) -> Frame<E::Msg> {
         Frame { from: self.id(), incarnation: self.setup.incarnation, seq, rides, body }
     }
+}
 
-    fn persist(&self, out: &mut Outbox<E::Msg>) {
-        let Setup { incarnation, count, .. } = self.setup;
-        let epoch = self.leadership.as_ref().map_or(0, Leadership::epoch_to_keep);
-        let group = self.group.as_ref().and_then(Group::kept);
-        out.push(Output::Persist(Durable { incarnation, count, epoch, group }));
+/// The detector of a node, if its algorithm has one, or one that is idle.
+fn watching(setup: &Setup, config: DetectorConfig, now: Time) -> Detector {
+    let roster = setup.roster.clone();
+    match setup.protocol.spec().detector {
+        Some(_) => Detector::new(config, roster, setup.incarnation, now),
+        None => Detector::idle(config, roster, setup.incarnation, now),
     }
 }
 

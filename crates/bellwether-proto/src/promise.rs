@@ -17,6 +17,9 @@ pub enum Assumption {
     BoundedDelay,
     /// A node that is up keeps running.
     NoPauses,
+    /// What a node writes is on its disk before anybody is tired of waiting for that: within half of the time that a successor has to
+    /// take over.
+    QuickDisks,
     /// The failure detector never reports a node that was not down.
     AccurateDetector,
     /// The failure detector reports every watched node that is down.
@@ -47,12 +50,13 @@ pub enum Assumption {
 
 impl Assumption {
     /// Every assumption.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Reliable,
         Self::Fifo,
         Self::NoDuplicates,
         Self::BoundedDelay,
         Self::NoPauses,
+        Self::QuickDisks,
         Self::AccurateDetector,
         Self::ReportsCrashes,
         Self::ReportsUnreachable,
@@ -81,6 +85,7 @@ impl Assumption {
             Self::NoDuplicates => "no duplicates",
             Self::BoundedDelay => "delay within delta",
             Self::NoPauses => "no pauses",
+            Self::QuickDisks => "quick disks",
             Self::AccurateDetector => "accurate detector",
             Self::ReportsCrashes => "detector reports crashes",
             Self::ReportsUnreachable => "detector reports the unreachable",

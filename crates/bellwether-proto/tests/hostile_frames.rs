@@ -150,7 +150,7 @@ fn valid_frames() -> Vec<Vec<u8>> {
     frames.push(with(Body::Link(LinkMsg::Outlived { known: Incarnation(5) })));
     let (round, epoch, to) = (1 << 40, 70_000, NodeId(3));
     let leadership = [
-        LeadershipMsg::Claim { round },
+        LeadershipMsg::Claim { round, epoch: 1 },
         LeadershipMsg::Lead { round, epoch },
         LeadershipMsg::Follow { round, epoch, of: Some(to), priority: 10, count: 0 },
         LeadershipMsg::Cede,

@@ -98,6 +98,8 @@ pub struct Facts {
     pub timing: Timing,
     /// τ_FD: the latency that the failure detector declares.
     pub detector_latency: Span,
+    /// How long a write takes at most, as far as that is known.
+    pub write: Span,
     /// How many nodes must agree before one is reported: k for the cooperative detector, otherwise 1.
     pub reporters: usize,
     /// How far the worst clock is off, in parts per million.

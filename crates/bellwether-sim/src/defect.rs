@@ -38,14 +38,15 @@ pub const KNOWN: &[Defect] = &[
     known(Protocol::AsyncBully, Property::AnnouncedOnce, "async-bully-returns-and-leads.toml"),
     after_a_pause(Protocol::Adft, Property::Led, "adft-slow-after-a-pause.toml"),
     known(Protocol::Fjr, Property::EpochGrows, "fjr-two-lead-one-epoch.toml"),
-    known(Protocol::FbOmega, Property::EpochOnce, "fb-omega-epoch-repeats.toml"),
 ];
 
 /// The known defect by which that scenario breaks that property, if there is one.
 pub fn of(scenario: &Scenario, property: Property) -> Option<&'static Defect> {
-    let pauses = scenario.events.iter().any(|planned| matches!(planned.fault, Fault::Pause(_)));
-    let known = KNOWN.iter().filter(|defect| pauses || defect.takes == Takes::Nothing);
-    let mut known = known.filter(|_| scenario.agent);
+    let is_there = |takes: Takes| match takes {
+        Takes::Nothing => true,
+        Takes::Pauses => scenario.events.iter().any(|planned| matches!(planned.fault, Fault::Pause(_))),
+    };
+    let mut known = KNOWN.iter().filter(|defect| scenario.agent && is_there(defect.takes));
     known.find(|defect| defect.protocol == scenario.protocol && defect.property == property)
 }
 

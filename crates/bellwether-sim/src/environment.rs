@@ -128,7 +128,9 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
                     _ => false,
                 })
         }
-        Assumption::NoPauses => no_event(&|fault| matches!(fault, Fault::Pause(_))),
+        // Whoever waits for a disk that stands still might as well be paused.
+        Assumption::NoPauses => no_event(&|fault| matches!(fault, Fault::Pause(_) | Fault::Stall { .. })),
+        Assumption::QuickDisks => scenario.longest_write() * 2 <= scenario.successor_patience(),
         Assumption::ReportsCrashes => {
             scenario.detector.kind != DetectorKind::Cooperative || scenario.detector.reporters == 1
         }
@@ -236,6 +238,7 @@ fn loses_messages(fault: &Fault) -> bool {
         | Fault::Stand(_)
         | Fault::Transfer { .. }
         | Fault::Leave(_)
-        | Fault::Work { .. } => false,
+        | Fault::Work { .. }
+        | Fault::Stall { .. } => false,
     }
 }

@@ -22,7 +22,7 @@ use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::leadership::LeadershipConfig;
 use bellwether_proto::promise::Property;
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::TraceEvent;
 
 use crate::check::{Facts, Finding, Judge, Leading, Origin, Preference};
@@ -238,6 +238,7 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
         priority: setup.protocol.spec().priority,
         timing: setup.timing,
         detector_latency: detector.latency(nodes),
+        write: Span::ZERO,
         reporters: detector.reporters,
         drift_ppm: DRIFT_PPM,
         origin: Origin::Live,

@@ -49,6 +49,10 @@ pub fn world_unjudged<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -
     World::new(scenario, Journal::new(Judge::new(facts(scenario), &[]), listener))
 }
 
+/// At most so many writes one after the other are waited for before a leader is announced: one that is under way, one of the group
+/// and one of the epoch.
+const WRITES: u64 = 4;
+
 /// What the checkers need to know about a scenario.
 pub fn facts(scenario: &Scenario) -> Facts {
     let detector = scenario.detector_config();
@@ -57,6 +61,7 @@ pub fn facts(scenario: &Scenario) -> Facts {
         priority: scenario.protocol.spec().priority,
         timing: scenario.timing,
         detector_latency: detector.latency(scenario.nodes as usize),
+        write: scenario.longest_write(),
         reporters: match detector.kind {
             bellwether_proto::detector::DetectorKind::Cooperative => detector.reporters,
             _ => 1,
@@ -64,7 +69,8 @@ pub fn facts(scenario: &Scenario) -> Facts {
         drift_ppm: largest_drift(scenario),
         origin: Origin::Simulated,
         leading: Leading {
-            settle: LeadershipConfig::settle(scenario.protocol.spec(), &scenario.timing),
+            settle: LeadershipConfig::settle(scenario.protocol.spec(), &scenario.timing)
+                + scenario.longest_write() * WRITES,
             release_timeout: scenario.policy.release_timeout,
             successor_patience: scenario.successor_patience(),
             quorum: scenario.protocol.spec().mode.needs(scenario.nodes as usize),

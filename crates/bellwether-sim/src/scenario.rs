@@ -53,6 +53,8 @@ pub struct Scenario {
     pub agent: bool,
     /// What members are told about leading. Without `agent` nobody looks at it.
     pub policy: Policy,
+    /// `[disk]`: how long nodes take to write.
+    pub disk: Disk,
     /// How links behave.
     pub network: Network,
     /// `[timing]`, defaults filled in.
@@ -83,6 +85,7 @@ impl Scenario {
             until,
             agent: false,
             policy: Policy::default(),
+            disk: Disk::default(),
             network: Network { base, links: Vec::new(), model: None },
             timing: Timing { delta, tau, step: delta },
             detector: Detector { kind: defaults::detector(protocol, false), period: tau, reporters: 1 },
@@ -115,6 +118,15 @@ impl Scenario {
     /// How long a member that gives leadership back waits for the next leader, as agents have it.
     pub fn successor_patience(&self) -> Span {
         Settings::new(NodeId(1), Vec::new(), self.protocol, self.timing).patience.successor
+    }
+
+    /// How long a write takes at most: on the slowest disk, and while that stands still.
+    pub fn longest_write(&self) -> Span {
+        let stalls = self.events.iter().filter_map(|planned| match planned.fault {
+            Fault::Stall { lasts, .. } => Some(lasts),
+            _ => None,
+        });
+        self.disk.longest() + stalls.max().unwrap_or_default()
     }
 
     /// The detector as the nodes are to be given it.
@@ -152,6 +164,27 @@ impl Default for Policy {
             release_timeout: defaults::RELEASE_TIMEOUT,
             resign_hold: defaults::RESIGN_HOLD,
         }
+    }
+}
+
+/// How long a node takes to have something on its disk. It goes on in the meantime.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disk {
+    /// For every node that is not listed. Zero: at once.
+    pub latency: Span,
+    /// For these.
+    pub slow: BTreeMap<NodeId, Span>,
+}
+
+impl Disk {
+    /// How long the slowest takes.
+    pub fn longest(&self) -> Span {
+        self.slow.values().copied().max().unwrap_or_default().max(self.latency)
+    }
+
+    /// How long that node takes.
+    pub fn of(&self, node: NodeId) -> Span {
+        self.slow.get(&node).copied().unwrap_or(self.latency)
     }
 }
 
@@ -330,6 +363,13 @@ pub enum Fault {
         node: NodeId,
         /// How long; `None` for ever.
         ends_after: Option<Span>,
+    },
+    /// `stall`: nothing that the node writes is on its disk before that time has passed.
+    Stall {
+        /// Whose disk.
+        node: NodeId,
+        /// For how long.
+        lasts: Span,
     },
     /// `network`: changes the rule of every link without a rule of its own.
     Network {

@@ -7,6 +7,7 @@
 mod application;
 mod connections;
 mod cuts;
+mod disks;
 mod footprint;
 mod hooks;
 mod programs;
@@ -23,13 +24,14 @@ use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
 use bellwether_proto::opinion::Opinion;
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use slab::Slab;
 
 use application::Application;
 use connections::{Connections, News};
+use disks::Drive;
 use hooks::Disks;
 pub use hooks::Relay;
 use programs::Programs;
@@ -79,6 +81,8 @@ struct Host<E: Election> {
     id: NodeId,
     clock: Clock,
     disk: Durable,
+    /// If it is slow.
+    drive: Option<Drive>,
     node: Option<Node<E>>,
     /// Not yet started for the first time.
     fresh: bool,
@@ -258,6 +262,7 @@ impl<'a, E: Election> World<'a, E> {
             Fault::DropNext { from, to, kind } => self.net.drop_next(index(*from), index(*to), kind),
             Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
             Fault::Perform { node, op } => self.perform(index(*node), *op),
+            Fault::Stall { node, lasts } => self.stall(index(*node), *lasts),
             Fault::Unlink(pairs) => pairs.iter().for_each(|(a, b)| self.unlink(index(*a), index(*b))),
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) => self.ask_members(fault),
             Fault::Transfer { .. } | Fault::Leave(_) | Fault::Work { .. } => self.ask_members(fault),
@@ -286,6 +291,7 @@ impl<'a, E: Election> World<'a, E> {
             form.incarnation(host.id, host.disk.incarnation);
             form.suspicions(host.disk.count);
             form.option(host.disk.group.as_deref(), |form, kept| kept.canonical(form));
+            form.option(host.drive.as_ref(), |form, drive| drive.canonical(self.now, form));
             let now = host.clock.reads(self.now);
             form.option(host.node.as_ref(), |form, node| node.canonical(now, form));
         }
@@ -334,7 +340,7 @@ impl<'a, E: Election> World<'a, E> {
             Some(application) => node.with_planner(application.patience),
             None => node,
         };
-        host.node = Some(node);
+        host.node = Some(if host.drive.is_some() { node.writing_behind() } else { node });
         self.record(at, What::Recover);
         self.tell_oracle(at, true);
         for peer in 0..self.hosts.len() {
@@ -362,6 +368,9 @@ impl<'a, E: Election> World<'a, E> {
         (host.trap, host.fuse) = (None, None);
         host.wake = Time::NEVER;
         host.news.clear();
+        if let Some(drive) = &mut host.drive {
+            drive.end();
+        }
         if was_up || was_paused {
             self.opinions_changed = true;
             self.record(at, What::Crash);
@@ -504,14 +513,7 @@ impl<'a, E: Election> World<'a, E> {
                     break;
                 }
                 match output {
-                    Output::Persist(durable) => {
-                        let written = Written::from(&durable);
-                        self.hosts[at].disk = match &mut self.disks {
-                            Some(Disks(keep)) => keep(durable),
-                            None => durable,
-                        };
-                        self.record(at, What::Persist(written));
-                    }
+                    Output::Persist(durable) => self.persist(at, durable),
                     Output::Plan(request) => self.ask(at, &request),
                     Output::Tenure(tenure) => {
                         tenured = true;
@@ -681,6 +683,7 @@ impl<E: Election> Host<E> {
             id,
             clock: Clock::drifting(scenario.drift_ppm.get(&id).copied().unwrap_or(0)),
             disk: Durable::default(),
+            drive: Drive::of(id, scenario),
             node: None,
             fresh: true,
             paused: false,

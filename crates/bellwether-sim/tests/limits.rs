@@ -16,18 +16,18 @@ const DRAWN: &[(&str, u64)] = &[
     ("bully-fd printed", 0x1bbe_616e_2b6f_cfe1),
     ("async-bully repaired", 0x0bea_07d1_ba02_61fa),
     ("async-bully printed", 0x9bac_91fa_4705_99a4),
-    ("async-bully agent", 0x3673_f96b_dd31_60be),
+    ("async-bully agent", 0xf344_6ad6_0fe3_8d5a),
     ("lfa repaired", 0x2dfa_0fec_f1b8_ebf1),
     ("lfa printed", 0x8e87_ef5f_03b9_2e28),
-    ("lfa agent", 0xcbe0_7512_d822_bf4a),
+    ("lfa agent", 0xcdf7_eca0_345b_6955),
     ("adft repaired", 0x4ff1_e65a_2181_e283),
     ("adft printed", 0x0cf3_f3c6_e925_c0d5),
-    ("adft agent", 0x7d31_9152_d97b_4b42),
+    ("adft agent", 0x5ef5_e136_d04e_1077),
     ("mmrt repaired", 0x9b94_e840_9e09_4a13),
     ("mmrt printed", 0x200f_5a68_56bb_5dc9),
     ("fjr repaired", 0xa8d6_389b_e173_4cb0),
     ("fjr printed", 0x0ca3_285c_75b6_70d3),
-    ("fjr agent", 0xc7e8_2788_406d_23d7),
+    ("fjr agent", 0xf1d6_71f3_ecaf_7360),
     ("lockstep repaired", 0xbf15_0c21_fbbe_1cf2),
     ("lockstep printed", 0x7302_d80a_016e_a35b),
 ];
@@ -229,7 +229,7 @@ fn classes_of(plan: &Scenario) -> BTreeSet<FaultClass> {
     let of = |fault: &Fault| match fault {
         Fault::Crash(_) | Fault::CrashBeforeSend { .. } => Some(FaultClass::Crash),
         Fault::Recover(_) => Some(FaultClass::Recover),
-        Fault::Pause(_) | Fault::Resume(_) => Some(FaultClass::Pause),
+        Fault::Pause(_) | Fault::Resume(_) | Fault::Stall { .. } => Some(FaultClass::Pause),
         Fault::Cut(_) | Fault::CutOneWay(_) | Fault::Partition(_) | Fault::Mend(_) => {
             Some(FaultClass::Partition)
         }

@@ -1,13 +1,16 @@
 //! The driver: one loop over the node. The only place that waits for several things at once.
 //!
 //! ```text
-//!   frames, links ──┐                      ┌─► disk    (before anything that follows)
+//!   frames, links ──┐                      ┌─► disk    (which says when it is done; nobody else waits for it)
 //!   deadline ───────┼─► node.handle(now) ──┼─► peers
-//!   commands ───────┘                      └─► handles: who leads, and why
+//!   commands, disk ─┘                      └─► handles: who leads, and why
 //! ```
+//!
+//! A step never waits. What it shows happens at one instant, and that instant is now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
 use bellwether_proto::group::{GroupEvent, Plan};
@@ -18,18 +21,19 @@ use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::node::Node;
 use bellwether_proto::tenure::{Refused, Tenure, Ticket};
 use bellwether_proto::time::Time;
-use bellwether_proto::trace::{Program, What, Written};
+use bellwether_proto::trace::{self, Program, What};
 use bellwether_proto::wire::{self, Channel};
 use tokio::sync::mpsc;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::command::{Command, Reply};
+use crate::disk::{Disk, Written};
 use crate::error::Ended;
 use crate::recorder::Recorder;
 use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
-use crate::store::Store;
+use crate::status::DiskStatus;
 use crate::transport::{End, NetEvent};
 
 pub(crate) struct Driver {
@@ -37,7 +41,7 @@ pub(crate) struct Driver {
     pub(crate) alarm: Alarm,
     pub(crate) node: Node<AnyElection>,
     pub(crate) channel: Channel,
-    pub(crate) store: Arc<Store>,
+    pub(crate) disk: Disk,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) net: mpsc::Receiver<NetEvent>,
@@ -77,6 +81,15 @@ impl Replies {
     }
 }
 
+/// What follows from a step.
+#[derive(Default)]
+struct Followed {
+    /// Work must end.
+    asked_back: bool,
+    /// What was to be written is on disk.
+    written: Option<Written>,
+}
+
 /// What the loop woke up for.
 enum Wake {
     Deadline,
@@ -84,6 +97,8 @@ enum Wake {
     Command(Command),
     /// The application has said what a group is to do, or has failed to.
     Planned(ElectionId, Plan),
+    /// A write is done, or has failed.
+    Written(Result<Written, Ended>),
     /// Somebody has begun to act as the leader, or the last who did has stopped.
     Work,
     /// All handles are gone.
@@ -103,19 +118,20 @@ impl Driver {
 
     async fn drive(&mut self) -> Ended {
         self.record(What::Recover);
-        if let Err(ended) = self.step(Input::Start).await {
+        if let Err(ended) = self.step(Input::Start) {
             return ended;
         }
         loop {
             let done = match self.wait().await {
-                Wake::Deadline => self.step(Input::Deadline).await,
-                Wake::Net(event) => self.on_net(event).await,
-                Wake::Command(command) => self.on_command(command).await,
-                Wake::Planned(no, plan) => self.step(Input::Planned { no, plan }).await,
-                Wake::Work => self.on_work().await,
+                Wake::Deadline => self.step(Input::Deadline),
+                Wake::Net(event) => self.on_net(event),
+                Wake::Command(command) => self.on_command(command),
+                Wake::Planned(no, plan) => self.step(Input::Planned { no, plan }),
+                Wake::Written(done) => done.and_then(|written| self.on_written(written)),
+                Wake::Work => self.on_work(),
                 Wake::Abandoned => {
                     self.abandoned = true;
-                    self.on_command(Command::leave()).await
+                    self.on_command(Command::leave())
                 }
             };
             if let Err(ended) = done {
@@ -137,29 +153,30 @@ impl Driver {
             () = self.alarm.ring(&self.clock, due) => Wake::Deadline,
             Some(event) = self.net.recv() => Wake::Net(event),
             command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
+            done = self.disk.done() => Wake::Written(done),
             (no, plan) = self.planning.done() => Wake::Planned(no, plan),
             () = self.shared.tenures.turned() => Wake::Work,
         }
     }
 
-    async fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
+    fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
         match event {
             NetEvent::Frame(frame) => {
                 if let Some(recorder) = &mut self.recorder {
                     let at = self.clock.wall_micros(self.clock.now());
                     recorder.received(at, self.node.incarnation(), &frame);
                 }
-                self.step(Input::Frame(frame)).await
+                self.step(Input::Frame(frame))
             }
             NetEvent::Connected { peer, incarnation, .. } => {
                 self.connected.insert(peer);
-                self.step(Input::Connected { peer, incarnation }).await
+                self.step(Input::Connected { peer, incarnation })
             }
             NetEvent::Ended { peer, incarnation, how } => {
                 self.connected.remove(&peer);
                 match how {
-                    End::Goodbye => self.step(Input::Disconnected { peer }).await,
-                    End::Broken => self.step(Input::Gone { peer, incarnation }).await,
+                    End::Goodbye => self.step(Input::Disconnected { peer }),
+                    End::Broken => self.step(Input::Gone { peer, incarnation }),
                 }
             }
             // Logged where it was noticed, and not as often as others make it happen.
@@ -176,18 +193,18 @@ impl Driver {
         Err(Ended::IdInUse { id: self.shared.id, at: at.to_owned(), says: by })
     }
 
-    async fn on_command(&mut self, Command { command, reply }: Command) -> Result<(), Ended> {
+    fn on_command(&mut self, Command { command, reply }: Command) -> Result<(), Ended> {
         // Whoever asks may have begun to work before.
         self.record_work();
         let ticket = self.replies.ticket(reply);
         self.record(What::Program(Program::Asked { ticket, command }));
-        self.step(Input::Command { ticket, command }).await
+        self.step(Input::Command { ticket, command })
     }
 
     /// If nobody acts as the leader any more, the node waits for that when leadership is to be given back.
-    async fn on_work(&mut self) -> Result<(), Ended> {
+    fn on_work(&mut self) -> Result<(), Ended> {
         self.record_work();
-        if self.shared.tenures.is_released() { self.step(Input::Released).await } else { Ok(()) }
+        if self.shared.tenures.is_released() { self.step(Input::Released) } else { Ok(()) }
     }
 
     /// The trace says that work has ended before anything is done because of that.
@@ -203,31 +220,33 @@ impl Driver {
 
     /// Gives the node an input and carries out what it answers, in order. If that asks for work to end, and nobody works, the
     /// node is told so at once.
-    async fn step(&mut self, input: Input<AnyMsg>) -> Result<(), Ended> {
-        let mut next = Some(input);
-        while let Some(input) = next {
-            let asked_back = self.take(input).await?;
-            next = (asked_back && self.shared.tenures.is_released()).then_some(Input::Released);
+    fn step(&mut self, input: Input<AnyMsg>) -> Result<(), Ended> {
+        let mut next = VecDeque::from([input]);
+        while let Some(input) = next.pop_front() {
+            let Followed { asked_back, written } = self.take(input)?;
+            next.extend(written.map(|written| Input::Persisted { writes: written.writes }));
+            if asked_back && self.shared.tenures.is_released() {
+                next.push_back(Input::Released);
+            }
         }
         Ok(())
     }
 
-    /// Whether work must end.
-    async fn take(&mut self, input: Input<AnyMsg>) -> Result<bool, Ended> {
+    fn take(&mut self, input: Input<AnyMsg>) -> Result<Followed, Ended> {
         self.record_work();
         let now = self.clock.now();
-        let (mut outbox, mut asked_back) = (std::mem::take(&mut self.outbox), false);
+        let (mut outbox, mut followed) = (std::mem::take(&mut self.outbox), Followed::default());
         self.node.handle(now, input, &mut outbox);
         self.end_service();
         for output in outbox.drain() {
             match output {
-                Output::Persist(durable) => self.persist(durable).await?,
+                Output::Persist(durable) => followed.written = self.persist(durable).or(followed.written),
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
                 Output::Plan(request) => self.planning.begin(*request),
                 Output::Tenure(tenure) => {
                     self.tell_tenure(tenure);
-                    asked_back = !matches!(tenure, Tenure::Held { .. });
+                    followed.asked_back = !matches!(tenure, Tenure::Held { .. });
                 }
                 Output::Answer { ticket, outcome } => self.answer(ticket, outcome),
                 Output::Left => {
@@ -240,22 +259,47 @@ impl Driver {
         self.outbox = outbox;
         self.planning.keep_only(self.node.awaits_plan());
         self.begin_service();
-        self.shared.known().aside = self.node.is_aside();
+        self.show();
         self.flush();
-        Ok(asked_back)
+        Ok(followed)
     }
 
-    /// What follows must not be sent if this fails: the node would have forgotten it after a crash. What went before is on
-    /// its way while the disk works.
-    async fn persist(&mut self, durable: Durable) -> Result<(), Ended> {
-        self.record(What::Persist(Written::from(&durable)));
+    fn show(&self) {
+        let mut known = self.shared.known();
+        known.aside = self.node.is_aside();
+        known.writing_since = self.disk.writing_since();
+    }
+
+    /// If it is on the disk already, that is answered at once.
+    fn persist(&mut self, durable: Durable) -> Option<Written> {
+        let written = self.disk.write(durable)?;
+        self.keep(&written);
+        Some(written)
+    }
+
+    fn on_written(&mut self, written: Written) -> Result<(), Ended> {
+        self.count_write(written.took);
+        self.keep(&written);
+        self.step(Input::Persisted { writes: written.writes })
+    }
+
+    fn count_write(&self, took: Duration) {
+        let mut known = self.shared.known();
+        known.counters.writes += 1;
+        known.counters.write_time += took;
+        known.counters.slowest_write = known.counters.slowest_write.max(took);
+        known.last_write = took;
+        drop(known);
+        if took > DiskStatus::SLOW {
+            tracing::warn!(?took, "the disk is slow: whoever is to lead next waits for it");
+        }
+    }
+
+    /// Peers are greeted with an incarnation only when it is on disk.
+    fn keep(&mut self, Written { durable, .. }: &Written) {
+        self.record(What::Persist(trace::Written::from(durable)));
         self.shared.transport.set_incarnation(durable.incarnation);
         self.shared.known().incarnation = durable.incarnation;
-        // Others see what has happened while this waits, so it is in the trace by then.
-        self.flush();
-        let store = Arc::clone(&self.store);
-        let written = tokio::task::spawn_blocking(move || store.write(&durable)).await;
-        written.map_err(|error| Ended::Fault(error.to_string()))?.map_err(Ended::disk)
     }
 
     /// Who works as the leader is told first: whatever else follows must not be waited for.

@@ -41,6 +41,7 @@ mod alarm;
 mod clock;
 mod command;
 mod config;
+mod disk;
 mod driver;
 mod error;
 mod history;

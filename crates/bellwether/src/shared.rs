@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use bellwether_proto::election::{Mode, Protocol};
 use bellwether_proto::group;
@@ -18,7 +18,7 @@ use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
 use crate::pulse::Pulse;
 use crate::reorganization::Service;
-use crate::status::{Change, Counters, Leader, Reach, Standing, Status};
+use crate::status::{Change, Counters, DiskStatus, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
 use crate::transport::Transport;
 
@@ -53,6 +53,10 @@ pub(crate) struct Known {
     /// The peers to which the consistent link is up.
     pub(crate) links_up: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
+    /// How long the last write to the disk took.
+    pub(crate) last_write: Duration,
+    /// When the write began that is under way.
+    pub(crate) writing_since: Option<Instant>,
     pub(crate) history: History,
     /// The lineage of groups, if the algorithm forms any.
     pub(crate) groups: group::Lineage,
@@ -86,6 +90,8 @@ impl Shared {
                 aside: false,
                 links_up: BTreeSet::new(),
                 counters: Counters::default(),
+                last_write: Duration::ZERO,
+                writing_since: None,
                 history,
                 groups: group::Lineage::default(),
             }),
@@ -194,6 +200,11 @@ impl Shared {
             opinion: known.opinion,
             group: known.opinion.group.and_then(|group| known.groups.record(group)).cloned(),
             reach: self.size.map(|of| Reach { members: known.links_up.len() + 1, of }),
+            disk: DiskStatus {
+                last_write: known.last_write,
+                slowest_write: known.counters.slowest_write,
+                writing_for: known.writing_since.map(|since| since.elapsed()),
+            },
             up_since: self.up_since,
         }
     }
@@ -212,6 +223,9 @@ impl Shared {
             refused_frames: ours.refused_frames + theirs.refused_frames,
             leader_changes: ours.leader_changes,
             led: ours.led,
+            writes: ours.writes,
+            write_time: ours.write_time,
+            slowest_write: ours.slowest_write,
             ..theirs
         }
     }

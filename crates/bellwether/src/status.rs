@@ -33,8 +33,32 @@ pub struct Status {
     pub group: Option<Record>,
     /// How much of the cluster it reaches, if its algorithm needs a majority.
     pub reach: Option<Reach>,
+    /// How its disk does.
+    pub disk: DiskStatus,
     /// Since when the member is up.
     pub up_since: SystemTime,
+}
+
+/// How quickly a member's disk takes what must not be forgotten. Whoever is to lead waits for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DiskStatus {
+    /// How long the last write took.
+    pub last_write: Duration,
+    /// How long the slowest took.
+    pub slowest_write: Duration,
+    /// For how long a write has been under way, if one is.
+    pub writing_for: Option<Duration>,
+}
+
+impl DiskStatus {
+    /// A write that takes longer is worth a warning.
+    pub const SLOW: Duration = Duration::from_millis(100);
+
+    /// Whether the last write was slow, or the one under way is.
+    pub fn is_slow(&self) -> bool {
+        self.last_write.max(self.writing_for.unwrap_or_default()) > Self::SLOW
+    }
 }
 
 /// A member's part in leading.
@@ -155,4 +179,10 @@ pub struct Counters {
     pub leader_changes: u64,
     /// How often this member began to lead.
     pub led: u64,
+    /// How often the state was written to the disk.
+    pub writes: u64,
+    /// How long that took, all in all.
+    pub write_time: Duration,
+    /// How long the slowest took.
+    pub slowest_write: Duration,
 }

@@ -90,8 +90,8 @@ impl Fault {
     fn remedy(&self) -> &'static str {
         match self {
             Self::Truncated { .. } | Self::Torn { .. } => {
-                "restore it from a copy, or delete it to join as if the disk were new: \
-                 the node then takes its incarnation from the clock"
+                "delete it to join as if the disk were new: the node then takes its incarnation from the clock. \
+                 Do not put an old copy back: it would forget which epochs were used"
             }
             Self::Foreign => "move it away, or give this member another data directory",
             Self::OtherCluster { .. } | Self::OtherNode { .. } => {

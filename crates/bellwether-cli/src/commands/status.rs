@@ -1,12 +1,14 @@
 //! `bellwether status`: the state of the cluster, as one agent sees it.
 
+use std::time::Duration;
+
 use crate::Status;
 use crate::args::agent::StatusArgs;
 use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::Printer;
-use crate::schema::{Reach, Standing, Status as Answer};
+use crate::schema::{Disk, Reach, Standing, Status as Answer};
 
 pub(crate) fn run(args: &StatusArgs, out: &Printer) -> Status {
     match ask(args, out) {
@@ -38,6 +40,9 @@ fn print(status: &Answer, out: &Printer) {
     if let Some(group) = &status.group {
         entry("group", &words::group(group));
     }
+    if let Some(disk) = status.disk.filter(|disk| disk.slow) {
+        entry("disk", &slow(disk));
+    }
     entry("leader", &leader(status));
     entry("epoch", &status.leader.epoch.map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()));
     let since = status.leader.since.as_deref().zip(status.leader.since_us);
@@ -56,6 +61,16 @@ fn standing(status: &Answer) -> String {
     match status.opinion.status.as_str() {
         "dead" => format!("{standing} (dead: it is in no view, and waits to be admitted to one)"),
         _ => standing.to_owned(),
+    }
+}
+
+/// What is slow about the disk: whoever is to lead waits for it.
+fn slow(disk: Disk) -> String {
+    let rough = |us| rough(Duration::from_micros(us));
+    let (last, slowest) = (rough(disk.last_write_us), rough(disk.slowest_write_us));
+    match disk.writing_for_us.map(rough) {
+        Some(lasts) => format!("slow: a write has been under way for {lasts}"),
+        None => format!("slow: the last write took {last}, the slowest {slowest}"),
     }
 }
 
@@ -97,6 +112,15 @@ mod tests {
         assert_eq!(leader(&dead), "nobody: 4 of 5 reachable; 3 are needed, and must agree");
         let alive = answer("normal", "following", Some(1), &reach);
         assert_eq!((standing(&alive).as_str(), leader(&alive).as_str()), ("following", "node 1"));
+    }
+
+    #[test]
+    fn a_slow_disk_is_told() {
+        let disk =
+            Disk { slow: true, last_write_us: 400_000, slowest_write_us: 1_500_000, writing_for_us: None };
+        assert_eq!(slow(disk), "slow: the last write took 400 ms, the slowest 1.5 s");
+        let disk = Disk { writing_for_us: Some(3_000_000), ..disk };
+        assert_eq!(slow(disk), "slow: a write has been under way for 3.0 s");
     }
 
     #[test]

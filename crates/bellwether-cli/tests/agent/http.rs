@@ -81,6 +81,9 @@ fn what_is_counted_can_be_scraped() {
         "requests_refused_total{why=\"host\"} ",
         "duplicate_ids_total ",
         "peers_gone_total ",
+        "state_writes_total ",
+        "state_write_seconds_total ",
+        "state_write_slowest_seconds ",
     ] {
         assert!(text.contains(&format!("\nbellwether_{name}")), "{name}: {text}");
     }

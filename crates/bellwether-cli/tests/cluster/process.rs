@@ -43,7 +43,11 @@ impl Process {
     }
 
     pub(crate) fn start(command: &mut Command) -> Self {
-        Self(command.spawn().expect("the command runs"))
+        Self::of(command.spawn().expect("the command runs"))
+    }
+
+    pub(crate) fn of(child: Child) -> Self {
+        Self(child)
     }
 
     pub(crate) fn child(&mut self) -> &mut Child {

@@ -1,6 +1,5 @@
 //! A disk that is full when something must be written. It takes a file system of its own, and so root.
 
-use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
@@ -9,6 +8,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::skip;
 use crate::cluster::{Cluster, Shape};
 
 /// A small disk; unmounted when this goes.
@@ -57,18 +57,11 @@ impl Drop for Disk {
     }
 }
 
-/// A test that cannot be run is not one that passed.
-fn skip(why: &str) {
-    assert_ne!(env::var("BELLWETHER_REQUIRE_NET").as_deref(), Ok("1"), "cannot be run: {why}");
-    // Past the test's output, which nobody sees.
-    let _ = writeln!(io::stderr(), "skipped: a full disk: {why}");
-}
-
 #[test]
 fn who_cannot_write_its_state_ends_and_loses_nothing() {
     let disk = match Disk::mount() {
         Ok(disk) => disk,
-        Err(why) => return skip(&why),
+        Err(why) => return skip("a full disk", &why),
     };
     // After the disk, so that it goes before: who has files there must not run any more.
     let mut cluster = Cluster::prepare(&Shape::of(3));

@@ -146,7 +146,8 @@ fn comes_back(mut siege: Siege) {
 
 /// An incarnation that the member has yet to reach.
 fn incarnation() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs() + 1000
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set");
+    u64::try_from(since.as_micros()).expect("it is not that late") + 1_000_000_000
 }
 
 fn channel() -> Channel {
@@ -168,7 +169,7 @@ fn frames(id: u32) -> Vec<Frame<AnyMsg>> {
         election(fjr::Msg::Heartbeat { count: 1, np_sn: 1 }),
         election(fjr::Msg::StopLeader { count: 300, np_sn: 70_000 }),
         election(fjr::Msg::Suspicion { count: 1, silent: NodeId(1) }),
-        Body::Leadership(LeadershipMsg::Claim { round: 1 }),
+        Body::Leadership(LeadershipMsg::Claim { round: 1, epoch: 1 }),
         Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 1000 }),
         Body::Leadership(LeadershipMsg::HandOver { to: NodeId(id) }),
         Body::Link(LinkMsg::Outlived { known: Incarnation(incarnation()) }),

@@ -159,6 +159,7 @@ fn forward<E: Election>(
             Action::Disband => Action::Disband,
             Action::Broadcast(msg) => Action::Broadcast(wrap(msg)),
             Action::Persist { count } => Action::Persist { count },
+            Action::Note { count } => Action::Note { count },
             Action::Stand(membership) => Action::Stand(membership),
             Action::Install(members) => Action::Install(members),
             Action::Remember(pending) => Action::Remember(pending),

@@ -47,7 +47,7 @@ fn actions(group: &mut Group) -> Vec<(&'static str, u32)> {
         Action::Send(to, GroupMsg::ReadyReply { in_place: true, .. }) => ("in place", to.0),
         Action::Send(to, GroupMsg::ReadyReply { in_place: false, .. }) => ("not in place", to.0),
         Action::Send(to, msg) => (msg.kind().name(), to.0),
-        Action::Persist => ("persist", 0),
+        Action::Persist | Action::Note => ("persist", 0),
         Action::Event(GroupEvent::Installed(_)) => ("installed", 0),
         Action::Event(GroupEvent::Recorded { .. }) => ("recorded", 0),
         Action::Event(GroupEvent::Member(member)) => ("member", member.0),

@@ -12,11 +12,15 @@ pub(super) struct Epochs {
     /// The epoch on stable storage, or about to be written. It is above the largest seen if the next epoch has
     /// been reserved.
     kept: u64,
+    /// The epoch on stable storage.
+    written: u64,
+    /// Whether what is asked for is on stable storage only when that is said.
+    behind: bool,
 }
 
 impl Epochs {
     pub(super) fn new(kept: u64) -> Self {
-        Self { largest: kept, of: None, kept }
+        Self { largest: kept, of: None, kept, written: kept, behind: false }
     }
 
     pub(super) fn largest(&self) -> u64 {
@@ -62,15 +66,42 @@ impl Epochs {
         self.ask(self.largest)
     }
 
-    /// The same for the epoch that this node will most likely begin. If nothing comes of it a number is left out, after a
+    /// The same for an epoch that will most likely begin, here or elsewhere. If nothing comes of it a number is left out, after a
     /// restart.
-    pub(super) fn set_aside(&mut self) -> bool {
-        self.ask(self.largest.saturating_add(1))
+    pub(super) fn set_aside(&mut self, epoch: u64) -> bool {
+        self.ask(epoch)
+    }
+
+    /// Whether the epoch that this node would begin now is on stable storage.
+    pub(super) fn may_begin(&self) -> bool {
+        self.largest < self.written
+    }
+
+    /// The next.
+    pub(super) fn next(&self) -> u64 {
+        self.largest.saturating_add(1)
+    }
+
+    /// What stable storage holds.
+    pub(super) fn on_disk(&self) -> u64 {
+        self.written
+    }
+
+    pub(super) fn write_behind(&mut self) {
+        self.behind = true;
+    }
+
+    /// Stable storage holds that epoch.
+    pub(super) fn written(&mut self, epoch: u64) {
+        self.written = self.written.max(epoch);
     }
 
     fn ask(&mut self, epoch: u64) -> bool {
         let grows = epoch > self.kept;
         self.kept = self.kept.max(epoch);
+        if !self.behind {
+            self.written = self.kept;
+        }
         grows
     }
 
@@ -78,5 +109,6 @@ impl Epochs {
         form.epoch(self.largest);
         form.option(self.of, Form::node);
         form.epoch(self.kept);
+        form.epoch(self.written);
     }
 }

@@ -19,8 +19,8 @@ impl Leadership {
         if stands && self.named != Some(self.me) {
             return Some("only a node that its election names claims or leads");
         }
-        if leads.is_some_and(|epoch| epoch > self.epochs.kept()) {
-            return Some("an epoch is kept before it is told");
+        if self.shown.is_some_and(|(_, epoch)| epoch > self.epochs.on_disk()) {
+            return Some("an epoch is on disk before it is shown");
         }
         match &self.role {
             Role::Claiming { missing, .. }

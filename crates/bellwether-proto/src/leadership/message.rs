@@ -13,6 +13,9 @@ pub enum LeadershipMsg {
     Claim {
         /// Counts the claims of this sender.
         round: u64,
+        /// The epoch that it will most likely have: the disks of those who agree can work in the meantime. If a majority must
+        /// have it on disk, whoever agrees has it there first.
+        epoch: u64,
     },
     /// "I lead, with this epoch. Are you still there?" Sent when leadership is settled, and every ten periods.
     Lead {
@@ -78,7 +81,10 @@ impl LeadershipMsg {
     pub(crate) fn canonical(&self, from: NodeId, to: NodeId, form: &mut Form) {
         form.number(self.index() as u64);
         match *self {
-            Self::Claim { round } => form.other(from, round),
+            Self::Claim { round, epoch } => {
+                form.other(from, round);
+                form.epoch(epoch);
+            }
             Self::Lead { round, epoch } => {
                 form.other(from, round);
                 form.epoch(epoch);

@@ -14,7 +14,9 @@ pub(super) struct Sayings(BTreeMap<NodeId, Says>);
 pub(super) enum Says {
     Claims {
         round: u64,
-        /// This node has, and knows of no leader since.
+        /// The epoch that it will most likely have.
+        epoch: u64,
+        /// This node has agreed, and knows of no leader since.
         agreed: bool,
     },
     Leads {
@@ -26,6 +28,10 @@ pub(super) enum Says {
 impl Sayings {
     pub(super) fn of(&self, who: NodeId) -> Option<Says> {
         self.0.get(&who).copied()
+    }
+
+    pub(super) fn all(&self) -> Vec<(NodeId, Says)> {
+        self.0.iter().map(|(id, says)| (*id, *says)).collect()
     }
 
     pub(super) fn claimants(&self) -> Vec<NodeId> {
@@ -64,8 +70,9 @@ impl Sayings {
         for (id, says) in &self.0 {
             form.node(*id);
             match *says {
-                Says::Claims { round, agreed } => {
+                Says::Claims { round, epoch, agreed } => {
                     form.other(*id, round);
+                    form.epoch(epoch);
                     form.number(u64::from(agreed));
                 }
                 Says::Leads { round, epoch } => {

@@ -3,12 +3,15 @@
 use alloc::boxed::Box;
 use core::mem;
 
+use super::work::Work;
+use super::writes::Waits;
 use super::{Ending, Node};
 use crate::cause::Cause;
 use crate::election::{self, Action, Election};
 use crate::group::Group;
 use crate::io::{Event, Outbox, Output};
 use crate::message::{Body, Joining, Letter};
+use crate::opinion::Opinion;
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
@@ -26,25 +29,44 @@ impl<E: Election> Node<E> {
         let named = self.shown.normal_leader();
         let mut actions = mem::take(&mut self.actions);
         let cause = election::decide(&mut self.election, now, input, (named, known), &mut actions);
-        // The opinion is shown before the messages go out: an observer sees the cause before the effects.
+        // The opinion is shown before the messages go out: an observer sees the cause before the effects. If it must be kept, it is
+        // shown when it is.
         let opinion = self.election.opinion();
-        if opinion != self.shown {
-            self.shown = opinion;
-            out.push(Output::Event(Event::Opinion(opinion)));
+        if !self.writes.delay(&actions) {
+            self.show(opinion, out);
         }
         for action in actions.drain() {
+            if self.writes.election_waits() {
+                self.parked.push_back(Work::Do(action));
+                continue;
+            }
             self.carry_out(now, action, out);
+            if self.writes.election_waits() {
+                self.parked.push_back(Work::Show(opinion));
+            }
         }
         self.actions = actions;
         // After the election's messages: they make the others name whom this node names.
         if opinion.normal_leader() != named {
-            self.lead(|leadership| leadership.name(now, opinion.normal_leader(), cause));
+            let named = opinion.normal_leader();
+            if self.writes.election_waits() {
+                self.parked.push_back(Work::Name(named, cause));
+            } else {
+                self.lead(|leadership| leadership.name(now, named, cause));
+            }
         }
         // What was formed is reorganized when all has been said that formed it.
         self.regroup(|_| {});
     }
 
-    fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
+    pub(super) fn show(&mut self, opinion: Opinion, out: &mut Outbox<E::Msg>) {
+        if opinion != self.shown {
+            self.shown = opinion;
+            out.push(Output::Event(Event::Opinion(opinion)));
+        }
+    }
+
+    pub(super) fn carry_out(&mut self, now: Time, action: Action<E::Msg>, out: &mut Outbox<E::Msg>) {
         match action {
             Action::Send { to, msg } if self.links.is_some() => {
                 self.relink(|links| links.send(now, to, Letter::Election(msg)));
@@ -73,7 +95,11 @@ impl<E: Election> Node<E> {
             }
             Action::Persist { count } => {
                 self.setup.count = count;
-                self.persist(out);
+                self.persist(Waits::Election, out);
+            }
+            Action::Note { count } => {
+                self.setup.count = count;
+                self.persist(Waits::Nobody, out);
             }
             Action::BeginIncarnation(why) => self.ending = Some(Ending::Asked(why)),
             Action::Start(peer) => {

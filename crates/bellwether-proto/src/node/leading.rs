@@ -1,5 +1,6 @@
 //! The actions of the leadership layer, and of the layer that releases leadership.
 
+use super::writes::Waits;
 use super::{Ending, Node};
 use crate::election::{self, Election};
 use crate::io::{Event, Outbox, Output};
@@ -17,7 +18,7 @@ impl<E: Election> Node<E> {
     ) {
         match action {
             leadership::Action::Send(to, msg) => self.post(now, to, Body::Leadership(msg), out),
-            leadership::Action::Persist => self.persist(out),
+            leadership::Action::Persist => self.persist(Waits::Nobody, out),
             leadership::Action::Announce(announced) => {
                 out.push(Output::Event(Event::Announced(announced)));
                 let tenure = self.release.as_mut().and_then(|release| release.announced(announced));

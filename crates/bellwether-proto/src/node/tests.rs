@@ -8,6 +8,7 @@ use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
+use crate::io::Durable;
 use crate::opinion::Status;
 use crate::release::Patience;
 use crate::roster::{Priority, Roster};
@@ -420,6 +421,7 @@ mod forms;
 mod members;
 mod queue;
 mod strangers;
+mod writes;
 
 // The harness.
 

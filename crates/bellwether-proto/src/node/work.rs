@@ -11,13 +11,14 @@ use alloc::boxed::Box;
 use super::Node;
 use crate::cause::Cause;
 use crate::election::{self, Election};
-use crate::group;
-use crate::ident::NodeId;
+use crate::group::{self, GroupMsg, OpId, Past, Plan};
+use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Event, Outbox, Output, Turn};
 use crate::leadership::{self, Leadership};
 use crate::link::consistent;
 use crate::link::consistent::ConsistentMsg;
 use crate::message::{Body, Letter};
+use crate::opinion::Opinion;
 use crate::release::{self, Release};
 use crate::time::Time;
 
@@ -26,6 +27,16 @@ use crate::time::Time;
 pub(super) enum Work<M> {
     /// An input for the election, and why it came, if the input itself does not say.
     Elect(election::Input<M>, Option<Cause>),
+    /// What else the election asked for, after something that had to be on disk first.
+    Do(election::Action<M>),
+    /// The election's opinion, which had to be on disk first.
+    Show(Opinion),
+    /// Whom the election names from now on, and why.
+    Name(Option<NodeId>, Cause),
+    /// An input for the group.
+    Tell(Tell),
+    /// The node is up: its links may come up.
+    StartLinks,
     /// An end of a link saw a transition. An observer is told before anything follows from it.
     Turned(Turn),
     /// A message between the ends of a link.
@@ -36,14 +47,41 @@ pub(super) enum Work<M> {
     Release(release::Action),
 }
 
+/// What the group layer is told.
+#[derive(Clone, Debug)]
+pub(super) enum Tell {
+    Message(NodeId, Box<GroupMsg>),
+    /// A peer said where it comes from, in that incarnation and with that frame.
+    Joined(NodeId, (Incarnation, u64), Box<Past>),
+    Gone(NodeId),
+    Planned(ElectionId, Plan),
+    Perform(OpId),
+}
+
+impl<M> Work<M> {
+    /// Whether it counts when the election that it was parked with is over.
+    pub(super) fn outlasts_election(&self) -> bool {
+        matches!(self, Self::Lead(_))
+    }
+}
+
 impl<E: Election> Node<E> {
     /// Works off the queue, in order, until it is empty. Only the drivers of the layers call this, never a layer's own
     /// work.
     pub(super) fn work_off(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         loop {
             while let Some(work) = self.queue.pop_front() {
+                if self.must_wait(&work) {
+                    self.parked.push_back(work);
+                    continue;
+                }
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
+                    Work::Do(action) => self.carry_out(now, action, out),
+                    Work::Show(opinion) => self.show(opinion, out),
+                    Work::Name(named, cause) => self.lead(|leadership| leadership.name(now, named, cause)),
+                    Work::Tell(tell) => self.regroup(|group| tell.to(now, group)),
+                    Work::StartLinks => self.relink(|links| links.start(now)),
                     Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
                     Work::Beat(to, msg) => self.post(now, to, Body::Consistent(msg), out),
                     Work::Group(action) => self.follow_group(now, *action, out),
@@ -51,7 +89,9 @@ impl<E: Election> Node<E> {
                     Work::Release(action) => self.follow_release(now, action, out),
                 }
             }
-            if let Some(news) = self.news.pop_front() {
+            if !self.writes.election_waits()
+                && let Some(news) = self.news.pop_front()
+            {
                 self.take_news(now, news);
                 continue;
             }
@@ -65,6 +105,10 @@ impl<E: Election> Node<E> {
                 return;
             }
         }
+    }
+
+    pub(super) fn tell(&mut self, tell: Tell) {
+        self.queue.push_back(Work::Tell(tell));
     }
 
     /// Does something with the consistent links, if there are any.
@@ -107,6 +151,18 @@ impl<E: Election> Node<E> {
         if let (Some(release), Some(leadership)) = (&mut self.release, &self.leadership) {
             act(release, leadership);
             self.queue.extend(release.drain().map(Work::Release));
+        }
+    }
+}
+
+impl Tell {
+    fn to(self, now: Time, group: &mut group::Group) {
+        match self {
+            Self::Message(from, msg) => group.handle(now, from, *msg),
+            Self::Joined(peer, said, past) => group.joined(peer, said, *past),
+            Self::Gone(peer) => group.gone(peer),
+            Self::Planned(no, plan) => group.planned(now, no, plan),
+            Self::Perform(op) => group.perform(now, op),
         }
     }
 }

@@ -301,6 +301,7 @@ impl Rig {
             priority: 0,
             preempt: None,
             hands_over: true,
+            quorum: 1,
             epoch: 0,
         };
         let mut leadership = Leadership::new(ME, Incarnation(1), config, Time::ZERO);

@@ -296,7 +296,7 @@ const SPOKEN: &[(&str, u8)] = &[
 fn leadership(which: u64, n: u64) -> LeadershipMsg {
     let (round, epoch, id) = (n, n, NodeId(n as u32));
     let all = [
-        LeadershipMsg::Claim { round },
+        LeadershipMsg::Claim { round, epoch },
         LeadershipMsg::Lead { round, epoch },
         LeadershipMsg::Follow {
             round,

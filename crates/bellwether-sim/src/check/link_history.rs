@@ -36,7 +36,8 @@ type Latest = BTreeMap<(NodeId, NodeId), (Incarnation, Incarnation, u64)>;
 
 impl LinkHistory {
     pub(super) fn new(facts: &Facts) -> Self {
-        let bound = facts.stretched(Pace::of(facts.timing).settles());
+        // An incarnation is linked with nobody until it is on disk, and before that there may be a write under way.
+        let bound = facts.stretched(Pace::of(facts.timing).settles()) + facts.write * 2;
         Self {
             seen: BTreeMap::new(),
             latest: BTreeMap::new(),

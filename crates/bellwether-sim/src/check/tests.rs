@@ -67,6 +67,7 @@ impl Trace {
             priority: Priority::LowestId,
             timing,
             detector_latency: Span::millis(3),
+            write: Span::ZERO,
             reporters: 1,
             drift_ppm: 0,
             origin: Origin::Simulated,

@@ -100,7 +100,7 @@ impl Aftermath {
             Fault::Leave(nodes) => self.down.extend(nodes),
             // Whoever stands aside counts as gone, and connections come back by themselves.
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => {}
-            Fault::Unlink(_) | Fault::Work { .. } => {}
+            Fault::Unlink(_) | Fault::Work { .. } | Fault::Stall { .. } => {}
             Fault::Mend(_) | Fault::Perform { .. } => {}
             Fault::Network { loss, .. } => self.loss = loss.unwrap_or(self.loss),
         }
@@ -118,6 +118,7 @@ fn ends(scenario: &Scenario, Planned { at, fault }: &Planned) -> Time {
         Fault::ResignFor { hold, .. } => hold.map_or(given_back, stands_again),
         Fault::Transfer { .. } | Fault::Leave(_) => given_back,
         Fault::Unlink(_) => at + REDIAL,
+        Fault::Stall { lasts, .. } => at + *lasts,
         _ => at,
     }
 }

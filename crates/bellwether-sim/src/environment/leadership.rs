@@ -15,7 +15,18 @@ const CONNECTED: &[Assumption] = &[
     Assumption::NoPauses,
 ];
 
-/// The same, and nobody comes back whose memory alone goes back far enough.
+/// The same, and nobody's disk is so slow that the others do not wait for it.
+const CONNECTED_WITH_QUICK_DISKS: &[Assumption] = &[
+    Assumption::Reliable,
+    Assumption::Fifo,
+    Assumption::NoDuplicates,
+    Assumption::BoundedDelay,
+    Assumption::ClocksAgree,
+    Assumption::NoPauses,
+    Assumption::QuickDisks,
+];
+
+/// Members that are connected, and nobody comes back whose memory alone goes back far enough.
 const CONNECTED_WITHOUT_RETURN: &[Assumption] = &[
     Assumption::Reliable,
     Assumption::Fifo,
@@ -59,8 +70,8 @@ pub(super) fn promises(spec: &Spec) -> Vec<Promise> {
         promises.push(Promise { property: Property::AnnouncedOnce, under: CONNECTED });
     }
     if spec.hands_over {
-        promises.push(Promise { property: Property::TakenOver, under: CONNECTED });
-        promises.push(Promise { property: Property::Preferred, under: CONNECTED });
+        promises.push(Promise { property: Property::TakenOver, under: CONNECTED_WITH_QUICK_DISKS });
+        promises.push(Promise { property: Property::Preferred, under: CONNECTED_WITH_QUICK_DISKS });
     }
     promises
 }

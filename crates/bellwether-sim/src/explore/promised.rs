@@ -80,6 +80,7 @@ fn keeps(nodes: u32, bounds: Bounds, assumption: Assumption) -> bool {
         Assumption::NoDrift => false,
         Assumption::BoundedDelay
         | Assumption::NoPauses
+        | Assumption::QuickDisks
         | Assumption::ClocksAgree
         | Assumption::QuietEnd
         | Assumption::StrongestReachesAll

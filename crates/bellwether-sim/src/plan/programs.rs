@@ -52,6 +52,7 @@ impl Programs {
             let what = self.below(COMMANDS);
             self.command(at, what, 50);
         }
+        self.disks(healed);
         self.bring_back(healed);
         self.ask_once_more();
         self.give_time();
@@ -101,6 +102,23 @@ impl Programs {
                 _ => continue,
             };
             self.plan(Time::ZERO, Fault::Work { node, ends_after });
+        }
+    }
+
+    /// In a third of the plans disks are slow, all or one of them. Where nodes may pause, disks stand still, too.
+    fn disks(&mut self, healed: Time) {
+        match self.below(6) {
+            0 => self.scenario.disk.latency = self.one_of([20, 130, 400]),
+            1 => {
+                let (node, latency) = (self.node(), self.one_of([20, 130, 400]));
+                self.scenario.disk.slow.insert(node, latency);
+            }
+            _ => {}
+        }
+        if self.classes.contains(&FaultClass::Pause) && self.chance(20) {
+            let at = Time::ZERO + Span::micros(self.below(healed.as_micros()));
+            let (node, lasts) = (self.node(), self.one_of([100, 500, 2_000]));
+            self.plan(at, Fault::Stall { node, lasts });
         }
     }
 

@@ -70,6 +70,8 @@ impl Kept {
             Assumption::Fifo | Assumption::NoDuplicates => true,
             Assumption::BoundedDelay => !self.late,
             Assumption::NoPauses => !self.pauses,
+            // A trace says when something was written, not when that was asked for: disks are taken to be as quick as they should be.
+            Assumption::QuickDisks => true,
             Assumption::AccurateDetector => self.detector == Some(DetectorKind::Perfect),
             Assumption::ReportsCrashes => self.detector != Some(DetectorKind::Cooperative),
             Assumption::ReportsUnreachable => match self.detector {

@@ -68,6 +68,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         return Err(Wrong::at(raw.nodes.span(), message));
     }
     let policy = cluster.policy(&raw)?;
+    let disk = cluster.disk(&raw.disk.0)?;
     let parameters = cluster.parameters(&raw.parameters.0)?;
     let network = cluster.network(raw.network.0, &parameters)?;
     let timing = cluster.timing(&raw.timing.0, &network)?;
@@ -83,6 +84,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         until: cluster.until,
         agent: cluster.agent,
         policy,
+        disk,
         network,
         timing,
         detector: cluster.detector(&raw.detector.0, timing.tau)?,

@@ -7,13 +7,14 @@ use bellwether_proto::election::Variant;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
 
-use super::{Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Policy, Scenario, defaults};
+use super::{Disk, Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Policy, Scenario, defaults};
 
 impl Scenario {
     /// The scenario as a file that [`Scenario::parse`] reads back as the same.
     pub fn to_toml(&self) -> String {
         let mut file = File::default();
         self.print_head(&mut file);
+        self.print_disk(&mut file);
         self.print_network(&mut file);
         self.print_timing(&mut file);
         self.print_detector(&mut file);
@@ -49,6 +50,17 @@ impl Scenario {
         };
         time("release_timeout", *release_timeout, default.release_timeout);
         time("resign_hold", *resign_hold, default.resign_hold);
+    }
+
+    fn print_disk(&self, file: &mut File) {
+        let Disk { latency, slow } = &self.disk;
+        if self.disk == Disk::default() {
+            return;
+        }
+        file.section("[disk]");
+        file.key_unless(*latency == Span::ZERO, "latency", quoted(latency));
+        let slow = slow.iter().map(|(node, latency)| (node.to_string(), quoted(latency)));
+        file.key_unless(self.disk.slow.is_empty(), "slow", table(slow));
     }
 
     fn print_network(&self, file: &mut File) {
@@ -173,6 +185,9 @@ impl Fault {
             Self::Work { node, ends_after } => {
                 let after = ends_after.map_or_else(|| string("never"), quoted);
                 ("work", format!("{{ node = {node}, ends_after = {after} }}"))
+            }
+            Self::Stall { node, lasts } => {
+                ("stall", format!("{{ node = {node}, lasts = {} }}", quoted(lasts)))
             }
             Self::Network { latency, loss, duplicate, fifo } => {
                 ("network", table(rule_entries(*latency, *loss, *duplicate, *fifo)))

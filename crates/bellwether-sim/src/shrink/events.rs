@@ -152,7 +152,7 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
         Fault::ResignFor { node, .. } => vec![Fault::Resign(vec![*node])],
         Fault::Transfer { from, .. } => vec![Fault::Resign(vec![*from])],
         Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } | Fault::Perform { .. } => Vec::new(),
-        Fault::Work { .. } => Vec::new(),
+        Fault::Work { .. } | Fault::Stall { .. } => Vec::new(),
     }
 }
 

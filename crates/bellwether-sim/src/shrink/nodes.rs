@@ -62,6 +62,8 @@ pub(super) fn without(scenario: &Scenario, gone: NodeId) -> Scenario {
     let policy = &mut candidate.policy;
     policy.priority = policy.priority.iter().filter_map(|(id, it)| Some((moved(*id)?, *it))).collect();
     policy.preempt = policy.preempt.iter().filter_map(|(id, it)| Some((moved(*id)?, *it))).collect();
+    let slow = &mut candidate.disk.slow;
+    *slow = slow.iter().filter_map(|(id, it)| Some((moved(*id)?, *it))).collect();
     let others = candidate.nodes as usize - 1;
     candidate.detector.reporters = candidate.detector.reporters.min(others.max(1));
     candidate.events = events(scenario, moved);
@@ -115,6 +117,7 @@ fn about(fault: &Fault, moved: &impl Fn(NodeId) -> Option<NodeId>) -> Option<Fau
         Fault::Leave(who) => Fault::Leave(nodes(who)?),
         Fault::Unlink(links) => Fault::Unlink(pairs(links)?),
         Fault::Work { node, ends_after } => Fault::Work { node: moved(*node)?, ends_after: *ends_after },
+        Fault::Stall { node, lasts } => Fault::Stall { node: moved(*node)?, lasts: *lasts },
         Fault::Heal | Fault::Network { .. } => fault.clone(),
     })
 }

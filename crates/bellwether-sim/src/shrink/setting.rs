@@ -4,14 +4,14 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::time::Span;
 
 use super::trials::Trials;
-use crate::scenario::{Fault, Latency, LinkRule, Parameters, Policy, Scenario, defaults};
+use crate::scenario::{Disk, Fault, Latency, LinkRule, Parameters, Policy, Scenario, defaults};
 
 /// Seeds that are tried in place of an awkward one, where something is left to chance.
 const SEEDS: u64 = 32;
 
 /// Takes back what differs from the defaults, all of it or one thing at a time.
 pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
-    let changes: [fn(&mut Scenario); 24] = [
+    let changes: [fn(&mut Scenario); 26] = [
         everything,
         |s| s.network.links.clear(),
         |s| s.network.model = None,
@@ -31,6 +31,8 @@ pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
         |s| s.detector.reporters = defaults::reporters(s.nodes),
         |s| s.parameters = Parameters::default(),
         |s| s.drift_ppm.clear(),
+        |s| s.disk = Disk::default(),
+        |s| s.disk.slow.clear(),
         |s| s.policy = Policy::default(),
         |s| s.policy.priority.clear(),
         |s| s.policy.preempt.clear(),
@@ -70,6 +72,7 @@ fn everything(scenario: &mut Scenario) {
     scenario.network.base = LinkRule::default();
     scenario.network.links.clear();
     scenario.drift_ppm.clear();
+    scenario.disk = Disk::default();
     scenario.policy = Policy::default();
     scenario.seed = defaults::SEED;
     timing(scenario);

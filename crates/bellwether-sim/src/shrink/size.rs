@@ -86,7 +86,8 @@ fn named(fault: &Fault) -> u64 {
         Fault::Heal | Fault::DropNext { .. } => 1,
         Fault::Partition(blocks) => 3 + blocks.iter().map(|block| 1 + block.len() as u64).sum::<u64>(),
         Fault::Slow { .. } | Fault::CrashBeforeSend { .. } | Fault::Perform { .. } => 2,
-        Fault::ResignFor { .. } | Fault::Transfer { .. } | Fault::Work { .. } => 2,
+        Fault::ResignFor { .. } | Fault::Transfer { .. } => 2,
+        Fault::Work { .. } | Fault::Stall { .. } => 2,
         Fault::Network { latency, loss, duplicate, fifo } => {
             let fields = [latency.is_some(), loss.is_some(), duplicate.is_some(), fifo.is_some()];
             fields.into_iter().map(u64::from).sum()
@@ -125,6 +126,8 @@ fn settings(scenario: &Scenario) -> u64 {
         + links
         + if network.model.is_some() { 3 } else { 0 }
         + scenario.drift_ppm.len() as u64
+        + scenario.disk.slow.len() as u64
+        + u64::from(scenario.disk.latency > Span::ZERO)
         + (policy.priority.len() + policy.preempt.len()) as u64
         + differs.into_iter().map(u64::from).sum::<u64>()
 }
@@ -139,6 +142,7 @@ fn times(scenario: &Scenario) -> impl Iterator<Item = Span> {
     let links = scenario.network.links.iter().map(|(_, _, rule)| rule.latency);
     let taken = scenario.events.iter().filter_map(|planned| match planned.fault {
         Fault::Work { ends_after: time, .. } | Fault::ResignFor { hold: time, .. } => time,
+        Fault::Stall { lasts, .. } => Some(lasts),
         _ => None,
     });
     let (timing, policy) = (scenario.timing, &scenario.policy);
@@ -147,6 +151,8 @@ fn times(scenario: &Scenario) -> impl Iterator<Item = Span> {
         .iter()
         .map(|planned| planned.at.since(Time::ZERO))
         .chain(taken)
+        .chain(scenario.disk.slow.values().copied())
+        .chain([scenario.disk.latency])
         .chain(policy.preempt.values().copied())
         .chain([policy.release_timeout, policy.resign_hold])
         .chain(latencies.flat_map(both))

@@ -82,6 +82,7 @@ fn delayed(scenario: &Scenario, event: usize) -> Vec<Scenario> {
     let ends = match scenario.events[event].fault {
         Fault::Slow { latency, .. } => [latency.low, latency.high],
         Fault::Work { ends_after: Some(time), .. } | Fault::ResignFor { hold: Some(time), .. } => [time; 2],
+        Fault::Stall { lasts, .. } => [lasts; 2],
         _ => return Vec::new(),
     };
     let ends = ends.map(|span| Time::ZERO + span);
@@ -92,6 +93,7 @@ fn delayed(scenario: &Scenario, event: usize) -> Vec<Scenario> {
         match &mut candidate.events[event].fault {
             Fault::Slow { latency, .. } => *latency = Latency::constant(span),
             Fault::Work { ends_after: time, .. } | Fault::ResignFor { hold: time, .. } => *time = Some(span),
+            Fault::Stall { lasts, .. } => *lasts = span,
             _ => {}
         }
         candidate

@@ -46,6 +46,10 @@ pub(super) enum News {
     Redial(NodeId),
     /// The work of that number has come to its end.
     WorkEnds(u64),
+    /// The disk has done that write.
+    Written(u64),
+    /// So many of the node's writes are on disk.
+    Persisted(u64),
 }
 
 impl News {
@@ -54,7 +58,7 @@ impl News {
         match self {
             Self::Oracle(peer, _) | Self::Connected(peer, _) | Self::Gone(peer, _) => Some(peer),
             Self::Disconnected(peer) | Self::Redial(peer) => Some(peer),
-            Self::WorkEnds(_) => None,
+            Self::WorkEnds(_) | Self::Written(_) | Self::Persisted(_) => None,
         }
     }
 
@@ -73,6 +77,8 @@ impl News {
             Self::Disconnected(_) => form.number(4),
             Self::Redial(_) => form.number(5),
             Self::WorkEnds(_) => form.number(6),
+            Self::Written(_) => form.number(7),
+            Self::Persisted(_) => form.number(8),
         }
     }
 }
@@ -212,8 +218,11 @@ impl<E: Election> World<'_, E> {
     pub(super) fn break_news(&mut self, slot: usize) {
         let Some(connections) = &mut self.connections else { return };
         let (to, news) = connections.on_its_way.remove(slot);
-        if let News::Redial(peer) = news {
-            return self.redial(to, index(peer));
+        match news {
+            News::Redial(peer) => return self.redial(to, index(peer)),
+            // A disk works while its process is stopped.
+            News::Written(no) => return self.written(to, no),
+            _ => {}
         }
         let host = &mut self.hosts[to];
         if host.node.is_none() {
@@ -237,6 +246,8 @@ impl<E: Election> World<'_, E> {
                 Input::Disconnected { peer }
             }
             News::WorkEnds(no) => return self.work_ends(at, no),
+            News::Persisted(writes) => return self.persisted(at, writes),
+            News::Written(no) => return self.written(at, no),
             News::Redial(peer) => return self.redial(at, index(peer)),
         };
         self.input(at, input);

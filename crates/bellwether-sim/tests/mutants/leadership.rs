@@ -39,7 +39,7 @@ pub(super) fn epoch_notices_a_disk_that_forgets() {
 #[test]
 pub(super) fn settled_notices_members_that_are_never_told_who_leads() {
     relaying_is_caught(Property::Settled, |msg| match msg {
-        LeadershipMsg::Lead { round, .. } => LeadershipMsg::Claim { round },
+        LeadershipMsg::Lead { round, epoch } => LeadershipMsg::Claim { round, epoch },
         other => other,
     });
 }

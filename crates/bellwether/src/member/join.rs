@@ -19,6 +19,7 @@ use super::{Member, thread};
 use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::disk::Disk;
 use crate::driver::{Driver, Replies};
 use crate::error::JoinError;
 use crate::history::History;
@@ -65,13 +66,16 @@ pub(super) fn set_up(
         Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
     let kept = kept.unwrap_or_default();
     let incarnation = next_incarnation(&kept).ok_or(JoinError::IncarnationsUsedUp)?;
+    // Before anybody hears of it.
+    let begins = Durable { incarnation, ..kept.clone() };
+    store.write(&begins).map_err(JoinError::from_store)?;
     let recorder = config.trace.as_ref().map(|path| record(path, config, incarnation, clock)).transpose()?;
     let (transport, net) =
         Transport::start(addresses(config, incarnation)).map_err(JoinError::from_transport)?;
     let history = History::open(&config.data_dir);
     let shared = Arc::new(Shared::new(config, clock.began_at(), transport, incarnation, history));
     let (commands, inbox) = mpsc::channel(64);
-    let node = settings_of(config, manager.as_ref()).node(&kept, incarnation, clock.now());
+    let node = settings_of(config, manager.as_ref()).node(&kept, incarnation, clock.now()).writing_behind();
     // What the disk remembers of groups can be asked for at once.
     shared.known().groups = node.lineage().cloned().unwrap_or_default();
     let driver = Driver {
@@ -82,7 +86,7 @@ pub(super) fn set_up(
         clock,
         alarm: Alarm::new(),
         channel: Channel::of_cluster(&config.cluster),
-        store: Arc::new(store),
+        disk: Disk::new(store, begins),
         recorder,
         shared: Arc::clone(&shared),
         net,
@@ -129,10 +133,12 @@ fn addresses(config: &Config, incarnation: Incarnation) -> Settings {
     }
 }
 
-/// An incarnation is larger than the last one that the disk remembers, and than any before a disk was lost: the clock sees to that.
+/// An incarnation is larger than the last one that the disk remembers, and than any before a disk was lost: the clock sees to that. It
+/// counts microseconds, so that no two starts have the same one, even if the clock begins anew whenever the machine does.
 fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
-    let seconds = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
-    kept.incarnation.next().map(|next| next.max(Incarnation(seconds)))
+    let micros = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros());
+    let clock = Incarnation(u64::try_from(micros).unwrap_or(u64::MAX)).min(Incarnation::CLOCK_MAX);
+    kept.incarnation.next().map(|next| next.max(clock))
 }
 
 /// What the agent is told.

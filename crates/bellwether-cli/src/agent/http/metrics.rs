@@ -11,7 +11,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Registry, Unit};
 
 use super::Api;
 use super::refusals::Why;
@@ -95,9 +95,20 @@ fn counts(registry: &mut Registry, counters: Counters) {
         ("peers_gone", "Peers whose connection ended without a goodbye", counters.gone),
         ("leader_changes", "Changes of leader seen", counters.leader_changes),
         ("led", "How often this member began to lead", counters.led),
+        ("state_writes", "How often the state was written to the disk", counters.writes),
     ] {
         self::count(registry, name, help, count);
     }
+    disk(registry, counters);
+}
+
+fn disk(registry: &mut Registry, counters: Counters) {
+    let time = Counter::<f64, AtomicU64>::default();
+    time.inc_by(counters.write_time.as_secs_f64());
+    registry.register_with_unit("state_write", "How long that took, all in all", Unit::Seconds, time);
+    let slowest = Gauge::<f64, AtomicU64>::default();
+    slowest.set(counters.slowest_write.as_secs_f64());
+    registry.register_with_unit("state_write_slowest", "How long the slowest took", Unit::Seconds, slowest);
 }
 
 fn count(registry: &mut Registry, name: &str, help: &str, count: u64) {

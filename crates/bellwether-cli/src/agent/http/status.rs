@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
-use bellwether::status::{Change, Connection, Leader, Participant, Reach, Standing, Status};
+use bellwether::status::{Change, Connection, DiskStatus, Leader, Participant, Reach, Standing, Status};
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -54,6 +54,7 @@ impl From<&Status> for schema::Status {
             up_since_us: rfc3339::micros(status.up_since),
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
+            disk: Some(status.disk.into()),
             opinion: schema::Opinion {
                 status: status.opinion.status.name().to_owned(),
                 leader: status.opinion.leader.map(|id| id.0),
@@ -72,6 +73,18 @@ impl From<Standing> for schema::Standing {
             Standing::Following => Self::Following,
             Standing::Aside => Self::Aside,
             Standing::CatchingUp => Self::CatchingUp,
+        }
+    }
+}
+
+impl From<DiskStatus> for schema::Disk {
+    fn from(disk: DiskStatus) -> Self {
+        let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+        Self {
+            slow: disk.is_slow(),
+            last_write_us: micros(disk.last_write),
+            slowest_write_us: micros(disk.slowest_write),
+            writing_for_us: disk.writing_for.map(micros),
         }
     }
 }

@@ -132,7 +132,7 @@ fn who_comes_back_listens_first_and_returns_below_the_leader() {
     assert_eq!((rig.leader(), rig.did.len()), (None, 0));
     rig.message(2, in_incarnation(1, [2, 5, 6]));
     assert_eq!(counts(&rig.election), [3, 5, 6], "others have more, so one more is enough");
-    assert!(matches!(rig.did[0], Action::Persist { count: 3 }), "{:?}", rig.did);
+    assert!(matches!(rig.did[0], Action::Note { count: 3 }), "{:?}", rig.did);
     assert_eq!(rig.sent().len(), 2, "and it takes part at once");
 
     let mut rig = Rig::<Adft>::new(1, 3, Variant::Repaired, 2);

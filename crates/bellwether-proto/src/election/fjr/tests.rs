@@ -175,7 +175,7 @@ fn who_hears_nobody_contends_after_a_timeout() {
     assert_eq!(rig.leader(), None);
     rig.advance(Span::micros(1));
     assert_eq!(rig.leader(), Some(1));
-    let did = [Action::Persist { count: 8 }, Action::Broadcast(heartbeat(8, 1))];
+    let did = [Action::Note { count: 8 }, Action::Broadcast(heartbeat(8, 1))];
     assert_eq!(rig.did, did, "durable before it is told");
 }
 

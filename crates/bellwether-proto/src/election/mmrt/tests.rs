@@ -97,10 +97,10 @@ fn queries_keep_their_pace() {
 fn who_comes_back_names_nobody_until_it_has_heard_a_query_and_returns_below_the_leader() {
     let mut rig = Rig::<Mmrt>::new(1, 3, Variant::Repaired, 4);
     assert_eq!((rig.leader(), rig.kept()), (None, [5].into()), "persisted before the first query");
-    assert!(matches!(rig.did[0], Action::Persist { .. }));
+    assert!(matches!(rig.did[0], Action::Note { .. }));
     rig.message(2, query([4, 6, 8]));
     assert_eq!([0, 1, 2].map(|rank| rig.election.count.get(rank)), [6, 6, 8]);
-    assert!(matches!(rig.did[0], Action::Persist { count: 6 }), "before the response: {:?}", rig.did);
+    assert!(matches!(rig.did[0], Action::Note { count: 6 }), "before the response: {:?}", rig.did);
     assert_eq!(rig.leader(), Some(1));
     let mut rig = Rig::<Mmrt>::new(1, 3, Variant::Repaired, 4);
     rig.message(2, query([4, 3, 8]));

@@ -116,7 +116,7 @@ impl<E: Election> Rig<E> {
     /// The counts that were to be persisted.
     pub(in crate::election) fn kept(&self) -> Vec<u64> {
         let kept = self.did.iter().filter_map(|action| match action {
-            Action::Persist { count } => Some(*count),
+            Action::Note { count } => Some(*count),
             _ => None,
         });
         kept.collect()

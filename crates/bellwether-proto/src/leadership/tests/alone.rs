@@ -11,13 +11,13 @@ use crate::time::{Span, Time};
 const ME: NodeId = NodeId(1);
 
 #[derive(Clone)]
-struct Alone {
-    layer: Leadership,
-    now: Time,
+pub(super) struct Alone {
+    pub(super) layer: Leadership,
+    pub(super) now: Time,
 }
 
 impl Alone {
-    fn new(others: &[u32]) -> Self {
+    pub(super) fn new(others: &[u32]) -> Self {
         Self::in_incarnation(Incarnation(1), others)
     }
 
@@ -29,6 +29,7 @@ impl Alone {
             priority: 0,
             preempt: None,
             hands_over: true,
+            quorum: 1,
             epoch: 0,
         };
         let layer = Leadership::new(ME, incarnation, config, Time::ZERO);
@@ -39,12 +40,12 @@ impl Alone {
         alone
     }
 
-    fn named(&mut self, leader: u32) -> Vec<Action> {
+    pub(super) fn named(&mut self, leader: u32) -> Vec<Action> {
         self.layer.name(self.now, Some(NodeId(leader)), Cause::Started);
         self.actions()
     }
 
-    fn hears(&mut self, from: u32, msg: LeadershipMsg) -> Vec<Action> {
+    pub(super) fn hears(&mut self, from: u32, msg: LeadershipMsg) -> Vec<Action> {
         self.layer.heard(self.now, NodeId(from));
         self.layer.handle(self.now, NodeId(from), msg);
         self.actions()
@@ -59,7 +60,7 @@ impl Alone {
         alone
     }
 
-    fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Action> {
+    pub(super) fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Action> {
         let round = self.layer.round;
         self.hears(from, LeadershipMsg::Follow { round, epoch, of: of.map(NodeId), priority: 0, count: 0 })
     }
@@ -70,12 +71,12 @@ impl Alone {
         self.actions()
     }
 
-    fn actions(&mut self) -> Vec<Action> {
+    pub(super) fn actions(&mut self) -> Vec<Action> {
         self.layer.drain().collect()
     }
 }
 
-fn announced(actions: &[Action]) -> Vec<(Option<u32>, u64)> {
+pub(super) fn announced(actions: &[Action]) -> Vec<(Option<u32>, u64)> {
     let announced = actions.iter().filter_map(|action| match action {
         Action::Announce(Announcement { leader, epoch, .. }) => Some((leader.map(|id| id.0), *epoch)),
         _ => None,
@@ -151,11 +152,11 @@ fn an_epoch_that_cannot_be_is_not_believed() {
     assert_eq!(announced(&alone.hears(2, most)), [(Some(2), 1 << 32)]);
 }
 
-fn lead(epoch: u64) -> LeadershipMsg {
+pub(super) fn lead(epoch: u64) -> LeadershipMsg {
     LeadershipMsg::Lead { round: 1, epoch }
 }
 
-fn answers(actions: &[Action]) -> Vec<(u32, u64)> {
+pub(super) fn answers(actions: &[Action]) -> Vec<(u32, u64)> {
     let answers = actions.iter().filter_map(|action| match action {
         Action::Send(to, LeadershipMsg::Follow { epoch, .. }) => Some((to.0, *epoch)),
         _ => None,
@@ -205,7 +206,7 @@ fn who_stands_aside_follows_one_leader_at_a_time() {
     let next = alone.hears(3, lead(6));
     assert_eq!((announced(&next), answers(&next)), ([(Some(3), 6)].into(), [(3, 6)].into()));
     assert_eq!(alone.hears(2, lead(5)), []);
-    let claim = LeadershipMsg::Claim { round: 2 };
+    let claim = LeadershipMsg::Claim { round: 2, epoch: 1 };
     assert_eq!(answers(&alone.hears(2, claim)), [(2, 6)], "who asks is answered");
 }
 
@@ -233,7 +234,7 @@ fn who_stands_aside_does_not_cling_to_a_leader_that_is_gone_or_silent() {
 fn the_epoch_of_a_claimant_that_is_gone_is_not_used_again() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(2);
-    assert_eq!(answers(&alone.hears(2, LeadershipMsg::Claim { round: 1 })), [(2, 0)]);
+    assert_eq!(answers(&alone.hears(2, LeadershipMsg::Claim { round: 1, epoch: 1 })), [(2, 0)]);
     alone.layer.disconnect(alone.now, NodeId(2));
     alone.named(1);
     assert_eq!(announced(&alone.has_seen(3, 0, None)), [(Some(1), 2)]);
@@ -242,12 +243,12 @@ fn the_epoch_of_a_claimant_that_is_gone_is_not_used_again() {
 #[test]
 fn a_claim_that_came_to_nothing_uses_up_no_epoch() {
     let mut alone = Alone::new(&[2, 3]);
-    alone.hears(3, LeadershipMsg::Claim { round: 1 });
+    alone.hears(3, LeadershipMsg::Claim { round: 1, epoch: 1 });
     alone.layer.disconnect(alone.now, NodeId(3));
     assert_eq!(alone.layer.epochs.largest(), 0, "it was not agreed to");
     alone.layer.connect(alone.now, NodeId(3));
     alone.named(3);
-    alone.hears(3, LeadershipMsg::Claim { round: 1 });
+    alone.hears(3, LeadershipMsg::Claim { round: 1, epoch: 1 });
     alone.named(2);
     alone.hears(2, lead(1));
     alone.layer.disconnect(alone.now, NodeId(3));
@@ -337,7 +338,11 @@ fn who_stands_aside_is_waited_for_like_everybody() {
 fn who_stands_aside_agrees_to_what_it_had_not_agreed_to_before() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(2);
-    assert_eq!(answers(&alone.hears(3, LeadershipMsg::Claim { round: 4 })), [], "it follows another");
+    assert_eq!(
+        answers(&alone.hears(3, LeadershipMsg::Claim { round: 4, epoch: 1 })),
+        [],
+        "it follows another"
+    );
     alone.layer.stand_aside(alone.now);
     assert_eq!(answers(&alone.actions()), [(3, 0)]);
 }
@@ -349,7 +354,7 @@ fn who_does_not_agree_tells_what_it_has_seen() {
     alone.named(2);
     alone.hears(2, lead(5));
     let seen = LeadershipMsg::Seen { epoch: 5, of: Some(NodeId(2)) };
-    assert_eq!(alone.hears(3, LeadershipMsg::Claim { round: 1 }), [Action::Send(NodeId(3), seen)]);
+    assert_eq!(alone.hears(3, LeadershipMsg::Claim { round: 1, epoch: 1 }), [Action::Send(NodeId(3), seen)]);
     let mut claimant = Alone::new(&[2, 3]);
     claimant.named(1);
     assert_eq!(announced(&claimant.hears(2, seen)), [], "that is no agreement");
@@ -390,5 +395,5 @@ fn a_leader_that_claims_anew_is_shown_no_more() {
     let mut alone = Alone::new(&[2]);
     alone.named(2);
     assert_eq!(announced(&alone.hears(2, lead(5))), [(Some(2), 5)]);
-    assert_eq!(announced(&alone.hears(2, LeadershipMsg::Claim { round: 9 })), [(None, 5)]);
+    assert_eq!(announced(&alone.hears(2, LeadershipMsg::Claim { round: 9, epoch: 1 })), [(None, 5)]);
 }

@@ -70,7 +70,7 @@ fn what_happens_to_a_member_shows_in_the_form_of_its_leadership() {
     rig.input(Input::Start);
     rig.input(Input::Connected { peer: NodeId(1), incarnation: Incarnation(1) });
     differs(&rig, "connected");
-    rig.receive(1, 1, 1, Body::Leadership(LeadershipMsg::Claim { round: 1 }));
+    rig.receive(1, 1, 1, Body::Leadership(LeadershipMsg::Claim { round: 1, epoch: 1 }));
     differs(&rig, "a claim");
     rig.receive(1, 1, 2, Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 9 }));
     differs(&rig, "a leader");

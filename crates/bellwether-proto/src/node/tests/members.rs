@@ -1,5 +1,7 @@
 //! A node with the leadership layer, to which anything may happen.
 
+use alloc::collections::VecDeque;
+
 use super::*;
 use crate::leadership::Announcement;
 use crate::tenure::{Command, Hold, Ticket};
@@ -14,6 +16,7 @@ pub(super) fn member(protocol: Protocol) -> Rig {
         priority: 5,
         preempt: Some(TAU),
         hands_over: protocol.spec().hands_over,
+        quorum: 1,
         epoch: 3,
     };
     rig.node = rig.node.with_leadership(config, PATIENCE, Time::ZERO);
@@ -25,23 +28,37 @@ pub(super) fn member(protocol: Protocol) -> Rig {
 #[test]
 fn nothing_that_happens_breaks_a_member() {
     for protocol in PROTOCOLS {
-        let mut began = 0;
-        for seed in 0..100 {
-            began += storm(protocol, seed);
+        for disk in [Disk::AtOnce, Disk::Behind] {
+            let mut began = 0;
+            for seed in 0..100 {
+                began += storm(protocol, disk, seed);
+            }
+            assert!(began >= 10, "{protocol:?}, {disk:?}, led {began} times: a lame attack");
         }
-        assert!(began >= 10, "{protocol:?} led {began} times: a lame attack");
     }
 }
 
-fn storm(protocol: Protocol, seed: u64) -> usize {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Disk {
+    AtOnce,
+    /// It says when it is done.
+    Behind,
+}
+
+fn storm(protocol: Protocol, disk: Disk, seed: u64) -> usize {
     let mut rig = member(protocol);
+    if disk == Disk::Behind {
+        rig.node = rig.node.writing_behind();
+    }
     let mut random = Random(seed);
     let (mut durable, mut led, mut began) = (Durable::default(), 3, 0);
+    let (mut asked, mut writes) = (VecDeque::new(), 0);
     let mut input = Input::Start;
     for _ in 0..600 {
         let woken = matches!(input, Input::Deadline);
         for output in rig.input(input) {
             match output {
+                Output::Persist(kept) if disk == Disk::Behind => asked.push_back(kept),
                 Output::Persist(kept) => {
                     assert!(kept.incarnation >= durable.incarnation && kept.epoch >= durable.epoch);
                     durable = kept;
@@ -75,6 +92,13 @@ fn storm(protocol: Protocol, seed: u64) -> usize {
         );
         rig.form();
         input = anything(protocol, &mut random);
+        // Now and then the disk has done something.
+        if random.below(8) == 0
+            && let Some(kept) = asked.pop_front()
+        {
+            (durable, writes) = (kept, writes + 1);
+            input = Input::Persisted { writes };
+        }
         rig.now = match (&input, due) {
             (Input::Deadline, Some(due)) if random.below(4) > 0 => rig.now.max(due),
             _ => rig.now + Span::micros(random.below(30_000)),

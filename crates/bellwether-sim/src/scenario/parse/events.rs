@@ -8,15 +8,15 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 use bellwether_toml::{Spanned, Wrong, one_of};
 
-use super::cluster::{Cluster, within};
+use super::cluster::{Cluster, positive, within};
 use super::raw::{
-    RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawPerform, RawResignFor, RawSlow, RawTransfer,
-    RawWork,
+    RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawPerform, RawResignFor, RawSlow, RawStall,
+    RawTransfer, RawWork,
 };
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Fault, Planned};
 
-const ACTIONS: [&str; 21] = [
+const ACTIONS: [&str; 22] = [
     "crash",
     "recover",
     "pause",
@@ -38,6 +38,7 @@ const ACTIONS: [&str; 21] = [
     "leave",
     "unlink",
     "work",
+    "stall",
 ];
 
 /// Those of them that only befall nodes which are run as an agent runs them.
@@ -119,7 +120,7 @@ impl Cluster {
         Ok(actions.flatten().collect())
     }
 
-    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 7], Wrong> {
+    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 8], Wrong> {
         Ok([
             action("resign", &raw.resign, |nodes| self.nodes(nodes).map(Fault::Resign))?,
             action("resign_for", &raw.resign_for, |resign| self.resign_for(&resign.get_ref().0))?,
@@ -128,6 +129,7 @@ impl Cluster {
             action("leave", &raw.leave, |nodes| self.nodes(nodes).map(Fault::Leave))?,
             action("unlink", &raw.unlink, |pairs| self.pairs(pairs).map(Fault::Unlink))?,
             action("work", &raw.work, |work| self.work(&work.get_ref().0))?,
+            action("stall", &raw.stall, |stall| self.stall(&stall.get_ref().0))?,
         ])
     }
 
@@ -142,6 +144,10 @@ impl Cluster {
 
     fn work(&self, raw: &RawWork) -> Result<Fault, Wrong> {
         Ok(Fault::Work { node: self.node(&raw.node)?, ends_after: raw.ends_after.0 })
+    }
+
+    fn stall(&self, raw: &RawStall) -> Result<Fault, Wrong> {
+        Ok(Fault::Stall { node: self.node(&raw.node)?, lasts: positive("lasts", &raw.lasts)? })
     }
 
     fn partition(&self, given: &Spanned<List<List<Whole>>>) -> Result<Fault, Wrong> {

@@ -8,9 +8,9 @@ use bellwether_proto::time::Span;
 use bellwether_toml::{Spanned, Wrong};
 
 use super::cluster::{Cluster, positive, within};
-use super::raw::RawScenario;
+use super::raw::{RawDisk, RawScenario};
 use super::values::{Duration, Entries, Whole};
-use crate::scenario::Policy;
+use crate::scenario::{Disk, Policy};
 
 /// As agents have it.
 const PRIORITY_MAX: u32 = 1_000;
@@ -33,9 +33,23 @@ impl Cluster {
         };
         Ok(Policy {
             priority: self.priorities(priority.as_ref())?,
-            preempt: self.preempting(preempt.as_ref())?,
+            preempt: self.by_node(preempt.as_ref())?,
             release_timeout: or(release_timeout, "release_timeout", default.release_timeout)?,
             resign_hold: or(resign_hold, "resign_hold", default.resign_hold)?,
+        })
+    }
+
+    pub(super) fn disk(&self, RawDisk { latency, slow }: &RawDisk) -> Result<Disk, Wrong> {
+        let given = [
+            ("disk.latency", latency.as_ref().map(Spanned::span)),
+            ("disk.slow", slow.as_ref().map(Spanned::span)),
+        ];
+        for (key, span) in given {
+            span.map_or(Ok(()), |span| self.of_agents(key, span))?;
+        }
+        Ok(Disk {
+            latency: latency.as_ref().map_or(Span::ZERO, |latency| latency.get_ref().0),
+            slow: self.by_node(slow.as_ref())?,
         })
     }
 
@@ -56,10 +70,7 @@ impl Cluster {
         entries.map(priority).collect()
     }
 
-    fn preempting(
-        &self,
-        given: Option<&Spanned<Entries<Duration>>>,
-    ) -> Result<BTreeMap<NodeId, Span>, Wrong> {
+    fn by_node(&self, given: Option<&Spanned<Entries<Duration>>>) -> Result<BTreeMap<NodeId, Span>, Wrong> {
         let entries = given.into_iter().flat_map(|given| &given.get_ref().0);
         entries.map(|(node, delay)| Ok((self.node_key(node)?, delay.get_ref().0))).collect()
     }

@@ -22,6 +22,8 @@ pub(super) struct RawScenario {
     pub(super) release_timeout: Option<Spanned<Duration>>,
     pub(super) resign_hold: Option<Spanned<Duration>>,
     #[serde(default)]
+    pub(super) disk: Table<RawDisk>,
+    #[serde(default)]
     pub(super) network: Table<RawNetwork>,
     #[serde(default)]
     pub(super) timing: Table<RawTiming>,
@@ -35,6 +37,17 @@ pub(super) struct RawScenario {
     pub(super) event: List<Table<RawEvent>>,
     #[serde(default)]
     pub(super) expect: Table<RawExpect>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawDisk {
+    pub(super) latency: Option<Spanned<Duration>>,
+    pub(super) slow: Option<Spanned<Entries<Duration>>>,
+}
+
+impl Content for RawDisk {
+    const EXPECTED: &'static str = "one table [disk]";
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -160,6 +173,7 @@ pub(super) struct RawEvent {
     pub(super) leave: Option<Spanned<List<Whole>>>,
     pub(super) unlink: Option<Spanned<List<List<Whole>>>>,
     pub(super) work: Option<Spanned<Table<RawWork>>>,
+    pub(super) stall: Option<Spanned<Table<RawStall>>>,
     pub(super) network: Option<Spanned<Table<RawChange>>>,
 }
 
@@ -248,6 +262,17 @@ pub(super) struct RawWork {
 
 impl Content for RawWork {
     const EXPECTED: &'static str = "a table such as { node = 1, ends_after = \"200ms\" }";
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawStall {
+    pub(super) node: Spanned<Whole>,
+    pub(super) lasts: Spanned<Duration>,
+}
+
+impl Content for RawStall {
+    const EXPECTED: &'static str = "a table such as { node = 1, lasts = \"500ms\" }";
 }
 
 #[derive(Debug, Deserialize)]

@@ -81,12 +81,12 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     let head = (any::<String>(), select(&Protocol::ALL[..]), select(&Variant::ALL[..]), any::<u64>());
     let world = (network(), timing(), detector(), parameters());
     let rest = (btree_map(node(), -100_000..=100_000, 0..3), vec(planned(fault()), 0..6), expect());
-    let of_agents = (any::<bool>(), policy(), vec(planned(asked()), 0..4));
+    let of_agents = (any::<bool>(), policy(), disk(), vec(planned(asked()), 0..4));
     (head, world, rest, of_agents).prop_map(|(head, world, rest, of_agents)| {
         let (name, protocol, variant, seed) = head;
         let (network, timing, detector, parameters) = world;
         let (drift_ppm, mut events, expect) = rest;
-        let (agent, policy, asked) = of_agents;
+        let (agent, policy, disk, asked) = of_agents;
         events.extend(asked.into_iter().filter(|_| agent));
         let until = Time::ZERO + Span::secs(30);
         let nodes = NODES;
@@ -99,6 +99,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             until,
             agent,
             policy: if agent { policy } else { Policy::default() },
+            disk: if agent { disk } else { Disk::default() },
             network,
             timing,
             detector,
@@ -108,6 +109,10 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             expect,
         }
     })
+}
+
+fn disk() -> impl Strategy<Value = Disk> {
+    (delay(), btree_map(node(), delay(), 0..3)).prop_map(|(latency, slow)| Disk { latency, slow })
 }
 
 fn node() -> impl Strategy<Value = NodeId> {
@@ -239,6 +244,7 @@ fn asked() -> impl Strategy<Value = Fault> {
         nodes().prop_map(Fault::Leave),
         vec(pair(), 1..4).prop_map(Fault::Unlink),
         (node(), option::of(delay())).prop_map(|(node, ends_after)| Fault::Work { node, ends_after }),
+        (node(), span()).prop_map(|(node, lasts)| Fault::Stall { node, lasts }),
     ]
 }
 

@@ -1,0 +1,178 @@
+//! A node whose driver goes on while the disk works.
+
+use super::members::member;
+use super::*;
+use crate::group::GroupEvent;
+use crate::leadership::Announcement;
+use crate::message::{Frame, Kind};
+
+/// What came out of a node, in a word each.
+fn words(outputs: &[Output<AnyMsg>]) -> Vec<&'static str> {
+    let word = |output: &Output<AnyMsg>| match output {
+        Output::Persist(_) => Some("persist"),
+        Output::Broadcast(_) => Some("heartbeat"),
+        Output::Event(Event::Announced(Announcement { leader: Some(_), .. })) => Some("announced"),
+        Output::Event(Event::Opinion(_)) => Some("opinion"),
+        Output::Send { frame, .. } => Some(frame.body.kind().name()),
+        _ => None,
+    };
+    outputs.iter().filter_map(word).collect()
+}
+
+fn wake(rig: &mut Rig) -> Vec<Output<AnyMsg>> {
+    rig.now = rig.node.deadline().expect("there is something to wait for").max(rig.now);
+    rig.input(Input::Deadline)
+}
+
+fn persisted(rig: &mut Rig, writes: u64) -> Vec<Output<AnyMsg>> {
+    rig.input(Input::Persisted { writes })
+}
+
+#[test]
+fn an_incarnation_that_is_not_on_disk_says_and_hears_nothing() {
+    let mut rig = Rig::of(Protocol::AsyncBully, DetectorKind::Heartbeat, Variant::Repaired, 2, 1);
+    rig.node = rig.node.writing_behind();
+    assert_eq!(words(&rig.input(Input::Start)), ["persist"]);
+    assert_eq!(rig.node.deadline(), None);
+    assert_eq!(rig.receive(1, 1, 1, halt(1, 1)), []);
+    rig.now = rig.now + Span::secs(5);
+    let born = words(&persisted(&mut rig, 1));
+    assert!(born.contains(&"opinion"), "{born:?}");
+    assert!(rig.node.deadline().is_some_and(|deadline| deadline > rig.now), "its time has just begun");
+}
+
+#[test]
+fn an_epoch_is_announced_when_it_is_on_disk_and_heartbeats_do_not_wait_for_that() {
+    let mut rig = member(Protocol::Fjr);
+    rig.node = rig.node.writing_behind();
+    rig.input(Input::Start);
+    persisted(&mut rig, 1);
+    let (mut writes, mut beats) = (1, 0);
+    for _ in 0..50 {
+        let outputs = wake(&mut rig);
+        writes += words(&outputs).iter().filter(|word| **word == "persist").count() as u64;
+        beats += words(&outputs).iter().filter(|word| **word == "heartbeat").count();
+        assert!(!words(&outputs).contains(&"announced"), "{outputs:?}");
+    }
+    assert!(writes > 1 && beats > 20, "{writes} writes, {beats} heartbeats");
+    assert_eq!(words(&persisted(&mut rig, writes)), ["announced"]);
+}
+
+#[test]
+fn who_is_not_named_any_more_when_the_epoch_is_on_disk_does_not_lead() {
+    let mut rig = member(Protocol::Lfa);
+    rig.node = rig.node.writing_behind();
+    rig.input(Input::Start);
+    persisted(&mut rig, 1);
+    let mut writes = 1;
+    while writes == 1 {
+        writes += words(&wake(&mut rig)).iter().filter(|word| **word == "persist").count() as u64;
+    }
+    let alive = Body::Election(AnyMsg::Lfa(election::lfa::Msg::Alive));
+    rig.receive(1, 1, 1, alive);
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(1)));
+    assert_eq!(words(&persisted(&mut rig, writes)), Vec::<&str>::new());
+}
+
+/// What it says next must not be heard before its count is on disk.
+#[test]
+fn an_election_that_keeps_something_stands_still_until_it_is_on_disk() {
+    let like = Rig::of(Protocol::Lfa, DetectorKind::Heartbeat, Variant::Repaired, 2, 1).node;
+    let mut node: Node<Keeper> = Node::new(like.setup, like.detector_config, Time::ZERO).writing_behind();
+    let mut take = |at: u64, input| {
+        let mut out = Outbox::new();
+        node.handle(Time::ZERO + Span::secs(at), input, &mut out);
+        let sent = |output: &Output<Counted>| match output {
+            Output::Send { frame: Frame { body: Body::Election(Counted(count)), .. }, .. } => Some(*count),
+            _ => None,
+        };
+        out.drain().filter_map(|output| sent(&output)).collect::<Vec<_>>()
+    };
+    assert_eq!(take(0, Input::Start), []);
+    assert_eq!(take(0, Input::Persisted { writes: 1 }), []);
+    assert_eq!(take(1, Input::Deadline), [], "it writes that it counts 1");
+    assert_eq!(take(2, Input::Deadline), [], "it stands still");
+    assert_eq!(take(3, Input::Persisted { writes: 2 }), [1]);
+    assert_eq!(take(4, Input::Deadline), [], "it writes that it counts 2");
+    assert_eq!(take(4, Input::Persisted { writes: 3 }), [2]);
+}
+
+/// Counts its deadlines, keeps that, and tells it.
+#[derive(Clone, Debug)]
+struct Keeper(u64, Time);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counted(u64);
+
+impl Message for Counted {
+    fn kind(&self) -> Kind {
+        Kind::protocol("Counted")
+    }
+
+    fn canonical(&self, _: &mut Form) {}
+}
+
+impl Election for Keeper {
+    type Msg = Counted;
+
+    fn new(_: Setup, _: Span) -> Self {
+        Self(0, Time::ZERO)
+    }
+
+    fn reorganizes(_: Protocol) -> bool {
+        false
+    }
+
+    fn handle(&mut self, now: Time, input: election::Input<Counted>, out: &mut Actions<Counted>) {
+        if let election::Input::Deadline = input {
+            *self = Self(self.0 + 1, now + Span::secs(1));
+            out.push(election::Action::Persist { count: self.0 });
+            out.send(NodeId(1), Counted(self.0));
+        }
+    }
+
+    fn deadline(&self) -> Time {
+        self.1
+    }
+
+    fn opinion(&self) -> Opinion {
+        Opinion::DOWN
+    }
+
+    fn canonical(&self, _: Time, _: &mut Form) {}
+}
+
+/// Others wait for its answer. What it forgets in a crash is a group in which it has done nothing.
+#[test]
+fn a_group_does_not_wait_for_the_disk() {
+    let mut rig = member(Protocol::Invitation);
+    rig.node = rig.node.writing_behind();
+    rig.input(Input::Start);
+    let mut outputs = persisted(&mut rig, 1);
+    while !words(&outputs).contains(&"persist") {
+        outputs = wake(&mut rig);
+    }
+    let installed =
+        |output: &Output<AnyMsg>| matches!(output, Output::Event(Event::Group(GroupEvent::Installed(_))));
+    assert!(outputs.iter().any(installed), "{outputs:?}");
+}
+
+/// What is parked would bring back an election that it takes no part in any more.
+#[test]
+fn who_stands_aside_while_its_election_waits_does_not_go_on_with_that() {
+    let Rig { node: like, .. } = member(Protocol::Lfa);
+    let mut node: Node<Keeper> = Node::new(like.setup, like.detector_config, Time::ZERO);
+    node.leadership = like.leadership;
+    let (mut node, mut out) = (node.writing_behind(), Outbox::new());
+    for input in [Input::Start, Input::Persisted { writes: 1 }, Input::Deadline] {
+        node.handle(Time::ZERO, input, &mut out);
+        out.drain();
+    }
+    assert!(!node.parked.is_empty(), "its message");
+    node.stand_aside(Time::ZERO, Time::NEVER, &mut out);
+    out.drain();
+    node.handle(Time::ZERO, Input::Persisted { writes: 2 }, &mut out);
+    let said =
+        out.drain().find(|output| matches!(output, Output::Send { .. } | Output::Event(Event::Opinion(_))));
+    assert_eq!(said, None);
+}
