@@ -20,6 +20,7 @@
 //! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: that would take a
 //! majority.
 
+mod bar;
 mod epochs;
 mod form;
 mod message;
@@ -37,6 +38,7 @@ use crate::spec::Spec;
 use crate::time::{Span, Time, Timing};
 
 pub use crate::cause::Cause;
+pub use bar::{Bar, Reception};
 use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
 use peers::{Peer, Peers};
@@ -65,6 +67,8 @@ pub struct LeadershipConfig {
     pub preempt: Option<Span>,
     /// Whether the algorithm can hand over.
     pub hands_over: bool,
+    /// How many peers must be connected before this node leads, while it has never heard of an epoch.
+    pub min_peers: usize,
     /// The largest epoch seen, as stable storage holds it.
     pub epoch: u64,
 }
@@ -112,6 +116,7 @@ pub(crate) struct Leadership {
     earliest: Time,
     /// Members that can be spoken with.
     connected: Peers,
+    reception: Reception,
     sayings: Sayings,
     /// How often this node has been suspected.
     count: u64,
@@ -163,6 +168,7 @@ impl Leadership {
             earliest: now + config.settle,
             config,
             connected: Peers::default(),
+            reception: Reception::default(),
             sayings: Sayings::default(),
             count: 0,
             named: None,
@@ -489,6 +495,9 @@ impl Leadership {
     /// All that can be reached agree. If one of them is preferred, leadership goes to it before anything is announced. Whoever was
     /// handed leadership keeps it: the leader of before has chosen, or a program.
     fn settle(&mut self, now: Time) {
+        if self.bar().is_some() {
+            return self.wait_until_it_may_lead();
+        }
         let is_chosen = matches!(self.cause, Cause::HandedOver(_, to) if to == self.me);
         match self.preferred(now).filter(|_| !is_chosen) {
             Some(to) => {

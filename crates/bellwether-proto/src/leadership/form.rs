@@ -1,6 +1,6 @@
 //! The state of the layer as a search and an assertion see it.
 
-use super::{Leadership, POLL_PERIODS, Role};
+use super::{Bar, Leadership, POLL_PERIODS, Role};
 use crate::canonical::Form;
 use crate::time::{Span, Time};
 
@@ -18,6 +18,9 @@ impl Leadership {
         }
         if stands && self.named != Some(self.me) {
             return Some("only a node that its election names claims or leads");
+        }
+        if leads.is_some() && matches!(self.bar(), Some(Bar::Refused { .. })) {
+            return Some("a node that its peers refuse does not lead");
         }
         if leads.is_some_and(|epoch| epoch > self.epochs.kept()) {
             return Some("an epoch is kept before it is told");
@@ -65,6 +68,7 @@ impl Leadership {
         }
         self.connected.canonical(now, self.forgets(), self.config.preempt, form);
         form.suspicions(self.count);
+        self.reception.canonical(form);
         self.sayings.canonical(form);
     }
 

@@ -286,6 +286,7 @@ impl Rig {
             priority: 0,
             preempt: None,
             hands_over: true,
+            min_peers: 0,
             epoch: 0,
         };
         let mut leadership = Leadership::new(ME, Incarnation(1), config, Time::ZERO);

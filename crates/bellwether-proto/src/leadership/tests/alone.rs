@@ -11,14 +11,22 @@ use crate::time::{Span, Time};
 const ME: NodeId = NodeId(1);
 
 #[derive(Clone)]
-struct Alone {
-    layer: Leadership,
-    now: Time,
+pub(super) struct Alone {
+    pub(super) layer: Leadership,
+    pub(super) now: Time,
 }
 
 impl Alone {
-    fn new(others: &[u32]) -> Self {
+    pub(super) fn new(others: &[u32]) -> Self {
         Self::in_incarnation(Incarnation(1), others)
+    }
+
+    /// Alone, on a machine whose disk has seen that epoch, and told to wait for so many peers before a first election.
+    pub(super) fn needing(min_peers: usize, epoch: u64) -> Self {
+        let mut alone = Self::new(&[]);
+        let config = LeadershipConfig { min_peers, epoch, ..alone.layer.config };
+        alone.layer = Leadership::new(ME, Incarnation(1), config, Time::ZERO);
+        alone
     }
 
     /// Past the time in which nothing is announced.
@@ -29,6 +37,7 @@ impl Alone {
             priority: 0,
             preempt: None,
             hands_over: true,
+            min_peers: 0,
             epoch: 0,
         };
         let layer = Leadership::new(ME, incarnation, config, Time::ZERO);
@@ -39,43 +48,43 @@ impl Alone {
         alone
     }
 
-    fn named(&mut self, leader: u32) -> Vec<Action> {
+    pub(super) fn named(&mut self, leader: u32) -> Vec<Action> {
         self.layer.name(self.now, Some(NodeId(leader)), Cause::Started);
         self.actions()
     }
 
-    fn hears(&mut self, from: u32, msg: LeadershipMsg) -> Vec<Action> {
+    pub(super) fn hears(&mut self, from: u32, msg: LeadershipMsg) -> Vec<Action> {
         self.layer.heard(self.now, NodeId(from));
         self.layer.handle(self.now, NodeId(from), msg);
         self.actions()
     }
 
     /// Named, and all others agree: it leads with epoch 1.
-    fn leading(others: &[u32]) -> Self {
+    pub(super) fn leading(others: &[u32]) -> Self {
         let mut alone = Self::new(others);
-        alone.named(1);
-        let actions: Vec<Action> = others.iter().flat_map(|other| alone.has_seen(*other, 0, None)).collect();
+        let mut actions = alone.named(1);
+        actions.extend(others.iter().flat_map(|other| alone.has_seen(*other, 0, None)));
         assert_eq!(announced(&actions), [(Some(1), 1)]);
         alone
     }
 
-    fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Action> {
+    pub(super) fn has_seen(&mut self, from: u32, epoch: u64, of: Option<u32>) -> Vec<Action> {
         let round = self.layer.round;
         self.hears(from, LeadershipMsg::Follow { round, epoch, of: of.map(NodeId), priority: 0, count: 0 })
     }
 
-    fn wakes_after(&mut self, span: Span) -> Vec<Action> {
+    pub(super) fn wakes_after(&mut self, span: Span) -> Vec<Action> {
         self.now = self.now + span;
         self.layer.wake(self.now);
         self.actions()
     }
 
-    fn actions(&mut self) -> Vec<Action> {
+    pub(super) fn actions(&mut self) -> Vec<Action> {
         self.layer.drain().collect()
     }
 }
 
-fn announced(actions: &[Action]) -> Vec<(Option<u32>, u64)> {
+pub(super) fn announced(actions: &[Action]) -> Vec<(Option<u32>, u64)> {
     let announced = actions.iter().filter_map(|action| match action {
         Action::Announce(Announcement { leader, epoch, .. }) => Some((leader.map(|id| id.0), *epoch)),
         _ => None,

@@ -14,6 +14,7 @@ pub(super) fn member(protocol: Protocol) -> Rig {
         priority: 5,
         preempt: Some(TAU),
         hands_over: protocol.spec().hands_over,
+        min_peers: 0,
         epoch: 3,
     };
     rig.node = rig.node.with_leadership(config, PATIENCE, Time::ZERO);
