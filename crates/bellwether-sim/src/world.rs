@@ -258,7 +258,7 @@ impl<'a, E: Election> World<'a, E> {
             Fault::DropNext { from, to, kind } => self.net.drop_next(index(*from), index(*to), kind),
             Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
             Fault::Perform { node, op } => self.perform(index(*node), *op),
-            Fault::Unlink(pairs) => pairs.iter().for_each(|(a, b)| self.unlink(index(*a), index(*b))),
+            Fault::Unlink(_) | Fault::Refuse(_) | Fault::Accept(_) => self.befall_connections(fault),
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) => self.ask_members(fault),
             Fault::Transfer { .. } | Fault::Leave(_) | Fault::Work { .. } => self.ask_members(fault),
             Fault::Network { latency, loss, duplicate, fifo } => self.net.change_base(|rule| {

@@ -16,7 +16,7 @@ use super::raw::{
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Fault, Planned};
 
-const ACTIONS: [&str; 21] = [
+const ACTIONS: [&str; 23] = [
     "crash",
     "recover",
     "pause",
@@ -37,6 +37,8 @@ const ACTIONS: [&str; 21] = [
     "transfer",
     "leave",
     "unlink",
+    "refuse",
+    "accept",
     "work",
 ];
 
@@ -119,7 +121,7 @@ impl Cluster {
         Ok(actions.flatten().collect())
     }
 
-    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 7], Wrong> {
+    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 9], Wrong> {
         Ok([
             action("resign", &raw.resign, |nodes| self.nodes(nodes).map(Fault::Resign))?,
             action("resign_for", &raw.resign_for, |resign| self.resign_for(&resign.get_ref().0))?,
@@ -127,6 +129,8 @@ impl Cluster {
             action("transfer", &raw.transfer, |transfer| self.transfer(&transfer.get_ref().0))?,
             action("leave", &raw.leave, |nodes| self.nodes(nodes).map(Fault::Leave))?,
             action("unlink", &raw.unlink, |pairs| self.pairs(pairs).map(Fault::Unlink))?,
+            action("refuse", &raw.refuse, |pairs| self.pairs(pairs).map(Fault::Refuse))?,
+            action("accept", &raw.accept, |pairs| self.pairs(pairs).map(Fault::Accept))?,
             action("work", &raw.work, |work| self.work(&work.get_ref().0))?,
         ])
     }
