@@ -24,6 +24,8 @@ pub(crate) struct Status {
     pub(crate) group: Option<Group>,
     /// Of algorithms whose leader needs a majority, and of agents that tell.
     pub(crate) reach: Option<Reach>,
+    /// Of a member that must not lead.
+    pub(crate) barred: Option<Barred>,
     #[serde(default, rename = "view")]
     pub(crate) opinion: Opinion,
     #[serde(flatten)]
@@ -75,6 +77,27 @@ pub(crate) struct Reach {
     pub(crate) members: usize,
     pub(crate) of: usize,
     pub(crate) needed: usize,
+}
+
+/// Why a member does not lead, whatever its election says, in `/v1/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Barred {
+    /// `refused`, `unheard` or `too-few-peers`.
+    pub(crate) kind: String,
+    /// In words, for people.
+    pub(crate) text: String,
+    /// What each peer that answers without being connected says, or what is said of it.
+    pub(crate) refusals: Vec<String>,
+}
+
+impl Barred {
+    /// `2 peers answer and refuse this member, and none accepts it: …; …`
+    pub(crate) fn in_words(&self) -> String {
+        match self.refusals.is_empty() {
+            true => self.text.clone(),
+            false => format!("{}: {}", self.text, self.refusals.join("; ")),
+        }
+    }
 }
 
 /// The opinion of the election, in `/v1/status`.

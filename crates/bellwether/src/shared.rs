@@ -18,7 +18,7 @@ use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
 use crate::pulse::Pulse;
 use crate::reorganization::Service;
-use crate::status::{Change, Counters, Leader, Reach, Standing, Status};
+use crate::status::{Bar, Change, Counters, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
 use crate::transport::Transport;
 
@@ -50,6 +50,7 @@ pub(crate) struct Known {
     pub(crate) opinion: Opinion,
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
+    pub(crate) bar: Option<Bar>,
     /// The peers to which the consistent link is up.
     pub(crate) links_up: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
@@ -84,6 +85,7 @@ impl Shared {
                 opinion: Opinion::DOWN,
                 leader: None,
                 aside: false,
+                bar: None,
                 links_up: BTreeSet::new(),
                 counters: Counters::default(),
                 history,
@@ -189,6 +191,7 @@ impl Shared {
             opinion: known.opinion,
             group: known.opinion.group.and_then(|group| known.groups.record(group)).cloned(),
             reach: self.size.map(|of| Reach { members: known.links_up.len() + 1, of }),
+            bar: known.bar,
             up_since: self.up_since,
         }
     }

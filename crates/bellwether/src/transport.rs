@@ -28,6 +28,7 @@ mod outbound;
 mod participants;
 mod queue;
 mod record;
+mod refusal;
 mod resolve;
 mod shared;
 mod strangers;
@@ -41,6 +42,7 @@ use std::time::Duration;
 
 use bellwether_proto::election::{AnyMsg, Protocol};
 use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::Reception;
 use bellwether_proto::message::Frame;
 use bellwether_proto::wire::FRAME_MAX;
 use tokio::sync::{mpsc, watch};
@@ -108,6 +110,8 @@ pub(crate) enum NetEvent {
         /// In which way.
         how: End,
     },
+    /// How peers receive this member has changed.
+    Received(Reception),
     /// Another process claimed this member's id, and was refused.
     Duplicate {
         /// Where it is, as far as is known.

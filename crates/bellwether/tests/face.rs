@@ -175,7 +175,7 @@ type Spoil = fn(&mut Config);
 async fn a_configuration_that_cannot_be_is_refused_before_anything_is_written() {
     let (dir, good) = config();
     assert!(good.problems().is_empty());
-    let bad: [(Spoil, &str); 12] = [
+    let bad: [(Spoil, &str); 13] = [
         (|c| c.cluster = "A b".to_owned(), "cluster: the cluster's name \"A b\" has characters other than"),
         (|c| c.id = NodeId(0), "id: found 0, expected a number from 1 on"),
         (|c| c.protocol = Protocol::Mmrt, "protocol: found mmrt, which is for the laboratory only: "),
@@ -196,6 +196,10 @@ async fn a_configuration_that_cannot_be_is_refused_before_anything_is_written() 
         (
             |c| (c.preempt, c.protocol) = (Some(Duration::ZERO), Protocol::Lfa),
             "preempt: found 0s, expected none with lfa",
+        ),
+        (
+            |c| c.min_peers = Some(1),
+            "min_peers: found 1, expected at most 0, which is how many others are listed",
         ),
         (|c| c.peers = Peers::Named(Vec::new()), "peers: found no names, expected one at least"),
         (

@@ -88,7 +88,9 @@ impl Leadership {
     /// Why this node may not lead now.
     pub(crate) fn bar(&self) -> Option<Bar> {
         let needed = if self.epochs.largest() == 0 { self.config.min_peers } else { 0 };
-        Bar::of(self.reception, self.connected.ids().len(), needed)
+        // That somebody of whom nothing has been heard yet might refuse a leader is no reason to unseat it.
+        let unheard = if let Role::Leading { .. } = self.role { 0 } else { self.reception.unheard };
+        Bar::of(Reception { unheard, ..self.reception }, self.connected.ids().len(), needed)
     }
 
     /// The driver has found out more about how peers receive this node.
@@ -107,8 +109,7 @@ impl Leadership {
     /// Whether this node may lead changes with whoever comes and goes, and with what they say. Called after every step.
     pub(crate) fn reconsider(&mut self, now: Time) {
         match (&self.role, self.bar()) {
-            // That somebody might refuse a leader, of whom nothing has been heard yet, is no reason to unseat it.
-            (Role::Leading { .. }, Some(Bar::Refused { .. })) => {
+            (Role::Leading { .. }, Some(_)) => {
                 self.cause = Cause::Refused(self.me);
                 self.cease();
                 self.claim(now);

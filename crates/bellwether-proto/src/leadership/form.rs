@@ -1,6 +1,6 @@
 //! The state of the layer as a search and an assertion see it.
 
-use super::{Bar, Leadership, POLL_PERIODS, Role};
+use super::{Leadership, POLL_PERIODS, Role};
 use crate::canonical::Form;
 use crate::time::{Span, Time};
 
@@ -19,8 +19,8 @@ impl Leadership {
         if stands && self.named != Some(self.me) {
             return Some("only a node that its election names claims or leads");
         }
-        if leads.is_some() && matches!(self.bar(), Some(Bar::Refused { .. })) {
-            return Some("a node that its peers refuse does not lead");
+        if leads.is_some() && self.bar().is_some() {
+            return Some("a node that is barred does not lead");
         }
         if leads.is_some_and(|epoch| epoch > self.epochs.kept()) {
             return Some("an epoch is kept before it is told");

@@ -223,7 +223,15 @@ impl Cluster {
 
 fn config(protocol: Protocol, priority: u32, preempt: Option<Span>) -> LeadershipConfig {
     let hands_over = protocol.spec().hands_over;
-    LeadershipConfig { period: TIMING.tau, settle: SETTLE, priority, preempt, hands_over, min_peers: 0, epoch: 0 }
+    LeadershipConfig {
+        period: TIMING.tau,
+        settle: SETTLE,
+        priority,
+        preempt,
+        hands_over,
+        min_peers: 0,
+        epoch: 0,
+    }
 }
 
 fn node(protocol: Protocol, id: NodeId, ids: &[NodeId], config: LeadershipConfig) -> Node<AnyElection> {

@@ -59,9 +59,9 @@ fn render(status: &Status, members: &[Participant], counters: Counters, process:
 }
 
 fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
-    let connected = members
-        .iter()
-        .filter(|member| !member.is_self && matches!(member.connection, Connection::Connected(_)));
+    let others = || members.iter().filter(|member| !member.is_self).map(|member| &member.connection);
+    let connected = others().filter(|connection| matches!(connection, Connection::Connected(_)));
+    let refused = others().filter(|connection| matches!(connection, Connection::Refused(_)));
     for (name, help, value) in [
         ("is_leader", "1 on the announced leader, 0 elsewhere", leads(status).into()),
         ("has_leader", "1 while a leader is announced", status.leader.is_some().into()),
@@ -72,6 +72,12 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
         ),
         ("incarnation", "The member's present incarnation", status.incarnation.0),
         ("peers_connected", "Members that are connected, not counting this one", connected.count() as u64),
+        ("peers_refused", "Members that refuse this one, or that it refuses", refused.count() as u64),
+        (
+            "is_barred",
+            "1 while the member must not lead: it is refused, or waits for peers",
+            status.bar.is_some().into(),
+        ),
     ] {
         let gauge = Gauge::<u64, AtomicU64>::default();
         gauge.set(value);
@@ -91,6 +97,11 @@ fn counts(registry: &mut Registry, counters: Counters) {
         ),
         ("refused_frames", "Bytes of peers that were no frame for this member", counters.refused_frames),
         ("refused_connections", "Connections of peers that were refused", counters.refused_connections),
+        (
+            "refusals",
+            "How often a peer answered this member, and one of the two refused the other",
+            counters.refusals,
+        ),
         ("duplicate_ids", "How often another process claimed this member's id", counters.duplicate_ids),
         ("peers_gone", "Peers whose connection ended without a goodbye", counters.gone),
         ("leader_changes", "Changes of leader seen", counters.leader_changes),

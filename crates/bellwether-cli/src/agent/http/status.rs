@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
-use bellwether::status::{Change, Connection, Leader, Participant, Reach, Standing, Status};
+use bellwether::Member;
+use bellwether::status::{Bar, Change, Connection, Leader, Participant, Reach, Standing, Status};
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -14,7 +15,8 @@ use super::{Api, rfc3339};
 use crate::schema;
 
 pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
-    answer(schema::Status::from(&api.member.status()))
+    let now = api.member.status();
+    answer(schema::Status { barred: barred(&api.member, &now), ..schema::Status::from(&now) })
 }
 
 pub(super) async fn leader(State(api): State<Api>) -> Json<Value> {
@@ -32,6 +34,21 @@ pub(super) async fn history(State(api): State<Api>) -> Json<Value> {
         changes: api.member.history().iter().map(Into::into).collect(),
         groups: api.member.groups().records().iter().map(|record| (&**record).into()).collect(),
     })
+}
+
+/// Why the member does not lead, whatever its election says.
+pub(super) fn barred(member: &Member, now: &Status) -> Option<schema::Barred> {
+    let bar = now.bar?;
+    let refusals = member.participants().into_iter().filter_map(|peer| match peer.connection {
+        Connection::Refused(reason) => Some(reason),
+        Connection::Connected(_) | Connection::Down(_) | Connection::Connecting => None,
+    });
+    let kind = match bar {
+        Bar::Refused { .. } => "refused",
+        Bar::Unheard { .. } => "unheard",
+        Bar::TooFew { .. } => "too-few-peers",
+    };
+    Some(schema::Barred { kind: kind.to_owned(), text: bar.to_string(), refusals: refusals.collect() })
 }
 
 /// Keys are in the order of the alphabet, in every answer.
@@ -54,6 +71,7 @@ impl From<&Status> for schema::Status {
             up_since_us: rfc3339::micros(status.up_since),
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
+            barred: None,
             opinion: schema::Opinion {
                 status: status.opinion.status.name().to_owned(),
                 leader: status.opinion.leader.map(|id| id.0),
@@ -124,6 +142,7 @@ fn member(member: &Participant, leader: Option<NodeId>) -> schema::Member {
     let (link, remote, reason) = match &member.connection {
         Connection::Connected(remote) => ("connected", Some(remote.to_string()), None),
         Connection::Down(reason) => ("down", None, Some(reason.clone())),
+        Connection::Refused(reason) => ("refused", None, Some(reason.clone())),
         Connection::Connecting => ("connecting", None, None),
     };
     schema::Member {
