@@ -26,6 +26,8 @@ pub(crate) struct Status {
     pub(crate) reach: Option<Reach>,
     /// Of a member that must not lead.
     pub(crate) barred: Option<Barred>,
+    /// Of agents that tell.
+    pub(crate) certificate: Option<Certificate>,
     #[serde(default, rename = "view")]
     pub(crate) opinion: Opinion,
     #[serde(flatten)]
@@ -88,6 +90,15 @@ pub(crate) struct Barred {
     pub(crate) text: String,
     /// What each peer that answers without being connected says, or what is said of it.
     pub(crate) refusals: Vec<String>,
+}
+
+/// Until when a member's certificate is good, in `/v1/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Certificate {
+    pub(crate) until: String,
+    pub(crate) until_us: u64,
+    /// In words, if that is soon or past.
+    pub(crate) warning: Option<String>,
 }
 
 impl Barred {

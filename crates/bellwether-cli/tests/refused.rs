@@ -3,7 +3,7 @@
 //! | what | file |
 //! |---|---|
 //! | who is refused does not lead, and everybody sees why | `odd.rs` |
-//! | certificates that expire while a cluster runs | `expiry.rs` |
+//! | certificates that expire while a cluster runs, or soon | `expiry.rs` |
 //! | a first election, and the last survivor | `first.rs` |
 
 mod expiry;

@@ -192,6 +192,7 @@ impl Shared {
             group: known.opinion.group.and_then(|group| known.groups.record(group)).cloned(),
             reach: self.size.map(|of| Reach { members: known.links_up.len() + 1, of }),
             bar: known.bar,
+            certificate_until: self.transport.certificate_until(),
             up_since: self.up_since,
         }
     }

@@ -35,6 +35,8 @@ pub struct Status {
     pub reach: Option<Reach>,
     /// Why the member does not lead, whatever its election says.
     pub bar: Option<Bar>,
+    /// Until when the member's certificate is good, if that can be told: see [`expiry_warning`](crate::tls::expiry_warning).
+    pub certificate_until: Option<SystemTime>,
     /// Since when the member is up.
     pub up_since: SystemTime,
 }

@@ -21,6 +21,7 @@ mod complaints;
 mod connection;
 mod counts;
 mod dial;
+mod expiry;
 mod greet;
 mod homes;
 mod inbound;
@@ -38,7 +39,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bellwether_proto::election::{AnyMsg, Protocol};
 use bellwether_proto::ident::{Incarnation, NodeId};
@@ -154,8 +155,8 @@ pub(crate) enum StartError {
 pub(crate) struct Transport {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    /// Listening and dialling; none once it is closed. Connections are tasks in these tasks' sets: they go with them.
-    tasks: Mutex<Option<[JoinHandle<()>; 2]>>,
+    /// Listening, dialling, and looking at the calendar; none once it is closed. Connections are tasks in these tasks' sets: they go with them.
+    tasks: Mutex<Option<[JoinHandle<()>; 3]>>,
 }
 
 impl Transport {
@@ -185,8 +186,9 @@ impl Transport {
         let shared = Arc::new(Shared::new(settings, tls, local, events)?);
         let (stop, stopped) = watch::channel(false);
         let listening = tokio::spawn(accept::run(Arc::clone(&shared), listener, stopped.clone()));
+        let warning = tokio::spawn(expiry::watch(shared.tls.until, stopped.clone()));
         let dialling = tokio::spawn(resolve::run(Arc::clone(&shared), stopped));
-        Ok((Self { shared, stop, tasks: Mutex::new(Some([listening, dialling])) }, received))
+        Ok((Self { shared, stop, tasks: Mutex::new(Some([listening, dialling, warning])) }, received))
     }
 
     /// Where it listens; tells the port if the kernel chose it.
@@ -223,6 +225,11 @@ impl Transport {
         self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
     }
 
+    /// Until when this member's certificate is good.
+    pub(crate) fn certificate_until(&self) -> Option<SystemTime> {
+        self.shared.tls.until
+    }
+
     /// The members, this one first.
     pub(crate) fn participants(&self) -> Vec<Participant> {
         participants::list(&self.shared)
@@ -247,7 +254,7 @@ impl Transport {
         tasks.iter().for_each(JoinHandle::abort);
     }
 
-    fn take_tasks(&self) -> Option<[JoinHandle<()>; 2]> {
+    fn take_tasks(&self) -> Option<[JoinHandle<()>; 3]> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -47,3 +47,33 @@ fn a_restart_after_certificates_have_expired_makes_no_second_leader() {
     let log = cluster.log(restarted);
     assert!(!log.contains(&format!("node {restarted} leads")), "{log}");
 }
+
+#[test]
+fn a_certificate_that_expires_soon_is_warned_of() {
+    let mut cluster = Cluster::prepare(&Shape::of(1));
+    let issue = |cluster: &Cluster, days| {
+        let identity = cluster.authority().issue(NodeId(1), Validity::days(days)).unwrap();
+        fs::write(cluster.home(1).join("cert.pem"), identity.cert).unwrap();
+        fs::write(cluster.home(1).join("key.pem"), identity.key).unwrap();
+    };
+    let warned = |cluster: &Cluster, words: &str| {
+        let status = cluster.get(1, "/v1/status").json();
+        let (_, said, _) = cluster.ask(1, &["status"]);
+        let in_json =
+            status["certificate"]["warning"].as_str().is_some_and(|warning| warning.contains(words));
+        [in_json, said.contains(words), cluster.log(1).contains(words)]
+    };
+    for (days, words) in
+        [(20, "this member's certificate expires in 19 days"), (31, "this member's certificate")]
+    {
+        issue(&cluster, days);
+        cluster.start_node(1);
+        cluster.wait_for_leader();
+        assert_eq!(warned(&cluster, words), [days == 20; 3], "{}", cluster.log(1));
+        let until = cluster.get(1, "/v1/status").json()["certificate"]["until_us"].as_u64().unwrap();
+        let metrics = cluster.get(1, "/metrics").body;
+        assert!(metrics.contains(&format!("certificate_until_seconds {}", until / 1_000_000)), "{metrics}");
+        cluster.end(1);
+        fs::remove_file(cluster.home(1).join("log")).unwrap();
+    }
+}

@@ -1,6 +1,7 @@
 //! Counters and gauges for Prometheus.
 
 use std::sync::atomic::AtomicU64;
+use std::time::SystemTime;
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -62,6 +63,7 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
     let others = || members.iter().filter(|member| !member.is_self).map(|member| &member.connection);
     let connected = others().filter(|connection| matches!(connection, Connection::Connected(_)));
     let refused = others().filter(|connection| matches!(connection, Connection::Refused(_)));
+    let until = status.certificate_until.and_then(|until| until.duration_since(SystemTime::UNIX_EPOCH).ok());
     for (name, help, value) in [
         ("is_leader", "1 on the announced leader, 0 elsewhere", leads(status).into()),
         ("has_leader", "1 while a leader is announced", status.leader.is_some().into()),
@@ -69,6 +71,11 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
             "epoch",
             "The epoch of the announced leader, 0 while there is none",
             status.leader.map_or(0, |l| l.epoch),
+        ),
+        (
+            "certificate_until_seconds",
+            "When the member's certificate expires, in seconds since 1970",
+            until.map_or(0, |until| until.as_secs()),
         ),
         ("incarnation", "The member's present incarnation", status.incarnation.0),
         ("peers_connected", "Members that are connected, not counting this one", connected.count() as u64),

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use bellwether::Member;
 use bellwether::status::{Bar, Change, Connection, Leader, Participant, Reach, Standing, Status};
+use bellwether::tls::expiry_warning;
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -72,6 +73,11 @@ impl From<&Status> for schema::Status {
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
             barred: None,
+            certificate: status.certificate_until.map(|until| schema::Certificate {
+                until: rfc3339::format(until),
+                until_us: rfc3339::micros(until),
+                warning: expiry_warning(until, SystemTime::now()),
+            }),
             opinion: schema::Opinion {
                 status: status.opinion.status.name().to_owned(),
                 leader: status.opinion.leader.map(|id| id.0),
