@@ -2,8 +2,7 @@
 //!
 //! Silence does not: the last survivor leads itself. But a node that is answered and refused is no survivor. The others are
 //! there, and may have a leader. So a node does not lead while no peer is connected and one of them refuses it, or might: as long
-//! as it has not been found out whether a peer is there. One connected peer is enough. Whoever else refuses the node then is in
-//! the minority, or will refuse that peer, too.
+//! as it has not been found out whether a peer is there. One connected peer is enough, whoever else refuses the node.
 //!
 //! Before a first election there is a stricter rule, if the owner of the node wants it. A node that has never heard of an epoch
 //! does not know whether it is the last survivor or merely the first to come up.
