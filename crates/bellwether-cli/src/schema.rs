@@ -26,6 +26,10 @@ pub(crate) struct Status {
     pub(crate) reach: Option<Reach>,
     /// Of agents that tell.
     pub(crate) disk: Option<Disk>,
+    /// Of a member that must not lead.
+    pub(crate) barred: Option<Barred>,
+    /// Of agents that tell.
+    pub(crate) certificate: Option<Certificate>,
     #[serde(default, rename = "view")]
     pub(crate) opinion: Opinion,
     #[serde(flatten)]
@@ -86,6 +90,36 @@ pub(crate) struct Disk {
     pub(crate) last_write_us: u64,
     pub(crate) slowest_write_us: u64,
     pub(crate) writing_for_us: Option<u64>,
+}
+
+/// Why a member does not lead, whatever its election says, in `/v1/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Barred {
+    /// `refused`, `unheard` or `too-few-peers`.
+    pub(crate) kind: String,
+    /// In words, for people.
+    pub(crate) text: String,
+    /// What each peer that answers without being connected says, or what is said of it.
+    pub(crate) refusals: Vec<String>,
+}
+
+/// Until when a member's certificate is good, in `/v1/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Certificate {
+    pub(crate) until: String,
+    pub(crate) until_us: u64,
+    /// In words, if that is soon or past.
+    pub(crate) warning: Option<String>,
+}
+
+impl Barred {
+    /// `2 peers answer and refuse this member, and none accepts it: …; …`
+    pub(crate) fn in_words(&self) -> String {
+        match self.refusals.is_empty() {
+            true => self.text.clone(),
+            false => format!("{}: {}", self.text, self.refusals.join("; ")),
+        }
+    }
 }
 
 /// The opinion of the election, in `/v1/status`.

@@ -5,4 +5,5 @@ mod agent;
 mod cluster;
 mod demo;
 mod faults;
+mod refused;
 mod security;

@@ -9,5 +9,5 @@ mod impostor;
 mod records;
 mod replay;
 mod siege;
-mod stranger;
+pub(crate) mod stranger;
 mod trickle;

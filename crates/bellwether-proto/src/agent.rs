@@ -43,6 +43,8 @@ pub struct Settings {
     /// Whether it gives way to a member with a higher priority, once that member has been there for this
     /// long.
     pub preempt: Option<Span>,
+    /// How many peers must be connected before this node leads, while its disk has never seen an epoch.
+    pub min_peers: usize,
     /// How long to wait when leadership is released.
     pub patience: Patience,
     /// How long an application may take to say what a group works on. `None` if there is no application.
@@ -50,7 +52,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults: no preference, no pre-emption, no application.
+    /// The defaults: no preference, no pre-emption, nobody to wait for before a first election, no application.
     pub fn new(me: NodeId, members: Vec<NodeId>, protocol: Protocol, timing: Timing) -> Self {
         Self {
             me,
@@ -64,6 +66,7 @@ impl Settings {
             choices: Choices::default(),
             priority: 0,
             preempt: None,
+            min_peers: 0,
             patience: Patience {
                 work: Span::secs(10),
                 successor: (timing.tau + timing.delta * 2) * 8,
@@ -109,6 +112,7 @@ impl Settings {
             priority: self.priority,
             preempt: self.preempt,
             hands_over: spec.hands_over,
+            min_peers: self.min_peers,
             epoch,
             // In the laboratory every clique may have a leader.
             quorum: match self.choices.primary {

@@ -29,6 +29,8 @@ pub enum Cause {
     Dropped(NodeId),
     /// Groups met and became one, or a node was admitted to a group.
     Merged,
+    /// The leader's peers answer it and refuse it, and none accepts it.
+    Refused(NodeId),
 }
 
 impl Cause {
@@ -43,6 +45,7 @@ impl Cause {
             Self::Outranked(_) => "outranked",
             Self::Dropped(_) => "dropped",
             Self::Merged => "merged",
+            Self::Refused(_) => "refused",
         }
     }
 
@@ -55,7 +58,8 @@ impl Cause {
             | Self::Resigned(id)
             | Self::HandedOver(id, _)
             | Self::Outranked(id)
-            | Self::Dropped(id) => Some(id),
+            | Self::Dropped(id)
+            | Self::Refused(id) => Some(id),
         }
     }
 
@@ -75,7 +79,8 @@ impl Cause {
             | Self::Silent(id)
             | Self::Resigned(id)
             | Self::Outranked(id)
-            | Self::Dropped(id) => (Some(id), None),
+            | Self::Dropped(id)
+            | Self::Refused(id) => (Some(id), None),
             Self::HandedOver(from, to) => (Some(from), Some(to)),
         };
         one.into_iter().chain(other)
@@ -91,6 +96,7 @@ impl Cause {
             Self::Outranked(_) => 5,
             Self::Merged => 6,
             Self::Dropped(_) => 7,
+            Self::Refused(_) => 8,
         });
         self.about().into_iter().chain(self.successor()).for_each(|node| form.node(node));
     }
@@ -105,6 +111,7 @@ impl Cause {
             ("resigned", Some(id), _) => Self::Resigned(id),
             ("outranked", Some(id), _) => Self::Outranked(id),
             ("dropped", Some(id), _) => Self::Dropped(id),
+            ("refused", Some(id), _) => Self::Refused(id),
             ("handed-over", Some(from), Some(to)) => Self::HandedOver(from, to),
             _ => return None,
         })
@@ -116,6 +123,7 @@ impl Cause {
             // Another was preferred for a while.
             (Self::Outranked(id), Some(leader)) if leader == id => "elected again".to_string(),
             (Self::Outranked(id), Some(_)) => format!("preferred to node {id}"),
+            (Self::Refused(_), Some(_)) => "no longer refused".to_string(),
             _ => self.to_string(),
         }
     }
@@ -133,6 +141,7 @@ impl fmt::Display for Cause {
             Self::Outranked(id) => write!(f, "another was preferred to node {id}"),
             Self::Dropped(id) => write!(f, "node {id} went on without this node"),
             Self::Merged => write!(f, "groups met"),
+            Self::Refused(id) => write!(f, "node {id} was refused by its peers"),
         }
     }
 }
@@ -153,6 +162,7 @@ mod tests {
             (Cause::Outranked(one), "outranked", "another was preferred to node 1"),
             (Cause::Dropped(one), "dropped", "node 1 went on without this node"),
             (Cause::Merged, "merged", "groups met"),
+            (Cause::Refused(one), "refused", "node 1 was refused by its peers"),
         ];
         for (cause, name, words) in causes {
             assert_eq!((cause.name(), cause.to_string().as_str()), (name, words));
@@ -161,6 +171,7 @@ mod tests {
         }
         assert_eq!(Cause::Outranked(one).of_leader(Some(two)), "preferred to node 1");
         assert_eq!(Cause::Outranked(one).of_leader(Some(one)), "elected again");
+        assert_eq!(Cause::Refused(one).of_leader(Some(one)), "no longer refused");
         assert_eq!(Cause::by_name("handed_over", Some(one), Some(two)), None, "words are joined by hyphens");
         assert_eq!(Cause::by_name("handed-over", Some(one), None), None, "to whom?");
         assert_eq!(Cause::by_name("gone", None, None), None, "of whom?");

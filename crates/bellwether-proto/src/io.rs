@@ -6,7 +6,7 @@ use alloc::vec::{Drain, Vec};
 
 use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
-use crate::leadership::Announcement;
+use crate::leadership::{Announcement, Reception};
 use crate::members::Members;
 use crate::message::Frame;
 use crate::opinion::Opinion;
@@ -44,6 +44,8 @@ pub enum Input<M> {
         /// The peer.
         peer: NodeId,
     },
+    /// The driver has found out more about how the node's peers receive it. A node that they refuse does not lead.
+    Received(Reception),
     /// The program asks for something. It is answered with [`Output::Answer`], or the node has [left](Output::Left).
     Command {
         /// Comes back with the answer.

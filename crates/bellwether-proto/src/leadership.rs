@@ -27,6 +27,7 @@
 //! A member that answers follows; it does not vote. Nothing here makes leadership exclusive: of two leaderships the earlier
 //! may not know yet that it is over.
 
+mod bar;
 mod claiming;
 mod epochs;
 mod following;
@@ -46,6 +47,7 @@ use crate::spec::Spec;
 use crate::time::{Span, Time, Timing};
 
 pub use crate::cause::Cause;
+pub use bar::{Bar, Reception};
 use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
 use peers::{Peer, Peers};
@@ -74,6 +76,8 @@ pub struct LeadershipConfig {
     pub preempt: Option<Span>,
     /// Whether the algorithm can hand over.
     pub hands_over: bool,
+    /// How many peers must be connected before this node leads, while it has never heard of an epoch.
+    pub min_peers: usize,
     /// The largest epoch seen, as stable storage holds it.
     pub epoch: u64,
     /// On how many disks, its own among them, an epoch must be before it is told. With a majority of all members, no epoch is
@@ -124,6 +128,7 @@ pub(crate) struct Leadership {
     earliest: Time,
     /// Members that can be spoken with.
     connected: Peers,
+    reception: Reception,
     sayings: Sayings,
     /// How often this node has been suspected.
     count: u64,
@@ -150,8 +155,7 @@ enum Role {
     Claiming {
         /// Who has not answered.
         missing: BTreeSet<NodeId>,
-        /// When they have had their time. Never, while only the disk is waited for.
-        until: Time,
+        awaits: Awaits,
         /// Whoever is connected meanwhile is given its time, too, but not beyond this.
         latest: Time,
         /// The epoch that it asks others to keep.
@@ -171,6 +175,26 @@ enum Role {
     Aside,
 }
 
+/// What a claim waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaits {
+    /// The others, until they have had their time.
+    Answers(Time),
+    /// The disk. When that has done its work, the node looks again whether it may lead.
+    Disk,
+    /// That the node may lead: it is barred.
+    Leave,
+}
+
+impl Awaits {
+    fn deadline(self) -> Time {
+        match self {
+            Self::Answers(until) => until,
+            Self::Disk | Self::Leave => Time::NEVER,
+        }
+    }
+}
+
 impl Leadership {
     pub(crate) fn new(me: NodeId, incarnation: Incarnation, config: LeadershipConfig, now: Time) -> Self {
         Self {
@@ -179,6 +203,7 @@ impl Leadership {
             earliest: now + config.settle,
             config,
             connected: Peers::default(),
+            reception: Reception::default(),
             sayings: Sayings::default(),
             count: 0,
             named: None,
@@ -207,7 +232,7 @@ impl Leadership {
         self.epochs.written(epoch);
         match &self.role {
             Role::Following | Role::Aside => self.catch_up(),
-            Role::Claiming { until: Time::NEVER, .. } => self.settle(now),
+            Role::Claiming { awaits: Awaits::Disk, .. } => self.settle(now),
             Role::Leading { outdone: true, since, .. } if *since + self.config.period <= now => {
                 self.renew(now)
             }
@@ -223,7 +248,7 @@ impl Leadership {
     pub(crate) fn deadline(&self) -> Time {
         match &self.role {
             Role::Following | Role::Aside => Time::NEVER,
-            Role::Claiming { until, .. } => *until,
+            Role::Claiming { awaits, .. } => awaits.deadline(),
             Role::Leading { poll_due, .. } => *poll_due,
         }
     }
@@ -344,10 +369,13 @@ impl Leadership {
             return; // Nobody has so many; one more voice can wait.
         }
         match &mut self.role {
-            Role::Claiming { missing, until, latest, .. } => {
+            Role::Claiming { missing, awaits, latest, .. } => {
                 missing.insert(peer);
                 let its = (now + self.config.settle).min(*latest);
-                *until = if *until == Time::NEVER { its } else { its.max(*until) };
+                *awaits = match *awaits {
+                    Awaits::Answers(until) => Awaits::Answers(its.max(until)),
+                    Awaits::Disk | Awaits::Leave => Awaits::Answers(its),
+                };
                 let msg = self.claim_msg();
                 self.actions.push(Action::Send(peer, msg));
             }
@@ -450,7 +478,7 @@ impl Leadership {
 
     pub(crate) fn wake(&mut self, now: Time) {
         match &mut self.role {
-            Role::Claiming { until, .. } if *until <= now => self.settle(now),
+            Role::Claiming { awaits, .. } if awaits.deadline() <= now => self.settle(now),
             Role::Leading { poll_due, outdone: true, .. } if *poll_due <= now => self.renew(now),
             Role::Leading { epoch, poll_due, .. } if *poll_due <= now => {
                 let epoch = *epoch;

@@ -20,7 +20,7 @@ use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, Kept, Lineage, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Leadership, LeadershipConfig, LeadershipMsg};
+use crate::leadership::{Bar, Leadership, LeadershipConfig, LeadershipMsg};
 use crate::link::consistent::{ConsistentLinks, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
 use crate::message::{Body, Frame, Joining, Letter, Message};
@@ -209,6 +209,7 @@ impl<E: Election> Node<E> {
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
             Input::Connected { peer, incarnation } => self.connected(now, peer, incarnation, out),
             Input::Disconnected { peer } => self.lead(|leadership| leadership.disconnect(now, peer)),
+            Input::Received(reception) => self.lead(|leadership| leadership.receive(now, reception)),
             Input::Command { ticket, command } => {
                 self.release(|release, leadership| release.command(now, ticket, command, leadership));
             }
@@ -228,6 +229,7 @@ impl<E: Election> Node<E> {
             self.lead(|leadership| leadership.overslept(now));
             self.work_off(now, out);
         }
+        self.reconsider(now, out);
         debug_assert_eq!(self.breach(), None, "node {} at {now}", self.id());
     }
 
@@ -256,6 +258,11 @@ impl<E: Election> Node<E> {
     /// Whether the node stands aside.
     pub fn is_aside(&self) -> bool {
         self.aside.is_some()
+    }
+
+    /// Why the node does not lead, whatever its election says.
+    pub fn bar(&self) -> Option<Bar> {
+        self.leadership.as_ref().and_then(Leadership::bar)
     }
 
     /// The id of this node.

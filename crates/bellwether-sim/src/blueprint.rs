@@ -76,6 +76,7 @@ impl Blueprint {
             choices: self.choices(id),
             priority: policy.priority.get(&id).copied().unwrap_or(0),
             preempt: policy.preempt.get(&id).copied(),
+            min_peers: policy.min_peers as usize,
             patience: Patience { work, hold, ..defaults.patience },
             ..defaults
         }

@@ -221,7 +221,7 @@ fn cuts(fault: &Fault) -> bool {
 
 fn loses_messages(fault: &Fault) -> bool {
     match fault {
-        Fault::DropNext { .. } | Fault::Unlink(_) => true,
+        Fault::DropNext { .. } | Fault::Unlink(_) | Fault::Refuse(_) => true,
         Fault::Network { loss, .. } => loss.is_some_and(|loss| loss > 0.0),
         Fault::Cut(_) | Fault::CutOneWay(_) | Fault::Partition(_) => cuts(fault),
         Fault::Crash(_)
@@ -238,6 +238,7 @@ fn loses_messages(fault: &Fault) -> bool {
         | Fault::Stand(_)
         | Fault::Transfer { .. }
         | Fault::Leave(_)
+        | Fault::Accept(_)
         | Fault::Work { .. }
         | Fault::Stall { .. } => false,
     }

@@ -73,7 +73,13 @@ pub fn facts(scenario: &Scenario) -> Facts {
                 + scenario.longest_write() * WRITES,
             release_timeout: scenario.policy.release_timeout,
             successor_patience: scenario.successor_patience(),
-            quorum: scenario.protocol.spec().mode.needs(scenario.nodes as usize),
+            // Whoever waits for peers before a first election is not asked for a leader before they are there.
+            quorum: scenario
+                .protocol
+                .spec()
+                .mode
+                .needs(scenario.nodes as usize)
+                .max(scenario.policy.min_peers as usize + 1),
         },
         preference: Preference {
             priority: scenario.policy.priority.clone(),

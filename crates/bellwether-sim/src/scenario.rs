@@ -149,6 +149,8 @@ pub struct Policy {
     pub priority: BTreeMap<NodeId, u32>,
     /// Who, when it leads, makes way for a node of higher priority, and after how long.
     pub preempt: BTreeMap<NodeId, Span>,
+    /// How many nodes must be connected with a node before it leads, while its disk has never seen an epoch.
+    pub min_peers: u32,
     /// How long a leader's work may take to end.
     pub release_timeout: Span,
     /// How long a node that resigned stands aside.
@@ -156,11 +158,12 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// As agents have it.
+    /// As agents have it, but for a first election, in which nobody waits for others.
     fn default() -> Self {
         Self {
             priority: BTreeMap::new(),
             preempt: BTreeMap::new(),
+            min_peers: 0,
             release_timeout: defaults::RELEASE_TIMEOUT,
             resign_hold: defaults::RESIGN_HOLD,
         }
@@ -357,6 +360,10 @@ pub enum Fault {
     Leave(Vec<NodeId>),
     /// `unlink`: the connections between these end with a goodbye, and come back a while later.
     Unlink(Vec<(NodeId, NodeId)>),
+    /// `refuse`: the first of each pair answers the second and refuses it. Their connection ends, and none comes about.
+    Refuse(Vec<(NodeId, NodeId)>),
+    /// `accept`: the first of each pair refuses the second no more.
+    Accept(Vec<(NodeId, NodeId)>),
     /// `work`: how long the node's work as the leader takes, from now on, to end when it is to.
     Work {
         /// Whose.

@@ -263,7 +263,7 @@ impl<'a, E: Election> World<'a, E> {
             Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
             Fault::Perform { node, op } => self.perform(index(*node), *op),
             Fault::Stall { node, lasts } => self.stall(index(*node), *lasts),
-            Fault::Unlink(pairs) => pairs.iter().for_each(|(a, b)| self.unlink(index(*a), index(*b))),
+            Fault::Unlink(_) | Fault::Refuse(_) | Fault::Accept(_) => self.befall_connections(fault),
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) => self.ask_members(fault),
             Fault::Transfer { .. } | Fault::Leave(_) | Fault::Work { .. } => self.ask_members(fault),
             Fault::Network { latency, loss, duplicate, fifo } => self.net.change_base(|rule| {

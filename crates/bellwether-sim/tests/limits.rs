@@ -236,7 +236,7 @@ fn classes_of(plan: &Scenario) -> BTreeSet<FaultClass> {
         Fault::Slow { .. } => Some(FaultClass::Delay),
         Fault::DropNext { .. } => Some(FaultClass::Loss),
         Fault::Network { fifo: Some(false), .. } => Some(FaultClass::Delay),
-        Fault::Unlink(_) => Some(FaultClass::Partition),
+        Fault::Unlink(_) | Fault::Refuse(_) | Fault::Accept(_) => Some(FaultClass::Partition),
         Fault::Network { .. } | Fault::Heal | Fault::Perform { .. } => None,
         // What programs ask for is no fault.
         Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => None,

@@ -13,6 +13,7 @@ mod mutants;
 mod omega;
 mod paper;
 mod plans;
+mod refused;
 mod regressions;
 mod scenarios;
 mod shiviz;

@@ -54,6 +54,10 @@ pub struct Config {
     /// Whether a leader hands over to a member with a higher priority, once that member has been there for
     /// this long.
     pub preempt: Option<Duration>,
+    /// How many peers must be connected before this member leads, while its disk has never seen an epoch: a member that is merely
+    /// the first to come up does not lead alone. `None`: one, if others are listed. A member that has seen an epoch waits for
+    /// nobody, so that the last survivor leads.
+    pub min_peers: Option<usize>,
     /// How long a member that resigned stays aside.
     pub resign_hold: Duration,
     /// How long the leader's work may take to end. After that, leadership is released anyway.
@@ -103,6 +107,7 @@ impl Config {
             timeout: Self::TIMEOUT,
             priority: 0,
             preempt: None,
+            min_peers: None,
             resign_hold: Self::RESIGN_HOLD,
             release_timeout: Self::RELEASE_TIMEOUT,
             trace: None,
@@ -115,6 +120,16 @@ impl Config {
             Peers::Listed(peers) => peers.keys().copied().chain([self.id]).collect(),
             Peers::Named(_) => BTreeSet::new(),
         }
+    }
+
+    /// How many others are listed.
+    pub(crate) fn others(&self) -> usize {
+        self.members().len().saturating_sub(1)
+    }
+
+    /// How many peers must be connected before a first election.
+    pub(crate) fn min_peers(&self) -> usize {
+        self.min_peers.unwrap_or(self.others().min(1))
     }
 
     /// The papers' parameters.

@@ -16,7 +16,7 @@ use bellwether_proto::election::{AnyElection, AnyMsg};
 use bellwether_proto::group::{GroupEvent, Plan};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
-use bellwether_proto::leadership::Announcement;
+use bellwether_proto::leadership::{Announcement, Bar};
 use bellwether_proto::message::{Frame, Layer};
 use bellwether_proto::node::Node;
 use bellwether_proto::tenure::{Refused, Tenure, Ticket};
@@ -179,6 +179,7 @@ impl Driver {
                     End::Broken => self.step(Input::Gone { peer, incarnation }),
                 }
             }
+            NetEvent::Received(reception) => self.step(Input::Received(reception)),
             // Logged where it was noticed, and not as often as others make it happen.
             NetEvent::Duplicate { .. } => Ok(()),
             NetEvent::IdInUse { by, at } => self.on_id_in_use(by, &at),
@@ -260,6 +261,7 @@ impl Driver {
         self.planning.keep_only(self.node.awaits_plan());
         self.begin_service();
         self.show();
+        self.note_bar();
         self.flush();
         Ok(followed)
     }
@@ -378,6 +380,17 @@ impl Driver {
         }
     }
 
+    /// Whoever asks is told why the node does not lead, and so is the log.
+    fn note_bar(&self) {
+        let bar = self.node.bar();
+        let before = std::mem::replace(&mut self.shared.known().bar, bar);
+        match bar.filter(|_| before != bar) {
+            Some(bar @ Bar::Refused { .. }) => tracing::warn!("this member does not lead: {bar}"),
+            Some(bar @ Bar::TooFew { .. }) => tracing::info!("this member does not lead yet: {bar}"),
+            Some(Bar::Unheard { .. }) | None => {}
+        }
+    }
+
     /// Whoever works in a group that is no more is told before anybody else.
     fn end_service(&mut self) {
         if self.serving.is_some() && self.serving != self.served_by() {
@@ -397,10 +410,13 @@ impl Driver {
         }
     }
 
-    /// The group that the node works in, who leads it, and which task that gave.
+    /// The group that the node works in, who leads it, and which task that gave. A node that must not lead leads no group, not
+    /// even one of its own.
     fn served_by(&self) -> Option<(GroupId, NodeId, ElectionId)> {
         let opinion = self.node.opinion();
-        Some((opinion.group?, opinion.normal_leader()?, self.node.task_in_place()?.made_by()))
+        let barred = self.node.bar().map(|_| self.shared.id);
+        let leader = opinion.normal_leader().filter(|leader| Some(*leader) != barred)?;
+        Some((opinion.group?, leader, self.node.task_in_place()?.made_by()))
     }
 
     fn service(&self) -> Option<Service> {

@@ -18,7 +18,7 @@ use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
 use crate::pulse::Pulse;
 use crate::reorganization::Service;
-use crate::status::{Change, Counters, DiskStatus, Leader, Reach, Standing, Status};
+use crate::status::{Bar, Change, Counters, DiskStatus, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
 use crate::transport::Transport;
 
@@ -50,6 +50,7 @@ pub(crate) struct Known {
     pub(crate) opinion: Opinion,
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
+    pub(crate) bar: Option<Bar>,
     /// The peers to which the consistent link is up.
     pub(crate) links_up: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
@@ -88,6 +89,7 @@ impl Shared {
                 opinion: Opinion::DOWN,
                 leader: None,
                 aside: false,
+                bar: None,
                 links_up: BTreeSet::new(),
                 counters: Counters::default(),
                 last_write: Duration::ZERO,
@@ -205,6 +207,8 @@ impl Shared {
                 slowest_write: known.counters.slowest_write,
                 writing_for: known.writing_since.map(|since| since.elapsed()),
             },
+            bar: known.bar,
+            certificate_until: self.transport.certificate_until(),
             up_since: self.up_since,
         }
     }

@@ -8,7 +8,7 @@ use bellwether_proto::group::Record;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::opinion::Opinion;
 
-pub use bellwether_proto::leadership::Cause;
+pub use bellwether_proto::leadership::{Bar, Cause};
 
 /// What a member knows now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,10 @@ pub struct Status {
     pub reach: Option<Reach>,
     /// How its disk does.
     pub disk: DiskStatus,
+    /// Why the member does not lead, whatever its election says.
+    pub bar: Option<Bar>,
+    /// Until when the member's certificate is good, if that can be told: see [`expiry_warning`](crate::tls::expiry_warning).
+    pub certificate_until: Option<SystemTime>,
     /// Since when the member is up.
     pub up_since: SystemTime,
 }
@@ -151,6 +155,8 @@ pub enum Connection {
     Connected(SocketAddr),
     /// Not connected, with the reason why the last attempt failed.
     Down(String),
+    /// It is there, but one of the two refuses the other, for this reason.
+    Refused(String),
     /// Not tried yet.
     Connecting,
 }
@@ -171,6 +177,8 @@ pub struct Counters {
     pub refused_frames: u64,
     /// Connections that were refused: no certificate, a wrong one, another cluster, an id already in use.
     pub refused_connections: u64,
+    /// How often a peer answered this member, and one of the two refused the other.
+    pub refusals: u64,
     /// How often another process claimed this member's id.
     pub duplicate_ids: u64,
     /// Peers whose connection ended without a goodbye.

@@ -5,6 +5,7 @@
 
 mod authority;
 mod config;
+mod expiry;
 mod names;
 
 use std::fs::File;
@@ -16,9 +17,11 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 pub use authority::{Authority, Validity};
+pub use expiry::expiry_warning;
 pub use names::{ClusterNameError, check_cluster_name};
 
 pub(crate) use config::{TlsConfigs, id_in, verify_id};
+pub(crate) use expiry::DAY;
 
 /// A certificate authority's certificate, and a member's own certificate and key, as PEM.
 #[derive(Clone)]

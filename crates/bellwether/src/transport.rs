@@ -21,6 +21,7 @@ mod complaints;
 mod connection;
 mod counts;
 mod dial;
+mod expiry;
 mod greet;
 mod homes;
 mod inbound;
@@ -28,6 +29,7 @@ mod outbound;
 mod participants;
 mod queue;
 mod record;
+mod refusal;
 mod resolve;
 mod shared;
 mod strangers;
@@ -37,10 +39,11 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bellwether_proto::election::{AnyMsg, Protocol};
 use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::Reception;
 use bellwether_proto::message::Frame;
 use bellwether_proto::wire::FRAME_MAX;
 use tokio::sync::{mpsc, watch};
@@ -108,6 +111,8 @@ pub(crate) enum NetEvent {
         /// In which way.
         how: End,
     },
+    /// How peers receive this member has changed.
+    Received(Reception),
     /// Another process claimed this member's id, and was refused.
     Duplicate {
         /// Where it is, as far as is known.
@@ -150,8 +155,8 @@ pub(crate) enum StartError {
 pub(crate) struct Transport {
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    /// Listening and dialling; none once it is closed. Connections are tasks in these tasks' sets: they go with them.
-    tasks: Mutex<Option<[JoinHandle<()>; 2]>>,
+    /// Listening, dialling, and looking at the calendar; none once it is closed. Connections are tasks in these tasks' sets: they go with them.
+    tasks: Mutex<Option<[JoinHandle<()>; 3]>>,
 }
 
 impl Transport {
@@ -181,8 +186,9 @@ impl Transport {
         let shared = Arc::new(Shared::new(settings, tls, local, events)?);
         let (stop, stopped) = watch::channel(false);
         let listening = tokio::spawn(accept::run(Arc::clone(&shared), listener, stopped.clone()));
+        let warning = tokio::spawn(expiry::watch(shared.tls.until, stopped.clone()));
         let dialling = tokio::spawn(resolve::run(Arc::clone(&shared), stopped));
-        Ok((Self { shared, stop, tasks: Mutex::new(Some([listening, dialling])) }, received))
+        Ok((Self { shared, stop, tasks: Mutex::new(Some([listening, dialling, warning])) }, received))
     }
 
     /// Where it listens; tells the port if the kernel chose it.
@@ -219,6 +225,11 @@ impl Transport {
         self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
     }
 
+    /// Until when this member's certificate is good.
+    pub(crate) fn certificate_until(&self) -> Option<SystemTime> {
+        self.shared.tls.until
+    }
+
     /// The members, this one first.
     pub(crate) fn participants(&self) -> Vec<Participant> {
         participants::list(&self.shared)
@@ -243,7 +254,7 @@ impl Transport {
         tasks.iter().for_each(JoinHandle::abort);
     }
 
-    fn take_tasks(&self) -> Option<[JoinHandle<()>; 2]> {
+    fn take_tasks(&self) -> Option<[JoinHandle<()>; 3]> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -8,14 +8,14 @@ use std::error::Error;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bellwether::member::{Descriptors, Hold, Observer, Outcome};
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure;
 use bellwether::reorganization::Services;
-use bellwether::status::{Counters, Participant, Reach, Standing};
-use bellwether::tls::{Authority, ClusterNameError, TlsError, Validity, check_cluster_name};
+use bellwether::status::{Bar, Counters, Participant, Reach, Standing};
+use bellwether::tls::{Authority, ClusterNameError, TlsError, Validity, check_cluster_name, expiry_warning};
 use bellwether::{
     BadConfig, Change, Config, Ended, Identity, JoinError, Leader, Leadership, Member, Refused, StateError,
     Status,
@@ -53,6 +53,9 @@ async fn a_member_tells_what_it_knows() {
     assert_eq!((status.id, status.protocol, status.standing), (NodeId(1), Protocol::Fjr, Standing::Leading));
     let reach: Option<Reach> = status.reach;
     assert_eq!(reach.map(Reach::needed), None, "any survivor leads");
+    assert_eq!(status.bar, None::<Bar>, "nothing keeps it from leading");
+    let until = status.certificate_until.expect("its certificate has an end");
+    assert!(expiry_warning(until, SystemTime::now()).is_some(), "it is good for a day");
     let leader: Leader = member.leader().expect("it leads");
     assert_eq!((leader.id, leader.epoch), (leadership.node(), leadership.epoch()));
     assert_eq!(leadership.clone().incarnation(), status.incarnation);
@@ -175,7 +178,7 @@ type Spoil = fn(&mut Config);
 async fn a_configuration_that_cannot_be_is_refused_before_anything_is_written() {
     let (dir, good) = config();
     assert!(good.problems().is_empty());
-    let bad: [(Spoil, &str); 12] = [
+    let bad: [(Spoil, &str); 13] = [
         (|c| c.cluster = "A b".to_owned(), "cluster: the cluster's name \"A b\" has characters other than"),
         (|c| c.id = NodeId(0), "id: found 0, expected a number from 1 on"),
         (|c| c.protocol = Protocol::Mmrt, "protocol: found mmrt, which is for the laboratory only: "),
@@ -196,6 +199,10 @@ async fn a_configuration_that_cannot_be_is_refused_before_anything_is_written() 
         (
             |c| (c.preempt, c.protocol) = (Some(Duration::ZERO), Protocol::Lfa),
             "preempt: found 0s, expected none with lfa",
+        ),
+        (
+            |c| c.min_peers = Some(1),
+            "min_peers: found 1, expected at most 0, which is how many others are listed",
         ),
         (|c| c.peers = Peers::Named(Vec::new()), "peers: found no names, expected one at least"),
         (
@@ -228,6 +235,16 @@ fn what_is_not_said_has_a_default() {
     let (_dir, config) = config();
     assert_eq!((config.heartbeat, config.timeout), (Config::HEARTBEAT, Config::TIMEOUT));
     assert_eq!((config.resign_hold, config.release_timeout), (Config::RESIGN_HOLD, Config::RELEASE_TIMEOUT));
+}
+
+/// The other is not there, and nobody has led yet.
+#[tokio::test]
+async fn a_member_that_waits_for_no_peers_leads_alone() {
+    let (_dir, mut configs) = loopback::configs(2).unwrap();
+    let mut config = configs.remove(0);
+    config.min_peers = Some(0);
+    let member = Member::join(config).await.unwrap();
+    timeout(PATIENCE, member.campaign()).await.expect("it leads soon").unwrap();
 }
 
 /// A program that opens many files itself knows what to leave.

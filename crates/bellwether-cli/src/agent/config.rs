@@ -106,6 +106,7 @@ struct Draft {
     priority: u32,
     preempt: bool,
     preempt_delay: Option<Duration>,
+    min_peers: Option<u32>,
     resign_hold: Duration,
     release_timeout: Duration,
     peers: Peers,
@@ -159,6 +160,7 @@ impl Draft {
             priority: settings.or("priority", 0, |given| given.whole(0..=Config::PRIORITY_MAX)),
             preempt: settings.or("preempt", false, given::Given::truth),
             preempt_delay: settings.get("preempt_delay", given::Given::duration),
+            min_peers: settings.get("min_peers", |given| given.whole(0..=MIN_PEERS_MAX)),
             resign_hold: settings.or("resign_hold", Config::RESIGN_HOLD, given::Given::duration),
             release_timeout: settings.or("release_timeout", Config::RELEASE_TIMEOUT, given::Given::duration),
             listen: settings.or("listen.peer", address::listen_by(own.as_deref()), given::listen),
@@ -199,6 +201,7 @@ impl Draft {
         member.timeout = self.timeout;
         member.priority = self.priority;
         member.preempt = (self.preempt && self.protocol.spec().hands_over).then_some(delay);
+        member.min_peers = self.min_peers.map(|peers| peers as usize);
         member.resign_hold = self.resign_hold;
         member.release_timeout = self.release_timeout;
         member.trace.clone_from(&self.trace);
@@ -258,6 +261,9 @@ impl Token {
         }
     }
 }
+
+/// No cluster has more members.
+const MIN_PEERS_MAX: u32 = 1_000;
 
 /// No token is longer.
 const TOKEN_FILE_MAX: u64 = 4096;

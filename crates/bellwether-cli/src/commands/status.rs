@@ -37,6 +37,13 @@ fn print(status: &Answer, out: &Printer) {
     entry("mode", &status.mode);
     entry("", &status.guarantee);
     entry("standing", &standing(status));
+    if let Some(barred) = &status.barred {
+        entry("barred", &barred.text);
+        barred.refusals.iter().for_each(|refusal| entry("", refusal));
+    }
+    if let Some(warning) = status.certificate.as_ref().and_then(|certificate| certificate.warning.as_ref()) {
+        entry("certificate", warning);
+    }
     if let Some(group) = &status.group {
         entry("group", &words::group(group));
     }

@@ -19,7 +19,7 @@ use super::Launch;
 use super::place::Place;
 
 /// Nobody looks at a cluster for longer.
-const DAYS: u32 = 30;
+const DAYS: u32 = 365;
 
 /// A cluster that could be started.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeSet;
 
-use super::{Action, Cause, LATEST, Leadership, LeadershipMsg, POLL_PERIODS, Peer, Role};
+use super::{Action, Awaits, Cause, LATEST, Leadership, LeadershipMsg, POLL_PERIODS, Peer, Role};
 use crate::ident::NodeId;
 use crate::time::Time;
 
@@ -14,9 +14,9 @@ impl Leadership {
         let silent = self.silent_leader(now);
         let missing: BTreeSet<NodeId> =
             self.connected.ids().copied().filter(|id| Some(*id) != silent).collect();
-        let (until, latest) = (now + self.config.settle, now + self.config.settle * LATEST);
-        let (epoch, keepers) = (self.epochs.next(), BTreeSet::new());
-        self.role = Role::Claiming { missing, until, latest, epoch, keepers };
+        let latest = now + self.config.settle * LATEST;
+        let (awaits, epoch) = (self.answers(now), self.epochs.next());
+        self.role = Role::Claiming { missing, awaits, latest, epoch, keepers: BTreeSet::new() };
         self.tell_all(self.claim_msg());
         // Whom the leader of before chose is alone: the disk can work while the others answer.
         // So it can where others must write as well.
@@ -70,8 +70,8 @@ impl Leadership {
     pub(super) fn settle_if_all_agree(&mut self, now: Time) {
         let earliest = self.earliest;
         match &mut self.role {
-            Role::Claiming { missing, until, .. } if missing.is_empty() && now < earliest => {
-                *until = earliest
+            Role::Claiming { missing, awaits, .. } if missing.is_empty() && now < earliest => {
+                *awaits = Awaits::Answers(earliest);
             }
             Role::Claiming { missing, .. } if missing.is_empty() => self.settle(now),
             _ => {}
@@ -81,6 +81,9 @@ impl Leadership {
     /// All that can be reached agree. If one of them is preferred, leadership goes to it before anything is announced. Whoever was
     /// handed leadership keeps it: the leader of before has chosen, or a program.
     pub(super) fn settle(&mut self, now: Time) {
+        if self.bar().is_some() {
+            return self.await_instead(Awaits::Leave);
+        }
         if self.needs_keepers() && !self.is_kept(now) {
             return;
         }
@@ -88,18 +91,16 @@ impl Leadership {
         match self.preferred(now).filter(|_| !is_chosen) {
             Some(to) => {
                 // Should nothing come of it, it is time to look again only in a while.
-                if let Role::Claiming { until, .. } = &mut self.role {
-                    *until = now + self.config.settle;
-                }
+                self.await_instead(self.answers(now));
                 self.hand_over(now, to);
             }
             None if self.has_epoch() => self.lead(now),
             // It goes on when the disk has done its work, and then looks again.
             None => {
-                if let Role::Claiming { missing, until, .. } = &mut self.role {
+                if let Role::Claiming { missing, .. } = &mut self.role {
                     missing.clear();
-                    *until = Time::NEVER;
                 }
+                self.await_instead(Awaits::Disk);
             }
         }
     }
@@ -107,7 +108,8 @@ impl Leadership {
     /// Whether enough members have the claimed epoch on disk. If not, those who have not are asked again: a claim may have been lost. And
     /// whoever has seen that epoch elsewhere claims another.
     pub(super) fn is_kept(&mut self, now: Time) -> bool {
-        let Role::Claiming { until, epoch, keepers, .. } = &mut self.role else { return false };
+        let again = self.answers(now);
+        let Role::Claiming { awaits, epoch, keepers, .. } = &mut self.role else { return false };
         if *epoch <= self.epochs.largest() {
             self.claim(now);
             return false;
@@ -115,13 +117,24 @@ impl Leadership {
         if keepers.len() + 1 >= self.config.quorum {
             return true;
         }
-        if *until <= now {
+        if awaits.deadline() <= now {
             let others = self.connected.ids().filter(|peer| !keepers.contains(peer));
             let msg = LeadershipMsg::Claim { round: self.round, epoch: *epoch };
             self.actions.extend(others.map(|peer| Action::Send(*peer, msg)));
         }
-        *until = now + self.config.settle;
+        *awaits = again;
         false
+    }
+
+    /// The others have their time, from now on.
+    fn answers(&self, now: Time) -> Awaits {
+        Awaits::Answers(now + self.config.settle)
+    }
+
+    fn await_instead(&mut self, what: Awaits) {
+        if let Role::Claiming { awaits, .. } = &mut self.role {
+            *awaits = what;
+        }
     }
 
     /// Another has used this leader's epoch, or a larger one: it takes a new one as soon as that is on disk.

@@ -1,6 +1,6 @@
 //! The state of the layer as a search and an assertion see it.
 
-use super::{Leadership, POLL_PERIODS, Role};
+use super::{Awaits, Leadership, POLL_PERIODS, Role};
 use crate::canonical::Form;
 use crate::time::{Span, Time};
 
@@ -18,6 +18,9 @@ impl Leadership {
         }
         if stands && self.named != Some(self.me) {
             return Some("only a node that its election names claims or leads");
+        }
+        if leads.is_some() && self.bar().is_some() {
+            return Some("a node that is barred does not lead");
         }
         if self.shown.is_some_and(|(_, epoch)| epoch > self.epochs.on_disk()) {
             return Some("an epoch is on disk before it is shown");
@@ -44,9 +47,17 @@ impl Leadership {
         form.deadline(now, self.deadline());
         match &self.role {
             Role::Following => form.number(0),
-            Role::Claiming { missing, latest, .. } => {
+            Role::Claiming { missing, awaits, latest, epoch, keepers } => {
                 form.number(1);
+                form.number(match awaits {
+                    Awaits::Answers(_) => 0,
+                    Awaits::Disk => 1,
+                    Awaits::Leave => 2,
+                });
                 form.deadline(now, *latest);
+                form.epoch(*epoch);
+                form.number(keepers.len() as u64);
+                keepers.iter().for_each(|id| form.node(*id));
                 form.number(missing.len() as u64);
                 missing.iter().for_each(|id| form.node(*id));
             }
@@ -65,6 +76,7 @@ impl Leadership {
         }
         self.connected.canonical(now, self.forgets(), self.config.preempt, form);
         form.suspicions(self.count);
+        self.reception.canonical(form);
         self.sayings.canonical(form);
     }
 

@@ -2,6 +2,7 @@
 //! drawn.
 
 mod alone;
+mod barred;
 mod disk;
 mod trouble;
 
@@ -229,6 +230,7 @@ fn config(protocol: Protocol, priority: u32, preempt: Option<Span>) -> Leadershi
         priority,
         preempt,
         hands_over,
+        min_peers: 0,
         epoch: 0,
         quorum: 1,
     }

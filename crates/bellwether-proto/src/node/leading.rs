@@ -29,6 +29,14 @@ impl<E: Election> Node<E> {
         }
     }
 
+    /// Whether the node may lead can change with everything that it hears.
+    pub(super) fn reconsider(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
+        self.lead(|leadership| leadership.reconsider(now));
+        if !self.queue.is_empty() {
+            self.work_off(now, out);
+        }
+    }
+
     pub(super) fn follow_release(&mut self, now: Time, action: release::Action, out: &mut Outbox<E::Msg>) {
         match action {
             release::Action::Tenure(tenure) => out.push(Output::Tenure(tenure)),

@@ -301,6 +301,7 @@ impl Rig {
             priority: 0,
             preempt: None,
             hands_over: true,
+            min_peers: 0,
             quorum: 1,
             epoch: 0,
         };

@@ -96,12 +96,13 @@ impl Aftermath {
             | Fault::CutOneWay(_)
             | Fault::Partition(_)
             | Fault::Slow { .. }
+            | Fault::Refuse(_)
             | Fault::DropNext { .. } => self.broken_links = true,
             Fault::Leave(nodes) => self.down.extend(nodes),
             // Whoever stands aside counts as gone, and connections come back by themselves.
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => {}
             Fault::Unlink(_) | Fault::Work { .. } | Fault::Stall { .. } => {}
-            Fault::Mend(_) | Fault::Perform { .. } => {}
+            Fault::Mend(_) | Fault::Accept(_) | Fault::Perform { .. } => {}
             Fault::Network { loss, .. } => self.loss = loss.unwrap_or(self.loss),
         }
     }

@@ -88,6 +88,7 @@ impl<E: Election> System<E> {
         system.scenario.policy = Policy {
             priority: preferred.iter().map(|id| (*id, 1)).collect(),
             preempt: system.scenario.ids().filter(|_| preferred.is_some()).map(|id| (id, tau)).collect(),
+            min_peers: 0,
             release_timeout: tau * 3 / 2,
             resign_hold: tau * 5 / 2,
         };

@@ -39,12 +39,13 @@ impl Scenario {
     }
 
     fn print_policy(&self, file: &mut File) {
-        let Policy { priority, preempt, release_timeout, resign_hold } = &self.policy;
+        let Policy { priority, preempt, min_peers, release_timeout, resign_hold } = &self.policy;
         let default = Policy::default();
         let priorities = priority.iter().map(|(node, priority)| (node.to_string(), priority.to_string()));
         file.key_unless(priority.is_empty(), "priority", table(priorities));
         let delays = preempt.iter().map(|(node, delay)| (node.to_string(), quoted(delay)));
         file.key_unless(preempt.is_empty(), "preempt", table(delays));
+        file.key_unless(*min_peers == default.min_peers, "min_peers", min_peers);
         let mut time = |key: &str, given: Span, default: Span| {
             file.key_unless(given == default, key, quoted(given));
         };
@@ -182,6 +183,8 @@ impl Fault {
             Self::Transfer { from, to } => ("transfer", format!("{{ from = {from}, to = {to} }}")),
             Self::Leave(who) => ("leave", nodes(who)),
             Self::Unlink(links) => ("unlink", pairs(links)),
+            Self::Refuse(links) => ("refuse", pairs(links)),
+            Self::Accept(links) => ("accept", pairs(links)),
             Self::Work { node, ends_after } => {
                 let after = ends_after.map_or_else(|| string("never"), quoted);
                 ("work", format!("{{ node = {node}, ends_after = {after} }}"))

@@ -101,6 +101,8 @@ fn joined(scenario: &Scenario, at: usize) -> Option<Scenario> {
         (Fault::Stand(some), Fault::Stand(more)) => Fault::Stand(union(some, more)),
         (Fault::Leave(some), Fault::Leave(more)) => Fault::Leave(union(some, more)),
         (Fault::Unlink(some), Fault::Unlink(more)) => Fault::Unlink(union(some, more)),
+        (Fault::Refuse(some), Fault::Refuse(more)) => Fault::Refuse(union(some, more)),
+        (Fault::Accept(some), Fault::Accept(more)) => Fault::Accept(union(some, more)),
         _ => return None,
     };
     let mut candidate = without(scenario, at, 1);
@@ -149,6 +151,8 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
         Fault::Stand(nodes) => shorter(nodes).map(Fault::Stand).collect(),
         Fault::Leave(nodes) => shorter(nodes).map(Fault::Leave).collect(),
         Fault::Unlink(pairs) => shorter(pairs).map(Fault::Unlink).collect(),
+        Fault::Refuse(pairs) => shorter(pairs).map(Fault::Refuse).collect(),
+        Fault::Accept(pairs) => shorter(pairs).map(Fault::Accept).collect(),
         Fault::ResignFor { node, .. } => vec![Fault::Resign(vec![*node])],
         Fault::Transfer { from, .. } => vec![Fault::Resign(vec![*from])],
         Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } | Fault::Perform { .. } => Vec::new(),

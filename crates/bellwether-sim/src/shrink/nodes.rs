@@ -116,6 +116,8 @@ fn about(fault: &Fault, moved: &impl Fn(NodeId) -> Option<NodeId>) -> Option<Fau
         Fault::Transfer { from, to } => Fault::Transfer { from: moved(*from)?, to: moved(*to)? },
         Fault::Leave(who) => Fault::Leave(nodes(who)?),
         Fault::Unlink(links) => Fault::Unlink(pairs(links)?),
+        Fault::Refuse(links) => Fault::Refuse(pairs(links)?),
+        Fault::Accept(links) => Fault::Accept(pairs(links)?),
         Fault::Work { node, ends_after } => Fault::Work { node: moved(*node)?, ends_after: *ends_after },
         Fault::Stall { node, lasts } => Fault::Stall { node: moved(*node)?, lasts: *lasts },
         Fault::Heal | Fault::Network { .. } => fault.clone(),

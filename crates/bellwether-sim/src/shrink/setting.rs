@@ -11,7 +11,7 @@ const SEEDS: u64 = 32;
 
 /// Takes back what differs from the defaults, all of it or one thing at a time.
 pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
-    let changes: [fn(&mut Scenario); 26] = [
+    let changes: [fn(&mut Scenario); 27] = [
         everything,
         |s| s.network.links.clear(),
         |s| s.network.model = None,
@@ -38,6 +38,7 @@ pub(super) fn plainer(best: &mut Scenario, trials: &mut Trials<'_>) {
         |s| s.policy.preempt.clear(),
         |s| s.policy.release_timeout = Policy::default().release_timeout,
         |s| s.policy.resign_hold = Policy::default().resign_hold,
+        |s| s.policy.min_peers = Policy::default().min_peers,
     ];
     let candidates = |best: &Scenario| {
         let changed = changes.iter().map(|change| {

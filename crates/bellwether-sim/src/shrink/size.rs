@@ -81,7 +81,9 @@ fn named(fault: &Fault) -> u64 {
             nodes.len() as u64
         }
         Fault::Resign(nodes) | Fault::Stand(nodes) | Fault::Leave(nodes) => nodes.len() as u64,
-        Fault::Cut(pairs) | Fault::Unlink(pairs) => 2 * pairs.len() as u64,
+        Fault::Cut(pairs) | Fault::Unlink(pairs) | Fault::Refuse(pairs) | Fault::Accept(pairs) => {
+            2 * pairs.len() as u64
+        }
         Fault::CutOneWay(pairs) | Fault::Mend(pairs) => pairs.len() as u64,
         Fault::Heal | Fault::DropNext { .. } => 1,
         Fault::Partition(blocks) => 3 + blocks.iter().map(|block| 1 + block.len() as u64).sum::<u64>(),
@@ -120,6 +122,7 @@ fn settings(scenario: &Scenario) -> u64 {
         scenario.agent,
         policy.release_timeout != Policy::default().release_timeout,
         policy.resign_hold != Policy::default().resign_hold,
+        policy.min_peers != Policy::default().min_peers,
         scenario.seed != defaults::SEED,
     ];
     rule(&network.base, &LinkRule::default())

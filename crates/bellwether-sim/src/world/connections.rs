@@ -4,13 +4,15 @@
 //! nobody is told. When a process ends, the other end of its connections is told, as fast as a message would be; if a cut is
 //! in the way, when that is mended. One that ends with a goodbye is dialled again after a while; until then nothing passes.
 
+mod refusals;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Input;
-use bellwether_proto::leadership::KINDS;
+use bellwether_proto::leadership::{KINDS, Reception};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::What;
 use slab::Slab;
@@ -25,6 +27,8 @@ pub(super) struct Connections {
     up: BTreeSet<(usize, usize)>,
     /// Those that ended with a goodbye and have not been dialled again, the lower index first.
     resting: BTreeSet<(usize, usize)>,
+    /// Who refuses whom.
+    refusing: BTreeSet<(usize, usize)>,
     /// Ends of connections that nobody could be told of, with the host to tell.
     unsaid: Vec<(usize, News)>,
     /// News on its way.
@@ -44,6 +48,8 @@ pub(super) enum News {
     Disconnected(NodeId),
     /// It is dialled again.
     Redial(NodeId),
+    /// How the others receive the node.
+    Received(Reception),
     /// The work of that number has come to its end.
     WorkEnds(u64),
     /// The disk has done that write.
@@ -58,7 +64,7 @@ impl News {
         match self {
             Self::Oracle(peer, _) | Self::Connected(peer, _) | Self::Gone(peer, _) => Some(peer),
             Self::Disconnected(peer) | Self::Redial(peer) => Some(peer),
-            Self::WorkEnds(_) | Self::Written(_) | Self::Persisted(_) => None,
+            Self::Received(_) | Self::WorkEnds(_) | Self::Written(_) | Self::Persisted(_) => None,
         }
     }
 
@@ -79,13 +85,18 @@ impl News {
             Self::WorkEnds(_) => form.number(6),
             Self::Written(_) => form.number(7),
             Self::Persisted(_) => form.number(8),
+            Self::Received(Reception { unheard, refusing }) => {
+                form.number(9);
+                form.number(unheard as u64);
+                form.number(refusing as u64);
+            }
         }
     }
 }
 
 impl Connections {
     pub(super) fn canonical(&self, form: &mut Form) {
-        for pairs in [&self.up, &self.resting] {
+        for pairs in [&self.up, &self.resting, &self.refusing] {
             form.number(pairs.len() as u64);
             pairs.iter().for_each(|(one, other)| form.number((*one as u64) << 32 | *other as u64));
         }
@@ -104,6 +115,7 @@ impl Connections {
     /// Whether nothing passes between the two because they are not connected for the moment.
     pub(super) fn rest(&self, one: usize, other: usize) -> bool {
         !self.resting.is_empty() && self.resting.contains(&pair(one, other))
+            || self.refuse_each_other(one, other)
     }
 }
 
@@ -114,6 +126,7 @@ fn pair(one: usize, other: usize) -> (usize, usize) {
 impl<E: Election> World<'_, E> {
     /// The node has come up.
     pub(super) fn connect(&mut self, at: usize) {
+        self.tell_if_refused(at);
         (0..self.hosts.len()).filter(|other| *other != at).for_each(|other| self.reconnect(at, other));
     }
 
@@ -162,7 +175,7 @@ impl<E: Election> World<'_, E> {
     }
 
     /// The connection between two nodes, if there is one, ends with a goodbye. Both are told, and dial again.
-    pub(super) fn unlink(&mut self, one: usize, other: usize) {
+    fn unlink(&mut self, one: usize, other: usize) {
         let Some(connections) = &mut self.connections else { return };
         if !connections.up.remove(&pair(one, other)) {
             return;
@@ -245,6 +258,7 @@ impl<E: Election> World<'_, E> {
                 self.record(at, What::Unlinked(peer));
                 Input::Disconnected { peer }
             }
+            News::Received(reception) => Input::Received(reception),
             News::WorkEnds(no) => return self.work_ends(at, no),
             News::Persisted(writes) => return self.persisted(at, writes),
             News::Written(no) => return self.written(at, no),

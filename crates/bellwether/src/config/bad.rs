@@ -44,6 +44,14 @@ pub enum BadConfig {
         /// How many there may be.
         most: usize,
     },
+    /// There are not so many others to wait for.
+    #[error("min_peers: found {found}, expected at most {most}, which is how many others are listed")]
+    MinPeers {
+        /// What was given.
+        found: usize,
+        /// How many there are.
+        most: usize,
+    },
     /// Nobody can be reached there.
     #[error("peers: found {found:?}, expected a host and a port such as \"10.0.0.1:3170\"")]
     Address {
@@ -119,6 +127,7 @@ impl Config {
         found.extend((self.id == NodeId(0)).then_some(BadConfig::Id));
         found.extend(self.laboratory());
         found.extend(self.members_that_do_not_fit());
+        found.extend(self.peers_that_never_come());
         found.extend(self.addresses_that_cannot_be());
         found.extend(self.timing_that_cannot_be());
         found.extend(self.preferences_that_mean_nothing());
@@ -143,6 +152,13 @@ impl Config {
                 most.map(|most| BadConfig::TooMany { protocol, found, most })
             }
         }
+    }
+
+    /// A member would wait for ever for more others than there are. How many a name will lead to is not known.
+    fn peers_that_never_come(&self) -> Option<BadConfig> {
+        let most = self.others();
+        let found = self.min_peers.filter(|found| *found > most && matches!(self.peers, Peers::Listed(_)))?;
+        Some(BadConfig::MinPeers { found, most })
     }
 
     fn addresses_that_cannot_be(&self) -> Vec<BadConfig> {

@@ -148,6 +148,7 @@ fn settings_of(config: &Config, manager: Option<&Manager>) -> agent::Settings {
     agent::Settings {
         priority: config.priority,
         preempt: config.preempt.map(Into::into),
+        min_peers: config.min_peers(),
         patience: Patience {
             work: config.release_timeout.into(),
             hold: config.resign_hold.into(),

@@ -1,6 +1,7 @@
 //! How connections between members are secured: both sides show a certificate, TLS 1.3, no resumption.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bellwether_proto::ident::NodeId;
 use rustls::client::Resumption;
@@ -12,6 +13,7 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore, ServerConfig};
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
+use super::expiry::end_of;
 use super::names::{check_cluster_name, cluster_dns_name, id_in_dns_name, node_dns_name};
 use super::{Identity, Parts, Places, TlsError};
 
@@ -26,6 +28,8 @@ pub(crate) struct TlsConfigs {
     pub(crate) server_name: ServerName<'static>,
     /// What peers will say of this member's certificate; `None` if it is good now.
     pub(crate) trouble: Option<String>,
+    /// Until when this member's certificate is good.
+    pub(crate) until: Option<SystemTime>,
 }
 
 impl TlsConfigs {
@@ -37,6 +41,7 @@ impl TlsConfigs {
         let parts = identity.parts(&Places::default())?;
         verify_id(&parts.chain[0], cluster, id)?;
         let trouble = verify_chain(&parts.chain[0], &parts.chain[1..], &parts.ca).err();
+        let until = end_of(&parts.chain);
         let server_name = server_name(cluster_dns_name(cluster))?;
         let Parts { ca, chain, key } = parts;
         let unusable = |error: Error| unusable(&Places::default().cert, &error);
@@ -61,7 +66,7 @@ impl TlsConfigs {
             .with_client_auth_cert(chain, key)
             .map_err(unusable)?;
         client.resumption = Resumption::disabled();
-        Ok(Self { server: Arc::new(server), client: Arc::new(client), server_name, trouble })
+        Ok(Self { server: Arc::new(server), client: Arc::new(client), server_name, trouble, until })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bellwether_proto::ident::Incarnation;
 use rustls::pki_types::CertificateDer;
@@ -20,6 +20,7 @@ use super::complaints::About;
 use super::connection::{HANDSHAKE_TIMEOUT, Held, prepare, say_goodbye, write};
 use super::inbound;
 use super::record::{self, CONTROL_MAX, Hello, ReadError, Reason, Record, Refused, VERSION, bounded};
+use super::refusal::Away;
 use super::shared::Shared;
 use super::strangers::{Origin, Strangers};
 use super::table::Process;
@@ -78,6 +79,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, address: SocketAddr, mut 
             inbound::run(&shared, process, stream, place).await;
         }
         Ok(Err(Unfit::Tls(error))) => refuse(&shared, About::Tls, address, &error),
+        Ok(Err(Unfit::Told)) => {}
         // A member that has seen from our certificate that it dialled the wrong one.
         Ok(Err(Unfit::Greeting(ReadError::Goodbye))) => {}
         Ok(Err(Unfit::Greeting(error))) => refuse(&shared, About::Greeting, address, &error),
@@ -109,6 +111,8 @@ async fn answer(shared: &Shared, mut stream: TlsStream<TcpStream>, refusal: &Ref
 /// Why a connection is not taken.
 enum Unfit {
     Tls(io::Error),
+    /// It has been told so, and so has the log.
+    Told,
     Greeting(ReadError),
     /// With the connection, on which it is told so.
     Refused(Box<TlsStream<TcpStream>>, Refusal),
@@ -146,16 +150,28 @@ async fn greet(
 ) -> Result<(TlsStream<TcpStream>, Process, InwardPlace), Unfit> {
     prepare(&stream).map_err(Unfit::Tls)?;
     let acceptor = TlsAcceptor::from(Arc::clone(&shared.tls.server));
-    let mut stream = acceptor.accept(stream).await.map_err(Unfit::Tls)?;
+    let mut stream = match acceptor.accept(stream).into_fallible().await {
+        Ok(stream) => stream,
+        Err((error, stream)) => {
+            refuse(shared, About::Tls, address, &error);
+            // It has been sent an alert. If what it said before it knew were left unread, the alert might not reach it.
+            say_goodbye(stream).await;
+            return Err(Unfit::Told);
+        }
+    };
     let mut bytes = Vec::new();
     let hello = match record::read(&mut stream, CONTROL_MAX, &mut bytes).await {
         Ok(Record::Hello(hello)) if hello.incarnation <= Incarnation::MAX => hello,
-        Ok(_) => return Err(Unfit::Greeting(ReadError::Malformed)),
+        Ok(_) => return Err(unreadable(stream, &ReadError::Malformed)),
+        Err(error @ (ReadError::Malformed | ReadError::TooLong { .. })) => {
+            return Err(unreadable(stream, &error));
+        }
         Err(error) => return Err(Unfit::Greeting(error)),
     };
     let Hello { id, instance, incarnation, .. } = hello;
     let process = Process { id, instance, incarnation, address };
     let shown = stream.get_ref().1.peer_certificates();
+    let holder = shared.holder(shown);
     let admitted = match check(shared, &hello, shown).and_then(|()| check_self(shared, process)) {
         Ok(()) => shared.admit_inward(process).await.map_err(no_place),
         Err(refusal) => Err(refusal),
@@ -166,9 +182,19 @@ async fn greet(
             if id == shared.me && refusal.reason == Reason::InUse {
                 shared.tell(NetEvent::Duplicate { at: address.to_string() }).await;
             }
+            if let Some(who) = holder.filter(|who| *who != shared.me && refusal.reason.is_refusal()) {
+                let away = Away { address, why: refusal.text.clone(), at: Instant::now() };
+                shared.table().turned_away.note(who, away);
+            }
             Err(Unfit::Refused(Box::new(stream), refusal))
         }
     }
+}
+
+/// It has a certificate of this cluster, and greets as no member of this version does.
+fn unreadable(stream: TlsStream<TcpStream>, problem: &ReadError) -> Unfit {
+    let text = format!("its greeting cannot be read: {problem}");
+    Unfit::Refused(Box::new(stream), Refusal::new(Reason::Version, text))
 }
 
 fn check(shared: &Shared, hello: &Hello<'_>, shown: Option<&[CertificateDer<'_>]>) -> Result<(), Refusal> {

@@ -10,6 +10,7 @@ pub(super) struct Counts {
     pub(super) dropped: Count,
     pub(super) refused_frames: Count,
     pub(super) refused_connections: Count,
+    pub(super) refusals: Count,
     pub(super) duplicate_ids: Count,
     pub(super) gone: Count,
 }
@@ -36,6 +37,7 @@ impl Counts {
             dropped: self.dropped.get(),
             refused_frames: self.refused_frames.get(),
             refused_connections: self.refused_connections.get(),
+            refusals: self.refusals.get(),
             duplicate_ids: self.duplicate_ids.get(),
             gone: self.gone.get(),
             ..Counters::default()

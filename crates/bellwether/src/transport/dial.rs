@@ -15,6 +15,7 @@ use super::connection::{Held, say_goodbye};
 use super::greet::{self, DialError, Welcomed};
 use super::outbound;
 use super::record::Reason;
+use super::refusal::{LastRefusal, News};
 use super::shared::Shared;
 use super::table::{Dial, DialState, Process};
 
@@ -46,6 +47,7 @@ pub(super) struct Dialler {
     backoff: Backoff,
     /// How often in a row nobody was reached.
     failures: u32,
+    refusal: LastRefusal,
 }
 
 /// When to dial next.
@@ -77,6 +79,7 @@ impl Dialler {
             wake,
             backoff: Backoff::new(shared.seed(no)),
             failures: 0,
+            refusal: LastRefusal::default(),
         }
     }
 
@@ -107,7 +110,7 @@ impl Dialler {
             }
         }
         self.shared.homes().forget(&self.place);
-        self.shared.table().dials.remove(&self.no);
+        self.shared.change(|table| ((), table.end_dial(self.no))).await;
     }
 
     /// Runs the connection until it is over.
@@ -118,11 +121,11 @@ impl Dialler {
         drop(greeting);
         match admitted {
             Ok(place) => {
-                self.failures = 0;
-                self.set(Some(id), DialState::Up);
+                (self.failures, self.refusal) = (0, LastRefusal::default());
+                self.set(Some(id), DialState::Up).await;
                 let since = Instant::now();
                 outbound::run(&self.shared, process, stream, place).await;
-                self.set(Some(id), DialState::Down("the connection ended".to_owned()));
+                self.set(Some(id), DialState::Down("the connection ended".to_owned())).await;
                 if since.elapsed() >= GOOD {
                     self.backoff.reset();
                 }
@@ -148,7 +151,7 @@ impl Dialler {
         tracing::debug!(%error, "a peer was not reached");
         let id = error.id();
         if let DialError::Refused { reason: Reason::Yourself, .. } = error {
-            self.set(id, DialState::Ourselves);
+            self.set(id, DialState::Ourselves).await;
             return match self.place {
                 Place::Address(_) => Next::Never,
                 // The name may yet get the right address.
@@ -156,10 +159,11 @@ impl Dialler {
             };
         }
         if let DialError::Spare { id } = error {
-            self.set(Some(id), DialState::Spare);
+            self.set(Some(id), DialState::Spare).await;
             return Next::Without(id);
         }
-        self.set(id, DialState::Down(error.to_string()));
+        let state = self.state_after(&error);
+        self.set(id, state).await;
         self.failures = self.failures.saturating_add(1);
         if self.failures == WORTH_A_WARNING {
             // A wrong address or a closed port may leave two leaders; a peer that is being restarted is no news.
@@ -169,6 +173,21 @@ impl Dialler {
             self.shared.tell(NetEvent::IdInUse { by, at: text }).await;
         }
         Next::After(self.backoff.wait())
+    }
+
+    /// A refusal is told at once, and counts for a while after the last answer.
+    fn state_after(&mut self, error: &DialError) -> DialState {
+        let now = Instant::now();
+        if error.is_refusal() {
+            self.shared.counts.refusals.add(1);
+            if self.refusal.note(error.to_string(), now) == News::Yes {
+                tracing::warn!("a peer that answers is not connected: {error}");
+            }
+        }
+        match self.refusal.at(now) {
+            Some(why) => DialState::Refused(why.to_owned()),
+            None => DialState::Down(error.to_string()),
+        }
     }
 
     async fn wait(&mut self, next: Next) {
@@ -190,13 +209,9 @@ impl Dialler {
     }
 
     /// A dial for a listed member stays that member's, whoever answers.
-    fn set(&self, found: Option<NodeId>, state: DialState) {
-        if let Some(dial) = self.shared.table().dials.get_mut(&self.no) {
-            dial.state = state;
-            if let Place::Address(_) = self.place {
-                dial.id = found.or(dial.id);
-            }
-        }
+    async fn set(&self, found: Option<NodeId>, state: DialState) {
+        let found = found.filter(|_| matches!(self.place, Place::Address(_)));
+        self.shared.change(|table| ((), table.set_dial(self.no, found, state))).await;
     }
 }
 

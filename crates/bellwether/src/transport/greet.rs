@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bellwether_proto::ident::{Incarnation, NodeId};
+use rustls::AlertDescription;
 use rustls::pki_types::CertificateDer;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
@@ -14,9 +15,10 @@ use tokio_rustls::client::TlsStream;
 use super::connection::{HANDSHAKE_TIMEOUT, prepare, say_goodbye, write};
 use super::dial::Place;
 use super::record::{self, CONTROL_MAX, ReadError, Reason, Record, Refused, Welcome};
+use super::refusal::insecure;
 use super::shared::Shared;
 use super::table::Process;
-use crate::tls::{TlsError, id_in};
+use crate::tls::TlsError;
 
 /// No more addresses of one name are tried in a row.
 const ADDRESSES_MAX: usize = 16;
@@ -59,6 +61,10 @@ pub(super) enum DialError {
     Connect { address: SocketAddr, source: io::Error },
     #[error("no secure connection with {address}: {source}")]
     Tls { address: SocketAddr, source: io::Error },
+    #[error("this member refuses the certificate at {address}: {problem}")]
+    Untrusted { address: SocketAddr, problem: String },
+    #[error("{address} refuses a secure connection with this member: {alert:?}")]
+    Distrusted { address: SocketAddr, alert: AlertDescription },
     #[error("{address} gives no proper answer: {source}")]
     Answer { address: SocketAddr, source: ReadError },
     #[error("{address} does not answer in time")]
@@ -87,6 +93,8 @@ impl DialError {
             | Self::NoAddress { .. }
             | Self::Connect { .. }
             | Self::Tls { .. }
+            | Self::Untrusted { .. }
+            | Self::Distrusted { .. }
             | Self::Answer { .. }
             | Self::Slow { .. }
             | Self::Certificate { .. }
@@ -103,7 +111,7 @@ impl DialError {
 /// Connects with the member that should be there.
 ///
 /// # Errors
-/// Of several addresses, the error of the last.
+/// Of several addresses, the error of the last; a refusal counts more than silence.
 pub(super) async fn connect(shared: &Arc<Shared>, place: &Place) -> Result<Welcomed, DialError> {
     let (addresses, name) = match place {
         Place::Address(address) => (vec![*address], address.to_string()),
@@ -113,7 +121,11 @@ pub(super) async fn connect(shared: &Arc<Shared>, place: &Place) -> Result<Welco
     let mut result = Err(DialError::NoAddress { name });
     for address in addresses.into_iter().take(ADDRESSES_MAX) {
         let greeted = timeout(HANDSHAKE_TIMEOUT, greet(shared, place, address)).await;
-        result = greeted.unwrap_or(Err(DialError::Slow { address }));
+        let greeted = greeted.unwrap_or(Err(DialError::Slow { address }));
+        result = match (result, greeted) {
+            (Err(before), Err(error)) if before.is_refusal() && !error.is_refusal() => Err(before),
+            (_, greeted) => greeted,
+        };
         if result.as_ref().err().is_none_or(DialError::is_final) {
             break;
         }
@@ -132,7 +144,7 @@ async fn resolve(name: &str) -> Result<Vec<SocketAddr>, DialError> {
 async fn greet(shared: &Arc<Shared>, place: &Place, address: SocketAddr) -> Result<Welcomed, DialError> {
     let connected = TcpStream::connect(address).await.and_then(|stream| prepare(&stream).map(|()| stream));
     let stream = connected.map_err(|source| DialError::Connect { address, source })?;
-    let failed = |source| DialError::Tls { address, source };
+    let failed = |source| insecure(address, source);
     let connector = TlsConnector::from(Arc::clone(&shared.tls.client));
     let mut stream = connector.connect(shared.tls.server_name.clone(), stream).await.map_err(failed)?;
     let greeting = match begin(shared, place, address, stream.get_ref().1.peer_certificates()) {
@@ -142,7 +154,8 @@ async fn greet(shared: &Arc<Shared>, place: &Place, address: SocketAddr) -> Resu
             return Err(error);
         }
     };
-    write(&mut stream, &Record::Hello(shared.hello())).await.map_err(failed)?;
+    // Whoever refuses our certificate hangs up. That may be before we have spoken, but what it said is there to be read.
+    let _ = write(&mut stream, &Record::Hello(shared.hello())).await;
     let mut bytes = Vec::new();
     let answer = record::read(&mut stream, CONTROL_MAX, &mut bytes).await;
     let shown = stream.get_ref().1.peer_certificates();
@@ -159,6 +172,12 @@ async fn greet(shared: &Arc<Shared>, place: &Place, address: SocketAddr) -> Resu
             Err(DialError::Refused { address, by, reason, text: text.to_owned() })
         }
         Ok(_) => Err(DialError::Answer { address, source: ReadError::Malformed }),
+        Err(ReadError::Broken(source)) => match failed(source) {
+            DialError::Tls { source, .. } => {
+                Err(DialError::Answer { address, source: ReadError::Broken(source) })
+            }
+            refusal => Err(refusal),
+        },
         Err(source) => Err(DialError::Answer { address, source }),
     }
 }
@@ -175,8 +194,7 @@ fn begin(
         let verified = shared.verify(shown, expected);
         return verified.map(|()| None).map_err(|source| DialError::Another { address, expected, source });
     }
-    let id = shown.and_then(<[_]>::first).and_then(|cert| id_in(cert, &shared.cluster));
-    match id.filter(|id| *id != shared.me) {
+    match shared.holder(shown).filter(|id| *id != shared.me) {
         Some(id) => Greeting::begin(shared, id).map(Some).ok_or(DialError::Spare { id }),
         None => Ok(None),
     }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use bellwether_proto::ident::NodeId;
 
+use super::refusal::Away;
 use super::shared::Shared;
 use super::table::{Dial, DialState, Peer, Table};
 use crate::config::Peers;
@@ -35,7 +36,17 @@ pub(super) fn list(shared: &Shared) -> Vec<Participant> {
         heard: None,
         is_self: false,
     });
-    [ours].into_iter().chain(known).chain(strangers).collect()
+    // Whoever is on no list is dialled at no address; that it was refused says where it came from.
+    let away = table.turned_away.lately(now).filter(|(id, _)| !ids.contains(id));
+    let away = away.map(|(id, away)| Participant {
+        id: Some(id),
+        address: away.address.to_string(),
+        connection: refused_here(away),
+        incarnation: None,
+        heard: None,
+        is_self: false,
+    });
+    [ours].into_iter().chain(known).chain(strangers).chain(away).collect()
 }
 
 /// This member's own address as others know it, if it is known: the list may have it, or a dialled name may
@@ -58,14 +69,20 @@ fn participant(table: &Table, id: NodeId, peer: &Peer, now: Instant) -> Particip
     let dial = its().find(|dial| dial.state == DialState::Up).or_else(|| its().next());
     let came_from = peer.inward.as_ref().map(|inward| inward.process.address);
     let address = dial.map(|dial| dial.address.clone()).or_else(|| came_from.map(|from| from.to_string()));
+    let away = table.turned_away.lately(now).find(|(who, _)| *who == id).map(|(_, away)| away);
     let connection = match (&peer.out, dial) {
         (Some(out), _) if peer.connected => Connection::Connected(out.process.address),
+        (_, Some(Dial { state: DialState::Refused(why), .. })) => Connection::Refused(why.clone()),
         (Some(_), _) => {
             Connection::Down("it has been reached, but has not connected to this member".to_owned())
         }
         (None, Some(dial)) => connection(dial),
         (None, None) if came_from.is_none() => Connection::Connecting,
         (None, None) => Connection::Down("it connected, but no address to dial it at is known".to_owned()),
+    };
+    let connection = match (connection, away) {
+        (Connection::Down(_) | Connection::Connecting, Some(away)) => refused_here(away),
+        (connection, _) => connection,
     };
     Participant {
         id: Some(id),
@@ -77,10 +94,15 @@ fn participant(table: &Table, id: NodeId, peer: &Peer, now: Instant) -> Particip
     }
 }
 
+fn refused_here(away: &Away) -> Connection {
+    Connection::Refused(format!("this member refuses it: {}", away.why))
+}
+
 fn connection(dial: &Dial) -> Connection {
     match &dial.state {
         DialState::Connecting | DialState::Up => Connection::Connecting,
         DialState::Down(reason) => Connection::Down(reason.clone()),
+        DialState::Refused(reason) => Connection::Refused(reason.clone()),
         DialState::Ourselves => Connection::Down("this member itself is there".to_owned()),
         DialState::Spare => Connection::Down("it is connected through another address".to_owned()),
     }

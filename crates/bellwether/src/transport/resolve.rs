@@ -33,6 +33,8 @@ pub(super) fn run(shared: Arc<Shared>, stop: watch::Receiver<bool>) -> impl Futu
     let others = listed.into_iter().filter(|(id, _)| *id != shared.me);
     let diallers: Vec<_> = others.map(|(id, name)| Dialler::new(&shared, Place::Member(id, name))).collect();
     async move {
+        // That they are about to be asked is known before any of them can answer.
+        shared.change(|table| ((), table.news())).await;
         let (mut tasks, mut leashes) = (JoinSet::new(), Vec::new());
         for dialler in diallers {
             let (leash, held) = leash();
@@ -65,6 +67,7 @@ impl Followed {
                 () = stopped(&mut stop) => break,
             }
             self.follow(&stop);
+            self.shared.change(|table| ((), table.has_searched())).await;
             let pause = async {
                 // Somebody came from an address that is not known, or it is time.
                 let _ = timeout(PERIOD, self.shared.search.notified()).await;

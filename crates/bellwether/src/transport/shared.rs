@@ -21,7 +21,7 @@ use super::record::{Hello, ReadError, VERSION, Welcome};
 use super::table::{Process, Table};
 use super::{End, NetEvent, Settings, StartError};
 use crate::config::Peers;
-use crate::tls::{TlsConfigs, TlsError, verify_id};
+use crate::tls::{TlsConfigs, TlsError, id_in, verify_id};
 
 /// Connections beyond two for each peer: those of strangers, and of peers that are coming back.
 pub(super) const SPARE_CONNECTIONS: usize = 32;
@@ -59,6 +59,7 @@ impl Shared {
             Peers::Listed(listed) => listed.keys().copied().filter(|id| *id != me).collect(),
             Peers::Named(_) => Vec::new(),
         };
+        let searching = matches!(peers, Peers::Named(_));
         Ok(Self {
             me,
             channel: Channel::of_cluster(&cluster),
@@ -73,7 +74,7 @@ impl Shared {
             complaints: Complaints::default(),
             search: Notify::new(),
             events,
-            table: Mutex::new(Table::new(listed)),
+            table: Mutex::new(Table::new(listed, searching)),
             homes: Mutex::default(),
         })
     }
@@ -158,7 +159,8 @@ impl Shared {
                 let problem = format!("node {by} says that our id is in use by a process at {at}");
                 self.complaints.log(About::OurId, None, &problem);
             }
-            NetEvent::Frame(_) => {}
+            // What is behind it is logged where it happens.
+            NetEvent::Received(_) | NetEvent::Frame(_) => {}
         }
     }
 
@@ -187,6 +189,11 @@ impl Shared {
             Some(cert) => verify_id(cert, &self.cluster, id),
             None => Err(TlsError::NotOurs { cluster: self.cluster.clone(), id }),
         }
+    }
+
+    /// Whose certificate this is, whatever its holder says.
+    pub(super) fn holder(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<NodeId> {
+        shown.and_then(<[_]>::first).and_then(|cert| id_in(cert, &self.cluster))
     }
 
     pub(super) fn is_listed(&self, id: NodeId) -> bool {

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::Reception;
 use tokio::sync::{Notify, mpsc};
 
 use super::connection::Leash;
 use super::inbound::Ask;
 use super::queue::Queue;
+use super::refusal::TurnedAway;
 use super::{End, NetEvent};
 
 /// No more members are known at once.
@@ -22,6 +24,11 @@ pub(super) struct Table {
     pub(super) dials: BTreeMap<u64, Dial>,
     /// The members that are being greeted at an address that was dialled without knowing who is there.
     greeting: BTreeSet<NodeId>,
+    /// Names have not been looked up yet.
+    pub(super) searching: bool,
+    /// How peers receive this member, as the driver was told last.
+    told: Reception,
+    pub(super) turned_away: TurnedAway,
     next: u64,
     closed: bool,
 }
@@ -83,6 +90,8 @@ pub(super) enum DialState {
     Up,
     /// The last attempt failed, for this reason.
     Down(String),
+    /// Somebody is there, and one of the two refuses the other, for this reason.
+    Refused(String),
     /// We are there ourselves.
     Ourselves,
     /// Another address of a process that we are connected to.
@@ -112,9 +121,44 @@ pub(super) struct Incumbent {
 type Taken = (Result<(), Rejected>, Option<NetEvent>);
 
 impl Table {
-    pub(super) fn new(listed: Vec<NodeId>) -> Self {
-        let peers = listed.into_iter().map(|id| (id, Peer::default())).collect();
-        Self { peers, dials: BTreeMap::new(), greeting: BTreeSet::new(), next: 0, closed: false }
+    /// With the members that are listed. If there are names as well, they have yet to be looked up.
+    pub(super) fn new(listed: Vec<NodeId>, searching: bool) -> Self {
+        Self {
+            peers: listed.into_iter().map(|id| (id, Peer::default())).collect(),
+            dials: BTreeMap::new(),
+            greeting: BTreeSet::new(),
+            searching,
+            told: Reception::default(),
+            turned_away: TurnedAway::default(),
+            next: 0,
+            closed: false,
+        }
+    }
+
+    /// What became of a dial, and who was found there if that was not known beforehand.
+    pub(super) fn set_dial(&mut self, no: u64, found: Option<NodeId>, state: DialState) -> Option<NetEvent> {
+        let dial = self.dials.get_mut(&no)?;
+        (dial.state, dial.id) = (state, found.or(dial.id));
+        self.news()
+    }
+
+    /// That address is not dialled any more.
+    pub(super) fn end_dial(&mut self, no: u64) -> Option<NetEvent> {
+        self.dials.remove(&no);
+        self.news()
+    }
+
+    /// Names have been looked up, and the addresses are being dialled.
+    pub(super) fn has_searched(&mut self) -> Option<NetEvent> {
+        self.searching = false;
+        self.news()
+    }
+
+    /// How peers receive this member, if the driver does not know it yet.
+    pub(super) fn news(&mut self) -> Option<NetEvent> {
+        let reception = self.reception();
+        let before = std::mem::replace(&mut self.told, reception);
+        (before != reception).then_some(NetEvent::Received(reception))
     }
 
     /// A number that nothing else in this table has.
@@ -129,8 +173,8 @@ impl Table {
 
     /// Takes an accepted connection. It may take the place of connection `over`, whose process does not answer.
     pub(super) fn take_inward(&mut self, inward: Inward, over: Option<u64>) -> Taken {
-        let Some(peer) = self.peer(inward.process.id) else { return (Err(Rejected::Full), None) };
-        let instance = inward.process.instance;
+        let (id, instance) = (inward.process.id, inward.process.instance);
+        let Some(peer) = self.peer(id) else { return (Err(Rejected::Full), None) };
         if let Some(incumbent) = peer.contender(instance, over) {
             return (Err(Rejected::Contested(incumbent)), None);
         }
@@ -141,7 +185,9 @@ impl Table {
         }
         peer.incarnation = peer.incarnation.max(Some(inward.process.incarnation));
         peer.inward = Some(inward);
-        (Ok(()), ended.or_else(|| peer.link()))
+        let event = ended.or_else(|| peer.link());
+        self.turned_away.forget(id);
+        (Ok(()), event)
     }
 
     /// Takes a dialled connection, as [`Table::take_inward`] does.

@@ -3,4 +3,5 @@ mod harness;
 mod links;
 mod names;
 mod pressure;
+mod refusals;
 mod strangers;

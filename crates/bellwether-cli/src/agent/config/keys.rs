@@ -3,7 +3,7 @@
 use bellwether_toml::{Value, distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
-pub(super) const KEYS: [&str; 26] = [
+pub(super) const KEYS: [&str; 27] = [
     "cluster",
     "node",
     "protocol",
@@ -13,6 +13,7 @@ pub(super) const KEYS: [&str; 26] = [
     "priority",
     "preempt",
     "preempt_delay",
+    "min_peers",
     "resign_hold",
     "release_timeout",
     "discovery.dns",

@@ -34,21 +34,23 @@ pub(super) async fn livez(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     (ok_if(alive), Json(json!({"alive": alive, "idle_us": idle_us, "ended": ended})))
 }
 
-/// Whether the member has found its place: it follows, leads, or stands aside.
+/// Whether the member has found its place: it follows, leads, or stands aside, and is not refused by its peers.
 pub(super) async fn readyz(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     let now = api.member.status();
-    let reason = not_ready(&now);
+    let barred = status::barred(&api.member, &now);
+    let reason = not_ready(&now, barred.as_ref());
     let ready = reason.is_none();
     let standing = schema::Standing::from(now.standing);
     (ok_if(ready), Json(json!({"ready": ready, "standing": standing, "reason": reason})))
 }
 
 /// Why no traffic belongs here yet.
-fn not_ready(now: &Status) -> Option<&'static str> {
-    match now.standing {
-        Standing::Leading | Standing::Following | Standing::Aside => None,
-        Standing::Electing => Some("no leader is known"),
-        Standing::CatchingUp => Some("it did not run for too long, and is catching up"),
+fn not_ready(now: &Status, barred: Option<&schema::Barred>) -> Option<String> {
+    match (now.standing, barred) {
+        (Standing::CatchingUp, _) => Some("it did not run for too long, and is catching up".to_owned()),
+        (_, Some(barred)) => Some(barred.in_words()),
+        (Standing::Electing, None) => Some("no leader is known".to_owned()),
+        (Standing::Leading | Standing::Following | Standing::Aside, None) => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Counters and gauges for Prometheus.
 
 use std::sync::atomic::AtomicU64;
+use std::time::SystemTime;
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -59,9 +60,10 @@ fn render(status: &Status, members: &[Participant], counters: Counters, process:
 }
 
 fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
-    let connected = members
-        .iter()
-        .filter(|member| !member.is_self && matches!(member.connection, Connection::Connected(_)));
+    let others = || members.iter().filter(|member| !member.is_self).map(|member| &member.connection);
+    let connected = others().filter(|connection| matches!(connection, Connection::Connected(_)));
+    let refused = others().filter(|connection| matches!(connection, Connection::Refused(_)));
+    let until = status.certificate_until.and_then(|until| until.duration_since(SystemTime::UNIX_EPOCH).ok());
     for (name, help, value) in [
         ("is_leader", "1 on the announced leader, 0 elsewhere", leads(status).into()),
         ("has_leader", "1 while a leader is announced", status.leader.is_some().into()),
@@ -70,8 +72,19 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
             "The epoch of the announced leader, 0 while there is none",
             status.leader.map_or(0, |l| l.epoch),
         ),
+        (
+            "certificate_until_seconds",
+            "When the member's certificate expires, in seconds since 1970",
+            until.map_or(0, |until| until.as_secs()),
+        ),
         ("incarnation", "The member's present incarnation", status.incarnation.0),
         ("peers_connected", "Members that are connected, not counting this one", connected.count() as u64),
+        ("peers_refused", "Members that refuse this one, or that it refuses", refused.count() as u64),
+        (
+            "is_barred",
+            "1 while the member must not lead: it is refused, or waits for peers",
+            status.bar.is_some().into(),
+        ),
     ] {
         let gauge = Gauge::<u64, AtomicU64>::default();
         gauge.set(value);
@@ -91,6 +104,11 @@ fn counts(registry: &mut Registry, counters: Counters) {
         ),
         ("refused_frames", "Bytes of peers that were no frame for this member", counters.refused_frames),
         ("refused_connections", "Connections of peers that were refused", counters.refused_connections),
+        (
+            "refusals",
+            "How often a peer answered this member, and one of the two refused the other",
+            counters.refusals,
+        ),
         ("duplicate_ids", "How often another process claimed this member's id", counters.duplicate_ids),
         ("peers_gone", "Peers whose connection ended without a goodbye", counters.gone),
         ("leader_changes", "Changes of leader seen", counters.leader_changes),

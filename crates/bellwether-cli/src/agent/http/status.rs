@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
-use bellwether::status::{Change, Connection, DiskStatus, Leader, Participant, Reach, Standing, Status};
+use bellwether::Member;
+use bellwether::status::{Bar, Change, Connection, DiskStatus, Leader, Participant, Reach, Standing, Status};
+use bellwether::tls::expiry_warning;
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -14,7 +16,8 @@ use super::{Api, rfc3339};
 use crate::schema;
 
 pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
-    answer(schema::Status::from(&api.member.status()))
+    let now = api.member.status();
+    answer(schema::Status { barred: barred(&api.member, &now), ..schema::Status::from(&now) })
 }
 
 pub(super) async fn leader(State(api): State<Api>) -> Json<Value> {
@@ -32,6 +35,21 @@ pub(super) async fn history(State(api): State<Api>) -> Json<Value> {
         changes: api.member.history().iter().map(Into::into).collect(),
         groups: api.member.groups().records().iter().map(|record| (&**record).into()).collect(),
     })
+}
+
+/// Why the member does not lead, whatever its election says.
+pub(super) fn barred(member: &Member, now: &Status) -> Option<schema::Barred> {
+    let bar = now.bar?;
+    let refusals = member.participants().into_iter().filter_map(|peer| match peer.connection {
+        Connection::Refused(reason) => Some(reason),
+        Connection::Connected(_) | Connection::Down(_) | Connection::Connecting => None,
+    });
+    let kind = match bar {
+        Bar::Refused { .. } => "refused",
+        Bar::Unheard { .. } => "unheard",
+        Bar::TooFew { .. } => "too-few-peers",
+    };
+    Some(schema::Barred { kind: kind.to_owned(), text: bar.to_string(), refusals: refusals.collect() })
 }
 
 /// Keys are in the order of the alphabet, in every answer.
@@ -55,6 +73,12 @@ impl From<&Status> for schema::Status {
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
             disk: Some(status.disk.into()),
+            barred: None,
+            certificate: status.certificate_until.map(|until| schema::Certificate {
+                until: rfc3339::format(until),
+                until_us: rfc3339::micros(until),
+                warning: expiry_warning(until, SystemTime::now()),
+            }),
             opinion: schema::Opinion {
                 status: status.opinion.status.name().to_owned(),
                 leader: status.opinion.leader.map(|id| id.0),
@@ -137,6 +161,7 @@ fn member(member: &Participant, leader: Option<NodeId>) -> schema::Member {
     let (link, remote, reason) = match &member.connection {
         Connection::Connected(remote) => ("connected", Some(remote.to_string()), None),
         Connection::Down(reason) => ("down", None, Some(reason.clone())),
+        Connection::Refused(reason) => ("refused", None, Some(reason.clone())),
         Connection::Connecting => ("connecting", None, None),
     };
     schema::Member {

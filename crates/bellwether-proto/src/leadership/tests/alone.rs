@@ -21,6 +21,14 @@ impl Alone {
         Self::in_incarnation(Incarnation(1), others)
     }
 
+    /// Alone, on a machine whose disk has seen that epoch, and told to wait for so many peers before a first election.
+    pub(super) fn needing(min_peers: usize, epoch: u64) -> Self {
+        let mut alone = Self::new(&[]);
+        let config = LeadershipConfig { min_peers, epoch, ..alone.layer.config };
+        alone.layer = Leadership::new(ME, Incarnation(1), config, Time::ZERO);
+        alone
+    }
+
     /// Past the time in which nothing is announced.
     fn in_incarnation(incarnation: Incarnation, others: &[u32]) -> Self {
         let config = LeadershipConfig {
@@ -29,6 +37,7 @@ impl Alone {
             priority: 0,
             preempt: None,
             hands_over: true,
+            min_peers: 0,
             quorum: 1,
             epoch: 0,
         };
@@ -52,10 +61,10 @@ impl Alone {
     }
 
     /// Named, and all others agree: it leads with epoch 1.
-    fn leading(others: &[u32]) -> Self {
+    pub(super) fn leading(others: &[u32]) -> Self {
         let mut alone = Self::new(others);
-        alone.named(1);
-        let actions: Vec<Action> = others.iter().flat_map(|other| alone.has_seen(*other, 0, None)).collect();
+        let mut actions = alone.named(1);
+        actions.extend(others.iter().flat_map(|other| alone.has_seen(*other, 0, None)));
         assert_eq!(announced(&actions), [(Some(1), 1)]);
         alone
     }
@@ -65,7 +74,7 @@ impl Alone {
         self.hears(from, LeadershipMsg::Follow { round, epoch, of: of.map(NodeId), priority: 0, count: 0 })
     }
 
-    fn wakes_after(&mut self, span: Span) -> Vec<Action> {
+    pub(super) fn wakes_after(&mut self, span: Span) -> Vec<Action> {
         self.now = self.now + span;
         self.layer.wake(self.now);
         self.actions()

@@ -16,6 +16,7 @@ pub(super) fn member(protocol: Protocol) -> Rig {
         priority: 5,
         preempt: Some(TAU),
         hands_over: protocol.spec().hands_over,
+        min_peers: 0,
         quorum: 1,
         epoch: 3,
     };

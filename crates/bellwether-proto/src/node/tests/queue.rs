@@ -158,6 +158,7 @@ fn node(me: u32) -> Node<Flooder> {
         priority: 0,
         preempt: None,
         hands_over: false,
+        min_peers: 0,
         quorum: 1,
         epoch: 0,
     };

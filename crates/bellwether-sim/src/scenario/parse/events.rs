@@ -16,7 +16,7 @@ use super::raw::{
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Fault, Planned};
 
-const ACTIONS: [&str; 22] = [
+const ACTIONS: [&str; 24] = [
     "crash",
     "recover",
     "pause",
@@ -37,6 +37,8 @@ const ACTIONS: [&str; 22] = [
     "transfer",
     "leave",
     "unlink",
+    "refuse",
+    "accept",
     "work",
     "stall",
 ];
@@ -120,7 +122,7 @@ impl Cluster {
         Ok(actions.flatten().collect())
     }
 
-    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 8], Wrong> {
+    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 10], Wrong> {
         Ok([
             action("resign", &raw.resign, |nodes| self.nodes(nodes).map(Fault::Resign))?,
             action("resign_for", &raw.resign_for, |resign| self.resign_for(&resign.get_ref().0))?,
@@ -128,6 +130,8 @@ impl Cluster {
             action("transfer", &raw.transfer, |transfer| self.transfer(&transfer.get_ref().0))?,
             action("leave", &raw.leave, |nodes| self.nodes(nodes).map(Fault::Leave))?,
             action("unlink", &raw.unlink, |pairs| self.pairs(pairs).map(Fault::Unlink))?,
+            action("refuse", &raw.refuse, |pairs| self.pairs(pairs).map(Fault::Refuse))?,
+            action("accept", &raw.accept, |pairs| self.pairs(pairs).map(Fault::Accept))?,
             action("work", &raw.work, |work| self.work(&work.get_ref().0))?,
             action("stall", &raw.stall, |stall| self.stall(&stall.get_ref().0))?,
         ])

@@ -17,10 +17,11 @@ const PRIORITY_MAX: u32 = 1_000;
 
 impl Cluster {
     pub(super) fn policy(&self, raw: &RawScenario) -> Result<Policy, Wrong> {
-        let RawScenario { priority, preempt, release_timeout, resign_hold, .. } = raw;
+        let RawScenario { priority, preempt, min_peers, release_timeout, resign_hold, .. } = raw;
         let given = [
             ("priority", priority.as_ref().map(Spanned::span)),
             ("preempt", preempt.as_ref().map(Spanned::span)),
+            ("min_peers", min_peers.as_ref().map(Spanned::span)),
             ("release_timeout", release_timeout.as_ref().map(Spanned::span)),
             ("resign_hold", resign_hold.as_ref().map(Spanned::span)),
         ];
@@ -34,6 +35,7 @@ impl Cluster {
         Ok(Policy {
             priority: self.priorities(priority.as_ref())?,
             preempt: self.by_node(preempt.as_ref())?,
+            min_peers: self.min_peers(min_peers.as_ref())?,
             release_timeout: or(release_timeout, "release_timeout", default.release_timeout)?,
             resign_hold: or(resign_hold, "resign_hold", default.resign_hold)?,
         })
@@ -68,6 +70,10 @@ impl Cluster {
             Ok((self.node_key(node)?, within("priority", priority, 0..=PRIORITY_MAX)?))
         };
         entries.map(priority).collect()
+    }
+
+    fn min_peers(&self, given: Option<&Spanned<Whole>>) -> Result<u32, Wrong> {
+        given.map_or(Ok(0), |given| within("min_peers", given, 0..=self.nodes - 1))
     }
 
     fn by_node(&self, given: Option<&Spanned<Entries<Duration>>>) -> Result<BTreeMap<NodeId, Span>, Wrong> {

@@ -21,6 +21,7 @@ pub(super) struct RawScenario {
     pub(super) preempt: Option<Spanned<Entries<Duration>>>,
     pub(super) release_timeout: Option<Spanned<Duration>>,
     pub(super) resign_hold: Option<Spanned<Duration>>,
+    pub(super) min_peers: Option<Spanned<Whole>>,
     #[serde(default)]
     pub(super) disk: Table<RawDisk>,
     #[serde(default)]
@@ -172,6 +173,8 @@ pub(super) struct RawEvent {
     pub(super) transfer: Option<Spanned<Table<RawTransfer>>>,
     pub(super) leave: Option<Spanned<List<Whole>>>,
     pub(super) unlink: Option<Spanned<List<List<Whole>>>>,
+    pub(super) refuse: Option<Spanned<List<List<Whole>>>>,
+    pub(super) accept: Option<Spanned<List<List<Whole>>>>,
     pub(super) work: Option<Spanned<Table<RawWork>>>,
     pub(super) stall: Option<Spanned<Table<RawStall>>>,
     pub(super) network: Option<Spanned<Table<RawChange>>>,

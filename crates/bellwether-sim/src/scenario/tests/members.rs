@@ -12,6 +12,7 @@ priority = { 3 = 10, 2 = 5 }
 preempt = { 1 = "0s", 2 = "1500ms" }
 release_timeout = "2s"
 resign_hold = "1s"
+min_peers = 2
 event = [
     { at = "1s", resign = [1, 2] },
     { at = "1s", resign_for = { node = 1, hold = "3s" } },
@@ -20,6 +21,8 @@ event = [
     { at = "3s", transfer = { from = 1, to = 3 } },
     { at = "4s", leave = [3] },
     { at = "5s", unlink = [[1, 2]] },
+    { at = "5s", refuse = [[1, 2], [3, 2]] },
+    { at = "5s", accept = [[1, 2]] },
     { at = "6s", work = { node = 1, ends_after = "200ms" } },
     { at = "6s", work = { node = 2, ends_after = "never" } },
 ]
@@ -33,6 +36,7 @@ fn a_file_says_what_members_are_asked_and_told() {
         Policy {
             priority: BTreeMap::from([(NodeId(2), 5), (NodeId(3), 10)]),
             preempt: BTreeMap::from([(NodeId(1), Span::ZERO), (NodeId(2), Span::millis(1_500))]),
+            min_peers: 2,
             release_timeout: Span::secs(2),
             resign_hold: Span::secs(1),
         }
@@ -49,6 +53,8 @@ fn a_file_says_what_members_are_asked_and_told() {
             Fault::Transfer { from: one, to: three },
             Fault::Leave(vec![three]),
             Fault::Unlink(vec![(one, two)]),
+            Fault::Refuse(vec![(one, two), (three, two)]),
+            Fault::Accept(vec![(one, two)]),
             Fault::Work { node: one, ends_after: Some(Span::millis(200)) },
             Fault::Work { node: two, ends_after: None },
         ]

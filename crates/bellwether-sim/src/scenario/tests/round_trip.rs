@@ -198,10 +198,12 @@ fn parameters() -> impl Strategy<Value = Parameters> {
 }
 
 fn policy() -> impl Strategy<Value = Policy> {
-    let policy = (btree_map(node(), 0..=1_000_u32, 0..3), btree_map(node(), delay(), 0..3), span(), span());
-    policy.prop_map(|(priority, preempt, release_timeout, resign_hold)| Policy {
+    let preference = (btree_map(node(), 0..=1_000_u32, 0..3), btree_map(node(), delay(), 0..3));
+    let policy = (preference, 0..NODES, span(), span());
+    policy.prop_map(|((priority, preempt), min_peers, release_timeout, resign_hold)| Policy {
         priority,
         preempt,
+        min_peers,
         release_timeout,
         resign_hold,
     })
@@ -243,6 +245,8 @@ fn asked() -> impl Strategy<Value = Fault> {
         pair().prop_map(|(from, to)| Fault::Transfer { from, to }),
         nodes().prop_map(Fault::Leave),
         vec(pair(), 1..4).prop_map(Fault::Unlink),
+        vec(pair(), 1..4).prop_map(Fault::Refuse),
+        vec(pair(), 1..4).prop_map(Fault::Accept),
         (node(), option::of(delay())).prop_map(|(node, ends_after)| Fault::Work { node, ends_after }),
         (node(), span()).prop_map(|(node, lasts)| Fault::Stall { node, lasts }),
     ]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bellwether_proto::election::{AnyMsg, Protocol, lfa};
 use bellwether_proto::ident::{Incarnation, NodeId};
+use bellwether_proto::leadership::Reception;
 use bellwether_proto::message::{Body, Frame};
 use bellwether_proto::wire::{self, Channel};
 use rustls::ClientConfig;
@@ -17,7 +18,7 @@ use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector, server};
 
-use super::super::connection::write;
+use super::super::connection::{write, write_bytes};
 use super::super::record::{self, CONTROL_MAX, Hello, Reason, Record, VERSION, Welcome};
 use super::super::{End, NetEvent, Settings, Transport};
 use crate::config::Peers;
@@ -93,9 +94,25 @@ impl Node {
         self.transport.local_addr()
     }
 
+    /// The next event that is about one peer.
     pub(super) async fn next(&mut self) -> NetEvent {
+        loop {
+            let event = self.next_of_any_kind().await;
+            if !matches!(event, NetEvent::Received(_)) {
+                return event;
+            }
+        }
+    }
+
+    async fn next_of_any_kind(&mut self) -> NetEvent {
         let event = timeout(PATIENCE, self.events.recv()).await;
         event.unwrap_or_else(|_| panic!("node {} hears nothing", self.id)).unwrap()
+    }
+
+    /// Waits until so many of its peers have not been heard of, and so many refuse it.
+    pub(super) async fn until_received(&mut self, unheard: usize, refusing: usize) {
+        let wanted = NetEvent::Received(Reception { unheard, refusing });
+        while self.next_of_any_kind().await != wanted {}
     }
 
     /// The first event of that kind; what comes before it is forgotten.
@@ -231,14 +248,21 @@ impl Stranger {
 
 /// A process as that of [`Stranger::welcomed`], which welcomes whoever dials it and does nothing more.
 pub(super) async fn deaf(listener: TcpListener, id: u32) -> server::TlsStream<TcpStream> {
+    let welcome =
+        Welcome { id: NodeId(id), incarnation: hello(id).incarnation, instance: hello(id).instance };
+    let mut bytes = Vec::new();
+    record::append(&Record::Welcome(welcome), &mut bytes);
+    answered(listener, id, &bytes).await
+}
+
+/// A process of that id, which answers whoever greets it in this way and does nothing more.
+pub(super) async fn answered(listener: TcpListener, id: u32, answer: &[u8]) -> server::TlsStream<TcpStream> {
     listener.set_nonblocking(true).unwrap();
     let (stream, _) = tokio::net::TcpListener::from_std(listener).unwrap().accept().await.unwrap();
     let config = TlsConfigs::new(&identity(id), CLUSTER, NodeId(id)).unwrap().server;
     let mut stream = TlsAcceptor::from(config).accept(stream).await.unwrap();
     record::read(&mut stream, CONTROL_MAX, &mut Vec::new()).await.unwrap();
-    let welcome =
-        Welcome { id: NodeId(id), incarnation: hello(id).incarnation, instance: hello(id).instance };
-    write(&mut stream, &Record::Welcome(welcome)).await.unwrap();
+    write_bytes(&mut stream, answer).await.unwrap();
     stream
 }
 

@@ -207,7 +207,7 @@ async fn a_member_at_anothers_address_is_not_greeted() {
     let mut three = Node::on(third, settings(3, everybody));
     one.until_connected(3).await;
     three.until_connected(1).await;
-    let told = |connection: &Connection| matches!(connection, Connection::Down(reason) if reason.contains("is not node 2"));
+    let told = |connection: &Connection| matches!(connection, Connection::Refused(reason) if reason.contains("is not node 2"));
     eventually("the mistake is known", || told(&one.connection_with(2))).await;
     one.reaches(&mut three, 1).await;
     assert_eq!(three.transport.counters().refused_connections, 0);

@@ -214,6 +214,16 @@ const BAD: &[(&str, &str, &str)] = &[
         "node = 1\npreempt_delay = \"1s\"",
         "agent.toml:3:17: preempt_delay has no meaning with preempt = false: say preempt = true",
     ),
+    (
+        "node = 1",
+        "node = 1\nmin_peers = 1",
+        "agent.toml:3:13: min_peers (1) must be at most 0: so many other [[peer]]s there are",
+    ),
+    (
+        "node = 1",
+        "node = 1\nmin_peers = -1",
+        "agent.toml:3:13: `min_peers`: found -1, expected a whole number from 0 to 1000",
+    ),
 ];
 
 /// However it is given, and whatever is wrong with it.

@@ -12,7 +12,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!(member.data_dir, place.path().join("data"));
     assert_eq!((member.heartbeat, member.timeout), (Config::HEARTBEAT, Config::TIMEOUT));
     assert_eq!((member.resign_hold, member.release_timeout), (Config::RESIGN_HOLD, Config::RELEASE_TIMEOUT));
-    assert_eq!((member.priority, member.preempt, member.trace), (0, None, None));
+    assert_eq!((member.priority, member.preempt, member.min_peers, member.trace), (0, None, None, None));
     assert_eq!(member.listen.to_string(), "0.0.0.0:3170");
     assert_eq!(member.identity.cert, fs::read_to_string(place.path().join("cert.pem")).unwrap());
     assert_eq!((api.listen.to_string().as_str(), api.token), ("127.0.0.1:3171", None));
