@@ -83,7 +83,7 @@ pub(crate) struct Reach {
     pub(crate) needed: usize,
 }
 
-/// How quickly a member's disk is, in `/v1/status`.
+/// How quick a member's disk is, in `/v1/status`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Disk {
     pub(crate) slow: bool,

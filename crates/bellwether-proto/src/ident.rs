@@ -34,7 +34,7 @@ impl Incarnation {
     /// Whether to believe a peer that a node has gone from the incarnation `known` to this one. Incarnations count
     /// restarts, or microseconds of a clock. A jump beyond any clock is a lie that would use up the counter.
     pub fn is_plausible_after(self, known: Self) -> bool {
-        self.0 <= known.0.saturating_add(Self::CLOCK_MAX.0 * 2)
+        self.0 <= known.max(Self::CLOCK_MAX).0.saturating_add(1 << 32)
     }
 
     /// The incarnation after this one; `None` when the counter is exhausted.

@@ -183,14 +183,14 @@ enum Awaits {
     /// The disk. When that has done its work, the node looks again whether it may lead.
     Disk,
     /// That the node may lead: it is barred.
-    Leave,
+    Permission,
 }
 
 impl Awaits {
     fn deadline(self) -> Time {
         match self {
             Self::Answers(until) => until,
-            Self::Disk | Self::Leave => Time::NEVER,
+            Self::Disk | Self::Permission => Time::NEVER,
         }
     }
 }
@@ -276,6 +276,16 @@ impl Leadership {
     /// Whether this node does not stand.
     pub(crate) fn is_aside(&self) -> bool {
         matches!(self.role, Role::Aside)
+    }
+
+    /// Whether it would lead if its disk had done its work.
+    pub(crate) fn awaits_disk(&self) -> bool {
+        matches!(self.role, Role::Claiming { awaits: Awaits::Disk, .. })
+    }
+
+    /// Whether it leads.
+    pub(crate) fn is_leading(&self) -> bool {
+        matches!(self.role, Role::Leading { .. })
     }
 
     /// Whether nobody can be spoken with.
@@ -371,10 +381,11 @@ impl Leadership {
         match &mut self.role {
             Role::Claiming { missing, awaits, latest, .. } => {
                 missing.insert(peer);
-                let its = (now + self.config.settle).min(*latest);
+                let its = now + self.config.settle;
                 *awaits = match *awaits {
-                    Awaits::Answers(until) => Awaits::Answers(its.max(until)),
-                    Awaits::Disk | Awaits::Leave => Awaits::Answers(its),
+                    Awaits::Answers(until) => Awaits::Answers(its.min(*latest).max(until)),
+                    Awaits::Disk => Awaits::Answers(its),
+                    Awaits::Permission => Awaits::Permission, // It claims anew when it has that.
                 };
                 let msg = self.claim_msg();
                 self.actions.push(Action::Send(peer, msg));
@@ -480,12 +491,7 @@ impl Leadership {
         match &mut self.role {
             Role::Claiming { awaits, .. } if awaits.deadline() <= now => self.settle(now),
             Role::Leading { poll_due, outdone: true, .. } if *poll_due <= now => self.renew(now),
-            Role::Leading { epoch, poll_due, .. } if *poll_due <= now => {
-                let epoch = *epoch;
-                *poll_due = now + self.config.period * POLL_PERIODS;
-                self.round += 1;
-                self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
-            }
+            Role::Leading { poll_due, .. } if *poll_due <= now => self.poll(now),
             _ => {}
         }
     }

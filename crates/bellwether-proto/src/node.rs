@@ -238,7 +238,7 @@ impl<E: Election> Node<E> {
         let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
         let release = self.release.as_ref().map_or(Time::NEVER, Release::deadline);
         let election = self.aside.unwrap_or_else(|| self.electing());
-        election.min(leadership).min(release).as_deadline()
+        election.min(leadership).min(release).min(self.hung_at()).as_deadline()
     }
 
     /// When there is something to do for the election, what watches for it, and what follows it.
@@ -334,6 +334,9 @@ impl<E: Election> Node<E> {
             group.canonical(now, form);
         }
         form.option(self.aside, |form, until| form.deadline(now, until));
+        // No search has disks that take their time: how much is parked says enough.
+        self.writes.canonical(now, form);
+        form.number((self.parked.len() + self.news.len()) as u64);
         if let Some(leadership) = &self.leadership {
             leadership.canonical(now, form);
         }
@@ -349,7 +352,7 @@ impl<E: Election> Node<E> {
     }
 
     fn start(&mut self, now: Time, cause: Cause, out: &mut Outbox<E::Msg>) {
-        self.persist(Waits::Incarnation, out);
+        self.persist(now, Waits::Incarnation, out);
         self.queue.push_back(Work::Elect(election::Input::Recovery, Some(cause)));
         self.queue.push_back(Work::StartLinks);
         self.work_off(now, out);
@@ -462,6 +465,9 @@ impl<E: Election> Node<E> {
             self.lead(|leadership| leadership.wake(now));
             self.work_off(now, out);
         }
+        if self.hung_at() <= now {
+            return self.give_way(now, out);
+        }
         if let Some(until) = self.aside {
             if until <= now {
                 self.ending = Some(Ending::StoodAside);
@@ -538,6 +544,11 @@ impl<E: Election> Node<E> {
         self.group = before.group.map(|group| group.reborn(incarnation, now));
         out.push(Output::Event(Event::Reborn(incarnation)));
         self.start(now, cause, out);
+        if self.writes.is_unborn() {
+            // To lead no more does not wait for a disk.
+            self.show(Opinion::DOWN, out);
+            self.lead(|leadership| leadership.name(now, None, cause));
+        }
     }
 
     /// This incarnation is over, and its last messages have been sent.

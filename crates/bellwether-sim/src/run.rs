@@ -49,8 +49,8 @@ pub fn world_unjudged<'a>(scenario: &Scenario, listener: Option<Listener<'a>>) -
     World::new(scenario, Journal::new(Judge::new(facts(scenario), &[]), listener))
 }
 
-/// At most so many writes one after the other are waited for before a leader is announced: one that is under way, one of the group
-/// and one of the epoch.
+/// At most so many writes one after the other are waited for before a leader is announced: one that is under way, one of the
+/// incarnation, one of the group and one of the epoch.
 const WRITES: u64 = 4;
 
 /// What the checkers need to know about a scenario.

@@ -69,6 +69,14 @@ impl Disk {
         Ok(Written { durable, writes, took: began.elapsed() })
     }
 
+    /// Waits until nothing is left to write.
+    pub(crate) async fn idle(&mut self) -> Result<(), Ended> {
+        while self.writing.is_some() {
+            self.done().await?;
+        }
+        Ok(())
+    }
+
     /// When the write began that is under way.
     pub(crate) fn writing_since(&self) -> Option<Instant> {
         self.writing.as_ref().map(|writing| writing.began)

@@ -24,6 +24,7 @@ use bellwether_proto::time::Time;
 use bellwether_proto::trace::{self, Program, What};
 use bellwether_proto::wire::{self, Channel};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
@@ -35,6 +36,9 @@ use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
 use crate::status::DiskStatus;
 use crate::transport::{End, NetEvent};
+
+/// A member that leaves does not wait longer for its disk.
+const LAST_WRITE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
@@ -113,7 +117,13 @@ impl Driver {
         self.record(What::Crash);
         self.flush();
         self.shared.transport.close().await;
-        ended
+        match ended {
+            // Whoever comes next finds all that was to be kept.
+            Ended::Left => {
+                timeout(LAST_WRITE, self.disk.idle()).await.unwrap_or(Ok(())).err().unwrap_or(ended)
+            }
+            ended => ended,
+        }
     }
 
     async fn drive(&mut self) -> Ended {
@@ -151,9 +161,9 @@ impl Driver {
         tokio::select! {
             biased;
             () = self.alarm.ring(&self.clock, due) => Wake::Deadline,
+            done = self.disk.done() => Wake::Written(done),
             Some(event) = self.net.recv() => Wake::Net(event),
             command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
-            done = self.disk.done() => Wake::Written(done),
             (no, plan) = self.planning.done() => Wake::Planned(no, plan),
             () = self.shared.tenures.turned() => Wake::Work,
         }

@@ -14,7 +14,7 @@ use bellwether::member::{Descriptors, Hold, Observer, Outcome};
 use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure;
 use bellwether::reorganization::Services;
-use bellwether::status::{Bar, Counters, Participant, Reach, Standing};
+use bellwether::status::{Bar, Counters, DiskStatus, Participant, Reach, Standing};
 use bellwether::tls::{Authority, ClusterNameError, TlsError, Validity, check_cluster_name, expiry_warning};
 use bellwether::{
     BadConfig, Change, Config, Ended, Identity, JoinError, Leader, Leadership, Member, Refused, StateError,
@@ -54,6 +54,9 @@ async fn a_member_tells_what_it_knows() {
     let reach: Option<Reach> = status.reach;
     assert_eq!(reach.map(Reach::needed), None, "any survivor leads");
     assert_eq!(status.bar, None::<Bar>, "nothing keeps it from leading");
+    let disk: DiskStatus = status.disk;
+    let longest = disk.last_write.max(disk.writing_for.unwrap_or_default());
+    assert_eq!(disk.is_slow(), longest > DiskStatus::SLOW, "{disk:?}");
     let until = status.certificate_until.expect("its certificate has an end");
     assert!(expiry_warning(until, SystemTime::now()).is_some(), "it is good for a day");
     let leader: Leader = member.leader().expect("it leads");

@@ -114,7 +114,7 @@ impl Leadership {
                 self.cease();
                 self.claim(now);
             }
-            (Role::Claiming { awaits: Awaits::Leave, .. }, None) => self.claim(now),
+            (Role::Claiming { awaits: Awaits::Permission, .. }, None) => self.claim(now),
             _ => {}
         }
     }

@@ -18,12 +18,8 @@ impl Leadership {
         let (awaits, epoch) = (self.answers(now), self.epochs.next());
         self.role = Role::Claiming { missing, awaits, latest, epoch, keepers: BTreeSet::new() };
         self.tell_all(self.claim_msg());
-        // Whom the leader of before chose is alone: the disk can work while the others answer.
-        // So it can where others must write as well.
-        let is_chosen = matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..));
-        if is_chosen || self.needs_keepers() {
-            self.set_aside(self.epochs.next());
-        }
+        // The disk works while the others answer.
+        self.set_aside(self.epochs.next());
         self.settle_if_all_agree(now);
     }
 
@@ -82,7 +78,7 @@ impl Leadership {
     /// handed leadership keeps it: the leader of before has chosen, or a program.
     pub(super) fn settle(&mut self, now: Time) {
         if self.bar().is_some() {
-            return self.await_instead(Awaits::Leave);
+            return self.await_instead(Awaits::Permission);
         }
         if self.needs_keepers() && !self.is_kept(now) {
             return;
@@ -135,6 +131,15 @@ impl Leadership {
         if let Role::Claiming { awaits, .. } = &mut self.role {
             *awaits = what;
         }
+    }
+
+    /// Asks the others whether they are there.
+    pub(super) fn poll(&mut self, now: Time) {
+        let Role::Leading { epoch, poll_due, .. } = &mut self.role else { return };
+        *poll_due = now + self.config.period * POLL_PERIODS;
+        self.round += 1;
+        let msg = LeadershipMsg::Lead { round: self.round, epoch: *epoch };
+        self.tell_all(msg);
     }
 
     /// Another has used this leader's epoch, or a larger one: it takes a new one as soon as that is on disk.

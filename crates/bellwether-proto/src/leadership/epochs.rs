@@ -37,11 +37,19 @@ impl Epochs {
         epoch <= self.largest.saturating_add(1 << 32)
     }
 
+    /// There is that epoch, of that leader or claimant, if it is known. Whoever does not remember whose its largest is does not take
+    /// anybody's word for it: another may have used it as well.
     pub(super) fn see(&mut self, epoch: u64, of: Option<NodeId>) {
         if epoch > self.largest {
             (self.largest, self.of) = (epoch, of);
-        } else if epoch == self.largest {
-            self.of = self.of.or(of);
+        }
+    }
+
+    /// A leader says itself that it has that epoch.
+    pub(super) fn hear(&mut self, epoch: u64, leader: NodeId) {
+        self.see(epoch, Some(leader));
+        if epoch == self.largest {
+            self.of = self.of.or(Some(leader));
         }
     }
 

@@ -21,7 +21,7 @@ impl Leadership {
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
         // It has taken what it was handed.
         self.connected.decline(from, Time::ZERO);
-        self.epochs.see(epoch, Some(from));
+        self.epochs.hear(epoch, from);
         if matches!(self.role, Role::Aside) {
             self.choose(now, from, epoch);
         }

@@ -52,7 +52,7 @@ impl Leadership {
                 form.number(match awaits {
                     Awaits::Answers(_) => 0,
                     Awaits::Disk => 1,
-                    Awaits::Leave => 2,
+                    Awaits::Permission => 2,
                 });
                 form.deadline(now, *latest);
                 form.epoch(*epoch);

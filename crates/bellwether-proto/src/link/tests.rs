@@ -68,7 +68,7 @@ fn only_those_who_may_write_are_introduced() {
     for mut link in [listed, met] {
         assert_eq!(link.introduce(ME, Incarnation(1)), Err(Refusal::NotAPeer), "nobody in its own name");
         link.introduce(PEER, Incarnation(1)).expect("it is a peer");
-        let beyond = Incarnation(Incarnation::CLOCK_MAX.0 * 2 + 2);
+        let beyond = Incarnation(Incarnation::CLOCK_MAX.0 + (1 << 32) + 1);
         assert_eq!(link.introduce(PEER, beyond), Err(Refusal::ImplausibleIncarnation));
     }
 }

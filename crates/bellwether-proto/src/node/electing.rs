@@ -95,11 +95,11 @@ impl<E: Election> Node<E> {
             }
             Action::Persist { count } => {
                 self.setup.count = count;
-                self.persist(Waits::Election, out);
+                self.persist(now, Waits::Election, out);
             }
             Action::Note { count } => {
                 self.setup.count = count;
-                self.persist(Waits::Nobody, out);
+                self.persist(now, Waits::Nobody, out);
             }
             Action::BeginIncarnation(why) => self.ending = Some(Ending::Asked(why)),
             Action::Start(peer) => {

@@ -17,8 +17,8 @@ impl<E: Election> Node<E> {
                 self.relink(|links| links.send(now, to, Letter::Group(Box::new(msg))));
             }
             Action::Send(to, msg) => self.post(now, to, Body::Group(Box::new(msg)), out),
-            Action::Persist => self.persist(Waits::Election, out),
-            Action::Note => self.persist(Waits::Nobody, out),
+            Action::Persist => self.persist(now, Waits::Election, out),
+            Action::Note => self.persist(now, Waits::Nobody, out),
             Action::Event(event) => out.push(Output::Event(Event::Group(event))),
             Action::Plan(request) => out.push(Output::Plan(Box::new(request))),
             Action::Reorganized => self.elect(election::Input::Reorganized),

@@ -18,7 +18,7 @@ impl<E: Election> Node<E> {
     ) {
         match action {
             leadership::Action::Send(to, msg) => self.post(now, to, Body::Leadership(msg), out),
-            leadership::Action::Persist => self.persist(Waits::Nobody, out),
+            leadership::Action::Persist => self.persist(now, Waits::Nobody, out),
             leadership::Action::Announce(announced) => {
                 out.push(Output::Event(Event::Announced(announced)));
                 let tenure = self.release.as_mut().and_then(|release| release.announced(announced));

@@ -37,6 +37,8 @@ pub(super) enum Work<M> {
     Tell(Tell),
     /// The node is up: its links may come up.
     StartLinks,
+    /// That epoch is on disk.
+    Written(u64),
     /// An end of a link saw a transition. An observer is told before anything follows from it.
     Turned(Turn),
     /// A message between the ends of a link.
@@ -72,16 +74,20 @@ impl<E: Election> Node<E> {
         loop {
             while let Some(work) = self.queue.pop_front() {
                 if self.must_wait(&work) {
-                    self.parked.push_back(work);
+                    self.park(work);
                     continue;
                 }
                 match work {
                     Work::Elect(input, cause) => self.take_part(now, input, cause, out),
-                    Work::Do(action) => self.carry_out(now, action, out),
+                    Work::Do(action) => {
+                        self.carry_out(now, action, out);
+                        self.regroup(|_| {}); // As after everything that the election does.
+                    }
                     Work::Show(opinion) => self.show(opinion, out),
                     Work::Name(named, cause) => self.lead(|leadership| leadership.name(now, named, cause)),
                     Work::Tell(tell) => self.regroup(|group| tell.to(now, group)),
                     Work::StartLinks => self.relink(|links| links.start(now)),
+                    Work::Written(epoch) => self.lead(|leadership| leadership.written(now, epoch)),
                     Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
                     Work::Beat(to, msg) => self.post(now, to, Body::Consistent(msg), out),
                     Work::Group(action) => self.follow_group(now, *action, out),

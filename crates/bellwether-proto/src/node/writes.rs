@@ -14,14 +14,21 @@ use alloc::collections::VecDeque;
 
 use super::Node;
 use super::work::Work;
+use crate::canonical::Form;
 use crate::election::{Actions, Election};
 use crate::group::Group;
 use crate::io::{Durable, Outbox, Output};
 use crate::leadership::{self, Leadership};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// No more than this is parked. A node whose disk stands still for so long hears no more, as if the network had lost it.
 const PARKED_MAX: usize = 1024;
+
+/// Of so many writes the epoch is known one by one.
+const EPOCHS_MAX: usize = 64;
+
+/// No disk that works takes so long. Whoever waits for one that does goes aside, so that others can lead.
+const HUNG: Span = Span::secs(5);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writes {
@@ -31,8 +38,10 @@ pub(super) struct Writes {
     asked: u64,
     /// How many are done.
     done: u64,
-    /// What those that are not done hold as the epoch, in order.
-    epochs: VecDeque<u64>,
+    /// What those that are not done hold as the epoch: the number of a write, and its epoch. Not of every write, but of the last.
+    epochs: VecDeque<(u64, u64)>,
+    /// When the first of those was asked for that are not done.
+    since: Time,
     /// The write that holds this incarnation.
     birth: u64,
     /// The last write that the election or the group waits for.
@@ -51,13 +60,19 @@ pub(super) enum Waits {
 }
 
 impl Writes {
-    fn ask(&mut self, waits: Waits, epoch: u64) {
+    fn ask(&mut self, now: Time, waits: Waits, epoch: u64) {
+        if self.done == self.asked {
+            self.since = now;
+        }
         self.asked += 1;
         if !self.behind {
             self.done = self.asked;
             return;
         }
-        self.epochs.push_back(epoch);
+        if self.epochs.len() == EPOCHS_MAX {
+            self.epochs.pop_back();
+        }
+        self.epochs.push_back((self.asked, epoch));
         match waits {
             Waits::Incarnation => self.birth = self.asked,
             Waits::Election => self.election = self.asked,
@@ -66,13 +81,27 @@ impl Writes {
     }
 
     /// The first so many are done. The epoch of the last of them, if that is news.
-    fn are_done(&mut self, writes: u64) -> Option<u64> {
+    fn are_done(&mut self, now: Time, writes: u64) -> Option<u64> {
+        (self.done, self.since) = (self.done.max(writes.min(self.asked)), now);
         let mut epoch = None;
-        while self.done < writes.min(self.asked) {
-            self.done += 1;
-            epoch = self.epochs.pop_front();
+        while let Some((_, written)) = self.epochs.pop_front_if(|(no, _)| *no <= self.done) {
+            epoch = Some(written);
         }
         epoch
+    }
+
+    /// When the disk has to be taken for broken, if anybody waits for it.
+    pub(super) fn hung_at(&self) -> Time {
+        if self.done < self.asked { self.since + HUNG } else { Time::NEVER }
+    }
+
+    pub(super) fn canonical(&self, now: Time, form: &mut Form) {
+        for write in [self.asked, self.birth, self.election] {
+            form.number(write.saturating_sub(self.done));
+        }
+        form.deadline(now, self.hung_at());
+        form.number(self.epochs.len() as u64);
+        self.epochs.iter().for_each(|(_, epoch)| form.epoch(*epoch));
     }
 
     /// Whether the incarnation is not on disk yet.
@@ -102,18 +131,18 @@ impl<E: Election> Node<E> {
         self
     }
 
-    pub(super) fn persist(&mut self, waits: Waits, out: &mut Outbox<E::Msg>) {
+    pub(super) fn persist(&mut self, now: Time, waits: Waits, out: &mut Outbox<E::Msg>) {
         let (incarnation, count) = (self.setup.incarnation, self.setup.count);
         let epoch = self.leadership.as_ref().map_or(0, Leadership::epoch_to_keep);
         let group = self.group.as_ref().and_then(Group::kept);
-        self.writes.ask(waits, epoch);
+        self.writes.ask(now, waits, epoch);
         out.push(Output::Persist(Durable { incarnation, count, epoch, group }));
     }
 
     /// The first so many writes are on disk.
     pub(super) fn persisted(&mut self, now: Time, writes: u64) {
         let was_unborn = self.writes.is_unborn();
-        let epoch = self.writes.are_done(writes);
+        let epoch = self.writes.are_done(now, writes);
         if was_unborn && !self.writes.is_unborn() {
             self.is_born(now);
         }
@@ -123,20 +152,48 @@ impl<E: Election> Node<E> {
                 self.queue.push_front(work);
             }
         }
-        if let Some(epoch) = epoch {
-            self.lead(|leadership| leadership.written(now, epoch));
-        }
+        // After what was parked: that may be that the election names another.
+        self.queue.extend(epoch.map(Work::Written));
+    }
+
+    /// When this node has waited for its disk for too long. A leader does not wait: it has what it needs.
+    pub(super) fn hung_at(&self) -> Time {
+        let waits = |leadership: &Leadership| {
+            leadership.awaits_disk() || self.writes.election_waits() && !leadership.is_leading()
+        };
+        let waits = self.leadership.as_ref().is_some_and(waits) && self.aside.is_none();
+        if waits && !self.writes.is_unborn() { self.writes.hung_at() } else { Time::NEVER }
+    }
+
+    /// Goes aside for a while. Then another incarnation begins, when the disk has done its work: it says nothing before that.
+    pub(super) fn give_way(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
+        self.stand_aside(now, now + HUNG, out);
+        self.work_off(now, out);
     }
 
     /// Whether that must wait for the disk.
     pub(super) fn must_wait(&self, work: &Work<E::Msg>) -> bool {
         match work {
-            Work::Elect(..) | Work::Do(_) | Work::Show(_) | Work::Name(..) => self.writes.election_waits(),
-            Work::Group(_) | Work::Tell(_) => self.writes.election_waits(),
+            Work::Elect(..)
+            | Work::Do(_)
+            | Work::Show(_)
+            | Work::Name(..)
+            | Work::Group(_)
+            | Work::Tell(_) => {
+                // Whoever is aside takes no part: nothing is left to wait for.
+                self.aside.is_none() && self.writes.election_waits()
+            }
             Work::StartLinks | Work::Beat(..) | Work::Lead(leadership::Action::Send(..)) => {
                 self.writes.is_unborn()
             }
-            Work::Turned(_) | Work::Lead(_) | Work::Release(_) => false,
+            Work::Turned(_) | Work::Written(_) | Work::Lead(_) | Work::Release(_) => false,
+        }
+    }
+
+    /// What the node does itself is bounded. What comes from others is not.
+    pub(super) fn park(&mut self, work: Work<E::Msg>) {
+        if !(matches!(work, Work::Elect(..) | Work::Tell(_)) && self.is_overrun()) {
+            self.parked.push_back(work);
         }
     }
 

@@ -61,8 +61,7 @@ fn in_the_words_of_the_file(problem: &BadConfig, settings: &Settings) -> (&'stat
             ("protocol", format!("found {found} [[peer]]s, {name} takes at most {most}"))
         }
         BadConfig::MinPeers { found, most } => {
-            let words =
-                format!("min_peers ({found}) must be at most {most}: so many other [[peer]]s there are");
+            let words = format!("min_peers ({found}) must be at most {most}, the number of other [[peer]]s");
             ("min_peers", words)
         }
         // What is wrong by itself was found when it was read. If not, the library's words are good enough.

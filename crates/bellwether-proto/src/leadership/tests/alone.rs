@@ -98,12 +98,12 @@ pub(super) fn announced(actions: &[Action]) -> Vec<(Option<u32>, u64)> {
 fn an_epoch_that_a_follower_told_of_is_kept_once_it_is_announced() {
     let mut alone = Alone::new(&[2, 3]);
     alone.named(1);
-    assert_eq!(alone.has_seen(3, 1, Some(2)), [], "it waits for the other");
+    assert_eq!(alone.has_seen(3, 2, Some(2)), [], "it waits for the other");
     alone.named(2);
-    let actions = alone.hears(2, LeadershipMsg::Lead { round: 7, epoch: 1 });
-    assert_eq!(announced(&actions), [(Some(2), 1)]);
+    let actions = alone.hears(2, LeadershipMsg::Lead { round: 7, epoch: 2 });
+    assert_eq!(announced(&actions), [(Some(2), 2)]);
     assert!(actions.contains(&Action::Persist), "{actions:?}");
-    let again = alone.hears(2, LeadershipMsg::Lead { round: 8, epoch: 1 });
+    let again = alone.hears(2, LeadershipMsg::Lead { round: 8, epoch: 2 });
     assert!(!again.contains(&Action::Persist), "once is enough: {again:?}");
 }
 

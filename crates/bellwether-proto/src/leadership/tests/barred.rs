@@ -70,8 +70,8 @@ fn a_leader_that_is_refused_and_alone_leads_no_more() {
     let mut alone = Alone::leading(&[]);
     let actions = alone.received(REFUSED);
     assert_eq!(announced(&actions), [(None, 1)]);
-    let Some(Action::Announce(last)) = actions.last() else { panic!("{actions:?}") };
-    assert_eq!(last.cause, Cause::Refused(NodeId(1)));
+    let why = Cause::Refused(NodeId(1));
+    assert!(actions.iter().any(|action| matches!(action, Action::Announce(last) if last.cause == why)));
     assert_eq!(alone.in_the_end(), []);
 }
 
@@ -145,4 +145,18 @@ fn a_bar_is_told_in_words() {
     assert_eq!(words, "2 peers answer and refuse this member, and none accepts it");
     let words = Bar::Unheard { peers: 1 }.to_string();
     assert_eq!(words, "1 peer has neither answered nor been given up");
+}
+
+/// It has waited for so long that its claim is long overdue. Whoever comes is asked all the same, and may have a leader.
+#[test]
+fn who_comes_to_one_that_was_barred_is_given_its_time_to_answer() {
+    let mut alone = Alone::new(&[]);
+    alone.received(REFUSED);
+    alone.named(1);
+    assert_eq!(alone.in_the_end(), []);
+    alone.now = alone.now + Span::secs(60);
+    let met = alone.meets(2);
+    assert!(met.iter().any(|action| matches!(action, Action::Send(NodeId(2), _))), "it is asked: {met:?}");
+    assert_eq!(alone.layer.deadline(), alone.now + SETTLE);
+    assert_eq!(announced(&alone.has_seen(2, 4, Some(2))), [(Some(1), 5)]);
 }

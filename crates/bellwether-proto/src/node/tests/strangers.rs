@@ -91,7 +91,7 @@ fn a_future_incarnation_of_a_forgotten_member_is_met_anew() {
         rig.receive(100 + k, 1, 1, body);
     }
     let form = rig.form();
-    assert_eq!(rig.receive(1, 1 << 40, 1, heartbeat(0, 1)), [refused(1, Refusal::ImplausibleIncarnation)]);
+    assert_eq!(rig.receive(1, 1 << 60, 1, heartbeat(0, 1)), [refused(1, Refusal::ImplausibleIncarnation)]);
     assert_eq!(rig.form(), form);
     rig.receive(1, 4, 1, heartbeat(2, 1));
     assert_eq!(leader(&rig), Some(1));

@@ -176,3 +176,44 @@ fn who_stands_aside_while_its_election_waits_does_not_go_on_with_that() {
         out.drain().find(|output| matches!(output, Output::Send { .. } | Output::Event(Event::Opinion(_))));
     assert_eq!(said, None);
 }
+
+/// Nobody hears from it until its new incarnation is on disk, and others take its place.
+#[test]
+fn a_leader_leads_no_more_while_its_next_incarnation_is_written() {
+    let mut rig = member(Protocol::Fjr);
+    rig.node = rig.node.writing_behind();
+    rig.input(Input::Start);
+    let mut outputs = persisted(&mut rig, 1);
+    while !words(&outputs).contains(&"announced") {
+        wake(&mut rig);
+        outputs = persisted(&mut rig, u64::MAX);
+    }
+    let known = Incarnation(7);
+    let outputs = rig.receive(1, 1, 1, Body::Link(LinkMsg::Outlived { known }));
+    let ceased = |output: &Output<AnyMsg>| {
+        matches!(output, Output::Event(Event::Announced(Announcement { leader: None, .. })))
+    };
+    assert!(outputs.iter().any(ceased), "{outputs:?}");
+    assert_eq!(rig.node.opinion(), Opinion::DOWN);
+}
+
+/// Others can lead, and it is of no use to anybody.
+#[test]
+fn who_waits_for_a_disk_that_hangs_goes_aside() {
+    let mut rig = member(Protocol::Fjr);
+    rig.node = rig.node.writing_behind();
+    rig.input(Input::Start);
+    persisted(&mut rig, 1);
+    let began = rig.now;
+    while !rig.node.is_aside() {
+        wake(&mut rig);
+    }
+    assert!(rig.now.since(began) < Span::secs(6), "{}", rig.now);
+    while rig.node.is_aside() {
+        wake(&mut rig);
+    }
+    assert_eq!(rig.node.incarnation(), Incarnation(2));
+    assert_eq!(rig.node.deadline(), None, "the next incarnation waits for the disk");
+    let born = words(&persisted(&mut rig, u64::MAX));
+    assert!(rig.node.deadline().is_some(), "{born:?}");
+}

@@ -217,7 +217,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nmin_peers = 1",
-        "agent.toml:3:13: min_peers (1) must be at most 0: so many other [[peer]]s there are",
+        "agent.toml:3:13: min_peers (1) must be at most 0, the number of other [[peer]]s",
     ),
     (
         "node = 1",
