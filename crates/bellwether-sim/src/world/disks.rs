@@ -35,7 +35,14 @@ impl Drive {
         let latency = scenario.disk.of(id);
         let stalls = |fault: &Fault| matches!(fault, Fault::Stall { node, .. } if *node == id);
         let is_slow = latency > Span::ZERO || scenario.events.iter().any(|planned| stalls(&planned.fault));
-        is_slow.then(|| Self { latency, stalled: Time::ZERO, asked: 0, writing: None, next: None, begun: 0 })
+        is_slow.then_some(Self {
+            latency,
+            stalled: Time::ZERO,
+            asked: 0,
+            writing: None,
+            next: None,
+            begun: 0,
+        })
     }
 
     /// The process has ended, and what it was writing is lost.
