@@ -1,4 +1,4 @@
-//! What real agents take: five processes on loopback, seen from outside through `/v1/watch`.
+//! What real agents take: processes on loopback, seen from outside through `/v1/watch`.
 //!
 //! Run: cargo bench -p bellwether-cli --bench agent -- [--trials N] [--quiet SECONDS] [--only NAME]
 //! `cargo test` runs each for a moment, so that none can rot.
@@ -6,6 +6,7 @@
 //! | name | what happens | what is measured |
 //! |---|---|---|
 //! | crash | kill -9 of the leader | until every survivor names the same new leader; how many announced themselves |
+//! | crash-async-bully, crash-invitation | the same of three agents that run that algorithm | the same |
 //! | stop | SIGSTOP of the leader | the same |
 //! | resign | the leader is told to resign | the same, over HTTP |
 //! | idle | nothing | CPU time, memory, messages |
@@ -22,7 +23,7 @@ mod idle;
 
 use std::time::{Duration, Instant};
 
-use cluster::Cluster;
+use cluster::{Cluster, Shape};
 use feed::Feed;
 use figure::{Better, keep};
 
@@ -34,13 +35,13 @@ fn main() {
     let args = Args::read();
     println!("{NODES} agents on loopback, default timing (heartbeat 50 ms, timeout 250 ms)\n");
     println!(
-        "{:<24}{:>9}{:>9}{:>9}{:>9}{:>9}   announced",
+        "{:<36}{:>9}{:>9}{:>9}{:>9}{:>9}   announced",
         "milliseconds", "min", "median", "p90", "p99", "max"
     );
-    for (name, what, count, fault) in FAULTS {
-        if args.wants(name) {
-            let (times, announced) = trials(args.trials.unwrap_or(count), fault);
-            report(what, times, &announced);
+    for row in ROWS {
+        if args.wants(row.name) {
+            let (times, announced) = trials(&row, args.trials.unwrap_or(row.trials));
+            report(row.what, times, &announced);
         }
     }
     if args.wants("idle") {
@@ -54,12 +55,39 @@ fn main() {
 /// Brings the leader down, and back afterwards.
 type Fault = (fn(&mut Cluster, u32), fn(&mut Cluster, &mut Feed, u32));
 
-/// With how many trials there are of each, unless told otherwise.
-const FAULTS: [(&str, &str, usize, Fault); 3] = [
-    ("crash", "kill -9 of the leader", 300, (Cluster::kill, restart)),
-    ("stop", "SIGSTOP of the leader", 100, (Cluster::stop, |cluster, _, id| cluster.cont(id))),
-    ("resign", "resign", 200, (resign, |_, _, _| {})),
+/// What is measured of which agents.
+struct Row {
+    name: &'static str,
+    what: &'static str,
+    protocol: &'static str,
+    nodes: u32,
+    /// How many there are, unless told otherwise.
+    trials: usize,
+    fault: Fault,
+}
+
+const CRASH: Fault = (Cluster::kill, restart);
+const STOP: Fault = (Cluster::stop, |cluster, _, id| cluster.cont(id));
+const RESIGN: Fault = (resign, |_, _, _| {});
+
+const ROWS: [Row; 5] = [
+    Row::of("crash", "kill -9 of the leader", 300, CRASH),
+    Row::of("stop", "SIGSTOP of the leader", 100, STOP),
+    Row::of("resign", "resign", 200, RESIGN),
+    Row::with("async-bully", "crash-async-bully", "kill -9 of the leader, async-bully"),
+    Row::with("invitation", "crash-invitation", "kill -9 of the leader, invitation"),
 ];
+
+impl Row {
+    const fn of(name: &'static str, what: &'static str, trials: usize, fault: Fault) -> Self {
+        Self { name, what, protocol: "fjr", nodes: NODES, trials, fault }
+    }
+
+    /// A crash of three agents with another algorithm.
+    const fn with(protocol: &'static str, name: &'static str, what: &'static str) -> Self {
+        Self { protocol, nodes: 3, ..Self::of(name, what, 20, CRASH) }
+    }
+}
 
 fn restart(cluster: &mut Cluster, feed: &mut Feed, id: u32) {
     cluster.start_node(id);
@@ -72,10 +100,12 @@ fn resign(cluster: &mut Cluster, id: u32) {
 }
 
 /// How long each took, and how many nodes announced themselves in each.
-fn trials(count: usize, (down, back): Fault) -> (Vec<Duration>, Vec<usize>) {
-    let mut cluster = Cluster::start(NODES);
+fn trials(row: &Row, count: usize) -> (Vec<Duration>, Vec<usize>) {
+    let Row { protocol, nodes, fault: (down, back), .. } = *row;
+    let mut cluster = Cluster::prepare(&Shape { protocol, ..Shape::of(nodes) });
+    cluster.start_all();
     cluster.wait_for_leader();
-    let mut feed = Feed::open(&cluster, NODES);
+    let mut feed = Feed::open(&cluster, nodes);
     let (mut times, mut announced) = (Vec::new(), Vec::new());
     while times.len() < count {
         let leader = feed.agreement();
@@ -96,7 +126,7 @@ fn report(what: &str, mut times: Vec<Duration>, announced: &[usize]) {
     let once = announced.iter().filter(|count| **count == 1).count();
     let [min, median, p90, p99, max] = [0, 50, 90, 99, 100].map(at);
     println!(
-        "{what:<24}{min:>9.1}{median:>9.1}{p90:>9.1}{p99:>9.1}{max:>9.1}   one leader in {once} of {}",
+        "{what:<36}{min:>9.1}{median:>9.1}{p90:>9.1}{p99:>9.1}{max:>9.1}   one leader in {once} of {}",
         announced.len()
     );
     for (name, value) in [("median", median), ("p99", p99), ("max", max)] {
