@@ -19,7 +19,8 @@
 //! answered; R2, R3 Norm? is answered NotNorm also when the asker is the very leader one waits for, or follows in an
 //! older group; R4 Rej counts only for the election it names; R5 a Halt already obeyed is only acknowledged again; R6
 //! a leader watches nobody; R7 Norm? tells a node whether it has acknowledged the election, and replaces a Ldr that
-//! was lost; R8 a NotNorm that took longer than a stable network allows costs no election.
+//! was lost; R8 a NotNorm that took longer than a stable network allows costs no election; R9 the end of a peer's
+//! connection counts as a report, and a Halt that was rejected for the sake of that peer is obeyed after all.
 
 use super::stoller::{KINDS_FIG_3, Membership, Msg, Organiser, Stage};
 use super::{Action, Actions, Channels, Election, GivesWay, InAgent, Input, Mode, Peers, Setup, Spec};
@@ -69,13 +70,16 @@ pub struct AsyncBully {
     organiser: Organiser,
     /// R1: when to send the pending Halt again.
     halt_due: Time,
+    /// R9: the election that this node rejected for the sake of the leader that it follows or waits for. Of several, that of
+    /// the strongest.
+    rejected: Option<ElectionId>,
 }
 
 impl Election for AsyncBully {
     type Msg = Msg;
 
     fn new(setup: Setup, tau_fd: Span) -> Self {
-        Self { organiser: Organiser::new(setup, tau_fd), halt_due: Time::NEVER }
+        Self { organiser: Organiser::new(setup, tau_fd), halt_due: Time::NEVER, rejected: None }
     }
 
     fn handle(&mut self, now: Time, input: Input<Msg>, out: &mut Actions<Msg>) {
@@ -83,8 +87,9 @@ impl Election for AsyncBully {
         match input {
             Input::Recovery => self.start_stage2(now, out),
             Input::DownSig(j) => self.on_down_sig(now, j, out),
-            // All are for the detector to weigh.
-            Input::NewIncarnation(_) | Input::Gone(_) | Input::Resigned { .. } => {}
+            Input::Gone(j) => self.on_gone(now, j, out),
+            // Both are for the detector to weigh.
+            Input::NewIncarnation(_) | Input::Resigned { .. } => {}
             Input::HandOver(_) => {} // Priorities are fixed.
             Input::Reorganized | Input::ReorganizationFailed(_) => {} // Nothing is reorganized here.
             Input::Link { .. } => {} // Its links are not consistent.
@@ -95,7 +100,7 @@ impl Election for AsyncBully {
             Input::Message { from: j, msg } if !msg.is_the_word_of(j) => {}
             Input::Message { from: j, msg } => match msg {
                 Msg::Halt(t) => self.on_halt(t, j, out),
-                Msg::Ack(t) => self.organiser.on_ack(now, t, j, out),
+                Msg::Ack(t) => self.on_ack(now, t, j, out),
                 Msg::Rej(t) => self.on_rej(now, t, j, out),
                 Msg::Ldr(t) => self.organiser.on_ldr(t, j, out),
                 Msg::NormQ(t, n, membership) => self.on_norm_q(t, n, membership, j, out),
@@ -117,6 +122,7 @@ impl Election for AsyncBully {
     fn canonical(&self, now: Time, form: &mut Form) {
         self.organiser.canonical(now, form);
         form.deadline(now, self.halt_due);
+        form.option(self.rejected, Form::election);
     }
 }
 
@@ -124,6 +130,7 @@ impl AsyncBully {
     /// procedure StartStage2()
     fn start_stage2(&mut self, now: Time, out: &mut Actions<Msg>) {
         out.push(Action::PlayAlive);
+        self.rejected = None;
         self.organiser.new_elid();
         self.organiser.organise(now, out);
     }
@@ -143,8 +150,17 @@ impl AsyncBully {
         };
         if has_stronger {
             out.send(j, Msg::Rej(t));
+            self.remember_rejected(t);
         } else {
             self.halting(t, j, out);
+        }
+    }
+
+    fn remember_rejected(&mut self, t: ElectionId) {
+        let roster = &self.organiser.setup.roster;
+        let is_first = self.rejected.is_none_or(|held| !roster.stronger(held.node, t.node));
+        if self.organiser.repaired() && is_first {
+            self.rejected = Some(t);
         }
     }
 
@@ -152,6 +168,7 @@ impl AsyncBully {
     fn halting(&mut self, t: ElectionId, j: NodeId, out: &mut Actions<Msg>) {
         out.push(Action::PlayDead);
         out.push(Action::Start(j));
+        self.rejected = None;
         self.organiser.wait_for(t, j, out);
     }
 
@@ -161,6 +178,32 @@ impl AsyncBully {
             self.start_stage2(now, out);
         } else if self.organiser.awaits(j) {
             self.organiser.contin_stage2(now, out);
+        }
+    }
+
+    /// R9: the connection of j ended. Others may have heard of that before, and this node may have rejected their elections.
+    /// It does now what it would have done if it had heard first.
+    fn on_gone(&mut self, now: Time, j: NodeId, out: &mut Actions<Msg>) {
+        if !self.organiser.repaired() {
+            return; // It has a detector, and nothing else.
+        }
+        match self.rejected.filter(|_| self.organiser.depends_on(j)) {
+            Some(t) => {
+                out.because(Cause::Gone(j));
+                self.halting(t, t.node, out);
+            }
+            None => self.on_down_sig(now, j, out),
+        }
+    }
+
+    /// On ⟨Ack, t⟩ from j. R9: it counts as well if this node's election has gone on without j, or is over.
+    fn on_ack(&mut self, now: Time, t: ElectionId, j: NodeId, out: &mut Actions<Msg>) {
+        if self.organiser.repaired() && t == self.organiser.elid && self.organiser.has_passed(j) {
+            if self.organiser.add_ack(j) && self.organiser.leads() {
+                out.send(j, Msg::Ldr(t));
+            }
+        } else {
+            self.organiser.on_ack(now, t, j, out);
         }
     }
 

@@ -167,6 +167,13 @@ impl Organiser {
         self.stage == Stage::Elec2 && j == self.setup.roster.at(self.pendack)
     }
 
+    /// Whether this node's election has asked `j`, and does not wait for its answer any more.
+    pub(super) fn has_passed(&self, j: NodeId) -> bool {
+        let asked = self.setup.roster.my_rank() + 1..=self.pendack;
+        let organises = self.stage == Stage::Elec2 || self.leads();
+        organises && !self.awaits(j) && self.setup.roster.rank(j).is_some_and(|rank| asked.contains(&rank))
+    }
+
     /// Whether `j` is the leader that this node follows or waits for: the two cases in which its DownSig starts an
     /// election.
     pub(super) fn depends_on(&self, j: NodeId) -> bool {
@@ -243,6 +250,16 @@ impl Organiser {
             self.acks.push(j);
             self.contin_stage2(now, out);
         }
+    }
+
+    /// `acks ⊕= j`, in order of rank. Whether it was not there yet.
+    pub(super) fn add_ack(&mut self, j: NodeId) -> bool {
+        let rank = |j: &NodeId| self.setup.roster.rank(*j);
+        let place = self.acks.binary_search_by_key(&rank(&j), rank);
+        if let Err(at) = place {
+            self.acks.insert(at, j);
+        }
+        place.is_err()
     }
 
     /// On ⟨Ldr, t⟩ from j

@@ -107,6 +107,10 @@ impl<E: Election> Node<E> {
                     out.push(Output::Event(Event::Watch(peer)));
                     self.detector.start(now, rank, &mut self.mail);
                 }
+                if self.link.is_parted(peer) {
+                    // The detector would find out in time. The election need not wait for what is known.
+                    self.elect(election::Input::Gone(peer));
+                }
             }
             Action::Stop(peer) => {
                 if let Some(rank) = self.setup.roster.rank(peer) {

@@ -373,6 +373,79 @@ fn r1_ends_with_the_election_and_begins_with_the_next() {
 }
 
 #[test]
+fn r9_the_end_of_a_connection_is_as_good_as_a_report() {
+    for (variant, counts) in [(Repaired, true), (Printed, false)] {
+        for prepare in [Rig::waiting, Rig::following] {
+            let mut two = prepare(variant);
+            two.input(Input::Gone(id(3)));
+            assert_eq!(two.did, [], "C34");
+            two.input(Input::Gone(id(1)));
+            let election = [PlayAlive, Start(id(3)), send(3, Halt(t(2, 2)))];
+            assert_eq!(two.did, if counts { &election[..] } else { &[] }, "{variant:?}");
+        }
+        let mut two = Rig::elec2(variant);
+        two.input(Input::Gone(id(3)));
+        assert_eq!(two.leader().is_some(), counts, "{variant:?}: its answer was pending");
+    }
+}
+
+#[test]
+fn r9_a_halt_that_was_rejected_for_the_sake_of_one_that_is_gone_is_obeyed() {
+    let rejecting = |prepare: fn(Variant) -> Rig| {
+        let mut three = prepare(Repaired);
+        for organiser in [3, 2, 3] {
+            three.message(organiser, Halt(t(organiser, 5)));
+            assert_eq!(three.did, [send(organiser, Rej(t(organiser, 5)))]);
+        }
+        three
+    };
+    for prepare in [Rig::last_waiting, Rig::last_following] {
+        let mut four = rejecting(prepare);
+        four.input(Input::Gone(id(1)));
+        assert_eq!(four.did, [PlayDead, Start(id(2)), send(2, Ack(t(2, 5)))], "that of the strongest");
+        four.input(Input::Gone(id(2)));
+        assert_eq!(four.leader(), Some(4), "once");
+
+        let mut four = rejecting(prepare);
+        four.message(1, Halt(t(1, 9)));
+        four.input(Input::Gone(id(1)));
+        assert_eq!(four.leader(), Some(4), "an election later, nothing is owed");
+    }
+    let mut four = rejecting(Rig::last_following);
+    four.input(Input::Gone(id(1)));
+    assert_eq!(four.why, Some(Cause::Gone(id(1))));
+}
+
+#[test]
+fn r9_whoever_obeys_after_all_is_taken_in() {
+    let organising = |variant| {
+        let mut one = Rig::new(1, 4, Priority::LowestId, variant);
+        one.input(Input::Recovery);
+        one.message(2, Rej(t(1, 1)));
+        one.message(3, Rej(t(1, 1)));
+        one
+    };
+    let mut one = organising(Repaired);
+    one.message(3, Ack(t(1, 1)));
+    assert_eq!(one.did, [], "4 is asked meanwhile");
+    one.message(4, Ack(t(1, 1)));
+    assert_eq!(one.did, [StopAll, send(3, Ldr(t(1, 1))), send(4, Ldr(t(1, 1)))]);
+    one.message(2, Ack(t(1, 1)));
+    assert_eq!(one.did, [send(2, Ldr(t(1, 1)))]);
+    one.message(2, Ack(t(1, 1)));
+    one.message(2, Ack(t(1, 7)));
+    assert_eq!(one.did, [], "once, and only of this election");
+    one.now = one.election.deadline();
+    one.deadline(Span::ZERO);
+    assert_eq!(one.did, [2, 3, 4].map(|to| send(to, NormQ(t(1, 1), 1, Member))));
+
+    let mut printed = organising(Printed);
+    printed.message(3, Ack(t(1, 1)));
+    printed.message(4, Ack(t(1, 1)));
+    assert_eq!(printed.did, [send(4, Ldr(t(1, 1)))]);
+}
+
+#[test]
 fn the_policy_and_not_the_id_decides_who_is_stronger() {
     let mut two = Rig::new(2, 3, Priority::HighestId, Repaired);
     two.input(Input::Recovery);
@@ -397,7 +470,7 @@ fn a_normal_node_is_led_by_the_node_that_its_group_is_named_after() {
                 let from = [1, 3][random.below(2) as usize];
                 let own = t(2, 1 + random.below(3));
                 let theirs = t(from, 1 + random.below(3));
-                match random.below(8) {
+                match random.below(9) {
                     0 => two.message(from, Halt(theirs)),
                     1 => two.message(from, Ldr(theirs)),
                     2 => two.message(from, NormQ(theirs, 1, Stranger)),
@@ -405,6 +478,7 @@ fn a_normal_node_is_led_by_the_node_that_its_group_is_named_after() {
                     4 => two.message(from, Rej(own)),
                     5 => two.message(from, NotNorm(own, 0)),
                     6 => two.down(from),
+                    7 => two.input(Input::Gone(id(from))),
                     _ => two.deadline(Span::millis(random.below(60))),
                 }
                 let opinion = two.election.opinion();
@@ -440,6 +514,20 @@ impl Rig {
         let mut rig = Self::waiting(variant);
         rig.message(1, Ldr(t(1, 1)));
         rig
+    }
+
+    /// Node 4 of 4.
+    fn last_waiting(variant: Variant) -> Self {
+        let mut four = Self::new(4, 4, Priority::LowestId, variant);
+        four.input(Input::Recovery);
+        four.message(1, Halt(t(1, 1)));
+        four
+    }
+
+    fn last_following(variant: Variant) -> Self {
+        let mut four = Self::last_waiting(variant);
+        four.message(1, Ldr(t(1, 1)));
+        four
     }
 }
 
