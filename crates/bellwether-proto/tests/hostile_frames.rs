@@ -142,7 +142,7 @@ fn valid_frames() -> Vec<Vec<u8>> {
     frames.extend(souto.map(|msg| with(Body::Election(AnyMsg::SoutoBully(msg)))));
     let group = GroupId(t);
     let invitations = [
-        AnyMsg::Invitation(invitation::Msg::AreYouCoordinator { call, group, member: true }),
+        AnyMsg::Invitation(invitation::Msg::AreYouCoordinator { call, group, member: true, members: 2 }),
         AnyMsg::Invitation(invitation::Msg::AcceptReply { call, taken: false }),
         AnyMsg::SoutoInvitation(souto_invitation::Msg::Ready(group)),
     ];

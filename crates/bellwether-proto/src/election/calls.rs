@@ -80,6 +80,11 @@ impl<P: Clone> Calls<P> {
         self.pending.clear();
     }
 
+    /// Whether an answer of that peer is awaited.
+    pub(super) fn awaits(&self, peer: NodeId) -> bool {
+        self.pending.iter().any(|call| call.callee == peer)
+    }
+
     /// Whether any call awaits its answer.
     pub(super) fn is_waiting(&self) -> bool {
         !self.pending.is_empty()

@@ -16,8 +16,8 @@
 //! are up, in no more groups than cliques that cover the network (A4', ALE2). The paper's claim that all nodes that can
 //! speak with each other are in one group (A4) is false (E-GM9).
 //!
-//! Calls in a loop go out at once instead of one after the other: none depends on another. Invitation has no answer,
-//! because nobody looks at one. Every message carries the caller's group number, as the paper has it (Appendix II).
+//! Calls in a loop go out at once instead of one after the other: none depends on another. As printed, Invitation has no
+//! answer, because nobody looks at one. Every message carries the caller's group number, as the paper has it (Appendix II).
 //!
 //! The repaired variant adds (`docs/concepts/divergence.md` says why each is needed): R1 a node is reorganizing before it
 //! accepts (E-GM5); R2 the answers to Accept and Ready tell whether it was in time (E-GM6); R3 a member follows only its own
@@ -25,7 +25,8 @@
 //! node is a member; one that is not, or whose coordinator has founded another group, recovers (E-GM10); R5 no group is
 //! joined twice; R6 of two coordinators the one with more members goes first, so that a group at work keeps its coordinator
 //! when others come up, and members that are in other groups by now are struck off; R7 a coordinator does not wait for nodes
-//! that have come already, or are gone.
+//! that have come already, decline, or are gone; R8 a coordinator that hears of one that it goes before looks for
+//! others at once.
 
 use alloc::vec::Vec;
 
@@ -84,6 +85,8 @@ pub enum Msg {
         group: GroupId,
         /// R4: whether the caller takes the called node for a member of it.
         member: bool,
+        /// R8: how many members the caller has. As printed nobody looks at it.
+        members: u32,
     },
     /// Its answer.
     AreYouCoordinatorReply {
@@ -129,6 +132,11 @@ pub enum Msg {
         /// R2: whether it was in time.
         taken: bool,
     },
+    /// R7: the answer to Invitation of a node that declines. Who joins answers with Accept.
+    InvitationReply {
+        /// gn
+        group: GroupId,
+    },
 }
 
 const ARE_YOU_COORDINATOR: Kind = Kind::protocol("AreYouCoordinator");
@@ -136,6 +144,7 @@ const ARE_YOU_COORDINATOR_REPLY: Kind = Kind::protocol("AreYouCoordinatorReply")
 const ARE_YOU_THERE: Kind = Kind::protocol("AreYouThere");
 const ARE_YOU_THERE_REPLY: Kind = Kind::protocol("AreYouThereReply");
 const INVITATION: Kind = Kind::protocol("Invitation");
+const INVITATION_REPLY: Kind = Kind::protocol("InvitationReply");
 const ACCEPT: Kind = Kind::protocol("Accept");
 const ACCEPT_REPLY: Kind = Kind::protocol("AcceptReply");
 const KINDS: &[Kind] = &[
@@ -144,6 +153,7 @@ const KINDS: &[Kind] = &[
     ARE_YOU_THERE,
     ARE_YOU_THERE_REPLY,
     INVITATION,
+    INVITATION_REPLY,
     ACCEPT,
     ACCEPT_REPLY,
     READY,
@@ -158,6 +168,7 @@ impl Message for Msg {
             Self::AreYouThere { .. } => ARE_YOU_THERE,
             Self::AreYouThereReply { .. } => ARE_YOU_THERE_REPLY,
             Self::Invitation { .. } => INVITATION,
+            Self::InvitationReply { .. } => INVITATION_REPLY,
             Self::Accept { .. } => ACCEPT,
             Self::AcceptReply { .. } => ACCEPT_REPLY,
         }
@@ -166,10 +177,11 @@ impl Message for Msg {
     fn canonical(&self, form: &mut Form) {
         form.number(u64::from(self.kind().id()));
         match self {
-            Self::AreYouCoordinator { call, group, member } => {
+            Self::AreYouCoordinator { call, group, member, members } => {
                 call.canonical(form);
                 form.election(group.0);
                 form.number(u64::from(*member));
+                form.number(u64::from(*members));
             }
             Self::Accept { call, group, brings } => {
                 call.canonical(form);
@@ -180,7 +192,7 @@ impl Message for Msg {
                 call.canonical(form);
                 form.election(group.0);
             }
-            Self::Invitation { group } => form.election(group.0),
+            Self::Invitation { group } | Self::InvitationReply { group } => form.election(group.0),
             Self::AreYouCoordinatorReply { call, yes, with_you } => {
                 call.canonical(form);
                 form.number(u64::from(*with_you));
@@ -274,12 +286,12 @@ impl Election for Invitation {
 impl Invitation {
     fn on_message(&mut self, now: Time, j: NodeId, msg: Msg, out: &mut Actions<Msg>) {
         match msg {
-            Msg::AreYouCoordinator { call, group, member } => {
-                let members = self.inviter.coordinates().then_some(self.inviter.up.len());
-                let yes = members.map(|members| u32::try_from(members).unwrap_or(u32::MAX));
+            Msg::AreYouCoordinator { call, group, member, members } => {
+                let yes = self.inviter.coordinates().then(|| count(&self.inviter.up));
                 let with_you = self.inviter.g == group;
                 out.send(j, Msg::AreYouCoordinatorReply { call, yes, with_you });
                 self.hear(now, j, group, member, out);
+                self.look_again(now, j, group, members as usize);
             }
             Msg::AreYouCoordinatorReply { call, yes, with_you } => {
                 if self.calls.answered(j, call).is_some() {
@@ -302,6 +314,10 @@ impl Invitation {
                 None => {}
             },
             Msg::Invitation { group } => self.on_invitation(now, j, group, out),
+            Msg::InvitationReply { group } => {
+                self.inviter.expect_no_more(j, group);
+                self.close_if_complete(out);
+            }
             Msg::Accept { call, group, brings } => {
                 let taken = self.inviter.accept(j, group, brings);
                 out.send(j, Msg::AcceptReply { call, taken });
@@ -329,16 +345,27 @@ impl Invitation {
         }
         self.inviter.begin_check(now);
         let (me, group) = (self.inviter.me(), self.inviter.g);
-        let roster = self.inviter.setup.roster.clone();
+        let (roster, members) = (self.inviter.setup.roster.clone(), count(&self.inviter.up));
         for j in roster.members().iter().copied().filter(|j| *j != me) {
             let call = self.call(now, j, Procedure::AreYouCoordinator);
             let member = self.inviter.has_member(group, j);
-            out.send(j, Msg::AreYouCoordinator { call, group, member });
+            out.send(j, Msg::AreYouCoordinator { call, group, member, members });
             if self.absent.contains(&j) {
                 self.calls.answered(j, call); // Its answer would be news, but is not waited for.
             }
         }
         self.end_check(now, out);
+    }
+
+    /// R8: another coordinator looks for others. If it is for this node to merge the two groups, and the other has not been found,
+    /// that need not wait until Check is due. Most likely both have just lost the same coordinator, and this node was the first
+    /// to know.
+    fn look_again(&mut self, now: Time, j: NodeId, group: GroupId, members: usize) {
+        let is_new = group.0.node == j && !self.inviter.has_found(j) && !self.calls.awaits(j);
+        let goes_first = self.inviter.coordinates() && !self.inviter.goes_first(j, Some(members));
+        if self.inviter.repaired() && is_new && goes_first {
+            self.inviter.check_due = now;
+        }
     }
 
     /// The rest of Check(i), when all have answered or may no longer.
@@ -375,7 +402,7 @@ impl Invitation {
 
     /// Invitation(i, j, gn)
     fn on_invitation(&mut self, now: Time, sender: NodeId, group: GroupId, out: &mut Actions<Msg>) {
-        let Some(members) = self.inviter.join(sender, group) else { return };
+        let Some(members) = self.inviter.join(sender, group) else { return self.decline(group, out) };
         out.because(Cause::Merged);
         self.stop();
         self.silence_due = now + self.silence();
@@ -383,10 +410,18 @@ impl Invitation {
         out.send_each(&members, &Msg::Invitation { group });
         let j = group.0.node;
         let call = self.call(now, j, Procedure::Accept);
-        let brings = u32::try_from(members.len()).unwrap_or(u32::MAX);
-        out.push(Action::Join { to: j, msg: Msg::Accept { call, group, brings } });
+        out.push(Action::Join { to: j, msg: Msg::Accept { call, group, brings: count(&members) } });
         if self.inviter.repaired() {
             self.reorganize(out); // R1
+        }
+    }
+
+    /// R7: whoever invites is not to wait for this node, unless it has come already.
+    fn decline(&self, group: GroupId, out: &mut Actions<Msg>) {
+        let (j, roster) = (group.0.node, &self.inviter.setup.roster);
+        let is_peer = roster.rank(j).is_some_and(|rank| rank != roster.my_rank());
+        if self.inviter.repaired() && is_peer && self.inviter.g != group {
+            out.send(j, Msg::InvitationReply { group });
         }
     }
 
@@ -498,6 +533,11 @@ impl Invitation {
         let timing = &self.inviter.setup.timing;
         timing.tau + timing.delta * 2
     }
+}
+
+/// As it goes over the wire.
+fn count(members: &[NodeId]) -> u32 {
+    u32::try_from(members.len()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -53,10 +53,10 @@ pub(super) struct Inviter {
     pub(super) check_due: Time,
     /// `TempSet`: the coordinators that the present Check has found, and how many members each has, if it says so.
     found: Vec<(NodeId, Option<usize>)>,
-    /// The nodes that were invited and have not accepted yet, and how many members those that accepted said
-    /// they bring along.
+    /// The nodes that were invited and have not answered yet, and how many members those that accepted said they bring along,
+    /// less those that have come. A member may come before it is announced.
     awaited: Vec<NodeId>,
-    brought: u32,
+    brought: i64,
     /// The merge that is put off; one at most (E-GM7).
     delayed: Option<Delayed>,
 }
@@ -153,6 +153,12 @@ impl Inviter {
         }
     }
 
+    /// Whether the present Check has found that coordinator, or the one before, which put the merge off.
+    pub(super) fn has_found(&self, j: NodeId) -> bool {
+        let put_off = self.delayed.as_ref().is_some_and(|delayed| delayed.with.contains(&j));
+        put_off || self.found.iter().any(|(found, _)| *found == j)
+    }
+
     /// A peer says that it is not in the group that this node coordinates.
     pub(super) fn miss(&mut self, j: NodeId) {
         self.up.retain(|member| *member != j);
@@ -160,7 +166,7 @@ impl Inviter {
 
     /// Whether `j` merges the two groups. The coordinator of the larger group does, so that a node that comes up does not
     /// take over a group at work. Between equals, and always in the printed variant, the stronger does.
-    fn goes_first(&self, j: NodeId, members: Option<usize>) -> bool {
+    pub(super) fn goes_first(&self, j: NodeId, members: Option<usize>) -> bool {
         let members = members.filter(|_| self.repaired()).unwrap_or(self.up.len());
         match members.cmp(&self.up.len()) {
             Ordering::Equal => self.setup.roster.stronger(j, self.me()),
@@ -249,15 +255,21 @@ impl Inviter {
         }
         if insert(&mut self.up, j) {
             let invited = self.awaited.iter().position(|k| *k == j).map(|at| self.awaited.remove(at));
-            let expected = self.brought.saturating_sub(u32::from(invited.is_none()));
-            self.brought = expected.saturating_add(brings);
+            self.brought += i64::from(brings) - i64::from(invited.is_none());
         }
         true
     }
 
+    /// A node that was invited to that group declines.
+    pub(super) fn expect_no_more(&mut self, j: NodeId, group: GroupId) {
+        if self.g == group {
+            self.awaited.retain(|k| *k != j);
+        }
+    }
+
     /// Whether all have accepted who can be expected to.
     pub(super) fn is_complete(&self) -> bool {
-        self.is_inviting() && self.awaited.is_empty() && self.brought == 0
+        self.is_inviting() && self.awaited.is_empty() && self.brought <= 0
     }
 
     fn is_inviting(&self) -> bool {
@@ -301,7 +313,7 @@ impl Inviter {
             form.option(*members, |form, members| form.number(members as u64));
         }
         form.nodes(&self.awaited);
-        form.number(u64::from(self.brought));
+        form.number(self.brought.cast_unsigned());
         form.option(self.delayed.as_ref(), |form, delayed| {
             form.deadline(now, delayed.due);
             form.number(delayed.due.since(delayed.since).as_micros());

@@ -152,12 +152,52 @@ fn a_merge_that_was_put_off_goes_by_the_latest_check() {
 /// C8: two that merge at once decline each other's invitations.
 #[test]
 fn who_merges_declines() {
-    let mut rig = alone(1, 2, Variant::Repaired);
-    answer(&mut rig, &[2]);
-    rig.message(2, Msg::Invitation { group: group(2, 9) });
-    assert_eq!((rig.did.len(), rig.election.opinion().status), (0, Status::Election));
-    rig.advance(DELTA * 4);
+    for (variant, said) in [(Variant::Repaired, 1), (Variant::Printed, 0)] {
+        let mut rig = alone(1, 2, variant);
+        answer(&mut rig, &[2]);
+        rig.message(2, Msg::Invitation { group: group(2, 9) });
+        let reply = (2, Msg::InvitationReply { group: group(2, 9) });
+        assert_eq!(rig.sent(), [reply; 1][..said], "{variant:?}");
+        assert_eq!(rig.election.opinion().status, Status::Election);
+        rig.advance(DELTA * 4);
+        assert_eq!(formed(&rig), Some((1, vec![])));
+    }
+}
+
+/// R7: whoever declines is not waited for.
+#[test]
+fn who_is_declined_by_all_is_alone_at_once() {
+    let mut rig = alone(1, 3, Variant::Repaired);
+    answer(&mut rig, &[2, 3]);
+    let number = rig.election.opinion().group.expect("it is in one");
+    rig.message(2, Msg::InvitationReply { group: group(1, 1) });
+    rig.message(3, Msg::InvitationReply { group: number });
+    assert_eq!(formed(&rig), None, "2 has declined another invitation");
+    rig.message(2, Msg::InvitationReply { group: number });
     assert_eq!(formed(&rig), Some((1, vec![])));
+}
+
+/// R8: the other has just become a coordinator. Of two that do not know each other the one that goes first looks, and only if
+/// it does not do so anyway.
+#[test]
+fn who_is_asked_by_a_coordinator_that_it_goes_before_looks_at_once() {
+    let asks = |rig: &mut Rig<Invitation>, j: u32, of: u32, members: u32| {
+        let call = CallNo::new(id(j), Incarnation(2), 1);
+        rig.message(j, Msg::AreYouCoordinator { call, group: group(of, 2), member: false, members });
+        asked(rig).len()
+    };
+    for (variant, looks) in [(Variant::Repaired, 2), (Variant::Printed, 0)] {
+        let mut rig = alone(2, 3, variant);
+        assert_eq!(asks(&mut rig.clone(), 3, 3, 0), 0, "the answer of 3 will tell");
+        answer(&mut rig, &[]);
+        assert_eq!(asks(&mut rig, 1, 1, 0), 0, "1 goes first");
+        assert_eq!(asks(&mut rig, 3, 3, 1), 0, "3 has a member, and goes first");
+        assert_eq!(asks(&mut rig, 3, 1, 0), 0, "3 is no coordinator");
+        assert_eq!(asks(&mut rig, 3, 3, 0), looks, "{variant:?}");
+    }
+    let mut put_off = alone(2, 3, Variant::Repaired);
+    answer(&mut put_off, &[1, 3]);
+    assert_eq!(asks(&mut put_off, 3, 3, 0), 0, "it is known");
 }
 
 #[test]
@@ -261,7 +301,7 @@ fn a_coordinator_knows_its_members_by_their_group() {
 fn who_is_no_member_recovers_when_it_hears_so() {
     let call = CallNo::new(id(1), Incarnation(2), 1);
     for (heard, counted, left) in [(7, true, false), (7, false, true), (8, false, true), (6, false, false)] {
-        let msg = Msg::AreYouCoordinator { call, group: group(1, heard), member: counted };
+        let msg = Msg::AreYouCoordinator { call, group: group(1, heard), member: counted, members: 1 };
         let mut rig = member(2, 3, Variant::Repaired);
         rig.message(1, msg);
         assert_eq!(formed(&rig).is_some(), left, "{heard}, {counted}");
@@ -375,6 +415,13 @@ fn a_group_is_complete_when_all_have_come() {
         rig.message(3, Msg::Accept { call, group: number, brings: 0 });
         assert_eq!(formed(&rig), early.then_some((1, vec![2, 3])), "{variant:?}");
     }
+    let mut rig = alone(1, 3, Variant::Repaired);
+    answer(&mut rig, &[2]);
+    let (number, call) =
+        (rig.election.opinion().group.expect("it is in one"), CallNo::new(id(2), Incarnation(2), 1));
+    rig.message(3, Msg::Accept { call, group: number, brings: 0 });
+    rig.message(2, Msg::Accept { call, group: number, brings: 1 });
+    assert_eq!(formed(&rig), Some((1, vec![2, 3])), "a member came before the one that brings it");
 }
 
 #[test]
@@ -390,7 +437,7 @@ fn it_says_why_it_gives_its_coordinator_up() {
     assert_eq!(why(Input::Resigned { who: id(1), next: None }), Some(Cause::Resigned(id(1))));
     assert_eq!(why(said(Msg::Invitation { group: group(3, 5) })), Some(Cause::Merged));
     let call = CallNo::new(id(1), Incarnation(2), 1);
-    let went_on = Msg::AreYouCoordinator { call, group: group(1, 8), member: false };
+    let went_on = Msg::AreYouCoordinator { call, group: group(1, 8), member: false, members: 0 };
     assert_eq!(why(said(went_on)), Some(Cause::Dropped(id(1))));
 
     let mut rig = member(2, 2, Variant::Repaired);
