@@ -109,6 +109,7 @@ impl Settings {
         LeadershipConfig {
             period: self.timing.tau,
             settle: LeadershipConfig::settle(spec, &self.timing),
+            meet: self.timing.delta * 2,
             priority: self.priority,
             preempt: self.preempt,
             hands_over: spec.hands_over,

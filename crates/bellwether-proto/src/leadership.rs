@@ -70,6 +70,8 @@ pub struct LeadershipConfig {
     pub period: Span,
     /// How long a connected member may take to agree, before leadership is announced without it.
     pub settle: Span,
+    /// How long a node that comes up may take to be connected with those that are there.
+    pub meet: Span,
     /// The highest is preferred.
     pub priority: u32,
     /// Whether a leader gives way to a member of higher priority that has been there for so long.
@@ -87,11 +89,12 @@ pub struct LeadershipConfig {
 
 impl LeadershipConfig {
     /// How long a connected member may take to agree, with that algorithm. With most, members agree as soon as they have
-    /// heard of the leader, so a round trip is enough. Groups that reorganize merge first: they ask around, invite and hand
-    /// out tasks. Without waiting for that, each survivor of a silent leader would be announced by itself. With views, all
-    /// have agreed when there is one.
+    /// heard of the leader, so a round trip is enough. Where leaders must find each other first, they ask around, once a period,
+    /// and then hold another election, or invite and hand out tasks. Without waiting for that, each survivor of a silent leader
+    /// would be announced by itself. With views, all have agreed when there is one.
     pub fn settle(spec: &Spec, timing: &Timing) -> Span {
-        if spec.merges() { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
+        let find_each_other = spec.merges() || spec.asks_around();
+        if find_each_other { timing.tau * 2 + timing.delta * 10 } else { timing.delta * 2 }
     }
 }
 
@@ -124,7 +127,8 @@ pub(crate) struct Leadership {
     me: NodeId,
     config: LeadershipConfig,
     epochs: Epochs,
-    /// A node that has just come up may not have met the others yet: nothing is announced before this.
+    /// A node that has just come up may not have met the others yet: it does not lead before this, unless it has followed
+    /// somebody.
     earliest: Time,
     /// Members that can be spoken with.
     connected: Peers,
@@ -200,7 +204,7 @@ impl Leadership {
         Self {
             me,
             epochs: Epochs::new(config.epoch),
-            earliest: now + config.settle,
+            earliest: now + config.meet,
             config,
             connected: Peers::default(),
             reception: Reception::default(),
@@ -515,6 +519,7 @@ impl Leadership {
         }
         if leader.is_some() {
             self.sayings.settled();
+            self.earliest = Time::ZERO; // It has met the others.
         }
         let epoch = leader.or(before).map_or(self.epochs.largest(), |(_, epoch)| epoch);
         let leader = leader.map(|(id, _)| id);

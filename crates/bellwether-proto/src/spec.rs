@@ -61,6 +61,12 @@ impl Spec {
         self.reorganizes && !self.views
     }
 
+    /// Whether a leader learns only by asking, once a period, that a weaker node does not follow it (Stoller's Norm?). So it is
+    /// where nodes watch only those on which they depend.
+    pub const fn asks_around(&self) -> bool {
+        self.detector.is_some()
+    }
+
     /// Whether the algorithm itself makes a preferred node lead, whatever the settings say.
     pub fn preempts(&self) -> bool {
         self.gives_way != GivesWay::Never

@@ -6,6 +6,7 @@
 
 use bellwether_proto::election::Protocol;
 use bellwether_proto::promise::Property;
+use bellwether_proto::time::Span;
 
 use crate::scenario::{Fault, Scenario};
 
@@ -29,13 +30,13 @@ pub enum Takes {
     Nothing,
     /// Somebody is paused.
     Pauses,
+    /// Somebody's disk is slow.
+    SlowDisks,
 }
 
 /// Every defect that is known.
 pub const KNOWN: &[Defect] = &[
-    known(Protocol::AsyncBully, Property::EpochGrows, "async-bully-two-lead-one-epoch.toml"),
-    known(Protocol::AsyncBully, Property::EpochOnce, "async-bully-two-lead-one-epoch.toml"),
-    known(Protocol::AsyncBully, Property::AnnouncedOnce, "async-bully-returns-and-leads.toml"),
+    on_slow_disks(Protocol::AsyncBully, Property::EpochGrows, "async-bully-slow-disk-repeats-an-epoch.toml"),
     after_a_pause(Protocol::Adft, Property::Led, "adft-slow-after-a-pause.toml"),
     known(Protocol::Fjr, Property::EpochGrows, "fjr-two-lead-one-epoch.toml"),
 ];
@@ -44,6 +45,7 @@ pub const KNOWN: &[Defect] = &[
 pub fn of(scenario: &Scenario, property: Property) -> Option<&'static Defect> {
     let is_there = |takes: Takes| match takes {
         Takes::Nothing => true,
+        Takes::SlowDisks => scenario.longest_write() > Span::ZERO,
         Takes::Pauses => scenario.events.iter().any(|planned| matches!(planned.fault, Fault::Pause(_))),
     };
     let mut known = KNOWN.iter().filter(|defect| scenario.agent && is_there(defect.takes));
@@ -56,4 +58,8 @@ const fn known(protocol: Protocol, property: Property, file: &'static str) -> De
 
 const fn after_a_pause(protocol: Protocol, property: Property, file: &'static str) -> Defect {
     Defect { protocol, property, takes: Takes::Pauses, file }
+}
+
+const fn on_slow_disks(protocol: Protocol, property: Property, file: &'static str) -> Defect {
+    Defect { protocol, property, takes: Takes::SlowDisks, file }
 }

@@ -10,13 +10,14 @@ use bellwether_sim::scenario::{Fault, Scenario};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What the plans with the seeds 1 to 50 come to as text. Seeds stand for plans in tests and in reports. Those of algorithms never
-/// change; those of agents changed once, when programs came into them.
+/// change; those of agents changed when programs came into them, and change when leadership is given another time to settle: they last
+/// as long as that takes.
 const DRAWN: &[(&str, u64)] = &[
     ("bully-fd repaired", 0x1460_a624_32dc_7572),
     ("bully-fd printed", 0x1bbe_616e_2b6f_cfe1),
     ("async-bully repaired", 0x0bea_07d1_ba02_61fa),
     ("async-bully printed", 0x9bac_91fa_4705_99a4),
-    ("async-bully agent", 0xf344_6ad6_0fe3_8d5a),
+    ("async-bully agent", 0x796d_6a40_aaea_cec5),
     ("lfa repaired", 0x2dfa_0fec_f1b8_ebf1),
     ("lfa printed", 0x8e87_ef5f_03b9_2e28),
     ("lfa agent", 0xcdf7_eca0_345b_6955),

@@ -298,6 +298,7 @@ impl Rig {
         let config = LeadershipConfig {
             period,
             settle: period,
+            meet: period,
             priority: 0,
             preempt: None,
             hands_over: true,

@@ -34,6 +34,7 @@ impl Alone {
         let config = LeadershipConfig {
             period: TIMING.tau,
             settle: SETTLE,
+            meet: SETTLE,
             priority: 0,
             preempt: None,
             hands_over: true,

@@ -13,6 +13,7 @@ pub(super) fn member(protocol: Protocol) -> Rig {
     let config = LeadershipConfig {
         period: TAU,
         settle: DELTA * 2,
+        meet: DELTA * 2,
         priority: 5,
         preempt: Some(TAU),
         hands_over: protocol.spec().hands_over,

@@ -155,6 +155,7 @@ fn node(me: u32) -> Node<Flooder> {
     let config = LeadershipConfig {
         period: TAU,
         settle: DELTA,
+        meet: DELTA,
         priority: 0,
         preempt: None,
         hands_over: false,
