@@ -18,7 +18,7 @@
 //! (epoch, node, incarnation) is unique. When such groups meet, the leader that stays takes a new epoch above both.
 //!
 //! A member shows a leader when it has the epoch on disk, so whatever crashes, it never shows another with that epoch or a smaller
-//! one. A claim names the epoch that it will most likely have, so that all disks work at once.
+//! one. A claim names the epoch that it will most likely have, so that the disks of those who agree work in the meantime.
 //!
 //! Where only a majority may have a leader, whoever agrees to a claim has its epoch on disk first. Two majorities have a member in
 //! common, and no member agrees to an epoch that is not above all that it has seen. So no epoch is used twice there, and a later

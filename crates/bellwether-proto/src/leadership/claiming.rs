@@ -18,8 +18,12 @@ impl Leadership {
         let (awaits, epoch) = (self.answers(now), self.epochs.next());
         self.role = Role::Claiming { missing, awaits, latest, epoch, keepers: BTreeSet::new() };
         self.tell_all(self.claim_msg());
-        // The disk works while the others answer.
-        self.set_aside(self.epochs.next());
+        // Where nobody else claims, because the last leader or a view chose this node, the disk works while the others answer. A claim
+        // that comes to nothing would otherwise use up a number, and make the leader take another.
+        let is_chosen = matches!(self.cause, Cause::Resigned(_) | Cause::HandedOver(..));
+        if (is_chosen || self.needs_keepers()) && self.bar().is_none() {
+            self.set_aside(self.epochs.next());
+        }
         self.settle_if_all_agree(now);
     }
 

@@ -30,11 +30,9 @@ async fn members_find_each_other_by_names_that_have_their_own_address_too() {
 
 #[tokio::test]
 async fn two_addresses_of_one_member_make_one_link() {
-    let (first, second) = (listener(), listener());
-    let (one, two) = (first.local_addr().unwrap(), second.local_addr().unwrap());
     // All of 127.0.0.0/8 is this machine, but only where somebody listens: the second listens everywhere.
-    drop(second);
-    let second = std::net::TcpListener::bind(("0.0.0.0", two.port())).unwrap();
+    let (first, second) = (listener(), std::net::TcpListener::bind("0.0.0.0:0").unwrap());
+    let (one, two) = (first.local_addr().unwrap(), second.local_addr().unwrap());
     let names = |all: &[String]| Peers::Named(all.to_vec());
     let both = [format!("127.0.0.1:{}", two.port()), format!("127.0.0.2:{}", two.port())];
     let mut one = (Node::on(first, settings(1, names(&both))), one);
