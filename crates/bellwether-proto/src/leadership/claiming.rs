@@ -108,7 +108,7 @@ impl Leadership {
     /// Whether enough members have the claimed epoch on disk. If not, those who have not are asked again: a claim may have been lost. And
     /// whoever has seen that epoch elsewhere claims another.
     pub(super) fn is_kept(&mut self, now: Time) -> bool {
-        let again = self.answers(now);
+        let (again, msg) = (self.answers(now), self.claim_msg());
         let Role::Claiming { awaits, epoch, keepers, .. } = &mut self.role else { return false };
         if *epoch <= self.epochs.largest() {
             self.claim(now);
@@ -119,7 +119,6 @@ impl Leadership {
         }
         if awaits.deadline() <= now {
             let others = self.connected.ids().filter(|peer| !keepers.contains(peer));
-            let msg = LeadershipMsg::Claim { round: self.round, epoch: *epoch };
             self.actions.extend(others.map(|peer| Action::Send(*peer, msg)));
         }
         *awaits = again;

@@ -6,7 +6,7 @@ use bellwether_proto::spec::Mode;
 
 /// Members that are connected with each other all the time: what is said arrives, once, in order and in time, and everybody
 /// who is up runs.
-const CONNECTED: &[Assumption] = &[
+const CONNECTED: [Assumption; 6] = [
     Assumption::Reliable,
     Assumption::Fifo,
     Assumption::NoDuplicates,
@@ -16,26 +16,15 @@ const CONNECTED: &[Assumption] = &[
 ];
 
 /// The same, and nobody's disk is so slow that the others do not wait for it.
-const CONNECTED_WITH_QUICK_DISKS: &[Assumption] = &[
-    Assumption::Reliable,
-    Assumption::Fifo,
-    Assumption::NoDuplicates,
-    Assumption::BoundedDelay,
-    Assumption::ClocksAgree,
-    Assumption::NoPauses,
-    Assumption::QuickDisks,
-];
+const CONNECTED_WITH_QUICK_DISKS: [Assumption; 7] = connected_and(Assumption::QuickDisks);
 
 /// Members that are connected, and nobody comes back whose memory alone goes back far enough.
-const CONNECTED_WITHOUT_RETURN: &[Assumption] = &[
-    Assumption::Reliable,
-    Assumption::Fifo,
-    Assumption::NoDuplicates,
-    Assumption::BoundedDelay,
-    Assumption::ClocksAgree,
-    Assumption::NoPauses,
-    Assumption::NoRecoveries,
-];
+const CONNECTED_WITHOUT_RETURN: [Assumption; 7] = connected_and(Assumption::NoRecoveries);
+
+const fn connected_and(more: Assumption) -> [Assumption; 7] {
+    let [a, b, c, d, e, f] = CONNECTED;
+    [a, b, c, d, e, f, more]
+}
 
 /// Members that are connected with each other, some of which may not run, and are then found silent.
 const CONNECTED_BUT_FOR_PAUSES: &[Assumption] = &[
@@ -54,11 +43,11 @@ pub(super) fn promises(spec: &Spec) -> Vec<Promise> {
         return promises;
     }
     let once = match spec.mode {
-        Mode::Majority => &[],
-        Mode::AnySurvivor => CONNECTED_WITHOUT_RETURN,
+        Mode::Majority => &[][..],
+        Mode::AnySurvivor => &CONNECTED_WITHOUT_RETURN,
     };
     promises.extend([
-        Promise { property: Property::EpochGrows, under: CONNECTED },
+        Promise { property: Property::EpochGrows, under: &CONNECTED },
         Promise { property: Property::EpochOnce, under: once },
         Promise { property: Property::WorkEndsFirst, under: &[] },
         Promise { property: Property::Answered, under: &[] },
@@ -67,11 +56,11 @@ pub(super) fn promises(spec: &Spec) -> Vec<Promise> {
     ]);
     // Groups that merge one after the other each have a leader, which counts for itself.
     if !spec.merges() {
-        promises.push(Promise { property: Property::AnnouncedOnce, under: CONNECTED });
+        promises.push(Promise { property: Property::AnnouncedOnce, under: &CONNECTED });
     }
     if spec.hands_over {
-        promises.push(Promise { property: Property::TakenOver, under: CONNECTED_WITH_QUICK_DISKS });
-        promises.push(Promise { property: Property::Preferred, under: CONNECTED_WITH_QUICK_DISKS });
+        promises.push(Promise { property: Property::TakenOver, under: &CONNECTED_WITH_QUICK_DISKS });
+        promises.push(Promise { property: Property::Preferred, under: &CONNECTED_WITH_QUICK_DISKS });
     }
     promises
 }

@@ -176,29 +176,35 @@ impl<E: Election> World<'_, E> {
 
     /// The connection between two nodes, if there is one, ends with a goodbye. Both are told, and dial again.
     fn unlink(&mut self, one: usize, other: usize) {
-        let Some(connections) = &mut self.connections else { return };
-        if !connections.up.remove(&pair(one, other)) {
+        if !self.part(one, other) {
             return;
         }
-        let ids = [self.hosts[one].id, self.hosts[other].id];
-        self.tell(one, News::Disconnected(ids[1]));
-        self.tell(other, News::Disconnected(ids[0]));
-        self.rest(one, other, true);
-        self.later(one, REDIAL, News::Redial(ids[1]));
+        self.sever(one, other, |connections| connections.resting.insert(pair(one, other)));
+        self.later(one, REDIAL, News::Redial(self.hosts[other].id));
     }
 
     fn redial(&mut self, one: usize, other: usize) {
-        self.rest(one, other, false);
+        self.sever(one, other, |connections| connections.resting.remove(&pair(one, other)));
         self.reconnect(one, other);
     }
 
-    fn rest(&mut self, one: usize, other: usize, rest: bool) {
+    /// Ends the connection between two nodes, and tells both. Whether there was one.
+    fn part(&mut self, one: usize, other: usize) -> bool {
+        let Some(connections) = &mut self.connections else { return false };
+        let was_up = connections.up.remove(&pair(one, other));
+        if was_up {
+            let ids = [self.hosts[one].id, self.hosts[other].id];
+            self.tell(one, News::Disconnected(ids[1]));
+            self.tell(other, News::Disconnected(ids[0]));
+        }
+        was_up
+    }
+
+    /// Changes what keeps two nodes from speaking with each other, and records what comes of it.
+    fn sever(&mut self, one: usize, other: usize, change: impl FnOnce(&mut Connections) -> bool) {
         let was_severed = [self.is_severed(one, other), self.is_severed(other, one)];
         if let Some(connections) = &mut self.connections {
-            match rest {
-                true => connections.resting.insert(pair(one, other)),
-                false => connections.resting.remove(&pair(one, other)),
-            };
+            change(connections);
         }
         self.record_severed(one, other, was_severed[0]);
         self.record_severed(other, one, was_severed[1]);

@@ -7,7 +7,7 @@ use bellwether_proto::leadership::Reception;
 use bellwether_proto::time::Span;
 
 use super::super::World;
-use super::{Connections, News, pair};
+use super::{Connections, News};
 use crate::scenario::{Fault, index};
 
 impl Connections {
@@ -36,32 +36,15 @@ impl<E: Election> World<'_, E> {
     }
 
     fn refuse(&mut self, by: usize, whom: usize) {
-        let Some(connections) = &mut self.connections else { return };
-        let ended = connections.up.remove(&pair(by, whom));
-        self.set_refusing(by, whom, true);
-        if ended {
-            let ids = [self.hosts[by].id, self.hosts[whom].id];
-            self.tell(by, News::Disconnected(ids[1]));
-            self.tell(whom, News::Disconnected(ids[0]));
-        }
+        self.part(by, whom);
+        self.sever(by, whom, |connections| connections.refusing.insert((by, whom)));
+        self.tell_reception(whom);
     }
 
     fn accept(&mut self, by: usize, whom: usize) {
-        self.set_refusing(by, whom, false);
-        self.reconnect(by, whom);
-    }
-
-    fn set_refusing(&mut self, by: usize, whom: usize, refuse: bool) {
-        let was_severed = [self.is_severed(by, whom), self.is_severed(whom, by)];
-        if let Some(connections) = &mut self.connections {
-            match refuse {
-                true => connections.refusing.insert((by, whom)),
-                false => connections.refusing.remove(&(by, whom)),
-            };
-        }
-        self.record_severed(by, whom, was_severed[0]);
-        self.record_severed(whom, by, was_severed[1]);
+        self.sever(by, whom, |connections| connections.refusing.remove(&(by, whom)));
         self.tell_reception(whom);
+        self.reconnect(by, whom);
     }
 
     /// A node that comes up asks around, and finds out.
