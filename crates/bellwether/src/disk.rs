@@ -41,8 +41,8 @@ pub(crate) struct Written {
 }
 
 impl Disk {
-    pub(crate) fn new(store: Store, holds: Durable) -> Self {
-        Self { store: Arc::new(store), holds, asked: 0, writing: None, next: None }
+    pub(crate) fn new(store: Arc<Store>, holds: Durable) -> Self {
+        Self { store, holds, asked: 0, writing: None, next: None }
     }
 
     /// Begins to write that, or will. If it is on the disk already, that is said at once.

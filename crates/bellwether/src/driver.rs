@@ -31,14 +31,15 @@ use crate::clock::Clock;
 use crate::command::{Command, Reply};
 use crate::disk::{Disk, Written};
 use crate::error::Ended;
+use crate::history;
 use crate::recorder::Recorder;
 use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
 use crate::status::DiskStatus;
 use crate::transport::{End, NetEvent};
 
-/// A member that leaves does not wait longer for its disk.
-const LAST_WRITE: Duration = Duration::from_secs(2);
+/// A member that ends does not wait longer for its disk.
+pub(crate) const LAST_WRITE: Duration = Duration::from_secs(2);
 
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
@@ -46,6 +47,7 @@ pub(crate) struct Driver {
     pub(crate) node: Node<AnyElection>,
     pub(crate) channel: Channel,
     pub(crate) disk: Disk,
+    pub(crate) history: history::Writer,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) net: mpsc::Receiver<NetEvent>,
@@ -451,7 +453,7 @@ impl Driver {
             Some(leader) => tracing::info!(epoch, %cause, "node {leader} leads"),
             None => tracing::info!(epoch, %cause, "nobody leads"),
         }
-        self.shared.announce(self.clock.wall(now), announced);
+        self.history.write(self.shared.announce(self.clock.wall(now), announced));
     }
 
     fn flush(&mut self) {

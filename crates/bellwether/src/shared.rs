@@ -141,18 +141,18 @@ impl Shared {
         seen.ok().and_then(|ended| ended.clone()).unwrap_or(Ended::Left)
     }
 
-    /// Takes note of an announcement.
-    pub(crate) fn announce(&self, at: SystemTime, announced: Announcement) {
+    /// Takes note of an announcement, and says what changed.
+    pub(crate) fn announce(&self, at: SystemTime, announced: Announcement) -> Change {
         let Announcement { leader, epoch, .. } = announced;
         let mut known = self.known();
         known.leader = leader.map(|id| Leader { id, epoch, since: at });
         known.counters.leader_changes += 1;
         known.counters.led += u64::from(leader == Some(self.id));
         let incarnation = known.incarnation;
-        known.history.push(Occurrence { at, incarnation, announced });
-        let no = known.history.last_no();
+        let change = known.history.push(Occurrence { at, incarnation, announced });
         drop(known);
-        self.changed.send_replace(no);
+        self.changed.send_replace(change.no);
+        change
     }
 
     /// Whether the member knows how things are now. One that has ended knows that it has.

@@ -4,7 +4,7 @@
 mod loopback;
 
 use std::future::{Future, pending};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -219,6 +219,54 @@ fn a_member_ends_with_the_runtime_on_which_it_was_joined() {
     assert!(matches!(ended, Ended::Runtime), "{ended}");
     let again = other.block_on(async { soon("it joins again", Member::join(configs[0].clone())).await });
     assert!(again.is_ok(), "its directory and its address are free: {again:?}");
+}
+
+/// A disk that takes its time: nothing is written to that file before somebody opens the other end.
+#[cfg(unix)]
+fn slow_file(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_member_that_ends_in_the_middle_of_a_write_leaves_its_directory_free() {
+    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+    let (program, other) = (runtime(), runtime());
+    let (_dir, configs) = loopback::configs(1).unwrap();
+    let next_state = configs[0].data_dir.join("state.new");
+    program.block_on(async {
+        let member = Member::join(configs[0].clone()).await.unwrap();
+        let guard = soon("it leads", member.campaign()).await.unwrap();
+        slow_file(&next_state);
+        guard.resign(Hold::For(Duration::ZERO)).await.unwrap();
+        soon("it writes that it leads again", async {
+            while member.status().disk.writing_for.is_none() {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
+    });
+    let disk = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200)); // So slow it is.
+        std::fs::File::open(next_state)
+    });
+    drop(program);
+    let again = other.block_on(async { soon("it joins again", Member::join(configs[0].clone())).await });
+    assert!(again.is_ok(), "its directory is free: {again:?}");
+    assert!(disk.join().unwrap().is_ok(), "it was written");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_history_that_cannot_be_written_holds_nobody_up() {
+    let (_dir, configs) = loopback::configs(1).unwrap();
+    std::fs::create_dir_all(&configs[0].data_dir).unwrap();
+    slow_file(&configs[0].data_dir.join("history"));
+    let member = Member::join(configs[0].clone()).await.unwrap();
+    soon("it leads", member.campaign()).await.unwrap();
+    let seen = member.history().into_iter().filter_map(|change| change.leader).collect::<Vec<_>>();
+    assert_eq!((member.status().standing, seen), (Standing::Leading, vec![NodeId(1)]));
+    soon("it leaves", member.leave()).await;
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::disk::Disk;
 use crate::driver::{Driver, Replies};
 use crate::error::JoinError;
-use crate::history::History;
+use crate::history::{History, HistoryFile};
 use crate::recorder::Recorder;
 use crate::reorganization::{Manager, Planning};
 use crate::shared::Shared;
@@ -72,12 +72,15 @@ pub(super) fn set_up(
     let recorder = config.trace.as_ref().map(|path| record(path, config, incarnation, clock)).transpose()?;
     let (transport, net) =
         Transport::start(addresses(config, incarnation)).map_err(JoinError::from_transport)?;
-    let history = History::open(&config.data_dir);
+    let (file, before) = HistoryFile::open(&config.data_dir);
+    let history = History::after_those(before);
     let shared = Arc::new(Shared::new(config, clock.began_at(), transport, incarnation, history));
     let (commands, inbox) = mpsc::channel(64);
     let node = settings_of(config, manager.as_ref()).node(&kept, incarnation, clock.now()).writing_behind();
     // What the disk remembers of groups can be asked for at once.
     shared.known().groups = node.lineage().cloned().unwrap_or_default();
+    // The directory is in use until both are done with it.
+    let store = Arc::new(store);
     let driver = Driver {
         node,
         planning: Planning::new(manager, program),
@@ -86,6 +89,7 @@ pub(super) fn set_up(
         clock,
         alarm: Alarm::new(),
         channel: Channel::of_cluster(&config.cluster),
+        history: file.write_behind(Arc::clone(&store)),
         disk: Disk::new(store, begins),
         recorder,
         shared: Arc::clone(&shared),

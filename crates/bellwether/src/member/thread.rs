@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{Member, join};
 use crate::config::Config;
-use crate::driver::Driver;
+use crate::driver::{Driver, LAST_WRITE};
 use crate::error::{Ended, JoinError};
 use crate::reorganization::Manager;
 use crate::shared::Shared;
@@ -55,8 +55,10 @@ fn live(
     // Whoever waits no longer does not want the member either.
     if joined.send(Ok(member)).is_ok() {
         let ended = runtime.block_on(drive(driver, &shared, cut));
-        // What the disk still does is waited for by nobody. All else is gone when those who wait for the end are told.
-        runtime.shutdown_background();
+        shared.leads_no_more();
+        // All connections end at once. The disk is given a moment, so that whoever comes next finds the directory free. Then those
+        // who wait for the end are told.
+        runtime.shutdown_timeout(LAST_WRITE);
         shared.finish(ended);
     }
 }
@@ -91,7 +93,7 @@ struct Tether {
 impl Drop for Tether {
     fn drop(&mut self) {
         drop(self.tie.take());
-        // It waits for nobody, so it ends soon. Then its address can be used again, and its directory when the disk is done with it.
+        // It waits for nobody but the disk, and not for long. Then its address and its directory can be used again.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
