@@ -3,7 +3,8 @@
 //! the nodes is eventually the same of the initial one".
 //!
 //! So nobody leaves a view unless each of those who go on to the next has seen its link to it down since it came into the old one.
-//! (Who is dead does not go on: it has left the view, and is admitted to another.)
+//! (Who is dead does not go on: it has left the view, and is admitted to another. And who comes into a view only when that is on its disk
+//! has seen what happened in the meantime.)
 //! And in a stable network, in bounded time, if all who are up can speak with each other and are in one view of just them,
 //! nobody remembers anything that was said about a change.
 
@@ -14,7 +15,7 @@ use bellwether_proto::io::{Event, Turn};
 use bellwether_proto::link::consistent::Pace;
 use bellwether_proto::members::Members;
 use bellwether_proto::opinion::Status;
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{TraceEvent, What};
 
 use super::elected::Judgement;
@@ -26,6 +27,8 @@ use super::{Checker, Facts, Verdict, Violation};
 pub(super) struct FakeClean {
     nodes: BTreeMap<NodeId, Node>,
     within: Within,
+    /// How long a node may take to install a view, because it has to be on its disk first.
+    write: Span,
     judged: bool,
     violation: Option<Violation>,
 }
@@ -35,8 +38,8 @@ pub(super) struct FakeClean {
 struct Node {
     view: Option<(GroupId, Members)>,
     linked: BTreeSet<NodeId>,
-    /// Whose link it has seen down since it installed that view.
-    missed: BTreeSet<NodeId>,
+    /// Whose link it has seen down since it installed that view, and when it did last.
+    missed: BTreeMap<NodeId, Time>,
 }
 
 impl FakeClean {
@@ -46,15 +49,16 @@ impl FakeClean {
         Self {
             nodes: BTreeMap::new(),
             within: Within::new("the network became stable", bound),
+            write: facts.write,
             judged: false,
             violation: None,
         }
     }
 
-    fn turned(&mut self, node: NodeId, turn: Turn) {
+    fn turned(&mut self, at: Time, node: NodeId, turn: Turn) {
         let node = self.nodes.entry(node).or_default();
         // One that comes up was down until then, even if it had never been up.
-        node.missed.insert(turn.peer);
+        node.missed.insert(turn.peer, at);
         if turn.is_up() {
             node.linked.insert(turn.peer);
         } else {
@@ -72,7 +76,8 @@ impl FakeClean {
             _ => None,
         };
         let node = self.nodes.entry(id).or_default();
-        (node.view, node.missed) = (Some((group, members)), BTreeSet::new());
+        node.view = Some((group, members));
+        node.missed.retain(|_, seen| *seen + self.write > known.now());
         wrong.map(|(who, witness)| {
             format!("{id} forms view {group} without {who}, whose link to {witness} has been up all the time")
         })
@@ -93,7 +98,7 @@ impl FakeClean {
             self.nodes.get(stays).is_some_and(|node| {
                 let same = node.view.is_some_and(|(view, _)| view == parent);
                 let alive = known.opinion(*stays).status != Status::Dead;
-                same && alive && node.linked.contains(gone) && !node.missed.contains(gone)
+                same && alive && node.linked.contains(gone) && !node.missed.contains_key(gone)
             })
         })
     }
@@ -126,7 +131,7 @@ impl Checker for FakeClean {
 
     fn observe(&mut self, known: &Known, event: &TraceEvent) {
         match event.what {
-            What::Node(Event::Link(turn)) => self.turned(event.node, turn),
+            What::Node(Event::Link(turn)) => self.turned(event.at, event.node, turn),
             What::Node(Event::ViewInstalled(members)) => {
                 if let Some(what) = self.installs(known, event.node, members) {
                     self.violation.get_or_insert(Violation { at: event.at, what });
