@@ -4,6 +4,7 @@
 mod loopback;
 
 use std::future::{Future, pending};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -234,7 +235,7 @@ fn a_member_that_ends_in_the_middle_of_a_write_leaves_its_directory_free() {
     let (program, other) = (runtime(), runtime());
     let (_dir, configs) = loopback::configs(1).unwrap();
     let next_state = configs[0].data_dir.join("state.new");
-    program.block_on(async {
+    let address = program.block_on(async {
         let member = Member::join(configs[0].clone()).await.unwrap();
         let guard = soon("it leads", member.campaign()).await.unwrap();
         slow_file(&next_state);
@@ -245,9 +246,13 @@ fn a_member_that_ends_in_the_middle_of_a_write_leaves_its_directory_free() {
             }
         })
         .await;
+        member.local_addr()
     });
     let disk = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(200)); // So slow it is.
+        // It goes on when all else of the member has ended.
+        while TcpListener::bind(address).is_err() {
+            std::thread::yield_now();
+        }
         std::fs::File::open(next_state)
     });
     drop(program);
