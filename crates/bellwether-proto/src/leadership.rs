@@ -35,6 +35,7 @@ mod form;
 mod message;
 mod peers;
 mod reluctance;
+mod rivals;
 mod sayings;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
 use peers::{Peer, Peers};
 pub use reluctance::Reluctance;
+use rivals::Rivals;
 use sayings::{Sayings, Says};
 
 /// The leader asks its followers whether they are there every so many periods.
@@ -134,6 +136,9 @@ pub(crate) struct Leadership {
     connected: Peers,
     reception: Reception,
     sayings: Sayings,
+    rivals: Rivals,
+    /// Who was told last that another leads.
+    told: BTreeSet<NodeId>,
     /// How often this node has been suspected.
     count: u64,
     /// The node that the election names.
@@ -209,6 +214,8 @@ impl Leadership {
             connected: Peers::default(),
             reception: Reception::default(),
             sayings: Sayings::default(),
+            rivals: Rivals::default(),
+            told: BTreeSet::new(),
             count: 0,
             named: None,
             role: Role::Following,
@@ -235,7 +242,7 @@ impl Leadership {
     pub(crate) fn written(&mut self, now: Time, epoch: u64) {
         self.epochs.written(epoch);
         match &self.role {
-            Role::Following | Role::Aside => self.catch_up(),
+            Role::Following | Role::Aside => self.catch_up(now),
             Role::Claiming { awaits: Awaits::Disk, .. } => self.settle(now),
             Role::Leading { outdone: true, since, .. } if *since + self.config.period <= now => {
                 self.renew(now)
@@ -252,8 +259,9 @@ impl Leadership {
     pub(crate) fn deadline(&self) -> Time {
         match &self.role {
             Role::Following | Role::Aside => Time::NEVER,
+            Role::Claiming { awaits: Awaits::Permission, .. } => self.rivals.until(),
             Role::Claiming { awaits, .. } => awaits.deadline(),
-            Role::Leading { poll_due, .. } => *poll_due,
+            Role::Leading { poll_due, .. } => self.rivals.lasts_at(self.me, self.grace()).min(*poll_due),
         }
     }
 
@@ -318,6 +326,9 @@ impl Leadership {
             return; // What an election that is not taken part in names means nothing.
         }
         let before = core::mem::replace(&mut self.named, named).filter(|led| Some(*led) != named);
+        if let Some(led) = before {
+            self.give_up(now, led);
+        }
         // One that ceded has not said why. The election does when it gives it up.
         let ceded = self.shown.is_none() && before.is_some_and(|led| self.cause == Cause::Outranked(led));
         if ceded || self.shown.is_some_and(|(leader, _)| Some(leader) != named) {
@@ -330,7 +341,7 @@ impl Leadership {
             return;
         }
         self.cease();
-        self.follow();
+        self.follow(now);
     }
 
     /// The member resigned: it does not stand, and follows the leader.
@@ -341,11 +352,12 @@ impl Leadership {
         let next = self.successor(now);
         self.tell_all(LeadershipMsg::Aside { next });
         self.role = Role::Aside;
+        self.rivals.clear();
         // Whom it followed it follows still.
         self.named = self.shown.map(|(leader, _)| leader).filter(|leader| *leader != self.me);
-        self.follow();
+        self.follow(now);
         // Whoever waits for its answer can have it now.
-        self.sayings.claimants().into_iter().for_each(|who| self.heed(who));
+        self.sayings.claimants().into_iter().for_each(|who| self.heed(now, who));
     }
 
     /// A leader that goes knows best who is next: the others need not find out.
@@ -400,15 +412,17 @@ impl Leadership {
             }
             Role::Aside => {
                 self.actions.push(Action::Send(peer, LeadershipMsg::Aside { next: None }));
-                self.heed(peer);
+                self.heed(now, peer);
             }
-            Role::Following => self.heed(peer),
+            Role::Following => self.heed(now, peer),
         }
     }
 
     /// It ended.
     pub(crate) fn disconnect(&mut self, now: Time, peer: NodeId) {
         self.connected.disconnect(peer);
+        self.told.remove(&peer);
+        self.rivals.withdraw(peer);
         if let Some(Says::Claims { agreed: true, epoch, .. }) = self.sayings.forget(peer) {
             // It may have led, and ended before it could tell: that epoch is used.
             self.epochs.see(epoch.max(self.epochs.next()), Some(peer));
@@ -417,7 +431,7 @@ impl Leadership {
         if matches!(self.role, Role::Aside) && self.named == Some(peer) {
             self.named = None;
             self.cause = Cause::Gone(peer);
-            self.follow();
+            self.follow(now);
         }
     }
 
@@ -433,6 +447,8 @@ impl Leadership {
     /// That member began another incarnation: what it said in the one before is void.
     pub(crate) fn forget(&mut self, peer: NodeId) {
         self.sayings.forget(peer);
+        self.told.remove(&peer);
+        self.rivals.withdraw(peer);
         self.connected.stands_aside(peer, false);
     }
 
@@ -449,9 +465,10 @@ impl Leadership {
             | LeadershipMsg::Follow { epoch, .. }
             | LeadershipMsg::Seen { epoch, .. }
                 if !self.epochs.may_reach(epoch) => {}
-            LeadershipMsg::Claim { round, epoch } => self.on_claim(from, round, epoch),
+            LeadershipMsg::Claim { round, epoch } => self.on_claim(now, from, round, epoch),
             LeadershipMsg::Lead { round, epoch } => self.on_lead(now, from, round, epoch),
             LeadershipMsg::Follow { round, epoch, of, priority, count } => {
+                self.rivals.withdraw(from);
                 if !self.keeps(from, round, epoch, of) {
                     self.on_epoch_seen(now, epoch, of);
                 }
@@ -467,7 +484,11 @@ impl Leadership {
                 self.on_cede(from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
-            LeadershipMsg::Seen { epoch, of } => self.on_epoch_seen(now, epoch, of),
+            LeadershipMsg::Seen { epoch, of } => {
+                self.rivals.withdraw(from);
+                self.on_epoch_seen(now, epoch, of);
+            }
+            LeadershipMsg::Elsewhere { leader } => self.on_rival(now, from, leader),
         }
     }
 

@@ -41,6 +41,7 @@ mod group_once;
 mod history;
 mod known;
 mod last_quarter;
+mod leads_alone;
 mod led;
 mod link_history;
 mod names;
@@ -365,6 +366,7 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::Epoch => Box::new(epoch::Epoch::default()),
         Property::EpochGrows => Box::new(epoch_grows::EpochGrows::new(facts)),
         Property::EpochOnce => Box::new(epoch_once::EpochOnce::default()),
+        Property::LeadsAlone => Box::new(leads_alone::LeadsAlone::new(facts)),
         Property::AnnouncedOnce => Box::new(announced_once::AnnouncedOnce::new(facts)),
         Property::WorkEndsFirst => Box::new(work_ends_first::WorkEndsFirst::new(facts)),
         Property::Answered => Box::new(answered::Answered::new(facts)),

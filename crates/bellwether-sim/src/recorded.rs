@@ -192,6 +192,7 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::SingleSender
         | Property::Settled
         | Property::EpochGrows
+        | Property::LeadsAlone
         | Property::AnnouncedOnce
         | Property::TakenOver
         | Property::Preferred

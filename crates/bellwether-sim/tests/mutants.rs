@@ -51,6 +51,7 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
                 members::epoch_grows_notices_followers_that_do_not_tell_what_they_have_seen
             }
             Property::EpochOnce => members::epoch_once_notices_disks_that_forget,
+            Property::LeadsAlone => members::leads_alone_notices_members_that_hide_who_leads,
             Property::AnnouncedOnce => members::announced_once_notices_followers_that_have_seen_too_much,
             Property::WorkEndsFirst => members::work_ends_first_notices_a_program_that_speaks_too_soon,
             Property::Answered => members::answered_notices_a_member_that_keeps_silent,

@@ -399,7 +399,10 @@ impl Driver {
         match bar.filter(|_| before != bar) {
             Some(bar @ Bar::Refused { .. }) => tracing::warn!("this member does not lead: {bar}"),
             Some(bar @ Bar::TooFew { .. }) => tracing::info!("this member does not lead yet: {bar}"),
-            Some(Bar::Unheard { .. }) | None => {}
+            Some(bar @ Bar::Elsewhere { leader, says }) if leader != says => {
+                tracing::info!("this member does not lead: {bar}");
+            }
+            Some(Bar::Unheard { .. } | Bar::Elsewhere { .. }) | None => {}
         }
     }
 

@@ -30,6 +30,7 @@ const TESTS: &[Test] = &[
     Test::new("a_leader_that_nobody_hears", Namespaces, partition::a_leader_that_nobody_hears),
     Test::new("a_chain_of_nodes", Namespaces, reach::a_chain_of_nodes),
     Test::new("one_way_between_two", Namespaces, reach::one_way_between_two),
+    Test::new("a_pair_with_the_leader", Namespaces, reach::a_pair_with_the_leader),
     Test::new("a_pair_that_cannot_speak", Namespaces, reach::a_pair_that_cannot_speak),
     Test::new("three_packets_of_ten_are_lost", Namespaces, loss::three_packets_of_ten_are_lost),
     Test::new("a_slow_network_keeps_its_leader", Loopback, delay::a_slow_network_keeps_its_leader),

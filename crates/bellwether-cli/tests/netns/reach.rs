@@ -1,6 +1,7 @@
 //! Nodes that reach some of the others, but not those that the others reach.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -17,7 +18,7 @@ pub(crate) fn a_chain_of_nodes() {
     let mut world = World::start(5);
     let apart: Vec<_> = world.ways().into_iter().filter(|(one, other)| one.abs_diff(*other) > 1).collect();
     world.cut(&apart);
-    all_have_a_leader_whom_they_reach(world);
+    some_lead_and_nobody_reaches_two(world);
 }
 
 /// The leader is heard by all but one, whom it hears.
@@ -26,7 +27,33 @@ pub(crate) fn one_way_between_two() {
     let first = world.wait_for_leader_of(&[1, 2, 3, 4, 5]).by;
     let deaf = if first == 5 { 4 } else { 5 };
     world.cut(&[(first, deaf)]);
-    all_have_a_leader_whom_they_reach(world);
+    some_lead_and_nobody_reaches_two(world);
+}
+
+/// The leader and one other cannot speak with each other, and the rest can with both. That one does not lead, and knows why.
+pub(crate) fn a_pair_with_the_leader() {
+    for protocol in ["fjr", "lfa"] {
+        let all = [1, 2, 3, 4];
+        let mut world = World::start_with(protocol, 4);
+        let first = world.wait_for_leader_of(&all);
+        let other = all.into_iter().find(|id| *id != first.by).unwrap();
+        world.cut(&World::between(&[&[first.by], &[other]]));
+        world.wait_for_links();
+        let knows_why = |views: &Views| {
+            let view = views[&other].as_ref();
+            view.is_some_and(|view| {
+                view["leader"] == Value::Null && view["barred"]["kind"] == "another-leads"
+            })
+        };
+        let alone = |views: &Views| leaders(&world, views) == Some(BTreeSet::from([first]));
+        lasts("the leader leads on, and who cannot reach it does not", &world, |views| {
+            alone(views) && knows_why(views)
+        });
+        world.heal();
+        world.wait_for_leader_of(&all);
+        world.wait_for_links();
+        world.judge();
+    }
 }
 
 /// With `fb-omega` all must see the same before anything changes. A pair that cannot speak with each other keeps the view of
@@ -68,15 +95,14 @@ fn keeps(what: &str, world: &World, is_so: impl Fn(&Views) -> bool) {
     assert!(!changed, "no longer {what}: {:#?}", world.cluster.views());
 }
 
-/// And when the network is whole again all have one.
-fn all_have_a_leader_whom_they_reach(mut world: World) {
+/// Somebody leads, and nobody reaches two that do. When the network is whole again all have one.
+fn some_lead_and_nobody_reaches_two(mut world: World) {
     // Until the connections are gone through which nothing passes.
     world.wait_for_links();
-    let since: Cell<Option<Instant>> = Cell::new(None);
-    let views = world.cluster.wait_for("all have a leader whom they reach, and keep it", |views| {
-        let so = leaders(&world, views).is_some();
-        since.set(so.then(|| since.get().unwrap_or_else(Instant::now)));
-        since.get().is_some_and(|since| since.elapsed() > LASTING)
+    let views = lasts("some lead, and nobody reaches two", &world, |views| {
+        let led = leaders(&world, views);
+        let reached = |id: u32| led.iter().flatten().filter(|led| world.reach(id, led.by)).count();
+        led.as_ref().is_some_and(|led| !led.is_empty()) && views.keys().all(|id| reached(*id) <= 1)
     });
     let led = leaders(&world, &views).unwrap();
     world.heal();
@@ -85,15 +111,25 @@ fn all_have_a_leader_whom_they_reach(mut world: World) {
     world.judge();
 }
 
-/// Who leads, if everybody names one whom it reaches and who leads in the epoch that it names.
-fn leaders(world: &World, views: &Views) -> Option<Vec<Led>> {
-    let leader = |(id, view): (&u32, &Option<_>)| {
-        let named = named(view.as_ref()?)?;
+/// Waits until something is so, and has been for a while.
+#[track_caller]
+fn lasts(what: &str, world: &World, is_so: impl Fn(&Views) -> bool) -> Views {
+    let since: Cell<Option<Instant>> = Cell::new(None);
+    world.cluster.wait_for(&format!("{what}, and it stays so"), |views| {
+        since.set(is_so(views).then(|| since.get().unwrap_or_else(Instant::now)));
+        since.get().is_some_and(|since| since.elapsed() > LASTING)
+    })
+}
+
+/// Who leads, if everybody names one whom it reaches and who leads in the epoch that it names, or nobody.
+fn leaders(world: &World, views: &Views) -> Option<BTreeSet<Led>> {
+    let sound = |(id, view): (&u32, &Option<Value>)| {
+        let Some(named) = named(view.as_ref()?) else { return Some(None) };
         let itself = views[&named.by].as_ref()?;
         (world.reach(*id, named.by) && itself["standing"] == "leading" && itself["epoch"] == named.epoch)
-            .then_some(named)
+            .then_some(Some(named))
     };
-    views.iter().map(leader).collect()
+    views.iter().map(sound).collect::<Option<Vec<_>>>().map(|led| led.into_iter().flatten().collect())
 }
 
 fn named(view: &Value) -> Option<Led> {

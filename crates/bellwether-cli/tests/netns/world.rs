@@ -5,7 +5,7 @@ use crate::network::{Faults, Network, Way};
 use crate::verdict::{self, RECORDING};
 
 /// Who leads, and since which epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Led {
     pub(crate) by: u32,
     pub(crate) epoch: u64,
@@ -113,7 +113,8 @@ impl World {
 
     /// Waits until all agree on one: one of these leaderships, if it alone has the highest epoch, or one above them all.
     #[track_caller]
-    pub(crate) fn wait_for_one_after(&self, before: &[Led]) -> Led {
+    pub(crate) fn wait_for_one_after<'a>(&self, before: impl IntoIterator<Item = &'a Led>) -> Led {
+        let before: Vec<Led> = before.into_iter().copied().collect();
         let is_after = |led: Led| before.iter().all(|before| led.epoch > before.epoch || led == *before);
         let all = |views: &Views| led(views).filter(|_| views.values().all(Option::is_some));
         let what = format!("all agree, in an epoch above {before:?}");

@@ -6,11 +6,14 @@
 //!
 //! Before a first election there is a stricter rule, if the owner of the node wants it. A node that has never heard of an epoch
 //! does not know whether it is the last survivor or merely the first to come up.
+//!
+//! And a node does not lead while it is told that another does: see `rivals.rs`.
 
 use core::fmt;
 
 use super::{Awaits, Cause, Leadership, Role};
 use crate::canonical::Form;
+use crate::ident::NodeId;
 use crate::time::Time;
 
 /// How a node's peers receive it, as its driver found out by asking them to connect.
@@ -42,6 +45,13 @@ pub enum Bar {
         /// How many have to be.
         needed: usize,
     },
+    /// Another leads.
+    Elsewhere {
+        /// Who.
+        leader: NodeId,
+        /// A connected peer that hears it, or the leader itself.
+        says: NodeId,
+    },
 }
 
 impl Bar {
@@ -70,6 +80,10 @@ impl fmt::Display for Bar {
                 let are = if connected == 1 { "is" } else { "are" };
                 write!(f, "before a first election {} must be connected; {connected} {are}", Peers(needed))
             }
+            Self::Elsewhere { leader, says } if leader == says => write!(f, "node {leader} leads"),
+            Self::Elsewhere { leader, says } => {
+                write!(f, "node {leader} leads, and is out of reach; node {says} hears it")
+            }
         }
     }
 }
@@ -90,6 +104,15 @@ impl Leadership {
         // That somebody of whom nothing has been heard yet might refuse a leader is no reason to unseat it.
         let unheard = if let Role::Leading { .. } = self.role { 0 } else { self.reception.unheard };
         Bar::of(Reception { unheard, ..self.reception }, self.connected.ids().len(), needed)
+            .or_else(|| self.rival().map(|(leader, says)| Bar::Elsewhere { leader, says }))
+    }
+
+    fn rival(&self) -> Option<(NodeId, NodeId)> {
+        match self.role {
+            Role::Claiming { .. } => self.rivals.of_claimant(),
+            Role::Leading { .. } => self.rivals.of_leader(self.me),
+            Role::Following | Role::Aside => None,
+        }
     }
 
     /// The driver has found out more about how peers receive this node.
@@ -108,9 +131,13 @@ impl Leadership {
     /// Whether this node may lead changes with whoever comes and goes, and with what they say. Called after every step. Nothing comes of a
     /// claim while the node is barred: it claims again when it no longer is.
     pub(crate) fn reconsider(&mut self, now: Time) {
+        self.review_rivals(now);
         match (&self.role, self.bar()) {
-            (Role::Leading { .. }, Some(_)) => {
-                self.cause = Cause::Refused(self.me);
+            (Role::Leading { .. }, Some(bar)) => {
+                self.cause = match bar {
+                    Bar::Elsewhere { .. } => Cause::Outranked(self.me),
+                    Bar::Refused { .. } | Bar::Unheard { .. } | Bar::TooFew { .. } => Cause::Refused(self.me),
+                };
                 self.cease();
                 self.claim(now);
             }

@@ -17,6 +17,7 @@ impl Leadership {
         let latest = now + self.config.settle * LATEST;
         let (awaits, epoch) = (self.answers(now), self.epochs.next());
         self.role = Role::Claiming { missing, awaits, latest, epoch, keepers: BTreeSet::new() };
+        self.look_for_rivals(now);
         self.tell_all(self.claim_msg());
         // Where nobody else claims, because the last leader or a view chose this node, the disk works while the others answer. A claim
         // that comes to nothing would otherwise use up a number, and make the leader take another.
@@ -236,6 +237,7 @@ impl Leadership {
         if let Role::Leading { .. } = self.role {
             self.tell_all(LeadershipMsg::Cede);
         }
+        self.rivals.clear();
         if !matches!(self.role, Role::Aside) {
             self.role = Role::Following;
         }

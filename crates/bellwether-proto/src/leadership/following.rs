@@ -5,19 +5,25 @@ use crate::ident::NodeId;
 use crate::time::Time;
 
 impl Leadership {
-    pub(super) fn on_claim(&mut self, from: NodeId, round: u64, epoch: u64) {
+    pub(super) fn on_claim(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
         let says = Says::Claims { round, epoch, agreed: false };
         self.sayings.note(from, says);
-        if self.goes_along(from, says) {
-            self.heed(from);
-        } else {
-            let (epoch, of) = (self.epochs.largest(), self.epochs.of());
-            self.actions.push(Action::Send(from, LeadershipMsg::Seen { epoch, of }));
+        if self.goes_along(from, says) && self.rival_of(now, from).is_none() {
+            return self.heed(now, from);
+        }
+        self.tell_seen(from);
+        if let Some(rival) = self.rival_of(now, from) {
+            self.tell_of(rival, from);
         }
     }
 
+    pub(super) fn tell_seen(&mut self, to: NodeId) {
+        let (epoch, of) = (self.epochs.largest(), self.epochs.of());
+        self.actions.push(Action::Send(to, LeadershipMsg::Seen { epoch, of }));
+    }
+
     pub(super) fn on_lead(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
-        self.sayings.note(from, Says::Leads { round, epoch });
+        self.sayings.note(from, Says::Leads { round, epoch, at: now });
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
         // It has taken what it was handed.
         self.connected.decline(from, Time::ZERO);
@@ -25,7 +31,14 @@ impl Leadership {
         if matches!(self.role, Role::Aside) {
             self.choose(now, from, epoch);
         }
-        self.heed(from);
+        if self.sayings.of(from).is_some_and(|says| self.goes_along(from, says)) {
+            self.heed(now, from);
+        } else {
+            self.on_rival(now, from, from);
+            if let Some(rival) = self.rival_of(now, from) {
+                self.tell_of(rival, from);
+            }
+        }
         self.keep_epoch();
     }
 
@@ -53,6 +66,7 @@ impl Leadership {
 
     pub(super) fn on_cede(&mut self, from: NodeId) {
         self.sayings.forget(from);
+        self.rivals.leads_no_more(from);
         if self.shown.is_some_and(|(leader, _)| leader == from) {
             self.changes_because(Cause::Outranked(from));
             if matches!(self.role, Role::Aside) {
@@ -74,9 +88,11 @@ impl Leadership {
     }
 
     /// Shows what that member says of itself, and answers it, if this node goes along with that.
-    pub(super) fn heed(&mut self, who: NodeId) {
+    pub(super) fn heed(&mut self, now: Time, who: NodeId) {
         let Some(says) = self.sayings.of(who).filter(|says| self.goes_along(who, *says)) else { return };
+        let rival = self.rival_of(now, who);
         let round = match says {
+            Says::Claims { .. } if let Some(rival) = rival => return self.tell_of(rival, who),
             // It answers when its disk has done its work.
             Says::Claims { epoch, .. } if !self.may_agree(who, epoch) => return,
             Says::Claims { round, .. } => {
@@ -85,8 +101,11 @@ impl Leadership {
                 }
                 round
             }
-            Says::Leads { round, epoch } => {
+            Says::Leads { round, epoch, .. } => {
                 self.show_leader(who, epoch);
+                if let Some(rival) = rival {
+                    return self.tell_of(rival, who);
+                }
                 round
             }
         };
@@ -129,10 +148,10 @@ impl Leadership {
     }
 
     /// The disk has done its work: whatever waited for that is answered or shown now.
-    pub(super) fn catch_up(&mut self) {
+    pub(super) fn catch_up(&mut self, now: Time) {
         for (who, says) in self.sayings.all() {
             match says {
-                Says::Claims { agreed: false, .. } => self.heed(who),
+                Says::Claims { agreed: false, .. } => self.heed(now, who),
                 Says::Leads { epoch, .. } if self.goes_along(who, says) => self.show_leader(who, epoch),
                 _ => {}
             }
@@ -140,12 +159,12 @@ impl Leadership {
     }
 
     /// Another is named, or nobody.
-    pub(super) fn follow(&mut self) {
+    pub(super) fn follow(&mut self, now: Time) {
         if self.shown.is_some_and(|(leader, _)| Some(leader) != self.named) {
             self.show(None);
         }
         if let Some(named) = self.named {
-            self.heed(named);
+            self.heed(now, named);
         }
     }
 }

@@ -77,7 +77,10 @@ impl Leadership {
         self.connected.canonical(now, self.forgets(), self.config.preempt, form);
         form.suspicions(self.count);
         self.reception.canonical(form);
-        self.sayings.canonical(form);
+        self.sayings.canonical(now, self.patience(), form);
+        self.rivals.canonical(now, self.grace(), form);
+        form.number(self.told.len() as u64);
+        self.told.iter().for_each(|id| form.node(*id));
     }
 
     /// Whoever has been silent for longer than this might as well have been silent for ever.

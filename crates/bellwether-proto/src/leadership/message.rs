@@ -58,6 +58,12 @@ pub enum LeadershipMsg {
         /// Whose it was, if the sender knows.
         of: Option<NodeId>,
     },
+    /// "Another leads, and I hear it." To a member that claims to lead or does. It is void when the sender follows the
+    /// receiver, or says anew what it has seen.
+    Elsewhere {
+        /// Who.
+        leader: NodeId,
+    },
 }
 
 impl LeadershipMsg {
@@ -75,6 +81,7 @@ impl LeadershipMsg {
             Self::Aside { .. } => 4,
             Self::HandOver { .. } => 5,
             Self::Seen { .. } => 6,
+            Self::Elsewhere { .. } => 7,
         }
     }
 
@@ -103,6 +110,7 @@ impl LeadershipMsg {
                 form.epoch(epoch);
                 form.option(of, Form::node);
             }
+            Self::Elsewhere { leader } => form.node(leader),
         }
     }
 }
@@ -116,4 +124,5 @@ pub const KINDS: &[Kind] = &[
     Kind::detector("Aside"),
     Kind::detector("HandOver"),
     Kind::detector("Seen"),
+    Kind::detector("Elsewhere"),
 ];

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::link::ACQUAINTANCES_MAX;
+use crate::time::{Span, Time};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sayings(BTreeMap<NodeId, Says>);
@@ -22,6 +23,8 @@ pub(super) enum Says {
     Leads {
         round: u64,
         epoch: u64,
+        /// When it said so last.
+        at: Time,
     },
 }
 
@@ -65,7 +68,8 @@ impl Sayings {
         self.0.remove(&who)
     }
 
-    pub(super) fn canonical(&self, form: &mut Form) {
+    /// When a member said that it leads counts for as long as it is believed.
+    pub(super) fn canonical(&self, now: Time, believed: Span, form: &mut Form) {
         form.number(self.0.len() as u64);
         for (id, says) in &self.0 {
             form.node(*id);
@@ -75,9 +79,10 @@ impl Sayings {
                     form.epoch(epoch);
                     form.number(u64::from(agreed));
                 }
-                Says::Leads { round, epoch } => {
+                Says::Leads { round, epoch, at } => {
                     form.other(*id, round);
                     form.epoch(epoch);
+                    form.deadline(now, at + believed);
                 }
             }
         }

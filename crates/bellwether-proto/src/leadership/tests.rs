@@ -5,6 +5,7 @@ mod alone;
 mod barred;
 mod crash;
 mod disk;
+mod rivals;
 mod trouble;
 
 use alloc::collections::{BTreeMap, BTreeSet};

@@ -146,6 +146,14 @@ properties! {
             majority may have a leader this is so whatever happens. Where any survivor may lead it needs \
             a group that stays connected, and to which nobody comes back",
     }
+    LeadsAlone = "LEADS-ALONE", "Bellwether" {
+        promise: "in a stable system, no two members lead at once for long of which one hears the other, or \
+            both of which another hears",
+        judged: "while the system is stable and nothing befalls the group, no two up nodes announce themselves for \
+            more than c_O = 30τ + 10δ and twice the time that a claim may take, if they are connected with each \
+            other, or both with a third that is up. Where only a majority may have a leader, no two do wherever \
+            they are",
+    }
     AnnouncedOnce = "ANNOUNCED-ONCE", "Bellwether" {
         promise: "whatever befalls a settled group makes one node announce itself, once, or none",
         judged: "from one thing that befalls a settled group until the next, at most one node announces \
@@ -253,8 +261,8 @@ properties! {
     FakeClean = "FAKE-CLEAN", "Franceschetti and Bruck, theorem 3.3" {
         promise: "failures that only some nodes perceive, and that pass, leave no trace",
         judged: "whoever a new view leaves out was missed by all members that come with the leader and \
-            are not dead, at some time since they installed the old view. Within 4(4δ + 3τ) of becoming \
-            stable, if all up nodes can speak with each other and are normal in one view of just them, no \
+            are not dead, at some time since they installed the old view, or since as long before as a \
+            write to disk may take. Within 4(4δ + 3τ) of becoming stable, if all up nodes can speak with each other and are normal in one view of just them, no \
             node remembers anything about a change",
     }
 }

@@ -15,6 +15,7 @@ mod garcia_molina;
 mod group_history;
 mod groups;
 mod judge;
+mod leads_alone;
 mod led;
 mod link_history;
 mod omega;

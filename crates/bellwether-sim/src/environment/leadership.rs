@@ -49,6 +49,7 @@ pub(super) fn promises(spec: &Spec) -> Vec<Promise> {
     promises.extend([
         Promise { property: Property::EpochGrows, under: &CONNECTED },
         Promise { property: Property::EpochOnce, under: once },
+        Promise { property: Property::LeadsAlone, under: &[Assumption::ClocksAgree] },
         Promise { property: Property::WorkEndsFirst, under: &[] },
         Promise { property: Property::Answered, under: &[] },
         Promise { property: Property::AnswerTrue, under: &[] },

@@ -240,6 +240,7 @@ impl Mix {
             Property::Sle1 | Property::Sle2 | Property::Ale1 | Property::Ale2 | Property::Ale2Prime => true,
             Property::Omega | Property::SingleSender | Property::Settled | Property::Epoch => false,
             Property::EpochGrows | Property::EpochOnce | Property::AnnouncedOnce => false,
+            Property::LeadsAlone => false,
             Property::WorkEndsFirst | Property::Answered | Property::Led => false,
             Property::AnswerTrue | Property::TakenOver | Property::Preferred => false,
             Property::History | Property::RestrictedOnce => false,

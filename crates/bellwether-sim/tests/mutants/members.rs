@@ -40,6 +40,18 @@ pub(super) fn epoch_once_notices_disks_that_forget() {
 }
 
 #[test]
+pub(super) fn leads_alone_notices_members_that_hide_who_leads() {
+    let mut scenario = members(Protocol::Fjr, &[(5, Fault::Cut(vec![(NodeId(1), NodeId(2))]))]);
+    scenario.nodes = 4;
+    is_caught(&scenario, Property::LeadsAlone, |world| {
+        world.set_relay(altering(|msg| match msg {
+            LeadershipMsg::Elsewhere { .. } => LeadershipMsg::Seen { epoch: 0, of: None },
+            other => other,
+        }));
+    });
+}
+
+#[test]
 pub(super) fn announced_once_notices_followers_that_have_seen_too_much() {
     let scenario = members(Protocol::Fjr, &[(5, Fault::Crash(ids([1])))]);
     is_caught(&scenario, Property::AnnouncedOnce, |world| {

@@ -48,6 +48,7 @@ pub(super) fn barred(member: &Member, now: &Status) -> Option<schema::Barred> {
         Bar::Refused { .. } => "refused",
         Bar::Unheard { .. } => "unheard",
         Bar::TooFew { .. } => "too-few-peers",
+        Bar::Elsewhere { .. } => "another-leads",
     };
     Some(schema::Barred { kind: kind.to_owned(), text: bar.to_string(), refusals: refusals.collect() })
 }
