@@ -46,31 +46,34 @@ impl Deadlines {
 
     /// The rank whose deadline is the earliest, if it is not after `now`. It stays until it is set anew or cleared.
     pub(super) fn first_due(&mut self, now: Time) -> Option<usize> {
-        if self.next > now {
-            return None;
-        }
-        self.next = self.at.iter().copied().min().unwrap_or(Time::NEVER);
-        if self.next > now {
-            return None;
-        }
-        self.at.iter().position(|at| *at == self.next)
+        if self.any_due(now) { self.at.iter().position(|at| *at == self.next) } else { None }
     }
 
-    /// Clears every deadline that is not after `by`, and says whose they were, in order of rank.
-    pub(super) fn take_due(&mut self, by: Time) -> Vec<usize> {
-        let mut due = Vec::new();
-        if self.next > by {
-            return due;
+    /// Whether any deadline is not after `now`.
+    #[inline]
+    pub(super) fn any_due(&mut self, now: Time) -> bool {
+        if self.next <= now {
+            self.next = self.earliest();
         }
-        self.next = Time::NEVER;
-        for (rank, at) in self.at.iter_mut().enumerate() {
-            if *at <= by {
-                *at = Time::NEVER;
-                due.push(rank);
-            }
-            self.next = self.next.min(*at);
+        self.next <= now
+    }
+
+    /// Clears the first deadline that is not after `by`, of the ranks from `rank` on, and says whose it was. Ask until there is
+    /// none: only then `next` is put right.
+    pub(super) fn take_due(&mut self, rank: usize, by: Time) -> Option<usize> {
+        if self.next > by {
+            return None;
+        }
+        let due = (rank..self.at.len()).find(|rank| self.at[*rank] <= by);
+        match due {
+            Some(rank) => self.clear(rank),
+            None => self.next = self.earliest(),
         }
         due
+    }
+
+    fn earliest(&self) -> Time {
+        self.at.iter().copied().fold(Time::NEVER, Time::min)
     }
 }
 
@@ -97,7 +100,11 @@ mod tests {
                 if rank == 0 {
                     let due: Vec<usize> = (0..4).filter(|rank| table[*rank] <= now).collect();
                     due.iter().for_each(|rank| table[*rank] = Time::NEVER);
-                    prop_assert_eq!(deadlines.take_due(now), due);
+                    let mut taken = Vec::new();
+                    while let Some(rank) = deadlines.take_due(taken.last().map_or(0, |last| last + 1), now) {
+                        taken.push(rank);
+                    }
+                    prop_assert_eq!(taken, due);
                 } else if let Some(rank) = expected {
                     deadlines.clear(rank);
                     table[rank] = Time::NEVER;

@@ -88,6 +88,7 @@ impl Heartbeat {
         true
     }
 
+    #[inline]
     fn beat_arrived(&mut self, rank: usize, incarnation: Incarnation, no: WatchNo, scope: &mut Scope<'_>) {
         let current = scope.watches.is_current(rank, no);
         if let Some(learned) = self.learned.get_mut(rank) {
@@ -158,6 +159,7 @@ impl Heartbeat {
 
     // Both.
 
+    #[inline]
     pub(super) fn handle(
         &mut self,
         rank: usize,
@@ -176,7 +178,7 @@ impl Heartbeat {
     }
 
     pub(super) fn wake(&mut self, scope: &mut Scope<'_>) {
-        if self.beats.first_due(scope.now).is_some() {
+        if self.beats.any_due(scope.now) {
             self.send_beats(scope);
         }
     }
@@ -185,7 +187,9 @@ impl Heartbeat {
     /// node wakes once a period however many watch it.
     fn send_beats(&mut self, scope: &mut Scope<'_>) {
         let soon = scope.now + scope.config.period / 8;
-        for rank in self.beats.take_due(soon) {
+        let mut next = 0;
+        while let Some(rank) = self.beats.take_due(next, soon) {
+            next = rank + 1;
             let Subscription { no, period, .. } = self.subscriptions[rank];
             self.beats.set(rank, scope.now + period);
             if !scope.dead_to[rank] {

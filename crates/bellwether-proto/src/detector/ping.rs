@@ -75,7 +75,9 @@ impl Ping {
     }
 
     pub(super) fn wake(&mut self, scope: &mut Scope<'_>) {
-        for rank in self.due.take_due(scope.now) {
+        let mut next = 0;
+        while let Some(rank) = self.due.take_due(next, scope.now) {
+            next = rank + 1;
             // A question whose time is up is about to be reported; asking again would put the report off, for ever if
             // the period is no longer than a round trip.
             if !scope.watches.is_overdue(rank, scope.now) {
