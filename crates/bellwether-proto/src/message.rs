@@ -60,6 +60,7 @@ pub struct Joining<M> {
 
 impl<M: Message> Body<M> {
     /// The kind of the message inside.
+    #[inline(always)]
     pub fn kind(&self) -> Kind {
         match self {
             Self::Link(msg) => msg.kind(),

@@ -45,7 +45,7 @@ impl<'a> Journal<'a> {
 
     /// Adds an event. Each event's hash is seeded with the hash of all before it.
     #[inline(always)]
-    pub(crate) fn record(&mut self, event: TraceEvent) {
+    pub(crate) fn record(&mut self, event: &TraceEvent) {
         let mut bytes = [0; 64];
         for (bytes, part) in bytes.chunks_exact_mut(8).zip(event.binary()) {
             bytes.copy_from_slice(&part.to_le_bytes());
@@ -53,11 +53,11 @@ impl<'a> Journal<'a> {
         self.hash = xxh3_64_with_seed(&bytes, self.hash);
         self.accounts.count(&event.what);
         if !is_traffic(&event.what) {
-            self.note(&event);
+            self.note(event);
         }
-        self.judge.observe(&event);
+        self.judge.observe(event);
         if let Some(listener) = &mut self.listener {
-            listener(&event);
+            listener(event);
         }
     }
 

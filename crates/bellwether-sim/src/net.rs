@@ -71,17 +71,18 @@ impl Net {
         net
     }
 
-    /// Decides a message's fate. Random bits are drawn in a fixed order: loss, delay, duplication, its delay.
+    /// Decides a message's fate. Random bits are drawn in a fixed order: loss, delay, duplication, its delay. Its kind seldom
+    /// matters, and is asked for only if it does.
     #[inline]
     pub(crate) fn route(
         &mut self,
         now: Time,
         from: usize,
         to: usize,
-        kind: Kind,
+        kind: impl Fn() -> Kind,
         rng: &mut ChaCha8Rng,
     ) -> Fate {
-        match self.loses(from, to, kind, rng) {
+        match self.loses(from, to, &kind, rng) {
             Some(reason) => Fate::Lost(reason),
             None => self.carry(now, from, to, kind, rng),
         }
@@ -93,10 +94,10 @@ impl Net {
         &mut self,
         from: usize,
         to: usize,
-        kind: Kind,
+        kind: impl Fn() -> Kind,
         rng: &mut ChaCha8Rng,
     ) -> Option<DropReason> {
-        if !self.drop_next.is_empty() && self.is_to_be_dropped(from, to, kind) {
+        if !self.drop_next.is_empty() && self.is_to_be_dropped(from, to, kind()) {
             return Some(DropReason::Dropped);
         }
         let link = &self.links[from * self.nodes + to];
@@ -113,7 +114,7 @@ impl Net {
         now: Time,
         from: usize,
         to: usize,
-        kind: Kind,
+        kind: impl Fn() -> Kind,
         rng: &mut ChaCha8Rng,
     ) -> Fate {
         let link = &mut self.links[from * self.nodes + to];
@@ -121,7 +122,7 @@ impl Net {
         if let Some(model) = &mut self.model
             && link.rule == BASE
         {
-            let mut arrival = |rng: &mut ChaCha8Rng| model.arrival(now, from, to, kind.part(), rng);
+            let mut arrival = |rng: &mut ChaCha8Rng| model.arrival(now, from, to, kind().part(), rng);
             let Some(first) = arrival(rng) else { return Fate::Lost(DropReason::Lost) };
             let second = rule.duplicate.strikes(rng).then(|| arrival(rng));
             return Fate::Arrives(first, second.flatten());
@@ -230,6 +231,7 @@ impl Rule {
 }
 
 impl Latency {
+    #[inline]
     fn draw(self, rng: &mut ChaCha8Rng) -> Span {
         let (low, high) = (self.low.as_micros(), self.high.as_micros());
         if low == high {

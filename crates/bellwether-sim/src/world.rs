@@ -460,11 +460,10 @@ impl<'a, E: Election> World<'a, E> {
 
     #[inline]
     fn arrive(&mut self, message: InFlight<E::Msg>) {
-        let msg = self.msg_ref(&message);
         if self.hosts[message.to].node.is_none() {
-            self.record(message.to, What::Drop(msg, DropReason::Down));
+            self.lose(message.to, &message, DropReason::Down);
         } else {
-            self.record_traffic(message.to, What::Recv(msg, message.sent));
+            self.record_traffic(message.to, What::Recv(self.msg_ref(&message), message.sent));
             self.input(message.to, Input::Frame(message.frame));
         }
     }
@@ -486,7 +485,7 @@ impl<'a, E: Election> World<'a, E> {
             host.woken = self.now;
             assert!(host.wakes < WAKES_AT_ONE_INSTANT_MAX, "node {} does not let time pass", host.id);
             if !self.outbox.is_empty() {
-                self.record(at, What::Deadline);
+                self.record_traffic(at, What::Deadline);
             }
             self.carry_out(at);
         } else {
@@ -503,56 +502,62 @@ impl<'a, E: Election> World<'a, E> {
         self.carry_out(at);
     }
 
-    /// Carries out the outbox in order, so that what is persisted is durable before what follows is sent.
+    /// Carries out what the node asks for, and has it woken in time. Most messages that arrive ask for nothing.
+    #[inline]
     fn carry_out(&mut self, at: usize) {
         if !self.outbox.is_empty() {
-            let (mut outbox, mut tenured) = (std::mem::take(&mut self.outbox), false);
-            for output in outbox.drain() {
-                if output.is_effect() && self.burns_down(at) {
-                    self.crash(at);
-                    break;
-                }
-                match output {
-                    Output::Persist(durable) => self.persist(at, durable),
-                    Output::Plan(request) => self.ask(at, &request),
-                    Output::Tenure(tenure) => {
-                        tenured = true;
-                        self.tell_tenure(at, tenure);
-                    }
-                    Output::Answer { ticket, outcome } => self.answer_program(at, ticket, outcome),
-                    Output::Left => {
-                        self.record(at, What::Program(Program::Left));
-                        self.end(at, true);
-                        break;
-                    }
-                    Output::Event(event) => {
-                        self.opinions_changed |= matches!(event, Event::Opinion(_));
-                        self.record(at, What::Node(event));
-                    }
-                    Output::Send { to, frame } => {
-                        if self.springs_trap(at, &frame) {
-                            self.crash(at);
-                            break;
-                        }
-                        self.send(at, index(to), frame);
-                    }
-                    Output::Broadcast(frame) => {
-                        if self.springs_trap(at, &frame) {
-                            self.crash(at);
-                            break;
-                        }
-                        (0..self.hosts.len())
-                            .filter(|to| *to != at)
-                            .for_each(|to| self.send(at, to, frame.clone()));
-                    }
-                }
-            }
-            self.outbox = outbox;
-            if tenured {
-                self.serve(at);
-            }
+            self.carry_out_all(at);
         }
         self.schedule_wake(at);
+    }
+
+    /// Carries out the outbox in order, so that what is persisted is durable before what follows is sent.
+    fn carry_out_all(&mut self, at: usize) {
+        let (mut outbox, mut tenured) = (std::mem::take(&mut self.outbox), false);
+        for output in outbox.drain() {
+            if output.is_effect() && self.burns_down(at) {
+                self.crash(at);
+                break;
+            }
+            match output {
+                Output::Persist(durable) => self.persist(at, durable),
+                Output::Plan(request) => self.ask(at, &request),
+                Output::Tenure(tenure) => {
+                    tenured = true;
+                    self.tell_tenure(at, tenure);
+                }
+                Output::Answer { ticket, outcome } => self.answer_program(at, ticket, outcome),
+                Output::Left => {
+                    self.record(at, What::Program(Program::Left));
+                    self.end(at, true);
+                    break;
+                }
+                Output::Event(event) => {
+                    self.opinions_changed |= matches!(event, Event::Opinion(_));
+                    self.record(at, What::Node(event));
+                }
+                Output::Send { to, frame } => {
+                    if self.springs_trap(at, &frame) {
+                        self.crash(at);
+                        break;
+                    }
+                    self.send(at, index(to), frame);
+                }
+                Output::Broadcast(frame) => {
+                    if self.springs_trap(at, &frame) {
+                        self.crash(at);
+                        break;
+                    }
+                    (0..self.hosts.len())
+                        .filter(|to| *to != at)
+                        .for_each(|to| self.send(at, to, frame.clone()));
+                }
+            }
+        }
+        self.outbox = outbox;
+        if tenured {
+            self.serve(at);
+        }
     }
 
     /// Whether the node is to crash before it does anything more.
@@ -570,31 +575,33 @@ impl<'a, E: Election> World<'a, E> {
     #[inline(always)]
     fn send(&mut self, from: usize, to: usize, frame: Frame<E::Msg>) {
         self.messages += 1;
-        let frame = match &mut self.relay {
-            Some(Relay(relay)) => relay(frame),
-            None => frame,
-        };
-        let message = InFlight { to, id: self.messages, sent: self.now, frame };
-        let msg = self.msg_ref(&message);
-        self.record_traffic(from, What::Send(msg));
-        if self.adversary.as_ref().is_some_and(|adversary| adversary.suppresses(msg.from)) {
-            return self.hold_up(from, msg, message);
+        let mut message = InFlight { to, id: self.messages, sent: self.now, frame };
+        if let Some(Relay(relay)) = &mut self.relay {
+            message.frame = relay(message.frame);
+        }
+        self.record_traffic(from, What::Send(self.msg_ref(&message)));
+        if self.adversary.as_ref().is_some_and(|adversary| adversary.suppresses(message.frame.from)) {
+            return self.hold_up(from, message);
         }
         if self.connections.as_ref().is_some_and(|connections| connections.rest(from, to)) {
-            return self.record(from, What::Drop(msg, DropReason::Cut));
+            return self.lose(from, &message, DropReason::Cut);
         }
-        match self.net.route(self.now, from, to, msg.kind, &mut self.rng) {
-            Fate::Lost(reason) => self.record(from, What::Drop(msg, reason)),
+        match self.net.route(self.now, from, to, || message.frame.body.kind(), &mut self.rng) {
+            Fate::Lost(reason) => self.lose(from, &message, reason),
             Fate::Arrives(first, second) => {
                 if first.max(second.unwrap_or(first)).since(self.now) > self.blueprint.setup.timing.delta {
-                    self.record(from, What::Late(msg));
+                    self.record(from, What::Late(self.msg_ref(&message)));
                 }
                 self.launch(message, first, second);
             }
         }
     }
 
-    #[inline]
+    fn lose(&mut self, at: usize, message: &InFlight<E::Msg>, why: DropReason) {
+        self.record(at, What::Drop(self.msg_ref(message), why));
+    }
+
+    #[inline(always)]
     fn launch(&mut self, message: InFlight<E::Msg>, first: Time, second: Option<Time>) {
         if let Some(second) = second {
             let copy = InFlight { frame: message.frame.clone(), ..message };
@@ -605,8 +612,9 @@ impl<'a, E: Election> World<'a, E> {
 
     /// Leaves a message to the adversary. Whether it is lost is settled now, as for any other; its delay, when it is
     /// let go.
-    fn hold_up(&mut self, from: usize, msg: MsgRef, message: InFlight<E::Msg>) {
-        if let Some(reason) = self.net.loses(from, message.to, msg.kind, &mut self.rng) {
+    fn hold_up(&mut self, from: usize, message: InFlight<E::Msg>) {
+        let msg = self.msg_ref(&message);
+        if let Some(reason) = self.net.loses(from, message.to, || msg.kind, &mut self.rng) {
             return self.record(from, What::Drop(msg, reason));
         }
         self.record(from, What::Late(msg));
@@ -620,7 +628,7 @@ impl<'a, E: Election> World<'a, E> {
         self.adversary = Some(adversary);
         for message in released {
             let msg = self.msg_ref(&message);
-            match self.net.carry(self.now, index(msg.from), message.to, msg.kind, &mut self.rng) {
+            match self.net.carry(self.now, index(msg.from), message.to, || msg.kind, &mut self.rng) {
                 Fate::Lost(reason) => self.record(index(msg.from), What::Drop(msg, reason)),
                 Fate::Arrives(first, second) => self.launch(message, first, second),
             }
@@ -658,6 +666,9 @@ impl<'a, E: Election> World<'a, E> {
 
     // The record.
 
+    /// Made anew for each event. One that is kept for several has to be copied right after it was written, and a processor waits
+    /// for that longer than it takes to make another.
+    #[inline(always)]
     fn msg_ref(&self, message: &InFlight<E::Msg>) -> MsgRef {
         let InFlight { to, id, .. } = *message;
         MsgRef { id, kind: message.frame.body.kind(), from: message.frame.from, to: self.hosts[to].id }
@@ -673,7 +684,7 @@ impl<'a, E: Election> World<'a, E> {
     fn record_traffic(&mut self, at: usize, what: What) {
         let host = &self.hosts[at];
         let incarnation = host.node.as_ref().map_or(host.disk.incarnation, Node::incarnation);
-        self.journal.record(TraceEvent { at: self.now, node: host.id, incarnation, what });
+        self.journal.record(&TraceEvent { at: self.now, node: host.id, incarnation, what });
     }
 }
 

@@ -214,7 +214,7 @@ impl<E: Election> World<'_, E> {
     /// messages do: an agent does not take the end of an earlier connection for that of a later one.
     fn tell(&mut self, to: usize, news: News) {
         let from = news.peer().map_or(to, index);
-        let mut arrives = match self.net.carry(self.now, from, to, KINDS[0], &mut self.rng) {
+        let mut arrives = match self.net.carry(self.now, from, to, || KINDS[0], &mut self.rng) {
             Fate::Arrives(first, _) => first,
             Fate::Lost(_) => self.now,
         };
