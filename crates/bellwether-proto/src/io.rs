@@ -211,8 +211,19 @@ impl<M> Outbox<M> {
     }
 
     /// Appends an output.
+    #[inline]
     pub fn push(&mut self, output: Output<M>) {
         self.outputs.push(output);
+    }
+
+    /// Makes room for one more. An output that is made and pushed right after that is made in its place. Otherwise it is made
+    /// elsewhere and moved, and a processor that moves what was written just now in small pieces has to wait.
+    #[inline]
+    pub(crate) fn make_room(&mut self) {
+        // After a loop it is certain that there is room: the push has nothing left that could fail.
+        while self.outputs.len() == self.outputs.capacity() {
+            self.outputs.reserve(1);
+        }
     }
 
     /// Whether there is nothing to carry out.

@@ -234,6 +234,7 @@ impl<E: Election> Node<E> {
     }
 
     /// When to give it [`Input::Deadline`]. May be earlier than anything is due, never later.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
         let release = self.release.as_ref().map_or(Time::NEVER, Release::deadline);
@@ -242,6 +243,7 @@ impl<E: Election> Node<E> {
     }
 
     /// When there is something to do for the election, what watches for it, and what follows it.
+    #[inline]
     fn electing(&self) -> Time {
         if self.writes.is_unborn() {
             return Time::NEVER;
@@ -671,6 +673,7 @@ impl<E: Election> Node<E> {
             }
             Body::Link(_) | Body::Consistent(_) | Body::Detector(_) | Body::Leadership(_) => None,
         };
+        out.make_room();
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });
     }
 
