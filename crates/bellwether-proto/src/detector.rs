@@ -243,6 +243,7 @@ impl Detector {
     // What arrives.
 
     /// A detector message from the peer of that rank, sent in that incarnation.
+    #[inline]
     pub(crate) fn handle(
         &mut self,
         now: Time,
@@ -256,6 +257,7 @@ impl Detector {
 
     /// Any frame from that peer arrived. True if it shows that the watched peer has begun a new incarnation
     /// since the watch began. Then the watch is over, and the caller must tell the client.
+    #[inline]
     pub(crate) fn heard(&mut self, rank: usize, incarnation: Incarnation) -> bool {
         if let Mechanism::Ring(ring) = &mut self.mechanism {
             ring.heard(rank);
@@ -336,6 +338,7 @@ impl Detector {
     }
 
     /// When to wake up next.
+    #[inline]
     pub(crate) fn deadline(&self) -> Time {
         let mechanism = match &self.mechanism {
             Mechanism::Ping(m) => m.deadline(),

@@ -164,6 +164,7 @@ impl Link {
     }
 
     /// The number for the next frame to that peer; `None` for a stranger.
+    #[inline]
     pub(crate) fn next_seq(&mut self, to: NodeId) -> Option<u64> {
         let peer = self.table.get_mut(to)?;
         peer.sent += 1;
@@ -203,6 +204,7 @@ impl Link {
 
     /// Decides whether a frame may have an effect, and remembers it.
     /// `nth` is its number, if its layer needs an order.
+    #[inline]
     pub(crate) fn admit(
         &mut self,
         from: NodeId,
@@ -263,6 +265,7 @@ impl Table {
         }
     }
 
+    #[inline]
     fn get_mut(&mut self, id: NodeId) -> Option<&mut Peer> {
         match self {
             Self::Listed(roster, peers) => peers.get_mut(roster.rank(id)?),
@@ -272,6 +275,7 @@ impl Table {
 
     /// The peer that a frame came from, if it may write to this node and can have reached that incarnation. Only then
     /// is a new peer given room.
+    #[inline]
     fn meet(&mut self, id: NodeId, incarnation: Incarnation) -> Result<&mut Peer, Refusal> {
         let plausible = |known: Incarnation| incarnation.is_plausible_after(known);
         match self {

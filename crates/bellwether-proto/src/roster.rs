@@ -106,6 +106,7 @@ impl Roster {
     }
 
     /// The rank of `id`, or `None` if it is not a member.
+    #[inline]
     pub fn rank(&self, id: NodeId) -> Option<usize> {
         let first = self.members.first()?.0;
         // Ids are nearly always consecutive: look where they would then be before searching.

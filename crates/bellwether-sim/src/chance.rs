@@ -4,6 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
 /// A number below `bound`, from one draw; the bias is below one in 2^32 for any bound that a delay can have.
+#[inline]
 pub(crate) fn below(bound: u64, rng: &mut ChaCha8Rng) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
 }
@@ -27,6 +28,7 @@ impl Chance {
         }
     }
 
+    #[inline]
     pub(crate) fn strikes(self, rng: &mut ChaCha8Rng) -> bool {
         match self {
             Self::Never => false,

@@ -49,6 +49,7 @@ impl Watches {
     }
 
     /// A sign of life for the current watch: the peer may be silent until `deadline`.
+    #[inline]
     pub(super) fn confirm(&mut self, rank: usize, incarnation: Incarnation, deadline: Time) {
         self.table[rank].incarnation.get_or_insert(incarnation);
         self.set_deadline(rank, deadline);
@@ -69,6 +70,7 @@ impl Watches {
     }
 
     /// As [`Watches::report`], if the peer has begun a new incarnation since this watch heard from it.
+    #[inline]
     pub(super) fn report_if_reborn(&mut self, rank: usize, incarnation: Incarnation) -> bool {
         let watch = &self.table[rank];
         let reborn =

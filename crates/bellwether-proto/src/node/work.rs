@@ -70,7 +70,19 @@ impl<M> Work<M> {
 impl<E: Election> Node<E> {
     /// Works off the queue, in order, until it is empty. Only the drivers of the layers call this, never a layer's own
     /// work.
+    #[inline]
     pub(super) fn work_off(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
+        if !self.is_idle() {
+            self.work_through(now, out);
+        }
+    }
+
+    /// Whether there is nothing to work off, as in most steps.
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.news.is_empty() && self.ending.is_none() && self.release.is_none()
+    }
+
+    fn work_through(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         loop {
             while let Some(work) = self.queue.pop_front() {
                 if self.must_wait(&work) {
