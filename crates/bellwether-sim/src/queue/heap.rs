@@ -69,17 +69,19 @@ impl Heap {
     /// Puts a number where the root is missing.
     #[inline]
     fn sink(&mut self, number: u128) {
-        let mut place = ROOT;
-        while let Some(children) = self.lines.get(place - 2) {
+        // Places are counted by line here: that is one step from a place to its children.
+        let (mut line, mut at) = (0, ROOT);
+        loop {
+            let below = 4 * line + at - 2;
+            let Some(children) = self.lines.get(below) else { break };
             let (which, least) = children.least();
             if number <= least {
                 break;
             }
-            let child = 4 * (place - 2) + which;
-            self.set(place, least);
-            place = child;
+            self.lines[line].0[at % 4] = least;
+            (line, at) = (below, which);
         }
-        self.set(place, number);
+        self.lines[line].0[at % 4] = number;
     }
 
     #[inline]
