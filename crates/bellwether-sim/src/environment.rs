@@ -119,7 +119,8 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
         }
         Assumption::BoundedDelay => {
             let late = |latency: &Latency| latency.high > scenario.timing.delta;
-            every_link(&|rule| !late(&rule.latency))
+            let resends = |rule: &LinkRule| scenario.network.resend.is_some() && rule.loss > 0.0;
+            every_link(&|rule| !late(&rule.latency) && !resends(rule))
                 && always_timely(scenario)
                 && no_event(&|fault| match fault {
                     Fault::Slow { latency, .. } | Fault::Network { latency: Some(latency), .. } => {

@@ -27,6 +27,8 @@ pub(crate) struct Net {
     links: Vec<Link>,
     /// When messages arrive on links that follow the base rule, if a model says so.
     model: Option<Behaviour>,
+    /// After which time connections send again what was lost.
+    resend: Option<Span>,
     /// Messages that a scenario wants lost.
     drop_next: Vec<(usize, usize, String)>,
 }
@@ -48,6 +50,9 @@ struct Rule {
     duplicate: Chance,
 }
 
+/// A connection does not send a message more often than this in vain.
+const RESENT_MAX: u64 = 15;
+
 /// The place of the base rule.
 const BASE: u32 = 0;
 
@@ -61,6 +66,7 @@ impl Net {
             rules: vec![Rule::new(network.base)],
             links: vec![link; nodes * nodes],
             model: Behaviour::new(scenario, rng),
+            resend: network.resend,
             drop_next: Vec::new(),
         };
         for (from, to, rule) in &network.links {
@@ -83,6 +89,10 @@ impl Net {
         rng: &mut ChaCha8Rng,
     ) -> Fate {
         match self.loses(from, to, &kind, rng) {
+            Some(DropReason::Lost) if let Some(after) = self.resend => {
+                let sent = now + self.until_it_passes(from, to, after, rng);
+                self.carry(sent, from, to, kind, rng)
+            }
             Some(reason) => Fate::Lost(reason),
             None => self.carry(now, from, to, kind, rng),
         }
@@ -105,6 +115,13 @@ impl Net {
             return Some(DropReason::Cut);
         }
         self.rules[link.rule as usize].loss.strikes(rng).then_some(DropReason::Lost)
+    }
+
+    /// How long a connection sends a message in vain that was lost once. What comes after it waits, if the link keeps order.
+    fn until_it_passes(&self, from: usize, to: usize, after: Span, rng: &mut ChaCha8Rng) -> Span {
+        let loss = self.rules[self.links[from * self.nodes + to].rule as usize].loss;
+        let again = (1..RESENT_MAX).take_while(|_| loss.strikes(rng)).count() as u64;
+        after * (1 + again)
     }
 
     /// When a message arrives that is on its way from now on.

@@ -86,7 +86,7 @@ impl Scenario {
             agent: false,
             policy: Policy::default(),
             disk: Disk::default(),
-            network: Network { base, links: Vec::new(), model: None },
+            network: Network { base, links: Vec::new(), resend: None, model: None },
             timing: Timing { delta, tau, step: delta },
             detector: Detector { kind: defaults::detector(protocol, false), period: tau, reporters: 1 },
             parameters: Parameters::default(),
@@ -199,6 +199,8 @@ pub struct Network {
     pub base: LinkRule,
     /// `[[network.link]]`, complete: what the file leaves out is taken from the base.
     pub links: Vec<(NodeId, NodeId, LinkRule)>,
+    /// `resend`: what is lost is sent again after this time, as connections do, and again if need be.
+    pub resend: Option<Span>,
     /// `[network.model]`: the delays of every link without a rule of its own.
     pub model: Option<Model>,
 }

@@ -21,7 +21,9 @@
 //! and again sinks, and a leader that never failed is not ousted. Every frame carries its sender's incarnation. A new
 //! incarnation of a peer voids what the old one said; only the patience learned with that peer stays. A mistake teaches
 //! how long the silence really was, up to a period at a time. So on a lossy network a lost heartbeat deposes a leader
-//! once, and not once for each step that makes up a period.
+//! once, and not once for each step that makes up a period. And what one peer taught counts for all, up to twice the first
+//! timeout, also at those who see another's mistake: a suspicion of one that is heard right after it. Otherwise every pair
+//! would have to make the mistake.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -154,6 +156,8 @@ pub struct Fjr {
     members: BTreeMap<NodeId, Member>,
     /// `contenders_i`, less i, which contends whenever it takes part.
     contenders: BTreeSet<NodeId>,
+    /// Nobody is given less time than this.
+    least: Span,
 }
 
 /// What is known of another process.
@@ -167,6 +171,8 @@ struct Member {
     timeout: Patience,
     /// `timer_i[k]`; armed while it contends.
     timer: Time,
+    /// Until when a message of it shows that another, who said that it is silent, is mistaken.
+    doubted: Time,
     /// When its last heartbeat came.
     last_beat: Time,
     /// When it was heard last.
@@ -185,6 +191,7 @@ impl Election for Fjr {
             beat_due: Time::NEVER,
             members: BTreeMap::new(),
             contenders: BTreeSet::new(),
+            least: Span::ZERO,
             setup,
         }
     }
@@ -226,11 +233,13 @@ impl Election for Fjr {
         form.suspicions(self.count);
         form.period(self.np_sn);
         form.number(u64::from(self.next_period));
+        form.number(self.least.as_micros());
         form.deadline(now, self.beat_due);
         form.number(self.members.len() as u64);
         for (k, member) in &self.members {
             form.node(*k);
             form.number(u64::from(self.contenders.contains(k)));
+            form.deadline(now, member.doubted);
             form.suspicions(member.count);
             form.period(member.last_stop);
             member.timeout.canonical(form);
@@ -325,8 +334,8 @@ impl Fjr {
         let Some(next) = next else { return };
         let Some(member) = self.member(now, next) else { return };
         member.last_beat = now;
-        member.timer = now + member.timeout.timeout();
         self.contenders.insert(next);
+        self.expect(now, next);
     }
 
     fn on_deadline(&mut self, now: Time, out: &mut Actions<Msg>) {
@@ -346,13 +355,14 @@ impl Fjr {
     /// stopped meanwhile, and what j sent may be waiting to be read.
     fn expire(&mut self, now: Time, j: NodeId) -> bool {
         let timing = self.setup.timing;
+        let late = self.members.get(&j).is_some_and(|member| now.since(member.timer) > timing.tau);
+        if self.setup.variant == Variant::Repaired && late {
+            self.expect(now, j);
+            return false;
+        }
         let Some(member) = self.members.get_mut(&j) else { return false };
         match self.setup.variant {
             Variant::Printed => member.timeout.grow(timing.step), // (405)
-            Variant::Repaired if now.since(member.timer) > timing.tau => {
-                member.timer = now + member.timeout.timeout();
-                return false;
-            }
             Variant::Repaired => member.timeout.expired(),
         }
         true
@@ -366,28 +376,26 @@ impl Fjr {
 
     /// When (tag, k, sl, silent, np_sn) is received with k ≠ i.
     fn on_message(&mut self, now: Time, k: NodeId, msg: Msg, out: &mut Actions<Msg>) {
-        let timing = self.setup.timing;
         let contends = self.contenders.contains(&k);
         let Some(member) = self.member(now, k) else { return };
         member.heard = now;
+        let was_doubted = core::mem::take(&mut member.doubted) > now;
         let was_suspected = contends && member.count < msg.count();
         if was_suspected && self.leader() == Some(k) {
             out.because(Cause::Silent(k)); // To others: they have told it so.
+        }
+        if was_doubted {
+            self.another_was_mistaken(); // If k led, it leads no more, and says only that.
         }
         let Some(member) = self.member(now, k) else { return };
         member.count = member.count.max(msg.count()); // (411)
         match msg {
             Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {
                 // (412) (413)
-                if member.timeout.heard(timing.step) {
-                    // A lesson that is only just long enough would have to be learnt again.
-                    let margin = timing.step.max(timing.tau / 2);
-                    member.timeout.learn(now.since(member.last_beat) + margin, timing.tau);
-                }
-                member.last_beat = now;
-                member.timer = now + member.timeout.timeout();
                 let count = member.count;
+                self.learn(now, k);
                 self.contenders.insert(k);
+                self.expect(now, k);
                 if self.stage.is_listening() {
                     self.take_part(Some(count), out);
                 }
@@ -397,12 +405,54 @@ impl Fjr {
                 self.contends_no_more(k); // (416)
             }
             Msg::Suspicion { silent, .. } if silent == self.me() => {
+                if self.next_period {
+                    self.another_was_mistaken();
+                }
                 self.count = self.count.saturating_add(1); // (417)
                 self.keep_count(out);
                 out.because(Cause::Silent(self.me()));
             }
-            // C55: a heartbeat or a stop that is older than a stop that came before it; a suspicion of another.
-            Msg::Heartbeat { .. } | Msg::StopLeader { .. } | Msg::Suspicion { .. } => {}
+            Msg::Suspicion { silent, .. } => {
+                let until = now + first_timeout(&self.setup);
+                if let Some(silent) = self.members.get_mut(&silent) {
+                    silent.doubted = until;
+                }
+            }
+            // C55: a heartbeat or a stop that is older than a stop that came before it.
+            Msg::Heartbeat { .. } | Msg::StopLeader { .. } => {}
+        }
+    }
+
+    /// A heartbeat of k has come. If k was given up, that was a mistake.
+    fn learn(&mut self, now: Time, k: NodeId) {
+        let timing = self.setup.timing;
+        let Some(member) = self.members.get_mut(&k) else { return };
+        let silence = now.since(core::mem::replace(&mut member.last_beat, now));
+        if member.timeout.heard(timing.step) {
+            // A lesson that is only just long enough would have to be learnt again.
+            let margin = timing.step.max(timing.tau / 2);
+            member.timeout.learn(silence + margin, timing.tau);
+            let learned = member.timeout.timeout();
+            self.have_learned(learned);
+        }
+    }
+
+    /// It has given up one that was there all the time. This node would have as well, most likely, a little later.
+    fn another_was_mistaken(&mut self) {
+        self.have_learned(self.least.max(first_timeout(&self.setup)) + self.setup.timing.tau);
+    }
+
+    /// So much patience it takes on this network. What one link teaches does not make others wait for ever.
+    fn have_learned(&mut self, patience: Span) {
+        if self.setup.variant == Variant::Repaired {
+            self.least = self.least.max(patience.min(first_timeout(&self.setup) * 2));
+        }
+    }
+
+    /// The next heartbeat of k is waited for from now on.
+    fn expect(&mut self, now: Time, k: NodeId) {
+        if let Some(member) = self.members.get_mut(&k) {
+            member.timer = now + member.timeout.timeout().max(self.least);
         }
     }
 
@@ -418,7 +468,15 @@ impl Fjr {
             Variant::Printed => Patience::new(self.setup.timing.tau),
             Variant::Repaired => Patience::new(first_timeout(&self.setup)),
         };
-        let new = Member { count: 0, last_stop: 0, timeout, timer: Time::NEVER, last_beat: now, heard: now };
+        let new = Member {
+            count: 0,
+            last_stop: 0,
+            timeout,
+            timer: Time::NEVER,
+            doubted: Time::ZERO,
+            last_beat: now,
+            heard: now,
+        };
         Some(self.members.entry(k).or_insert(new))
     }
 
@@ -435,7 +493,7 @@ impl Fjr {
         self.contends_no_more(k);
         if let Some(member) = self.members.get_mut(&k) {
             member.timeout.new_incarnation();
-            (member.count, member.last_stop) = (0, 0);
+            (member.count, member.last_stop, member.doubted) = (0, 0, Time::ZERO);
         }
     }
 

@@ -69,6 +69,9 @@ impl Scenario {
         for (key, value) in self.network.base.changes(&LinkRule::default()) {
             file.key(key, value);
         }
+        if let Some(resend) = self.network.resend {
+            file.key("resend", quoted(resend));
+        }
         for (from, to, rule) in &self.network.links {
             file.section("[[network.link]]");
             file.key("from", from);

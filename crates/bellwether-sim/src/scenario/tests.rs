@@ -44,7 +44,7 @@ fn the_example_means_what_it_says() {
         agent: false,
         policy: Policy::default(),
         disk: Disk::default(),
-        network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)], model: None },
+        network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)], resend: None, model: None },
         timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },
         detector: Detector { kind: DetectorKind::Heartbeat, period: Span::millis(100), reporters: 2 },
         parameters: Parameters { t: Some(2), candidates: None, primary: None },
@@ -74,7 +74,10 @@ fn what_is_left_out_has_its_default() {
     let scenario = parse(LEAST);
     assert_eq!(scenario.name, "x");
     assert_eq!((scenario.variant, scenario.seed), (Variant::Repaired, 1));
-    assert_eq!(scenario.network, Network { base: LinkRule::default(), links: vec![], model: None });
+    assert_eq!(
+        scenario.network,
+        Network { base: LinkRule::default(), links: vec![], resend: None, model: None }
+    );
     let delta = Span::millis(2);
     assert_eq!(scenario.timing, Timing { delta, tau: Span::millis(100), step: delta });
     let period = Span::millis(100);

@@ -78,7 +78,11 @@ pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(stream);
     #[cfg(target_os = "linux")]
-    socket.set_tcp_user_timeout(Some(STUCK_TIMEOUT))?;
+    {
+        socket.set_tcp_user_timeout(Some(STUCK_TIMEOUT))?;
+        // Frames are few, so a lost one is sent again when its time is up. It does not double with every loss.
+        socket.set_tcp_thin_linear_timeouts(true)?;
+    }
     socket.set_tcp_keepalive(
         &TcpKeepalive::new().with_time(STUCK_TIMEOUT).with_interval(Duration::from_secs(1)),
     )

@@ -72,6 +72,51 @@ fn a_mistake_teaches_how_long_the_silence_was_up_to_a_period() {
     assert_eq!(timeout(&rig), TAU + STEP, "(405)");
 }
 
+/// A network that is late for one is late for others: not every pair has to make the mistake.
+#[test]
+fn what_one_peer_taught_counts_for_all_up_to_twice_the_first_timeout() {
+    let timeout = |rig: &Rig<Fjr>, of: u32| rig.election.members[&id(of)].timer.since(rig.now);
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    rig.advance(TAU * 2);
+    rig.message(1, heartbeat(0, 1));
+    rig.message(2, heartbeat(0, 1));
+    assert_eq!(timeout(&rig, 2), timeout(&rig, 1));
+    for _ in 0..10 {
+        rig.advance(TAU * 100);
+        rig.message(1, heartbeat(0, 1));
+    }
+    rig.message(2, heartbeat(0, 1));
+    assert_eq!(timeout(&rig, 2), PATIENCE * 2, "but who is late alone is waited for alone");
+    assert!(timeout(&rig, 1) > PATIENCE * 2);
+}
+
+#[test]
+fn another_who_is_mistaken_teaches_patience_too() {
+    let timeout = |rig: &Rig<Fjr>| rig.election.members[&id(1)].timer.since(rig.now);
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    assert_eq!(timeout(&rig), PATIENCE);
+    rig.message(2, suspicion(1));
+    rig.message(1, stop(1, 1));
+    rig.message(1, heartbeat(1, 2));
+    assert_eq!(timeout(&rig), PATIENCE + TAU);
+    rig.message(1, heartbeat(1, 2));
+    assert_eq!(timeout(&rig), PATIENCE + TAU, "once for each mistake");
+    let mut leader = Rig::<Fjr>::repaired(1, 1);
+    leader.message(2, suspicion(1));
+    assert_eq!(leader.election.least, PATIENCE + TAU, "who was there itself knows");
+    // It was right, or the leader cannot be heard here either.
+    rig.message(2, suspicion(1));
+    rig.input(Input::NewIncarnation(id(1)));
+    rig.message(1, heartbeat(0, 1));
+    assert_eq!(timeout(&rig), PATIENCE + TAU);
+    rig.message(2, suspicion(1));
+    rig.advance(PATIENCE);
+    rig.message(1, heartbeat(0, 1));
+    assert_eq!(timeout(&rig), PATIENCE + TAU);
+}
+
 fn suspicion_of(silent: u32, count: u64) -> Msg {
     Msg::Suspicion { count, silent: id(silent) }
 }

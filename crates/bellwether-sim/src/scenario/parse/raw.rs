@@ -58,6 +58,7 @@ pub(super) struct RawNetwork {
     pub(super) loss: Option<Probability>,
     pub(super) duplicate: Option<Probability>,
     pub(super) fifo: Option<bool>,
+    pub(super) resend: Option<Spanned<Duration>>,
     #[serde(default)]
     pub(super) link: List<Table<RawLink>>,
     pub(super) model: Option<Table<RawModel>>,

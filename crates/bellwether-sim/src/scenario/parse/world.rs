@@ -32,7 +32,8 @@ impl Cluster {
             links.push((from, to, rule));
         }
         let model = raw.model.map(|Table(model)| self.model(&model, &base, parameters)).transpose()?;
-        Ok(Network { base, links, model })
+        let resend = raw.resend.as_ref().map(|resend| positive("resend", resend)).transpose()?;
+        Ok(Network { base, links, resend, model })
     }
 
     fn link_rule(&self, raw: &RawLink, base: LinkRule) -> Result<(NodeId, NodeId, LinkRule), Wrong> {

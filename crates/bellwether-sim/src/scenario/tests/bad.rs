@@ -57,7 +57,7 @@ const BAD: &[(&str, usize, &str)] = &[
     (
         "[network]\nlag = 1",
         5,
-        "unknown key `lag`, expected one of `latency`, `loss`, `duplicate`, `fifo`, `link`, `model`",
+        "unknown key `lag`, expected one of `latency`, `loss`, `duplicate`, `fifo`, `resend`, `link`, `model`",
     ),
     ("[network.link]\nfrom = 1\nto = 2", 4, "found a table, expected tables headed [[network.link]]"),
     ("[[network.link]]\nfrom = 1", 4, "missing key `to`"),

@@ -160,8 +160,9 @@ fn network() -> impl Strategy<Value = Network> {
     let base = prop_oneof![Just(LinkRule::default()), rule()];
     let links = btree_map(pair(), option::of(rule()), 0..3);
     // A link whose rule is the base's is still a link with a rule of its own.
-    (base, links, option::of(model())).prop_map(|(base, links, model)| Network {
+    (base, links, option::of(span()), option::of(model())).prop_map(|(base, links, resend, model)| Network {
         base,
+        resend,
         links: links.into_iter().map(|((from, to), rule)| (from, to, rule.unwrap_or(base))).collect(),
         model: model.map(|model| with_latency(model, base.latency)),
     })
