@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools unit laboratory agents networks docs bare soak exhaustive mutants bench clean
+.PHONY: test format lint tools unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -58,6 +58,12 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only promised
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
 	$(MAKE) exhaustive
+	$(MAKE) faults
+
+# A thousand faults of real agents on networks of their own, and three minutes on each network that loses packets: 40 minutes.
+faults: tools
+	[ -e /usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1 ] || apt-get install -y -q libfaketime || true
+	$(CARGO) test --locked --workspace --test netns -- a_thousand_faults changes_of_leader ten_minutes
 
 # Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one; with links that fail instead, if it
 # is told of them. Of agents: a crash and a command, a return, two commands.

@@ -6,6 +6,7 @@
 
 mod files;
 pub(crate) mod http;
+pub(crate) mod meddler;
 mod process;
 pub(crate) mod records;
 pub(crate) mod relay;
@@ -144,6 +145,19 @@ impl Cluster {
     /// The same with limits that `ulimit` sets.
     pub(crate) fn start_node_under(&mut self, id: u32, ulimit: &str) {
         self.start_by(id, |config, log| Process::agent_under(config, ulimit, log));
+    }
+
+    /// The same with these variables.
+    pub(crate) fn start_node_with(&mut self, id: u32, variables: &[(&str, String)]) {
+        self.start_by(id, |config, log| {
+            Process::logged(agent(config).envs(variables.iter().map(|(name, value)| (name, value))), log)
+        });
+    }
+
+    /// Whether a node has ended that was not told to.
+    pub(crate) fn has_ended(&mut self, id: u32) -> bool {
+        let process = self.nodes.get_mut(&id).and_then(|node| node.process.as_mut()).expect("the node runs");
+        matches!(process.child().try_wait(), Ok(Some(_)))
     }
 
     fn start_by(&mut self, id: u32, start: impl FnOnce(&Path, &Path) -> Process) {

@@ -37,7 +37,7 @@ impl Process {
         Self::logged(&mut shell, log)
     }
 
-    fn logged(command: &mut Command, log: &Path) -> Self {
+    pub(super) fn logged(command: &mut Command, log: &Path) -> Self {
         let file = File::options().create(true).append(true).open(log).unwrap();
         Self::start(command.stdin(Stdio::piped()).stdout(file.try_clone().unwrap()).stderr(file))
     }

@@ -6,11 +6,13 @@
 mod cluster;
 
 mod delay;
+mod disks;
 mod loss;
 mod network;
 mod partition;
 mod reach;
 mod run;
+mod soak;
 mod verdict;
 mod world;
 
@@ -33,6 +35,10 @@ const TESTS: &[Test] = &[
     Test::new("a_pair_with_the_leader", Namespaces, reach::a_pair_with_the_leader),
     Test::new("a_pair_that_cannot_speak", Namespaces, reach::a_pair_that_cannot_speak),
     Test::new("three_packets_of_ten_are_lost", Namespaces, loss::three_packets_of_ten_are_lost),
+    Test::long("changes_of_leader_on_networks_that_lose_packets", Namespaces, loss::changes_of_leader),
+    Test::long("a_thousand_faults_with_fjr", Namespaces, soak::a_thousand_faults_with_fjr),
+    Test::long("a_thousand_faults_with_fb-omega", Namespaces, soak::a_thousand_faults_with_fb_omega),
+    Test::long("ten_minutes_on_slow_disks", Loopback, disks::ten_minutes_on_slow_disks),
     Test::new("a_slow_network_keeps_its_leader", Loopback, delay::a_slow_network_keeps_its_leader),
 ];
 

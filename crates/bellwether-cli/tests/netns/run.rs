@@ -16,11 +16,18 @@ pub(crate) struct Test {
     name: &'static str,
     needs: Where,
     run: fn(),
+    /// Whether it runs only if it is named.
+    long: bool,
 }
 
 impl Test {
     pub(crate) const fn new(name: &'static str, needs: Where, run: fn()) -> Self {
-        Self { name, needs, run }
+        Self { name, needs, run, long: false }
+    }
+
+    /// One that takes minutes.
+    pub(crate) const fn long(name: &'static str, needs: Where, run: fn()) -> Self {
+        Self { long: true, ..Self::new(name, needs, run) }
     }
 }
 
@@ -39,15 +46,15 @@ struct Tally {
     skipped: u32,
 }
 
-/// Runs those whose name has one of the words on the command line, or all if there is none. With `--list`, none.
+/// Runs those whose name has one of the words on the command line, or all but the long ones if there is none. With `--list`, none.
 pub(crate) fn all(tests: &'static [Test]) -> ExitCode {
     if env::args().any(|word| word == "--list") {
         tests.iter().for_each(|test| say(&format!("{}: test", test.name)));
         return ExitCode::SUCCESS;
     }
     let words: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let chosen =
-        |test: &&Test| words.is_empty() || words.iter().any(|word| test.name.contains(word.as_str()));
+    let named = |test: &Test| words.iter().any(|word| test.name.contains(word.as_str()));
+    let chosen = |test: &&Test| if words.is_empty() { !test.long } else { named(test) };
     let hindrance = thread::spawn(|| Network::new(1).err()).join().expect("finding out never panics");
     let (queue, tally) = (Mutex::new(tests.iter().filter(chosen)), Mutex::new(Tally::default()));
     let work = || {
@@ -93,6 +100,6 @@ fn one(test: &'static Test, hindrance: Option<&str>, tally: &Mutex<Tally>) {
     }
 }
 
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     writeln!(stdout(), "{line}").expect("somebody reads this");
 }

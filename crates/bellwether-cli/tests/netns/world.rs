@@ -43,6 +43,11 @@ impl World {
         self.network.inside(id, || self.cluster.start_node(id)).unwrap();
     }
 
+    /// The same with these variables.
+    pub(crate) fn start_node_with(&mut self, id: u32, variables: &[(&str, String)]) {
+        self.network.inside(id, || self.cluster.start_node_with(id, variables)).unwrap();
+    }
+
     /// Every way from one of the groups to another.
     pub(crate) fn between(groups: &[&[u32]]) -> Vec<Way> {
         let group_of = |id: u32| groups.iter().position(|group| group.contains(&id));

@@ -1,0 +1,252 @@
+//! Many faults of all kinds, one after the other, and what the members recorded judged as a whole.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cluster::meddler::Meddler;
+use crate::cluster::wait_until;
+use crate::run::say;
+use crate::world::World;
+
+const NODES: u32 = 5;
+/// Every so many faults the members are left alone, for long enough to be held to what they promise in calm.
+const BETWEEN_RESTS: u32 = 25;
+const REST: Duration = Duration::from_secs(5);
+/// Longer than others wait for a member, with the default timing.
+const FSYNC_MICROS: u32 = 130_000;
+const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
+
+/// What befalls the members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Kill,
+    KillTheLeader,
+    Stop,
+    CutPair,
+    Split,
+    CutOneWay,
+    Loss,
+    SlowDisks,
+    FullDisk,
+    ClockStep,
+    Resign,
+}
+
+const ALL: [Fault; 11] = [
+    Fault::Kill,
+    Fault::KillTheLeader,
+    Fault::Stop,
+    Fault::CutPair,
+    Fault::Split,
+    Fault::CutOneWay,
+    Fault::Loss,
+    Fault::SlowDisks,
+    Fault::FullDisk,
+    Fault::ClockStep,
+    Fault::Resign,
+];
+
+/// `BELLWETHER_FAULTS` of them, a thousand by default, drawn from `BELLWETHER_SEED`.
+pub(crate) fn a_thousand_faults_with_fjr() {
+    many_faults("fjr", &["EPOCH", "LEADS-ALONE"]);
+}
+
+pub(crate) fn a_thousand_faults_with_fb_omega() {
+    many_faults("fb-omega", &["EPOCH", "EPOCH-ONCE", "LEADS-ALONE", "VIEW-AGREE", "ONE-LEADER-PER-VIEW"]);
+}
+
+fn many_faults(protocol: &'static str, promises: &[&str]) {
+    let number = |name: &str, default| env::var(name).map_or(default, |value| value.parse().unwrap());
+    let (faults, seed) = (number("BELLWETHER_FAULTS", 1000), number("BELLWETHER_SEED", 1));
+    say(&format!(
+        "replay: BELLWETHER_FAULTS={faults} BELLWETHER_SEED={seed}, test a_thousand_faults_with_{protocol}"
+    ));
+    let mut soak =
+        Soak { world: World::start_with(protocol, NODES), random: u64::from(seed), done: [0; ALL.len()] };
+    for no in 1..=faults {
+        let kind = soak.below(ALL.len() as u32) as usize;
+        soak.befalls(ALL[kind]);
+        soak.done[kind] += 1;
+        if no % BETWEEN_RESTS == 0 {
+            soak.rest(no);
+        }
+    }
+    soak.rest(faults);
+    let leader = soak.world.cluster.wait_for_leader();
+    let judgement = soak.world.cluster.records(leader).check();
+    say(&format!("{protocol}: {:?}: {:#}", ALL.iter().zip(soak.done).collect::<Vec<_>>(), judgement.said));
+    assert_eq!(judgement.code, 0);
+    for promise in promises {
+        assert_eq!(judgement.finds_that(promise), Some(true), "{promise}");
+    }
+}
+
+struct Soak {
+    world: World,
+    random: u64,
+    /// How many there were of each kind.
+    done: [u32; ALL.len()],
+}
+
+impl Soak {
+    fn befalls(&mut self, fault: Fault) {
+        let (one, other) = self.two();
+        match fault {
+            Fault::Kill => self.dies(one),
+            Fault::KillTheLeader => {
+                let leader = self.leader().unwrap_or(one);
+                self.dies(leader);
+            }
+            Fault::Stop => {
+                self.world.cluster.stop(one);
+                self.wait(1_000);
+                self.world.cluster.cont(one);
+            }
+            Fault::CutPair => self.cut(&World::between(&[&[one], &[other]])),
+            Fault::CutOneWay => self.cut(&[(one, other)]),
+            Fault::Split => {
+                let size = self.below(NODES / 2) + 1;
+                let (few, rest): (Vec<u32>, Vec<u32>) = (1..=NODES).partition(|id| (id + one) % NODES < size);
+                self.cut(&World::between(&[&few, &rest]));
+            }
+            Fault::Loss => {
+                let percent = 1 + self.below(30);
+                self.world.lose(percent);
+                self.wait(1_000);
+                self.world.heal();
+            }
+            Fault::SlowDisks => self.slow_disks(one),
+            Fault::FullDisk => self.full_disk(one),
+            Fault::ClockStep => self.clock_step(one),
+            Fault::Resign => {
+                let leader = self.leader().unwrap_or(one);
+                // Whoever does not lead refuses.
+                self.world.cluster.post(leader, "/v1/resign", r#"{"hold":"100ms"}"#);
+            }
+        }
+    }
+
+    fn dies(&mut self, id: u32) {
+        self.world.cluster.kill(id);
+        self.wait(300);
+        self.start(id);
+    }
+
+    fn cut(&mut self, ways: &[(u32, u32)]) {
+        self.world.cut(ways);
+        self.wait(1_000);
+        self.world.heal();
+    }
+
+    /// All disks are slow when one dies.
+    fn slow_disks(&mut self, one: u32) {
+        let slow = |id| Meddler::slows_the_disk(&self.world.cluster, id, FSYNC_MICROS).unwrap();
+        let meddlers: Vec<Meddler> = (1..=NODES).map(slow).collect();
+        let dies = self.leader().unwrap_or(one);
+        self.world.cluster.kill(dies);
+        self.wait(1_000);
+        self.start(dies);
+        self.wait(500);
+        drop(meddlers);
+    }
+
+    /// A disk is full when the leader dies. Whoever has to write ends, and is started again when there is room.
+    fn full_disk(&mut self, one: u32) {
+        let meddler = Meddler::fills_the_disk(&self.world.cluster, one).unwrap();
+        let dies = self.leader().filter(|leader| *leader != one);
+        dies.into_iter().for_each(|leader| self.world.cluster.kill(leader));
+        let world = &mut self.world;
+        if wait_until(Duration::from_secs(1), || world.cluster.has_ended(one)) {
+            let (code, log) = world.cluster.wait_for_end(one);
+            assert_eq!(code, Some(3), "{log}");
+            drop(meddler);
+            self.start(one);
+        }
+        dies.into_iter().for_each(|leader| self.start(leader));
+    }
+
+    /// The wall clock of a machine is set, forward or back.
+    fn clock_step(&mut self, id: u32) {
+        let by = ["+86400", "-86400", "+3600", "-1"][self.below(4) as usize];
+        fs::write(self.clock(id), by).unwrap();
+        self.wait(1_500);
+        fs::write(self.clock(id), "+0").unwrap();
+    }
+
+    fn clock(&self, id: u32) -> PathBuf {
+        self.world.cluster.home(id).join("clock")
+    }
+
+    /// Starts a node whose clock can be set.
+    fn start(&mut self, id: u32) {
+        let clock = self.clock(id);
+        fs::write(&clock, "+0").unwrap();
+        forget_clocks();
+        self.world.start_node_with(id, &under(&clock));
+    }
+
+    /// Lets the members be.
+    fn rest(&self, no: u32) {
+        let (leader, epoch) = self.world.cluster.wait_for_agreement();
+        self.wait_for(REST);
+        say(&format!("after {no} faults node {leader} leads with epoch {epoch}"));
+    }
+
+    /// So many milliseconds at most. Nothing is waited for: so long it lasts.
+    fn wait(&mut self, most: u32) {
+        let millis = self.below(most);
+        self.wait_for(Duration::from_millis(millis.into()));
+    }
+
+    fn wait_for(&self, time: Duration) {
+        wait_until(time, || false);
+    }
+
+    fn leader(&self) -> Option<u32> {
+        let views = self.world.cluster.views();
+        views
+            .into_iter()
+            .find(|(_, view)| view.as_ref().is_some_and(|view| view["standing"] == "leading"))
+            .map(|(id, _)| id)
+    }
+
+    fn two(&mut self) -> (u32, u32) {
+        let one = self.below(NODES);
+        let other = (one + 1 + self.below(NODES - 1)) % NODES;
+        (one + 1, other + 1)
+    }
+
+    fn below(&mut self, end: u32) -> u32 {
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((self.random >> 33) % u64::from(end)).expect("it is below that")
+    }
+}
+
+/// The library leaves shared memory of processes that were killed, by their number. One that comes to have the same number would
+/// see the clock of the dead.
+fn forget_clocks() {
+    for entry in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.rsplit('_').next().filter(|_| name.contains("faketime_"));
+        if process.is_some_and(|number| !Path::new("/proc").join(number).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The variables under which an agent sees a wall clock that can be set. Without the library it sees the machine's.
+fn under(clock: &Path) -> Vec<(&'static str, String)> {
+    if !Path::new(FAKETIME).exists() {
+        return Vec::new();
+    }
+    let file = clock.to_str().expect("paths of tests are text").to_owned();
+    vec![
+        ("LD_PRELOAD", FAKETIME.to_owned()),
+        ("FAKETIME_TIMESTAMP_FILE", file),
+        ("FAKETIME_CACHE_DURATION", "1".to_owned()),
+        ("DONT_FAKE_MONOTONIC", "1".to_owned()),
+    ]
+}
