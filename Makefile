@@ -63,7 +63,7 @@ soak:
 # A thousand faults of real agents on networks of their own, and three minutes on each network that loses packets: 40 minutes.
 faults: tools
 	[ -e /usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1 ] || apt-get install -y -q libfaketime || true
-	$(CARGO) test --locked --workspace --test netns -- a_thousand_faults changes_of_leader ten_minutes
+	$(CARGO) test --locked --workspace --test netns -- a_thousand_faults changes_of_leader ten_minutes a_wrong_clock
 
 # Every state of three nodes with a crash, a recovery and a loss, if the algorithm is to bear one; with links that fail instead, if it
 # is told of them. Of agents: a crash and a command, a return, two commands.

@@ -5,6 +5,7 @@
 #[path = "../cluster/cluster.rs"]
 mod cluster;
 
+mod clocks;
 mod delay;
 mod disks;
 mod loss;
@@ -38,6 +39,7 @@ const TESTS: &[Test] = &[
     Test::long("changes_of_leader_on_networks_that_lose_packets", Namespaces, loss::changes_of_leader),
     Test::long("a_thousand_faults_with_fjr", Namespaces, soak::a_thousand_faults_with_fjr),
     Test::long("a_thousand_faults_with_fb-omega", Namespaces, soak::a_thousand_faults_with_fb_omega),
+    Test::long("a_wrong_clock_and_a_lost_disk", Loopback, clocks::a_wrong_clock_and_a_lost_disk),
     Test::long("ten_minutes_on_slow_disks", Loopback, disks::ten_minutes_on_slow_disks),
     Test::new("a_slow_network_keeps_its_leader", Loopback, delay::a_slow_network_keeps_its_leader),
 ];

@@ -2,9 +2,10 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::clocks;
 use crate::cluster::meddler::Meddler;
 use crate::cluster::wait_until;
 use crate::run::say;
@@ -16,7 +17,6 @@ const BETWEEN_RESTS: u32 = 25;
 const REST: Duration = Duration::from_secs(5);
 /// Longer than others wait for a member, with the default timing.
 const FSYNC_MICROS: u32 = 130_000;
-const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 
 /// What befalls the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,8 +183,7 @@ impl Soak {
     fn start(&mut self, id: u32) {
         let clock = self.clock(id);
         fs::write(&clock, "+0").unwrap();
-        forget_clocks();
-        self.world.start_node_with(id, &under(&clock));
+        self.world.start_node_with(id, &clocks::that_can_be_set(&clock));
     }
 
     /// Lets the members be.
@@ -223,30 +222,4 @@ impl Soak {
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         u32::try_from((self.random >> 33) % u64::from(end)).expect("it is below that")
     }
-}
-
-/// The library leaves shared memory of processes that were killed, by their number. One that comes to have the same number would
-/// see the clock of the dead.
-fn forget_clocks() {
-    for entry in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let process = name.rsplit('_').next().filter(|_| name.contains("faketime_"));
-        if process.is_some_and(|number| !Path::new("/proc").join(number).exists()) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// The variables under which an agent sees a wall clock that can be set. Without the library it sees the machine's.
-fn under(clock: &Path) -> Vec<(&'static str, String)> {
-    if !Path::new(FAKETIME).exists() {
-        return Vec::new();
-    }
-    let file = clock.to_str().expect("paths of tests are text").to_owned();
-    vec![
-        ("LD_PRELOAD", FAKETIME.to_owned()),
-        ("FAKETIME_TIMESTAMP_FILE", file),
-        ("FAKETIME_CACHE_DURATION", "1".to_owned()),
-        ("DONT_FAKE_MONOTONIC", "1".to_owned()),
-    ]
 }
