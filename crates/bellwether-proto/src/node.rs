@@ -15,7 +15,7 @@ use core::mem;
 
 use crate::canonical::Form;
 use crate::cause::Cause;
-use crate::detector::{Detector, DetectorConfig, Mail, WatchNo};
+use crate::detector::{Detector, DetectorConfig, DetectorMsg, Mail, WatchNo};
 use crate::election::{self, Actions, Channels, Election, Setup, Variant};
 use crate::group::{Attempted, Group, Kept, Lineage, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
@@ -660,7 +660,12 @@ impl<E: Election> Node<E> {
         }
         let mut mail = mem::take(&mut self.mail);
         for (rank, msg) in mail.drain(..) {
-            self.post(now, self.setup.roster.at(rank), Body::Detector(msg), out);
+            let to = self.setup.roster.at(rank);
+            match msg {
+                // Nearly all of it.
+                DetectorMsg::Beat { no } => self.post_beat(to, no, out),
+                msg => self.post(now, to, Body::Detector(msg), out),
+            }
         }
         self.mail = mail;
     }
@@ -675,6 +680,17 @@ impl<E: Election> Node<E> {
         };
         out.make_room();
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });
+    }
+
+    /// As [`Node::post`], of a beat. It is made anew, from its number, so that it is made in the outbox and not moved there: see
+    /// [`Outbox::make_room`]. For that, all that is not known yet is looked up before.
+    #[inline]
+    fn post_beat(&mut self, to: NodeId, no: WatchNo, out: &mut Outbox<E::Msg>) {
+        let Some(seq) = self.link.next_seq(to) else { return };
+        let (from, incarnation) = (self.id(), self.setup.incarnation);
+        out.make_room();
+        let body = Body::Detector(DetectorMsg::Beat { no });
+        out.push(Output::Send { to, frame: Frame { from, incarnation, seq, rides: None, body } });
     }
 
     fn frame(&self, seq: u64, rides: Option<WatchNo>, body: Body<E::Msg>) -> Frame<E::Msg> {
