@@ -33,6 +33,7 @@ impl Incarnation {
 
     /// Whether to believe a peer that a node has gone from the incarnation `known` to this one. Incarnations count
     /// restarts, or microseconds of a clock. A jump beyond any clock is a lie that would use up the counter.
+    #[inline]
     pub fn is_plausible_after(self, known: Self) -> bool {
         self.0 <= known.max(Self::CLOCK_MAX).0.saturating_add(1 << 32)
     }

@@ -349,6 +349,7 @@ impl<E: Election> Node<E> {
 
     /// Whether its election's message is so late that the others may have given this node up: its machine was
     /// stopped.
+    #[inline]
     fn has_overslept(&self, now: Time) -> bool {
         self.leadership.is_some() && now.since(self.electing()) > self.setup.timing.delta * 2
     }
@@ -413,6 +414,7 @@ impl<E: Election> Node<E> {
     }
 
     /// The election hears of a new incarnation before it hears that incarnation's message.
+    #[inline]
     fn admitted(&mut self, now: Time, peer: NodeId, admitted: Admitted, out: &mut Outbox<E::Msg>) {
         match admitted {
             Admitted::SameIncarnation => {}

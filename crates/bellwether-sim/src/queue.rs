@@ -80,6 +80,7 @@ pub(crate) enum Due {
 }
 
 impl Queue {
+    #[inline]
     pub(crate) fn delivery(&mut self, at: Time, slot: usize) {
         self.push(at, Class::Delivery, slot);
     }

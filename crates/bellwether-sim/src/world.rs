@@ -458,7 +458,8 @@ impl<'a, E: Election> World<'a, E> {
         }
     }
 
-    #[inline]
+    /// This and [`World::input`] are always inlined: at each call on its way to the node, a message would be copied once more.
+    #[inline(always)]
     fn arrive(&mut self, message: InFlight<E::Msg>) {
         if self.hosts[message.to].node.is_none() {
             self.lose(message.to, &message, DropReason::Down);
@@ -493,7 +494,7 @@ impl<'a, E: Election> World<'a, E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn input(&mut self, at: usize, input: Input<E::Msg>) {
         let host = &mut self.hosts[at];
         let local = host.clock.reads(self.now);

@@ -30,6 +30,7 @@ impl Deadlines {
         self.at[rank] != Time::NEVER
     }
 
+    #[inline]
     pub(super) fn set(&mut self, rank: usize, at: Time) {
         self.at[rank] = at;
         self.next = self.next.min(at);

@@ -106,6 +106,7 @@ impl Heartbeat {
         }
     }
 
+    #[inline]
     fn patience(&self, rank: usize, config: &DetectorConfig) -> Span {
         self.learned.get(rank).map_or(config.period + config.delta, |learned| learned.patience(config))
     }

@@ -55,6 +55,7 @@ impl Watches {
         self.set_deadline(rank, deadline);
     }
 
+    #[inline]
     pub(super) fn set_deadline(&mut self, rank: usize, deadline: Time) {
         self.deadlines.set(rank, deadline);
     }
