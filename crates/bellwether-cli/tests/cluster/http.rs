@@ -42,11 +42,16 @@ pub(crate) fn try_get(api: &str, path: &str) -> Option<Answer> {
 
 #[track_caller]
 pub(crate) fn post(api: &str, path: &str, token: Option<&str>, body: &str) -> Answer {
+    try_post(api, path, token, body).unwrap_or_else(|| panic!("{api} does not answer"))
+}
+
+/// `None` if nobody answers.
+pub(crate) fn try_post(api: &str, path: &str, token: Option<&str>, body: &str) -> Option<Answer> {
     let token = token.map_or_else(String::new, |token| format!("authorization: Bearer {token}\r\n"));
     let length = body.len();
     let text =
         format!("POST {path} HTTP/1.0\r\nhost: {api}\r\n{token}content-length: {length}\r\n\r\n{body}");
-    request(api, &text).unwrap_or_else(|| panic!("{api} does not answer"))
+    request(api, &text)
 }
 
 /// Sends these bytes, and reads whatever comes until the end. In HTTP/1.0 the end of an answer is the end.

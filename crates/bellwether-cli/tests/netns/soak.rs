@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::clocks;
 use crate::cluster::meddler::Meddler;
-use crate::cluster::wait_until;
+use crate::cluster::{TOKEN, http, wait_until};
 use crate::run::say;
 use crate::world::World;
 
@@ -122,8 +122,13 @@ impl Soak {
             Fault::ClockStep => self.clock_step(one),
             Fault::Resign => {
                 let leader = self.leader().unwrap_or(one);
-                // Whoever does not lead refuses.
-                self.world.cluster.post(leader, "/v1/resign", r#"{"hold":"100ms"}"#);
+                // Whoever does not lead refuses, and who is just coming up does not answer.
+                http::try_post(
+                    &self.world.cluster.api(leader),
+                    "/v1/resign",
+                    Some(TOKEN),
+                    r#"{"hold":"100ms"}"#,
+                );
             }
         }
     }

@@ -1,15 +1,60 @@
-//! The actions of the leadership layer, and of the layer that releases leadership.
+//! What reaches the leadership layer, its actions, and those of the layer that releases leadership.
 
+use super::work::Work;
 use super::writes::Waits;
 use super::{Ending, Node};
+use crate::cause::Cause;
 use crate::election::{self, Election};
+use crate::ident::NodeId;
 use crate::io::{Event, Outbox, Output};
-use crate::leadership;
+use crate::leadership::{self, LeadershipMsg};
 use crate::message::Body;
+use crate::opinion::Opinion;
 use crate::release;
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
+    /// A message of the leadership layer. A leader that says that it goes is believed; no detector is needed.
+    pub(super) fn heed(&mut self, now: Time, from: NodeId, msg: LeadershipMsg, out: &mut Outbox<E::Msg>) {
+        match msg {
+            LeadershipMsg::Aside { next } => {
+                if let Some(rank) = self.setup.roster.rank(from).filter(|rank| self.detector.retire(*rank)) {
+                    self.down(now, rank, Cause::Resigned(from), out);
+                }
+                let next = next.filter(|_| self.shown.normal_leader() == Some(from));
+                self.elect(election::Input::Resigned { who: from, next });
+            }
+            LeadershipMsg::HandOver { to } if self.shown.normal_leader() == Some(from) => {
+                self.elect(election::Input::HandOver(to));
+            }
+            _ => {}
+        }
+        self.work_off(now, out);
+        self.lead(|leadership| leadership.handle(now, from, msg));
+        self.work_off(now, out);
+        // When it is known why.
+        if matches!(msg, LeadershipMsg::Aside { .. }) {
+            self.relink(|links| links.gone(now, from));
+        }
+    }
+
+    /// The node ends its part in the election, as if it were gone, and says so. It still hears who leads.
+    pub(super) fn stand_aside(&mut self, now: Time, until: Time, out: &mut Outbox<E::Msg>) {
+        if self.leadership.is_none() {
+            return;
+        }
+        if self.aside.replace(until).is_none() {
+            // What its election still waits to do ends with it.
+            self.parked.retain(Work::outlasts_election);
+            // The others do as if it were gone, and so it shows itself: it is not there.
+            self.shown = Opinion::DOWN;
+            out.push(Output::Event(Event::Opinion(self.shown)));
+            self.detector.stop_all(now, &mut self.mail);
+            self.post_mail(now, out);
+            self.lead(|leadership| leadership.stand_aside(now));
+        }
+    }
+
     pub(super) fn follow_leadership(
         &mut self,
         now: Time,

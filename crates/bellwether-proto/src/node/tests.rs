@@ -9,6 +9,7 @@ use crate::election::stoller::{Membership, Msg};
 use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
 use crate::ident::ElectionId;
 use crate::io::Durable;
+use crate::leadership::LeadershipMsg;
 use crate::opinion::Status;
 use crate::release::Patience;
 use crate::roster::{Priority, Roster};
