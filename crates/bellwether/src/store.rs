@@ -11,9 +11,12 @@
 mod format;
 mod scarce;
 
+use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Durable;
@@ -29,6 +32,19 @@ pub(crate) struct Store {
     handle: File,
     /// Held only for its lock.
     _lock: File,
+    /// Whoever has the other end is told when nobody has this any more.
+    _open: Sender<Infallible>,
+}
+
+/// Tells when a [`Store`] is closed.
+#[derive(Debug)]
+pub(crate) struct Closed(Receiver<Infallible>);
+
+impl Closed {
+    /// Waits for that, but no longer than this.
+    pub(crate) fn wait(self, most: Duration) {
+        let _ = self.0.recv_timeout(most);
+    }
 }
 
 /// Why the state cannot be read or written.
@@ -143,13 +159,18 @@ impl Store {
     /// # Errors
     /// If the directory cannot be used, another process uses it, or what is there is not this member's whole state.
     /// Nothing on the disk has been changed then, except that the directory and its lock file exist.
-    pub(crate) fn open(dir: &Path, cluster: &str, id: NodeId) -> Result<(Self, Option<Durable>), StoreError> {
+    pub(crate) fn open(
+        dir: &Path,
+        cluster: &str,
+        id: NodeId,
+    ) -> Result<(Self, Closed, Option<Durable>), StoreError> {
         let lock = lock(dir)?;
         let owner = Owner { cluster: cluster.to_owned(), id };
         let handle = File::open(dir).map_err(|source| StoreError::Dir { dir: dir.to_owned(), source })?;
-        let store = Self { dir: dir.to_owned(), owner, handle, _lock: lock };
+        let (open, closed) = mpsc::channel();
+        let store = Self { dir: dir.to_owned(), owner, handle, _lock: lock, _open: open };
         let kept = store.read()?;
-        Ok((store, kept))
+        Ok((store, Closed(closed), kept))
     }
 
     /// Replaces what is kept. It is durable when this returns.

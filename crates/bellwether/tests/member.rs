@@ -235,7 +235,7 @@ fn a_member_that_ends_in_the_middle_of_a_write_leaves_its_directory_free() {
     let (program, other) = (runtime(), runtime());
     let (_dir, configs) = loopback::configs(1).unwrap();
     let next_state = configs[0].data_dir.join("state.new");
-    let address = program.block_on(async {
+    let member = program.block_on(async {
         let member = Member::join(configs[0].clone()).await.unwrap();
         let guard = soon("it leads", member.campaign()).await.unwrap();
         slow_file(&next_state);
@@ -246,8 +246,9 @@ fn a_member_that_ends_in_the_middle_of_a_write_leaves_its_directory_free() {
             }
         })
         .await;
-        member.local_addr()
+        member
     });
+    let address = member.local_addr();
     let disk = std::thread::spawn(move || {
         // It goes on when all else of the member has ended.
         while TcpListener::bind(address).is_err() {

@@ -26,7 +26,7 @@ use crate::history::{History, HistoryFile};
 use crate::recorder::Recorder;
 use crate::reorganization::{Manager, Planning};
 use crate::shared::Shared;
-use crate::store::Store;
+use crate::store::{Closed, Store};
 use crate::transport::{Settings, Transport};
 
 impl Member {
@@ -52,17 +52,17 @@ impl Member {
     }
 }
 
-/// Makes what there is of a member. Must be called on its own runtime; the manager is asked on the program's.
+/// Makes what there is of a member, and what tells when its directory is free. Must be called on its own runtime; the manager is asked on the program's.
 pub(super) fn set_up(
     config: &Config,
     manager: Option<Manager>,
     program: Handle,
-) -> Result<(Member, Driver), JoinError> {
+) -> Result<(Member, Driver, Closed), JoinError> {
     if let Some(bad) = config.problems().into_iter().next() {
         return Err(bad.into());
     }
     let clock = Clock::start();
-    let (store, kept) =
+    let (store, closed, kept) =
         Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
     let kept = kept.unwrap_or_default();
     let incarnation = next_incarnation(&kept).ok_or(JoinError::IncarnationsUsedUp)?;
@@ -100,7 +100,7 @@ pub(super) fn set_up(
         replies: Replies::default(),
         abandoned: false,
     };
-    Ok((Member { shared, commands }, driver))
+    Ok((Member { shared, commands }, driver, closed))
 }
 
 fn record(

@@ -47,7 +47,7 @@ fn live(
         Err(error) => return refuse(joined, JoinError::Thread(error)),
     };
     let set_up = runtime.block_on(async { join::set_up(config, manager, program) });
-    let (member, driver) = match set_up {
+    let (member, driver, closed) = match set_up {
         Ok(set_up) => set_up,
         Err(error) => return refuse(joined, error),
     };
@@ -56,9 +56,10 @@ fn live(
     if joined.send(Ok(member)).is_ok() {
         let ended = runtime.block_on(drive(driver, &shared, cut));
         shared.leads_no_more();
-        // All connections end at once. The disk is given a moment, so that whoever comes next finds the directory free. Then those
-        // who wait for the end are told.
-        runtime.shutdown_timeout(LAST_WRITE);
+        // All connections end at once, and the driver with them. The disk is given a moment, so that whoever comes next finds the
+        // directory free. Then those who wait for the end are told.
+        runtime.shutdown_background();
+        closed.wait(LAST_WRITE);
         shared.finish(ended);
     }
 }

@@ -12,13 +12,13 @@ use super::{Fault, Stage, Store, StoreError};
 const KEPT: Durable = Durable { incarnation: Incarnation(1_700_000_000), count: 7, epoch: 42, group: None };
 
 fn open(dir: &TempDir) -> Result<Option<Durable>, StoreError> {
-    Store::open(dir.path(), "flock", NodeId(3)).map(|(_, kept)| kept)
+    Store::open(dir.path(), "flock", NodeId(3)).map(|(_, _, kept)| kept)
 }
 
 /// A directory in which that member's state is kept.
 fn kept() -> (TempDir, Vec<u8>) {
     let dir = TempDir::new().unwrap();
-    let (store, found) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
+    let (store, _, found) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     assert_eq!(found, None);
     store.write(&KEPT).unwrap();
     let bytes = fs::read(dir.path().join("state")).unwrap();
@@ -39,7 +39,7 @@ fn fault(dir: &TempDir, bytes: &[u8]) -> Fault {
 fn what_was_written_is_there_in_the_next_incarnation() {
     let (dir, _) = kept();
     assert_eq!(open(&dir).unwrap(), Some(KEPT));
-    let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
+    let (store, ..) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let later = Durable { epoch: 43, ..KEPT };
     store.write(&later).unwrap();
     drop(store);
@@ -49,7 +49,7 @@ fn what_was_written_is_there_in_the_next_incarnation() {
 #[test]
 fn what_the_group_layer_keeps_is_there_in_the_next_incarnation() {
     let dir = TempDir::new().unwrap();
-    let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
+    let (store, ..) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let task = Task::new(
         ElectionId { node: NodeId(3), incarnation: Incarnation(9), seq: 1 },
         Content::new(vec![7; TASK_MAX]).unwrap(),
@@ -162,7 +162,7 @@ fn what_a_crash_left_beside_the_file_does_not_matter() {
     let (dir, _) = kept();
     fs::write(dir.path().join("state.new"), b"half of a st").unwrap();
     assert_eq!(open(&dir).unwrap(), Some(KEPT));
-    let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
+    let (store, ..) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     store.write(&Durable { count: 8, ..KEPT }).unwrap();
     drop(store);
     assert_eq!(open(&dir).unwrap(), Some(Durable { count: 8, ..KEPT }));
@@ -175,7 +175,7 @@ fn a_full_disk_leaves_the_old_state() {
     let (dir, _) = kept();
     let new = dir.path().join("state.new");
     std::os::unix::fs::symlink("/dev/full", &new).unwrap();
-    let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
+    let (store, ..) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let error = store.write(&Durable { count: 8, ..KEPT }).unwrap_err();
     assert!(matches!(error, StoreError::Write { stage: Stage::Write, .. }), "{error}");
     assert!(error.to_string().ends_with("the old state is still there"), "{error}");
@@ -188,7 +188,7 @@ fn a_full_disk_leaves_the_old_state() {
 fn a_state_that_cannot_be_written_beside_the_old_one_leaves_it() {
     let (dir, _) = kept();
     fs::create_dir(dir.path().join("state.new")).unwrap();
-    let (store, _) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
+    let (store, ..) = Store::open(dir.path(), "flock", NodeId(3)).unwrap();
     let error = store.write(&Durable { count: 8, ..KEPT }).unwrap_err();
     assert!(matches!(error, StoreError::Write { stage: Stage::Write, .. }), "{error}");
     drop(store);
