@@ -95,7 +95,7 @@ pub(crate) struct Disk {
 /// Why a member does not lead, whatever its election says, in `/v1/status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Barred {
-    /// `refused`, `unheard` or `too-few-peers`.
+    /// `refused`, `unheard`, `too-few-peers` or `another-leads`.
     pub(crate) kind: String,
     /// In words, for people.
     pub(crate) text: String,

@@ -40,7 +40,7 @@ mod sayings;
 #[cfg(test)]
 mod tests;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::{Drain, Vec};
 
 use crate::ident::{Incarnation, NodeId};
@@ -53,7 +53,7 @@ use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
 use peers::{Peer, Peers};
 pub use reluctance::Reluctance;
-use rivals::Rivals;
+use rivals::{Rival, Rivals};
 use sayings::{Sayings, Says};
 
 /// The leader asks its followers whether they are there every so many periods.
@@ -137,8 +137,11 @@ pub(crate) struct Leadership {
     reception: Reception,
     sayings: Sayings,
     rivals: Rivals,
-    /// Who was told last that another leads.
-    told: BTreeSet<NodeId>,
+    /// Who was told last that another leads, and who.
+    told: BTreeMap<NodeId, Rival>,
+    /// How many followed this node when it asked last, and who has answered since.
+    followers: u32,
+    answered: BTreeSet<NodeId>,
     /// How often this node has been suspected.
     count: u64,
     /// The node that the election names.
@@ -215,7 +218,9 @@ impl Leadership {
             reception: Reception::default(),
             sayings: Sayings::default(),
             rivals: Rivals::default(),
-            told: BTreeSet::new(),
+            told: BTreeMap::new(),
+            followers: 0,
+            answered: BTreeSet::new(),
             count: 0,
             named: None,
             role: Role::Following,
@@ -259,9 +264,11 @@ impl Leadership {
     pub(crate) fn deadline(&self) -> Time {
         match &self.role {
             Role::Following | Role::Aside => Time::NEVER,
-            Role::Claiming { awaits: Awaits::Permission, .. } => self.rivals.until(),
+            Role::Claiming { awaits: Awaits::Permission, .. } => self.rivals.ask_at(),
             Role::Claiming { awaits, .. } => awaits.deadline(),
-            Role::Leading { poll_due, .. } => self.rivals.lasts_at(self.me, self.grace()).min(*poll_due),
+            Role::Leading { poll_due, .. } => {
+                self.rivals.lasts_at(self.myself(), self.grace()).min(*poll_due)
+            }
         }
     }
 
@@ -407,7 +414,8 @@ impl Leadership {
                 self.actions.push(Action::Send(peer, msg));
             }
             Role::Leading { epoch, .. } => {
-                let msg = LeadershipMsg::Lead { round: self.round, epoch: *epoch };
+                let epoch = *epoch;
+                let msg = self.lead_msg(epoch);
                 self.actions.push(Action::Send(peer, msg));
             }
             Role::Aside => {
@@ -466,7 +474,9 @@ impl Leadership {
             | LeadershipMsg::Seen { epoch, .. }
                 if !self.epochs.may_reach(epoch) => {}
             LeadershipMsg::Claim { round, epoch } => self.on_claim(now, from, round, epoch),
-            LeadershipMsg::Lead { round, epoch } => self.on_lead(now, from, round, epoch),
+            LeadershipMsg::Lead { round, epoch, followers } => {
+                self.on_lead(now, from, Says::Leads { round, epoch, followers, at: now }, epoch);
+            }
             LeadershipMsg::Follow { round, epoch, of, priority, count } => {
                 self.rivals.withdraw(from);
                 if !self.keeps(from, round, epoch, of) {
@@ -484,11 +494,10 @@ impl Leadership {
                 self.on_cede(from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),
-            LeadershipMsg::Seen { epoch, of } => {
-                self.rivals.withdraw(from);
-                self.on_epoch_seen(now, epoch, of);
+            LeadershipMsg::Seen { epoch, of } => self.on_epoch_seen(now, epoch, of),
+            LeadershipMsg::Elsewhere { leader, followers } => {
+                self.on_rival(now, from, Rival { leader, followers });
             }
-            LeadershipMsg::Elsewhere { leader } => self.on_rival(now, from, leader),
         }
     }
 
@@ -514,6 +523,9 @@ impl Leadership {
 
     pub(crate) fn wake(&mut self, now: Time) {
         match &mut self.role {
+            Role::Claiming { awaits: Awaits::Permission, .. } if self.rivals.ask_at() <= now => {
+                self.claim(now)
+            }
             Role::Claiming { awaits, .. } if awaits.deadline() <= now => self.settle(now),
             Role::Leading { poll_due, outdone: true, .. } if *poll_due <= now => self.renew(now),
             Role::Leading { poll_due, .. } if *poll_due <= now => self.poll(now),

@@ -151,12 +151,13 @@ fn valid_frames() -> Vec<Vec<u8>> {
     let (round, epoch, to) = (1 << 40, 70_000, NodeId(3));
     let leadership = [
         LeadershipMsg::Claim { round, epoch: 1 },
-        LeadershipMsg::Lead { round, epoch },
+        LeadershipMsg::Lead { round, epoch, followers: 0 },
         LeadershipMsg::Follow { round, epoch, of: Some(to), priority: 10, count: 0 },
         LeadershipMsg::Cede,
         LeadershipMsg::Aside { next: Some(NodeId(2)) },
         LeadershipMsg::HandOver { to },
         LeadershipMsg::Seen { epoch, of: Some(to) },
+        LeadershipMsg::Elsewhere { leader: to, followers: 2 },
     ];
     frames.extend(leadership.map(|msg| with(Body::Leadership(msg))));
     frames.iter().map(|frame| encode(CHANNEL, frame)).collect()

@@ -123,8 +123,13 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
             every_link(&|rule| !late(&rule.latency) && !resends(rule))
                 && always_timely(scenario)
                 && no_event(&|fault| match fault {
-                    Fault::Slow { latency, .. } | Fault::Network { latency: Some(latency), .. } => {
-                        late(latency)
+                    Fault::Slow { latency, .. } | Fault::Network { latency: Some(latency), .. }
+                        if late(latency) =>
+                    {
+                        true
+                    }
+                    Fault::Network { loss: Some(loss), .. } => {
+                        scenario.network.resend.is_some() && *loss > 0.0
                     }
                     _ => false,
                 })

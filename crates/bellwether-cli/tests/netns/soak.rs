@@ -65,12 +65,14 @@ fn many_faults(protocol: &'static str, promises: &[&str]) {
     ));
     let mut soak =
         Soak { world: World::start_with(protocol, NODES), random: u64::from(seed), done: [0; ALL.len()] };
+    (1..=NODES).for_each(|id| soak.dies(id)); // From now on their clocks can be set.
     for no in 1..=faults {
         let kind = soak.below(ALL.len() as u32) as usize;
         soak.befalls(ALL[kind]);
         soak.done[kind] += 1;
         if no % BETWEEN_RESTS == 0 {
             soak.rest(no);
+            soak.keep_a_pair_apart();
         }
     }
     soak.rest(faults);
@@ -163,10 +165,11 @@ impl Soak {
         let dies = self.leader().filter(|leader| *leader != one);
         dies.into_iter().for_each(|leader| self.world.cluster.kill(leader));
         let world = &mut self.world;
-        if wait_until(Duration::from_secs(1), || world.cluster.has_ended(one)) {
+        wait_until(Duration::from_secs(1), || world.cluster.has_ended(one));
+        drop(meddler);
+        if world.cluster.has_ended(one) {
             let (code, log) = world.cluster.wait_for_end(one);
             assert_eq!(code, Some(3), "{log}");
-            drop(meddler);
             self.start(one);
         }
         dies.into_iter().for_each(|leader| self.start(leader));
@@ -189,6 +192,16 @@ impl Soak {
         let clock = self.clock(id);
         fs::write(&clock, "+0").unwrap();
         self.world.start_node_with(id, &clocks::that_can_be_set(&clock));
+    }
+
+    /// The leader and another cannot speak with each other, for so long that nobody may lead beside it.
+    fn keep_a_pair_apart(&mut self) {
+        let (one, other) = self.two();
+        let leader = self.leader().unwrap_or(one);
+        let other = if other == leader { one } else { other };
+        self.world.cut(&World::between(&[&[leader], &[other]]));
+        self.wait_for(REST);
+        self.world.heal();
     }
 
     /// Lets the members be.

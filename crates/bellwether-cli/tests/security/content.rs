@@ -170,7 +170,7 @@ fn frames(id: u32) -> Vec<Frame<AnyMsg>> {
         election(fjr::Msg::StopLeader { count: 300, np_sn: 70_000 }),
         election(fjr::Msg::Suspicion { count: 1, silent: NodeId(1) }),
         Body::Leadership(LeadershipMsg::Claim { round: 1, epoch: 1 }),
-        Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 1000 }),
+        Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 1000, followers: 0 }),
         Body::Leadership(LeadershipMsg::HandOver { to: NodeId(id) }),
         Body::Link(LinkMsg::Outlived { known: Incarnation(incarnation()) }),
     ];

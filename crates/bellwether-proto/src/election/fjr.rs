@@ -158,6 +158,8 @@ pub struct Fjr {
     contenders: BTreeSet<NodeId>,
     /// Nobody is given less time than this.
     least: Span,
+    /// Others' mistakes teach nothing before this: one incident is one lesson, however many make the mistake.
+    taught: Time,
 }
 
 /// What is known of another process.
@@ -192,6 +194,7 @@ impl Election for Fjr {
             members: BTreeMap::new(),
             contenders: BTreeSet::new(),
             least: Span::ZERO,
+            taught: Time::ZERO,
             setup,
         }
     }
@@ -234,6 +237,7 @@ impl Election for Fjr {
         form.period(self.np_sn);
         form.number(u64::from(self.next_period));
         form.number(self.least.as_micros());
+        form.deadline(now, self.taught);
         form.deadline(now, self.beat_due);
         form.number(self.members.len() as u64);
         for (k, member) in &self.members {
@@ -385,7 +389,7 @@ impl Fjr {
             out.because(Cause::Silent(k)); // To others: they have told it so.
         }
         if was_doubted {
-            self.another_was_mistaken(); // If k led, it leads no more, and says only that.
+            self.another_was_mistaken(now); // If k led, it leads no more, and says only that.
         }
         let Some(member) = self.member(now, k) else { return };
         member.count = member.count.max(msg.count()); // (411)
@@ -406,7 +410,7 @@ impl Fjr {
             }
             Msg::Suspicion { silent, .. } if silent == self.me() => {
                 if self.next_period {
-                    self.another_was_mistaken();
+                    self.another_was_mistaken(now);
                 }
                 self.count = self.count.saturating_add(1); // (417)
                 self.keep_count(out);
@@ -438,8 +442,12 @@ impl Fjr {
     }
 
     /// It has given up one that was there all the time. This node would have as well, most likely, a little later.
-    fn another_was_mistaken(&mut self) {
-        self.have_learned(self.least.max(first_timeout(&self.setup)) + self.setup.timing.tau);
+    fn another_was_mistaken(&mut self, now: Time) {
+        let first = first_timeout(&self.setup);
+        if self.taught <= now {
+            self.taught = now + first;
+            self.have_learned(self.least.max(first) + self.setup.timing.tau);
+        }
     }
 
     /// So much patience it takes on this network. What one link teaches does not make others wait for ever.

@@ -110,7 +110,7 @@ impl Leadership {
     fn rival(&self) -> Option<(NodeId, NodeId)> {
         match self.role {
             Role::Claiming { .. } => self.rivals.of_claimant(),
-            Role::Leading { .. } => self.rivals.of_leader(self.me),
+            Role::Leading { .. } => self.rivals.of_leader(self.myself()),
             Role::Following | Role::Aside => None,
         }
     }

@@ -17,6 +17,7 @@ impl Leadership {
         let latest = now + self.config.settle * LATEST;
         let (awaits, epoch) = (self.answers(now), self.epochs.next());
         self.role = Role::Claiming { missing, awaits, latest, epoch, keepers: BTreeSet::new() };
+        self.answered.clear();
         self.look_for_rivals(now);
         self.tell_all(self.claim_msg());
         // Where nobody else claims, because the last leader or a view chose this node, the disk works while the others answer. A claim
@@ -30,6 +31,16 @@ impl Leadership {
 
     pub(super) fn claim_msg(&self) -> LeadershipMsg {
         LeadershipMsg::Claim { round: self.round, epoch: self.epochs.next() }
+    }
+
+    pub(super) fn lead_msg(&self, epoch: u64) -> LeadershipMsg {
+        LeadershipMsg::Lead { round: self.round, epoch, followers: self.followers }
+    }
+
+    /// Those who have answered since they were asked last.
+    fn count_followers(&mut self) {
+        self.followers = u32::try_from(self.answered.len()).unwrap_or(u32::MAX);
+        self.answered.clear();
     }
 
     pub(super) fn needs_keepers(&self) -> bool {
@@ -142,8 +153,9 @@ impl Leadership {
         let Role::Leading { epoch, poll_due, .. } = &mut self.role else { return };
         *poll_due = now + self.config.period * POLL_PERIODS;
         self.round += 1;
-        let msg = LeadershipMsg::Lead { round: self.round, epoch: *epoch };
-        self.tell_all(msg);
+        let epoch = *epoch;
+        self.count_followers();
+        self.tell_all(self.lead_msg(epoch));
     }
 
     /// Another has used this leader's epoch, or a larger one: it takes a new one as soon as that is on disk.
@@ -176,7 +188,8 @@ impl Leadership {
         let poll_due = now + self.config.period * POLL_PERIODS;
         self.role = Role::Leading { epoch, since: now, poll_due, outdone: false };
         self.round += 1;
-        self.tell_all(LeadershipMsg::Lead { round: self.round, epoch });
+        self.count_followers();
+        self.tell_all(self.lead_msg(epoch));
         self.show(Some((self.me, epoch)));
     }
 
@@ -216,6 +229,7 @@ impl Leadership {
 
     /// Leadership has been agreed to, or is still.
     pub(super) fn on_follow(&mut self, now: Time, from: NodeId) {
+        self.answered.insert(from);
         match self.role {
             Role::Claiming { .. } => self.need_not_answer(now, from),
             Role::Leading { .. } => self.consider_yielding(now),

@@ -13,7 +13,12 @@ impl Leadership {
         }
         self.tell_seen(from);
         if let Some(rival) = self.rival_of(now, from) {
+            // At first the other is about to give up, most likely.
+            let asks_again = self.told.contains_key(&from);
             self.tell_of(rival, from);
+            if asks_again {
+                self.follow_rival(now);
+            }
         }
     }
 
@@ -22,8 +27,8 @@ impl Leadership {
         self.actions.push(Action::Send(to, LeadershipMsg::Seen { epoch, of }));
     }
 
-    pub(super) fn on_lead(&mut self, now: Time, from: NodeId, round: u64, epoch: u64) {
-        self.sayings.note(from, Says::Leads { round, epoch, at: now });
+    pub(super) fn on_lead(&mut self, now: Time, from: NodeId, says: Says, epoch: u64) {
+        self.sayings.note(from, says);
         self.farewell = self.farewell.filter(|why| why.about() != Some(from));
         // It has taken what it was handed.
         self.connected.decline(from, Time::ZERO);
@@ -31,10 +36,10 @@ impl Leadership {
         if matches!(self.role, Role::Aside) {
             self.choose(now, from, epoch);
         }
-        if self.sayings.of(from).is_some_and(|says| self.goes_along(from, says)) {
+        if self.goes_along(from, says) {
             self.heed(now, from);
         } else {
-            self.on_rival(now, from, from);
+            self.look_at(now, from);
             if let Some(rival) = self.rival_of(now, from) {
                 self.tell_of(rival, from);
             }
@@ -82,7 +87,9 @@ impl Leadership {
         match (&self.role, says) {
             (Role::Aside, Says::Claims { .. }) => true,
             (Role::Aside, Says::Leads { .. }) => self.named.is_none_or(|named| named == who),
-            (Role::Following, _) => self.named == Some(who),
+            // Whom its election names is told that another leads: that one is followed for as long.
+            (Role::Following, Says::Leads { .. }) => self.followed() == Some(who),
+            (Role::Following, Says::Claims { .. }) => self.named == Some(who),
             (Role::Claiming { .. } | Role::Leading { .. }, _) => false,
         }
     }
@@ -132,7 +139,10 @@ impl Leadership {
     /// Shows that leader, as soon as its epoch is on disk. An epoch that is behind will be taken back when its leader hears of ours.
     pub(super) fn show_leader(&mut self, who: NodeId, epoch: u64) {
         if !self.epochs.is_latest(who, epoch) {
-            if self.named == Some(who) {
+            if self.shown.is_some_and(|(leader, _)| leader == who) {
+                self.cause = Cause::Merged;
+                self.show(None);
+            } else if self.named == Some(who) {
                 self.show(None);
             }
             return;
@@ -160,11 +170,12 @@ impl Leadership {
 
     /// Another is named, or nobody.
     pub(super) fn follow(&mut self, now: Time) {
-        if self.shown.is_some_and(|(leader, _)| Some(leader) != self.named) {
-            self.show(None);
-        }
         if let Some(named) = self.named {
             self.heed(now, named);
         }
+        if self.shown.is_some_and(|(leader, _)| Some(leader) != self.followed()) {
+            self.show(None);
+        }
+        self.follow_rival(now);
     }
 }

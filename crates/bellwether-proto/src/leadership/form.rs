@@ -80,7 +80,13 @@ impl Leadership {
         self.sayings.canonical(now, self.patience(), form);
         self.rivals.canonical(now, self.grace(), form);
         form.number(self.told.len() as u64);
-        self.told.iter().for_each(|id| form.node(*id));
+        for (who, rival) in &self.told {
+            form.node(*who);
+            form.node(rival.leader);
+        }
+        form.number(u64::from(self.followers));
+        form.number(self.answered.len() as u64);
+        self.answered.iter().for_each(|id| form.node(*id));
     }
 
     /// Whoever has been silent for longer than this might as well have been silent for ever.

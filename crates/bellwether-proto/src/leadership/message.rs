@@ -23,6 +23,8 @@ pub enum LeadershipMsg {
         round: u64,
         /// The number of this leadership.
         epoch: u64,
+        /// How many followed when they were asked last.
+        followers: u32,
     },
     /// "I follow you." The answer to both.
     Follow {
@@ -59,10 +61,12 @@ pub enum LeadershipMsg {
         of: Option<NodeId>,
     },
     /// "Another leads, and I hear it." To a member that claims to lead or does. It is void when the sender follows the
-    /// receiver, or says anew what it has seen.
+    /// receiver.
     Elsewhere {
-        /// Who.
+        /// Who. If it is the receiver: nobody else does any more.
         leader: NodeId,
+        /// How many follow it, as it says.
+        followers: u32,
     },
 }
 
@@ -92,9 +96,10 @@ impl LeadershipMsg {
                 form.other(from, round);
                 form.epoch(epoch);
             }
-            Self::Lead { round, epoch } => {
+            Self::Lead { round, epoch, followers } => {
                 form.other(from, round);
                 form.epoch(epoch);
+                form.number(u64::from(followers));
             }
             Self::Follow { round, epoch, of, priority, count } => {
                 form.other(to, round);
@@ -110,7 +115,10 @@ impl LeadershipMsg {
                 form.epoch(epoch);
                 form.option(of, Form::node);
             }
-            Self::Elsewhere { leader } => form.node(leader),
+            Self::Elsewhere { leader, followers } => {
+                form.node(leader);
+                form.number(u64::from(followers));
+            }
         }
     }
 }

@@ -15,14 +15,30 @@ use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::time::{Span, Time};
 
+/// One that leads, and how many follow it, as it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rival {
+    pub(super) leader: NodeId,
+    pub(super) followers: u32,
+}
+
+impl Rival {
+    /// Of two that lead, the one with more followers leads on; of two with as many, the one with the smaller id.
+    fn goes_before(self, other: Self) -> bool {
+        (other.followers, self.leader) < (self.followers, other.leader)
+    }
+}
+
 /// What a node that stands has been told of others that lead, by whom.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rivals(BTreeMap<NodeId, Report>);
 
 #[derive(Clone, Copy, Debug)]
 struct Report {
-    leader: NodeId,
+    rival: Rival,
     since: Time,
+    /// When a claimant asks whether it is still so.
+    ask: Time,
     /// It is not believed any longer than this, unless it is repeated.
     until: Time,
     /// Whether it has lasted for long enough to unseat a leader.
@@ -32,18 +48,21 @@ struct Report {
 impl Rivals {
     /// Who leads instead of a claimant, and who says so.
     pub(super) fn of_claimant(&self) -> Option<(NodeId, NodeId)> {
-        self.0.iter().next().map(|(by, report)| (report.leader, *by))
+        self.0.iter().next().map(|(by, report)| (report.rival.leader, *by))
     }
 
     /// The same of a leader.
-    pub(super) fn of_leader(&self, me: NodeId) -> Option<(NodeId, NodeId)> {
-        let mut reports = self.0.iter().filter(|(_, report)| report.lasts && report.leader < me);
-        reports.next().map(|(by, report)| (report.leader, *by))
+    pub(super) fn of_leader(&self, me: Rival) -> Option<(NodeId, NodeId)> {
+        let mut reports = self.0.iter().filter(|(_, report)| report.lasts && report.rival.goes_before(me));
+        reports.next().map(|(by, report)| (report.rival.leader, *by))
     }
 
     fn report(&mut self, by: NodeId, new: Report) {
-        let known = self.0.get(&by).filter(|known| known.leader == new.leader).copied();
-        self.0.insert(by, known.map_or(new, |known| Report { until: new.until, ..known }));
+        let known = self.0.get(&by).filter(|known| known.rival.leader == new.rival.leader).copied();
+        self.0.insert(
+            by,
+            known.map_or(new, |known| Report { rival: new.rival, ask: new.ask, until: new.until, ..known }),
+        );
     }
 
     /// That one no longer says so.
@@ -53,7 +72,7 @@ impl Rivals {
 
     /// It leads no more, as it says itself.
     pub(super) fn leads_no_more(&mut self, leader: NodeId) {
-        self.0.retain(|_, report| report.leader != leader);
+        self.0.retain(|_, report| report.rival.leader != leader);
     }
 
     pub(super) fn clear(&mut self) {
@@ -66,13 +85,18 @@ impl Rivals {
     }
 
     /// When a claimant has to ask again.
-    pub(super) fn until(&self) -> Time {
-        self.0.values().map(|report| report.until).max().unwrap_or(Time::NEVER)
+    pub(super) fn ask_at(&self) -> Time {
+        self.0.values().map(|report| report.ask).max().unwrap_or(Time::NEVER)
+    }
+
+    /// It asks. Whoever does not repeat what it said is believed for as long as an answer may take.
+    fn asked(&mut self, now: Time) {
+        self.0.values_mut().filter(|report| report.ask <= now).for_each(|report| report.ask = report.until);
     }
 
     /// When a leader has to give up.
-    pub(super) fn lasts_at(&self, me: NodeId, grace: Span) -> Time {
-        let reports = self.0.values().filter(|report| !report.lasts && report.leader < me);
+    pub(super) fn lasts_at(&self, me: Rival, grace: Span) -> Time {
+        let reports = self.0.values().filter(|report| !report.lasts && report.rival.goes_before(me));
         reports.map(|report| report.since + grace).min().unwrap_or(Time::NEVER)
     }
 
@@ -80,37 +104,57 @@ impl Rivals {
         form.number(self.0.len() as u64);
         for (by, report) in &self.0 {
             form.node(*by);
-            form.node(report.leader);
+            form.node(report.rival.leader);
+            form.number(u64::from(report.rival.followers));
             form.number(u64::from(report.lasts));
             form.deadline(now, report.since + grace);
+            form.deadline(now, report.ask);
             form.deadline(now, report.until);
         }
     }
 }
 
 impl Leadership {
-    /// Who leads instead of that one, as far as this node hears: somebody whom it follows, or who has the smaller id.
-    pub(super) fn rival_of(&self, now: Time, who: NodeId) -> Option<NodeId> {
+    /// This node as a leader.
+    pub(super) fn myself(&self) -> Rival {
+        Rival { leader: self.me, followers: self.followers }
+    }
+
+    /// Who leads instead of that one, as far as this node hears: instead of a claimant anybody, instead of a leader one that goes
+    /// before it.
+    pub(super) fn rival_of(&self, now: Time, who: NodeId) -> Option<Rival> {
         if self.needs_keepers() {
             return None;
         }
-        if self.is_leading() {
-            return Some(self.me);
-        }
-        let follows = self.shown.map(|(leader, _)| leader);
-        let leads = |id: &NodeId| *id != who && (*id < who || follows == Some(*id));
-        self.heard_leading(now).into_iter().find(leads)
+        let leads = match self.sayings.of(who) {
+            Some(Says::Leads { followers, .. }) => Some(Rival { leader: who, followers }),
+            _ => None,
+        };
+        let first = |rival: &Rival| rival.leader != who && leads.is_none_or(|leads| rival.goes_before(leads));
+        let me = self.is_leading().then(|| self.myself());
+        let rivals = me.into_iter().chain(self.heard_leading(now)).filter(first);
+        rivals.reduce(|one, other| if other.goes_before(one) { other } else { one })
     }
 
     /// Those that have said lately that they lead.
-    fn heard_leading(&self, now: Time) -> Vec<NodeId> {
-        let leads = |(id, says): &(NodeId, Says)| match says {
-            Says::Leads { at, .. } => {
-                *at + self.patience() > now && self.connected.get(*id).is_some() && !self.is_going(*id)
+    fn heard_leading(&self, now: Time) -> Vec<Rival> {
+        let leads = |(id, says): (NodeId, Says)| match says {
+            Says::Leads { at, followers, .. } if at + self.patience() > now && self.may_lead_on(id) => {
+                Some(Rival { leader: id, followers })
             }
-            Says::Claims { .. } => false,
+            _ => None,
         };
-        self.sayings.all().into_iter().filter(leads).map(|(id, _)| id).collect()
+        self.sayings.all().into_iter().filter_map(leads).collect()
+    }
+
+    fn may_lead_on(&self, id: NodeId) -> bool {
+        self.connected.get(id).is_some() && !self.is_going(id)
+    }
+
+    /// Whom this node follows: the one that its election names, or the one that leads instead.
+    pub(super) fn followed(&self) -> Option<NodeId> {
+        let named = self.named?;
+        Some(self.told.get(&named).map_or(named, |rival| rival.leader))
     }
 
     /// The election names another than that leader. If it is silent, too, it leads no more, as far as this node goes.
@@ -126,32 +170,53 @@ impl Leadership {
     }
 
     /// Tells a claimant or a leader that another leads. It is told, too, when that is over.
-    pub(super) fn tell_of(&mut self, rival: NodeId, who: NodeId) {
+    pub(super) fn tell_of(&mut self, rival: Rival, who: NodeId) {
         if self.sayings.of(who).is_some() {
-            self.told.insert(who);
+            self.told.insert(who, rival);
         }
-        self.actions.push(Action::Send(who, LeadershipMsg::Elsewhere { leader: rival }));
+        let Rival { leader, followers } = rival;
+        self.actions.push(Action::Send(who, LeadershipMsg::Elsewhere { leader, followers }));
     }
 
     /// Another leads, says `by`, or is `by`. That is of interest to a node that leads or wants to.
-    pub(super) fn on_rival(&mut self, now: Time, by: NodeId, leader: NodeId) {
+    pub(super) fn on_rival(&mut self, now: Time, by: NodeId, rival: Rival) {
+        if rival.leader == self.me {
+            self.rivals.withdraw(by);
+        }
         let stands = matches!(self.role, Role::Claiming { .. } | Role::Leading { .. });
-        if stands && !self.needs_keepers() && leader != self.me && self.connected.get(by).is_some() {
-            let report = Report { leader, since: now, until: now + self.patience(), lasts: false };
+        if stands && !self.needs_keepers() && rival.leader != self.me && self.connected.get(by).is_some() {
+            let ask = now + self.patience();
+            let until = ask + self.config.settle;
+            let report = Report { rival, since: now, ask, until, lasts: false };
             self.rivals.report(by, report);
         }
     }
 
-    /// This node claims, and looks whom it hears leading itself.
+    /// This node claims, and looks whom it hears leading itself. What it has been told before counts until the others have had their
+    /// time to answer.
     pub(super) fn look_for_rivals(&mut self, now: Time) {
-        self.rivals.clear();
+        self.rivals.asked(now);
         // The leader of before may have chosen this node, and said nothing else yet.
         let goes = match self.cause {
             Cause::Resigned(_) | Cause::HandedOver(..) => self.cause.about(),
             _ => None,
         };
-        let leading = self.heard_leading(now).into_iter().filter(|leader| Some(*leader) != goes);
-        leading.for_each(|leader| self.on_rival(now, leader, leader));
+        let leading = self.heard_leading(now).into_iter().filter(|rival| Some(rival.leader) != goes);
+        leading.for_each(|rival| self.on_rival(now, rival.leader, rival));
+    }
+
+    /// Whom its election names is told that another leads: so this node follows that one.
+    pub(super) fn follow_rival(&mut self, now: Time) {
+        if let Some(rival) = self.followed().filter(|rival| Some(*rival) != self.named) {
+            self.heed(now, rival);
+        }
+    }
+
+    /// That one says that it leads.
+    pub(super) fn look_at(&mut self, now: Time, leader: NodeId) {
+        if let Some(Says::Leads { followers, .. }) = self.sayings.of(leader) {
+            self.on_rival(now, leader, Rival { leader, followers });
+        }
     }
 
     /// A leader gives the election so much time to decide between it and a rival.
@@ -165,11 +230,17 @@ impl Leadership {
         if self.told.is_empty() {
             return;
         }
-        let over: Vec<NodeId> =
-            self.told.iter().copied().filter(|who| self.rival_of(now, *who).is_none()).collect();
-        for who in over {
-            self.told.remove(&who);
-            self.take_back(now, who);
+        for who in self.told.keys().copied().collect::<Vec<_>>() {
+            match self.rival_of(now, who) {
+                None => {
+                    self.told.remove(&who);
+                    self.take_back(now, who);
+                }
+                Some(rival) if self.told.get(&who).is_some_and(|told| told.leader != rival.leader) => {
+                    self.tell_of(rival, who);
+                }
+                Some(_) => {}
+            }
         }
     }
 
@@ -177,8 +248,11 @@ impl Leadership {
     fn take_back(&mut self, now: Time, who: NodeId) {
         match self.sayings.of(who) {
             Some(says) if self.goes_along(who, says) => self.heed(now, who),
-            Some(_) => self.tell_seen(who),
-            None => {}
+            // It may have begun another incarnation since it claimed, and still wait.
+            Some(_) | None => {
+                let nobody = LeadershipMsg::Elsewhere { leader: who, followers: 0 };
+                self.actions.push(Action::Send(who, nobody));
+            }
         }
     }
 }

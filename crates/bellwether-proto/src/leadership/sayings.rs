@@ -23,6 +23,8 @@ pub(super) enum Says {
     Leads {
         round: u64,
         epoch: u64,
+        /// How many follow it.
+        followers: u32,
         /// When it said so last.
         at: Time,
     },
@@ -79,9 +81,10 @@ impl Sayings {
                     form.epoch(epoch);
                     form.number(u64::from(agreed));
                 }
-                Says::Leads { round, epoch, at } => {
+                Says::Leads { round, epoch, followers, at } => {
                     form.other(*id, round);
                     form.epoch(epoch);
+                    form.number(u64::from(followers));
                     form.deadline(now, at + believed);
                 }
             }

@@ -297,7 +297,7 @@ fn leadership(which: u64, n: u64) -> LeadershipMsg {
     let (round, epoch, id) = (n, n, NodeId(n as u32));
     let all = [
         LeadershipMsg::Claim { round, epoch },
-        LeadershipMsg::Lead { round, epoch },
+        LeadershipMsg::Lead { round, epoch, followers: 0 },
         LeadershipMsg::Follow {
             round,
             epoch,
@@ -309,6 +309,7 @@ fn leadership(which: u64, n: u64) -> LeadershipMsg {
         LeadershipMsg::Aside { next: (!n.is_multiple_of(2)).then_some(id) },
         LeadershipMsg::HandOver { to: id },
         LeadershipMsg::Seen { epoch, of: (!n.is_multiple_of(2)).then_some(id) },
+        LeadershipMsg::Elsewhere { leader: id, followers: 2 },
     ];
     all[which as usize]
 }

@@ -20,14 +20,14 @@ pub(super) struct LeadsAlone {
     disturbed: Time,
     /// The version of the state that was looked at last.
     version: Option<u64>,
-    /// Who leads beside whom, and since when.
+    /// Who leads beside whom, and since when somebody has.
     beside: Option<(Beside, Time)>,
     judged_from: Option<Time>,
     violation: Option<Violation>,
 }
 
 /// One leads, another does, and that one hears both.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Beside {
     one: NodeId,
     other: NodeId,
@@ -52,8 +52,8 @@ impl LeadsAlone {
             return;
         }
         let beside = if self.needs_majority { two_lead(known) } else { one_hears_two(known) };
-        let lasts = self.beside.filter(|(before, _)| Some(*before) == beside);
-        self.beside = lasts.or(beside.map(|beside| (beside, known.now())));
+        let since = self.beside.map_or(known.now(), |(_, since)| since);
+        self.beside = beside.map(|beside| (beside, since));
     }
 
     /// The state stays as it is until then.

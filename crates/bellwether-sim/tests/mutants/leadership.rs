@@ -20,7 +20,9 @@ use super::catches;
 #[test]
 fn epoch_notices_a_leader_that_tells_the_others_another_epoch_than_its_own() {
     relaying_is_caught(Property::Epoch, |msg| match msg {
-        LeadershipMsg::Lead { round, epoch } => LeadershipMsg::Lead { round, epoch: epoch + 1 },
+        LeadershipMsg::Lead { round, epoch, followers } => {
+            LeadershipMsg::Lead { round, epoch: epoch + 1, followers }
+        }
         other => other,
     });
 }
@@ -39,7 +41,7 @@ pub(super) fn epoch_notices_a_disk_that_forgets() {
 #[test]
 pub(super) fn settled_notices_members_that_are_never_told_who_leads() {
     relaying_is_caught(Property::Settled, |msg| match msg {
-        LeadershipMsg::Lead { round, epoch } => LeadershipMsg::Claim { round, epoch },
+        LeadershipMsg::Lead { round, epoch, .. } => LeadershipMsg::Claim { round, epoch },
         other => other,
     });
 }
@@ -47,7 +49,7 @@ pub(super) fn settled_notices_members_that_are_never_told_who_leads() {
 #[test]
 fn settled_notices_numbers_that_begin_anew_with_each_leader() {
     relaying_is_caught(Property::Settled, |msg| match msg {
-        LeadershipMsg::Lead { round, .. } => LeadershipMsg::Lead { round, epoch: 1 },
+        LeadershipMsg::Lead { round, .. } => LeadershipMsg::Lead { round, epoch: 1, followers: 0 },
         other => other,
     });
 }

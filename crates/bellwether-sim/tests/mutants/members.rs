@@ -138,7 +138,7 @@ pub(super) fn led_notices_members_that_are_never_told_who_leads() {
     let scenario = members(Protocol::Fjr, &[]);
     is_caught(&scenario, Property::Led, |world| {
         world.set_relay(altering(|msg| match msg {
-            LeadershipMsg::Lead { round, epoch } => LeadershipMsg::Claim { round, epoch },
+            LeadershipMsg::Lead { round, epoch, .. } => LeadershipMsg::Claim { round, epoch },
             other => other,
         }));
     });

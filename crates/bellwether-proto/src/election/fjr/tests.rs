@@ -105,7 +105,8 @@ fn another_who_is_mistaken_teaches_patience_too() {
     assert_eq!(timeout(&rig), PATIENCE + TAU, "once for each mistake");
     let mut leader = Rig::<Fjr>::repaired(1, 1);
     leader.message(2, suspicion(1));
-    assert_eq!(leader.election.least, PATIENCE + TAU, "who was there itself knows");
+    leader.message(3, suspicion(1));
+    assert_eq!(leader.election.least, PATIENCE + TAU, "who was there itself knows, once");
     // It was right, or the leader cannot be heard here either.
     rig.message(2, suspicion(1));
     rig.input(Input::NewIncarnation(id(1)));

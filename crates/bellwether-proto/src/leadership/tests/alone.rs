@@ -101,10 +101,10 @@ fn an_epoch_that_a_follower_told_of_is_kept_once_it_is_announced() {
     alone.named(1);
     assert_eq!(alone.has_seen(3, 2, Some(2)), [], "it waits for the other");
     alone.named(2);
-    let actions = alone.hears(2, LeadershipMsg::Lead { round: 7, epoch: 2 });
+    let actions = alone.hears(2, LeadershipMsg::Lead { round: 7, epoch: 2, followers: 0 });
     assert_eq!(announced(&actions), [(Some(2), 2)]);
     assert!(actions.contains(&Action::Persist), "{actions:?}");
-    let again = alone.hears(2, LeadershipMsg::Lead { round: 8, epoch: 2 });
+    let again = alone.hears(2, LeadershipMsg::Lead { round: 8, epoch: 2, followers: 0 });
     assert!(!again.contains(&Action::Persist), "once is enough: {again:?}");
 }
 
@@ -156,14 +156,14 @@ fn an_epoch_that_cannot_be_is_not_believed() {
     let mut alone = Alone::leading(&[2]);
     assert_eq!(alone.has_seen(2, u64::MAX, Some(2)), []);
     alone.named(2);
-    assert_eq!(alone.hears(2, LeadershipMsg::Lead { round: 1, epoch: 1 << 33 }), []);
+    assert_eq!(alone.hears(2, LeadershipMsg::Lead { round: 1, epoch: 1 << 33, followers: 0 }), []);
     assert_eq!(alone.layer.epochs.largest(), 1);
-    let most = LeadershipMsg::Lead { round: 1, epoch: 1 << 32 };
+    let most = LeadershipMsg::Lead { round: 1, epoch: 1 << 32, followers: 0 };
     assert_eq!(announced(&alone.hears(2, most)), [(Some(2), 1 << 32)]);
 }
 
 pub(super) fn lead(epoch: u64) -> LeadershipMsg {
-    LeadershipMsg::Lead { round: 1, epoch }
+    LeadershipMsg::Lead { round: 1, epoch, followers: 0 }
 }
 
 pub(super) fn answers(actions: &[Action]) -> Vec<(u32, u64)> {
@@ -211,14 +211,15 @@ fn who_stands_aside_follows_one_leader_at_a_time() {
     alone.layer.stand_aside(alone.now);
     alone.actions();
     assert_eq!(answers(&alone.hears(2, lead(5))), [(2, 5)]);
-    let elsewhere =
-        |to, leader| [Action::Send(NodeId(to), LeadershipMsg::Elsewhere { leader: NodeId(leader) })];
+    let elsewhere = |to, leader| {
+        [Action::Send(NodeId(to), LeadershipMsg::Elsewhere { leader: NodeId(leader), followers: 0 })]
+    };
     assert_eq!(alone.hears(3, lead(4)), elsewhere(3, 2), "it follows another");
     assert_eq!(alone.hears(3, lead(5)), elsewhere(3, 2), "it follows another");
     let next = alone.hears(3, lead(6));
     assert_eq!(announced(&next), [(Some(3), 6)]);
     assert!(next.ends_with(&elsewhere(3, 2)), "2 leads on, and goes before it: {next:?}");
-    assert_eq!(alone.hears(2, lead(5)), elsewhere(2, 3));
+    assert_eq!(alone.hears(2, lead(5)), []);
     alone.hears(3, LeadershipMsg::Cede);
     let claim = LeadershipMsg::Claim { round: 2, epoch: 1 };
     assert_eq!(answers(&alone.hears(2, claim)), [(2, 6)], "who asks is answered");
@@ -399,7 +400,7 @@ fn only_a_leader_that_fell_silent_is_not_waited_for() {
 fn a_leader_repeats_itself_when_that_is_due_and_not_before() {
     let mut alone = Alone::leading(&[2]);
     assert_eq!(alone.wakes_after(TIMING.tau), [], "too early");
-    let lead = LeadershipMsg::Lead { round: alone.layer.round + 1, epoch: 1 };
+    let lead = LeadershipMsg::Lead { round: alone.layer.round + 1, epoch: 1, followers: 0 };
     assert_eq!(alone.wakes_after(TIMING.tau * POLL_PERIODS), [Action::Send(NodeId(2), lead)]);
     assert_eq!(alone.wakes_after(TIMING.tau), [], "it has just done so");
 }

@@ -12,7 +12,7 @@ const PERIOD: Span = super::TIMING.tau;
 
 impl Alone {
     fn told(&mut self, by: u32, leader: u32) -> Vec<Action> {
-        let mut actions = self.hears(by, LeadershipMsg::Elsewhere { leader: NodeId(leader) });
+        let mut actions = self.hears(by, LeadershipMsg::Elsewhere { leader: NodeId(leader), followers: 0 });
         actions.extend(self.reviewed());
         actions
     }
@@ -36,13 +36,13 @@ impl Alone {
 }
 
 fn lead(epoch: u64) -> LeadershipMsg {
-    LeadershipMsg::Lead { round: 7, epoch }
+    LeadershipMsg::Lead { round: 7, epoch, followers: 0 }
 }
 
 const CLAIM: LeadershipMsg = LeadershipMsg::Claim { round: 1, epoch: 1 };
 
 fn elsewhere(to: u32, leader: u32) -> Action {
-    Action::Send(NodeId(to), LeadershipMsg::Elsewhere { leader: NodeId(leader) })
+    Action::Send(NodeId(to), LeadershipMsg::Elsewhere { leader: NodeId(leader), followers: 0 })
 }
 
 fn claims(actions: &[Action]) -> usize {
@@ -68,7 +68,7 @@ fn an_answer_that_another_leads_is_not_silence() {
 #[test]
 fn a_claim_is_settled_as_soon_as_nobody_else_leads() {
     let said = [
-        LeadershipMsg::Seen { epoch: 3, of: Some(NodeId(4)) },
+        LeadershipMsg::Elsewhere { leader: NodeId(1), followers: 0 },
         LeadershipMsg::Follow { round: 0, epoch: 3, of: Some(NodeId(4)), priority: 0, count: 0 },
     ];
     for over in said {
@@ -78,7 +78,7 @@ fn a_claim_is_settled_as_soon_as_nobody_else_leads() {
         assert_eq!(announced(&alone.later(SETTLE * 2)), []);
         alone.hears(2, over);
         assert_eq!(claims(&alone.reviewed()), 1);
-        assert_eq!(announced(&alone.has_seen(2, 3, Some(4))), [(Some(1), 4)]);
+        assert_eq!(announced(&alone.has_seen(2, 3, Some(4))), [(Some(1), 4)], "{over:?}");
     }
 }
 
@@ -99,13 +99,14 @@ fn who_follows_or_leads_says_so_to_others_that_want_to_and_takes_it_back() {
     assert_eq!(follower.hears(3, CLAIM).last(), Some(&elsewhere(3, 2)));
     assert_eq!(follower.reviewed(), []);
     follower.hears(2, LeadershipMsg::Cede);
-    let seen = Action::Send(NodeId(3), LeadershipMsg::Seen { epoch: 5, of: Some(NodeId(2)) });
-    assert_eq!(follower.reviewed(), [seen], "nobody leads");
+    assert_eq!(follower.reviewed(), [elsewhere(3, 3)], "nobody leads");
 
     let mut leader = Alone::leading(&[2]);
+    leader.layer.followers = 0;
     assert_eq!(leader.hears(2, CLAIM).last(), Some(&elsewhere(2, 1)));
     assert_eq!(leader.hears(2, lead(1)).last(), Some(&elsewhere(2, 1)));
-    let named = leader.named(2);
+    let mut named = leader.named(2);
+    named.extend(leader.reviewed());
     let agrees = |action: &Action| matches!(action, Action::Send(NodeId(2), LeadershipMsg::Follow { .. }));
     assert!(named.iter().any(agrees), "{named:?}");
 }
@@ -117,7 +118,9 @@ fn who_hears_two_leaders_tells_the_one_that_is_to_give_up() {
     alone.hears(3, lead(5));
     alone.hears(2, lead(5));
     assert_eq!(alone.hears(3, lead(5)), [elsewhere(3, 2)], "though it follows that one");
-    assert_eq!(alone.hears(3, CLAIM).last(), Some(&elsewhere(3, 2)), "nor does it agree");
+    let more = LeadershipMsg::Lead { round: 7, epoch: 5, followers: 1 };
+    assert!(!alone.hears(3, more).contains(&elsewhere(3, 2)), "more follow that one");
+    assert!(alone.hears(3, CLAIM).contains(&elsewhere(3, 2)), "nor does it agree");
     // One that has not said so for long leads no more.
     alone.now = alone.now + PERIOD * 15;
     alone.layer.heard(alone.now, NodeId(2));
@@ -125,7 +128,7 @@ fn who_hears_two_leaders_tells_the_one_that_is_to_give_up() {
 }
 
 #[test]
-fn of_two_leaders_the_one_with_the_larger_id_gives_up_if_nothing_else_decides() {
+fn of_two_leaders_the_one_with_fewer_followers_or_the_larger_id_gives_up_if_nothing_else_decides() {
     let leads = |me: u32| {
         let mut alone = Alone::leading(&[2, 3]);
         alone.layer.me = NodeId(me);
@@ -137,13 +140,19 @@ fn of_two_leaders_the_one_with_the_larger_id_gives_up_if_nothing_else_decides() 
     assert_eq!(announced(&smaller.told(2, 4)), []);
     assert_eq!(announced(&smaller.later(PERIOD * 6)), [], "the other is told");
     let mut larger = leads(5);
+    larger.layer.followers = 0;
     assert_eq!(announced(&larger.told(2, 4)), []);
     assert_eq!(announced(&larger.later(PERIOD * 4)), [], "the election has time to decide");
     let given_up = larger.later(PERIOD * 2);
     assert_eq!(announced(&given_up), [(None, 1)]);
     let why = Cause::Outranked(NodeId(5));
     assert!(given_up.iter().any(|action| matches!(action, Action::Announce(last) if last.cause == why)));
+    let mut with_more_followers = leads(5);
+    assert_eq!(with_more_followers.layer.followers, 2);
+    with_more_followers.told(2, 4);
+    assert_eq!(announced(&with_more_followers.later(PERIOD * 9)), []);
     let mut told_otherwise = leads(5);
+    told_otherwise.layer.followers = 0;
     told_otherwise.told(2, 4);
     told_otherwise.has_seen(2, 1, Some(5));
     assert_eq!(announced(&told_otherwise.later(PERIOD * 9)), []);

@@ -72,7 +72,7 @@ fn what_happens_to_a_member_shows_in_the_form_of_its_leadership() {
     differs(&rig, "connected");
     rig.receive(1, 1, 1, Body::Leadership(LeadershipMsg::Claim { round: 1, epoch: 1 }));
     differs(&rig, "a claim");
-    rig.receive(1, 1, 2, Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 9 }));
+    rig.receive(1, 1, 2, Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 9, followers: 0 }));
     differs(&rig, "a leader");
     rig.receive(1, 1, 3, Body::Leadership(LeadershipMsg::Aside { next: None }));
     differs(&rig, "who stands aside");
