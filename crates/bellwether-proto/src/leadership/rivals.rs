@@ -1,9 +1,11 @@
 //! Others that lead, as a node hears from them or is told by whoever hears them.
 //!
 //! Connections need not be transitive: a node may not reach the leader, and all that it does reach do. They answer its claim with
-//! "another leads". That is not silence, so the node does not lead, for as long as it is true. Of two that lead already, whoever hears
-//! both tells so; the one with the smaller id leads on, and the other gives up if the election does not decide between them in time. So
-//! two lead at once, for longer than that takes, only where nobody hears both.
+//! "another leads". That is not silence, so the node does not lead, for as long as it is true. Those whose election names it follow the
+//! other meanwhile.
+//!
+//! Of two that lead already, whoever hears both tells the one that has fewer followers, or the larger id. It gives up if the election
+//! does not decide between them in time. So two lead at once, for longer than that takes, only where nobody hears both.
 //!
 //! Where a leader needs a majority none of this is needed.
 
@@ -154,7 +156,9 @@ impl Leadership {
     /// Whom this node follows: the one that its election names, or the one that leads instead.
     pub(super) fn followed(&self) -> Option<NodeId> {
         let named = self.named?;
-        Some(self.told.get(&named).map_or(named, |rival| rival.leader))
+        // What it said when it led itself is about to be taken back.
+        let rival = self.told.get(&named).map(|rival| rival.leader).filter(|leader| *leader != self.me);
+        Some(rival.unwrap_or(named))
     }
 
     /// The election names another than that leader. If it is silent, too, it leads no more, as far as this node goes.

@@ -123,7 +123,13 @@ fn what_decides_has_its_name_beside_it() {
             all.iter().any(|label| label.tail.as_ref().is_some_and(is))
         };
         let nameless = deciding.iter().filter(|message| !named(message.id)).count();
-        assert!(nameless * 20 <= deciding.len(), "{}: {nameless} of {}", scenario.name, deciding.len());
+        // Two that arrive at one instant from one node have one place, so one may go without.
+        assert!(
+            nameless <= (deciding.len() / 20).max(1),
+            "{}: {nameless} of {}",
+            scenario.name,
+            deciding.len()
+        );
     }
 }
 
