@@ -57,6 +57,7 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 10000
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only promised
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
+	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 100000
 	$(MAKE) exhaustive
 	$(MAKE) faults
 
@@ -86,6 +87,7 @@ exhaustive:
 	target/release/bellwether check fjr --agent --exhaustive --recoveries 1 --commands 0 --early 0
 	target/release/bellwether check fjr --agent --exhaustive --crashes 0 --commands 2 --early 0
 	target/release/bellwether check fb-omega --agent --exhaustive
+	$(CARGO) run --locked --release -p bellwether-sim --example exclusive
 
 # Which of a sample of small bugs the tests notice: resumes where it was stopped. A bug may make a test take all memory.
 mutants:

@@ -7,6 +7,8 @@ use bellwether_proto::cause;
 use bellwether_proto::ident::NodeId;
 use serde::{Deserialize, Serialize};
 
+use crate::words::counted;
+
 /// `/v1/status`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Status {
@@ -24,6 +26,8 @@ pub(crate) struct Status {
     pub(crate) group: Option<Group>,
     /// Of algorithms whose leader needs a majority, and of agents that tell.
     pub(crate) reach: Option<Reach>,
+    #[serde(flatten)]
+    pub(crate) right: Right,
     /// Of agents that tell.
     pub(crate) disk: Option<Disk>,
     /// Of a member that must not lead.
@@ -81,6 +85,46 @@ pub(crate) struct Reach {
     pub(crate) members: usize,
     pub(crate) of: usize,
     pub(crate) needed: usize,
+}
+
+/// What exclusive leadership rests on, in `/v1/status` and `/leader`. Nulls in other modes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Right {
+    /// The leader's token. It equals the epoch.
+    pub(crate) token: Option<u64>,
+    /// How long this member's own leadership is certain to be valid; null if it does not lead, or a store decides that.
+    pub(crate) valid_ms: Option<u64>,
+    pub(crate) exclusive: Option<Exclusive>,
+}
+
+/// How exclusive leadership stands with a member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Exclusive {
+    /// `lease` or `token`.
+    pub(crate) kind: String,
+    /// With how many voters the member can speak.
+    pub(crate) reachable: usize,
+    /// With how many whoever is to lead must be able to.
+    pub(crate) needed: usize,
+    /// Whether the member votes: `none`, `unknown`, `counts` or `lost`.
+    pub(crate) vote: String,
+}
+
+impl Exclusive {
+    /// `1 voter reachable; 2 are needed`
+    pub(crate) fn in_words(&self) -> String {
+        let (reachable, needed) = (self.reachable, self.needed);
+        format!("{} reachable; {needed} needed", counted(reachable as u64, "voter"))
+    }
+}
+
+/// `/leader`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LeaderHere {
+    #[serde(flatten)]
+    pub(crate) leader: Leader,
+    #[serde(flatten)]
+    pub(crate) right: Right,
 }
 
 /// How quick a member's disk is, in `/v1/status`.
@@ -168,6 +212,8 @@ pub(crate) struct Change {
     pub(crate) incarnation: Option<u64>,
     pub(crate) leader: Option<u32>,
     pub(crate) epoch: u64,
+    /// Of exclusive leadership. It equals the epoch.
+    pub(crate) token: Option<u64>,
     pub(crate) cause: Cause,
 }
 

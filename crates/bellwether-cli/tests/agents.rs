@@ -4,6 +4,7 @@ mod agent;
 #[path = "cluster/cluster.rs"]
 mod cluster;
 mod demo;
+mod exclusive;
 mod faults;
 mod refused;
 mod security;

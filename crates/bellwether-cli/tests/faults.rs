@@ -22,9 +22,9 @@ mod descriptors;
 mod flicker;
 mod full_disk;
 mod handover;
-mod judged;
+pub(crate) mod judged;
 mod log;
-mod pauses;
+pub(crate) mod pauses;
 mod priorities;
 mod protocols;
 mod slow_disk;
@@ -36,7 +36,7 @@ use std::env;
 use std::io::{self, Write};
 
 /// A test that cannot be run is not one that passed.
-fn skip(what: &str, why: &str) {
+pub(crate) fn skip(what: &str, why: &str) {
     assert_ne!(env::var("BELLWETHER_REQUIRE_NET").as_deref(), Ok("1"), "cannot be run: {why}");
     // Past the test's output, which nobody sees.
     let _ = writeln!(io::stderr(), "skipped: {what}: {why}");

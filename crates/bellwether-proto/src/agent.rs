@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use crate::detector::{DetectorConfig, DetectorKind};
 use crate::election::{Choices, Election, Peers, Primary, Protocol, Setup, Timing, Variant};
+use crate::exclusive::ExclusiveConfig;
 use crate::ident::{Incarnation, NodeId};
 use crate::io::Durable;
 use crate::leadership::LeadershipConfig;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub min_peers: usize,
     /// How long to wait when leadership is released.
     pub patience: Patience,
+    /// The terms on which at most one leads at a time. `None` if any survivor may, or a majority's choice.
+    pub exclusive: Option<ExclusiveConfig>,
     /// How long an application may take to say what a group works on. `None` if there is no application.
     pub planner: Option<Span>,
 }
@@ -72,6 +75,7 @@ impl Settings {
                 successor: (timing.tau + timing.delta * 2) * 8,
                 hold: Span::secs(30),
             },
+            exclusive: None,
             planner: None,
         }
     }
@@ -93,11 +97,11 @@ impl Settings {
             timing: self.timing,
             choices: self.choices,
         };
-        let node = Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now).with_leadership(
-            self.leadership_config(disk.epoch),
-            self.patience,
-            now,
-        );
+        let node = Node::new(setup, self.detector, now).with_kept(disk.group.clone(), now);
+        let node = match &self.exclusive {
+            Some(config) => node.with_exclusive(config.clone(), self.patience, now),
+            None => node.with_leadership(self.leadership_config(disk.epoch), self.patience, now),
+        };
         match self.planner {
             Some(patience) => node.with_planner(patience),
             None => node,

@@ -72,6 +72,9 @@ macro_rules! protocols {
 }
 pub(crate) use protocols;
 
+/// The algorithm that nominates whoever coordinates exclusive leadership: it is stable, and needs no list.
+pub const NOMINATES: Protocol = Protocol::Fjr;
+
 /// What an agent runs unless it is told otherwise.
 impl Default for Protocol {
     fn default() -> Self {

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
+use crate::exclusive::voter::Change;
 use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::leadership::{Announcement, Reception};
@@ -11,6 +12,7 @@ use crate::members::Members;
 use crate::message::Frame;
 use crate::opinion::Opinion;
 use crate::tenure::{Command, Refused, Tenure, Ticket};
+use crate::time::Time;
 
 pub use crate::link::Refusal;
 
@@ -61,6 +63,11 @@ pub enum Input<M> {
         /// The first so many of those that the node has asked for.
         writes: u64,
     },
+    /// So many changes of what the node's voter keeps are on disk, counted from when its store was made.
+    Kept {
+        /// How many.
+        commits: u64,
+    },
     /// The application answers [`Output::Plan`].
     Planned {
         /// Which question it answers.
@@ -87,6 +94,8 @@ pub enum Output<M> {
     /// [writes behind](crate::node::Node::writing_behind). A node that forgets its incarnation
     /// may reuse an election identifier and take an old answer for a new one.
     Persist(Durable),
+    /// Have this on stable storage after all changes before it, and say so with [`Input::Kept`]. Nothing else waits for it.
+    Keep(Box<Change>),
     /// Send a frame. It may be lost.
     Send {
         /// The receiver.
@@ -101,6 +110,14 @@ pub enum Output<M> {
     Plan(Box<PlanRequest>),
     /// What the program may do as the leader has changed.
     Tenure(Tenure),
+    /// This node holds the leadership of that number, and may act as the leader until then, by the clock of its inputs. Only of a
+    /// node with exclusive leadership.
+    Valid {
+        /// The number.
+        epoch: u64,
+        /// Until when; [`Time::NEVER`] if a store decides that.
+        until: Time,
+    },
     /// The answer to a command.
     Answer {
         /// The command's ticket.
@@ -118,8 +135,8 @@ impl<M> Output<M> {
     /// Whether anything outside of the node's process can tell that it was carried out.
     pub fn is_effect(&self) -> bool {
         match self {
-            Self::Persist(_) | Self::Send { .. } | Self::Broadcast(_) | Self::Plan(_) => true,
-            Self::Tenure(_) | Self::Answer { .. } | Self::Left | Self::Event(_) => false,
+            Self::Persist(_) | Self::Keep(_) | Self::Send { .. } | Self::Broadcast(_) | Self::Plan(_) => true,
+            Self::Valid { .. } | Self::Tenure(_) | Self::Answer { .. } | Self::Left | Self::Event(_) => false,
         }
     }
 }
@@ -149,6 +166,21 @@ pub enum Event {
     Group(GroupEvent),
     /// The leader that the reachable members have settled on changed to this.
     Announced(Announcement),
+    /// A coordinator has learnt that this is decided: who holds the leadership, with which token.
+    Granted {
+        /// The token.
+        token: u64,
+        /// The holder, if there is one.
+        to: Option<NodeId>,
+        /// The round of the ballot in which it was written.
+        round: u64,
+        /// Whose ballot that is: the coordinator's, or that of one before it.
+        by: NodeId,
+        /// The incarnation that the ballot is of.
+        of: Incarnation,
+        /// Which of the ballot's writes of that name it was.
+        write: u64,
+    },
     /// The leader's work did not end in time. Leadership is released without waiting for it any longer.
     GivenUp,
     /// The node moved to a higher incarnation because a peer remembered one at least as high.

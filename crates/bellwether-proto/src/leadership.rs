@@ -33,6 +33,7 @@ mod epochs;
 mod following;
 mod form;
 mod message;
+mod office;
 mod peers;
 mod reluctance;
 mod rivals;
@@ -51,6 +52,7 @@ pub use crate::cause::Cause;
 pub use bar::{Bar, Reception};
 use epochs::Epochs;
 pub use message::{KINDS, LeadershipMsg};
+pub(crate) use office::Office;
 use peers::{Peer, Peers};
 pub use reluctance::Reluctance;
 use rivals::{Rival, Rivals};
@@ -307,21 +309,6 @@ impl Leadership {
         matches!(self.role, Role::Leading { .. })
     }
 
-    /// Whether nobody can be spoken with.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.connected.ids().next().is_none()
-    }
-
-    /// How long a connected member may take to agree.
-    pub(crate) fn settling_time(&self) -> Span {
-        self.config.settle
-    }
-
-    /// Whether anybody else could lead, as far as is known.
-    pub(crate) fn has_successor(&self) -> bool {
-        self.connected.has_candidate()
-    }
-
     /// The node has been suspected so often.
     pub(crate) fn suspected(&mut self, count: u64) {
         self.count = count;
@@ -457,7 +444,7 @@ impl Leadership {
         self.sayings.forget(peer);
         self.told.remove(&peer);
         self.rivals.withdraw(peer);
-        self.connected.stands_aside(peer, false);
+        self.connected.new_incarnation(peer);
     }
 
     /// Any frame of that member came.
@@ -479,6 +466,7 @@ impl Leadership {
             }
             LeadershipMsg::Follow { round, epoch, of, priority, count } => {
                 self.rivals.withdraw(from);
+                self.no_longer_claims(from);
                 if !self.keeps(from, round, epoch, of) {
                     self.on_epoch_seen(now, epoch, of);
                 }
@@ -490,7 +478,7 @@ impl Leadership {
             LeadershipMsg::Cede => self.on_cede(from),
             LeadershipMsg::Aside { .. } => {
                 self.explain(from, Cause::Resigned(from));
-                self.connected.stands_aside(from, true);
+                self.connected.stands_aside(from);
                 self.on_cede(from);
             }
             LeadershipMsg::HandOver { to } => self.explain(from, Cause::HandedOver(from, to)),

@@ -32,6 +32,7 @@ pub mod cause;
 pub mod detector;
 mod digest;
 pub mod election;
+pub mod exclusive;
 pub mod group;
 pub mod ident;
 pub mod io;

@@ -6,6 +6,7 @@ use alloc::boxed::Box;
 
 use crate::canonical::Form;
 use crate::detector::DetectorMsg;
+use crate::exclusive::message::ExclusiveMsg;
 use crate::group::{GroupMsg, Past};
 use crate::ident::{Incarnation, NodeId, WatchNo};
 use crate::leadership::LeadershipMsg;
@@ -47,6 +48,8 @@ pub enum Body<M> {
     Group(Box<GroupMsg>),
     /// Between the leadership layers.
     Leadership(LeadershipMsg),
+    /// Between the layers of exclusive leadership. In a box, as those of groups.
+    Exclusive(Box<ExclusiveMsg>),
 }
 
 /// How a node joins a group.
@@ -70,6 +73,7 @@ impl<M: Message> Body<M> {
             Self::Join(joining) => joining.msg.kind(),
             Self::Group(msg) => msg.kind(),
             Self::Leadership(msg) => msg.kind(),
+            Self::Exclusive(msg) => msg.kind(),
         }
     }
 }
@@ -81,7 +85,7 @@ impl<M> Frame<M> {
             Body::Election(_) | Body::Join(..) | Body::Group(_) => Some(self.seq),
             // Consistent links see to it themselves.
             Body::Consistent(_) => None,
-            Body::Link(_) | Body::Detector(_) | Body::Leadership(_) => None,
+            Body::Link(_) | Body::Detector(_) | Body::Leadership(_) | Body::Exclusive(_) => None,
         }
     }
 }
@@ -117,6 +121,10 @@ impl<M: Message> Frame<M> {
             Body::Leadership(msg) => {
                 form.number(3);
                 msg.canonical(self.from, to, form);
+            }
+            Body::Exclusive(msg) => {
+                form.number(7);
+                msg.canonical(form);
             }
         }
     }

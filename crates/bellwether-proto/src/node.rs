@@ -2,6 +2,8 @@
 //! of the layers.
 
 mod electing;
+mod exclusively;
+mod form;
 mod grouped;
 mod leading;
 mod linked;
@@ -13,17 +15,17 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::mem;
 
-use crate::canonical::Form;
 use crate::cause::Cause;
 use crate::detector::{Detector, DetectorConfig, DetectorMsg, Mail, WatchNo};
 use crate::election::{self, Actions, Channels, Election, Setup, Variant};
+use crate::exclusive::Exclusive;
 use crate::group::{Attempted, Group, Kept, Lineage, Task, TaskDigest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Event, Input, Outbox, Output, Refusal};
-use crate::leadership::{Bar, Leadership, LeadershipConfig};
+use crate::leadership::{Bar, Leadership, LeadershipConfig, Office};
 use crate::link::consistent::{ConsistentLinks, News};
 use crate::link::{Admitted, Guard, Link, LinkMsg};
-use crate::message::{Body, Frame, Joining, Letter, Message};
+use crate::message::{Body, Frame, Joining, Letter};
 use crate::opinion::Opinion;
 use crate::release::{Patience, Release};
 use crate::time::{Span, Time};
@@ -75,6 +77,7 @@ use writes::{Waits, Writes};
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
 ///             Output::Tenure(_) | Output::Answer { .. } | Output::Left => { /* only of a node `with_leadership` */ }
+///             Output::Keep(_) | Output::Valid { .. } => { /* only of a node `with_exclusive` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -98,6 +101,8 @@ pub struct Node<E: Election> {
     /// The layer that turns being named into leading. Without it, as mostly in the laboratory, there are only
     /// elections.
     leadership: Option<Leadership>,
+    /// The layer that lets at most one lead, instead: the election only nominates whoever coordinates that.
+    exclusive: Option<Exclusive>,
     /// Until when the node does not stand, and its election does not run.
     aside: Option<Time>,
     /// The layer that releases leadership, and answers commands.
@@ -148,6 +153,7 @@ impl<E: Election> Node<E> {
             group: E::reorganizes(setup.protocol)
                 .then(|| Group::for_election(spec, setup.variant, roster, setup.incarnation, setup.timing)),
             leadership: None,
+            exclusive: None,
             aside: None,
             release: None,
             ending: None,
@@ -203,15 +209,21 @@ impl<E: Election> Node<E> {
         assert!(out.is_empty(), "the outputs of the step before have been carried out");
         let overslept = self.has_overslept(now);
         match input {
-            Input::Start => self.start(now, Cause::Started, out),
+            Input::Start => {
+                self.queue.push_back(Work::StartExclusive);
+                self.start(now, Cause::Started, out);
+            }
             Input::Frame(frame) => self.receive(now, frame, out),
             Input::Deadline => self.wake(now, out),
             Input::Gone { peer, incarnation } => self.gone(now, peer, incarnation, out),
             Input::Connected { peer, incarnation } => self.connected(now, peer, incarnation, out),
-            Input::Disconnected { peer } => self.lead(|leadership| leadership.disconnect(now, peer)),
+            Input::Disconnected { peer } => {
+                self.lead(|leadership| leadership.disconnect(now, peer));
+                self.exclude(|exclusive| exclusive.reach(now, peer, false));
+            }
             Input::Received(reception) => self.lead(|leadership| leadership.receive(now, reception)),
             Input::Command { ticket, command } => {
-                self.release(|release, leadership| release.command(now, ticket, command, leadership));
+                self.release(|release, office| release.command(now, ticket, command, office));
             }
             Input::Released => self.release(|release, _| release.released()),
             Input::Persisted { writes } => {
@@ -220,6 +232,7 @@ impl<E: Election> Node<E> {
                 }
                 self.persisted(now, writes);
             }
+            Input::Kept { commits } => self.exclude(|exclusive| exclusive.kept(now, commits)),
             Input::Planned { no, plan } => self.tell(Tell::Planned(no, plan)),
             Input::Perform(op) => self.tell(Tell::Perform(op)),
             Input::Oracle { peer, alive } => self.told(now, peer, alive.is_some()),
@@ -239,7 +252,7 @@ impl<E: Election> Node<E> {
         let leadership = self.leadership.as_ref().map_or(Time::NEVER, Leadership::deadline);
         let release = self.release.as_ref().map_or(Time::NEVER, Release::deadline);
         let election = self.aside.unwrap_or_else(|| self.electing());
-        election.min(leadership).min(release).min(self.hung_at()).as_deadline()
+        election.min(leadership).min(self.excluding()).min(release).min(self.hung_at()).as_deadline()
     }
 
     /// When there is something to do for the election, what watches for it, and what follows it.
@@ -259,7 +272,7 @@ impl<E: Election> Node<E> {
 
     /// Whether the node stands aside.
     pub fn is_aside(&self) -> bool {
-        self.aside.is_some()
+        self.aside.is_some() || self.exclusive.as_ref().is_some_and(Office::is_aside)
     }
 
     /// Why the node does not lead, whatever its election says.
@@ -275,6 +288,11 @@ impl<E: Election> Node<E> {
     /// This incarnation.
     pub fn incarnation(&self) -> Incarnation {
         self.setup.incarnation
+    }
+
+    /// Whether its incarnation is on disk: before that it says nothing.
+    pub fn is_born(&self) -> bool {
+        !self.writes.is_unborn()
     }
 
     /// The node's opinion: its status, the leader that it names, its group.
@@ -322,31 +340,6 @@ impl<E: Election> Node<E> {
         links.or(group).or(leadership).or(release)
     }
 
-    /// Writes the state in canonical form, as seen at `now`.
-    pub fn canonical(&self, now: Time, form: &mut Form) {
-        form.node(self.id());
-        form.incarnation(self.id(), self.setup.incarnation);
-        self.link.canonical(self.id(), self.setup.incarnation, form);
-        if let Some(links) = &self.links {
-            links.canonical(now, form, Message::canonical);
-        }
-        self.detector.canonical(now, form);
-        self.election.canonical(now, form);
-        if let Some(group) = &self.group {
-            group.canonical(now, form);
-        }
-        form.option(self.aside, |form, until| form.deadline(now, until));
-        // No search has disks that take their time: how much is parked says enough.
-        self.writes.canonical(now, form);
-        form.number((self.parked.len() + self.news.len()) as u64);
-        if let Some(leadership) = &self.leadership {
-            leadership.canonical(now, form);
-        }
-        if let Some(release) = &self.release {
-            release.canonical(now, form);
-        }
-    }
-
     /// Whether its election's message is so late that the others may have given this node up: its machine was
     /// stopped.
     #[inline]
@@ -356,26 +349,31 @@ impl<E: Election> Node<E> {
 
     fn start(&mut self, now: Time, cause: Cause, out: &mut Outbox<E::Msg>) {
         self.persist(now, Waits::Incarnation, out);
+        self.take_up(now, cause, out);
+    }
+
+    /// The election begins, and links may come up.
+    fn take_up(&mut self, now: Time, cause: Cause, out: &mut Outbox<E::Msg>) {
         self.queue.push_back(Work::Elect(election::Input::Recovery, Some(cause)));
         self.queue.push_back(Work::StartLinks);
         self.work_off(now, out);
     }
 
     /// The incarnation is on disk: its time begins now.
-    fn is_born(&mut self, now: Time) {
+    fn comes_to_life(&mut self, now: Time) {
         self.detector = watching(&self.setup, self.detector_config, now);
     }
 
     fn receive(&mut self, now: Time, frame: Frame<E::Msg>, out: &mut Outbox<E::Msg>) {
-        if self.writes.is_unborn() {
-            return; // Nobody is there to hear it.
+        if !self.is_there_to_hear(&frame.body) {
+            return;
         }
         let Frame { from, incarnation, seq, rides, .. } = frame;
         match self.link.admit(from, incarnation, frame.nth()) {
             Ok(admitted) => self.admitted(now, from, admitted, out),
             Err(why) => {
                 out.push(Output::Event(Event::Refused { from, why }));
-                if why == Refusal::StaleIncarnation {
+                if why == Refusal::StaleIncarnation && !self.writes.is_unborn() {
                     self.answer_stale(now, from, frame.body, out);
                 }
                 return;
@@ -386,7 +384,8 @@ impl<E: Election> Node<E> {
         }
         // A peer that was met, but is on no list, is nobody that a detector could watch. And whoever stands aside is dead to
         // those that watch it.
-        let rank = self.setup.roster.rank(from).filter(|_| self.aside.is_none());
+        let watches = self.aside.is_none() && !self.writes.is_unborn();
+        let rank = self.setup.roster.rank(from).filter(|_| watches);
         if let Some(rank) = rank {
             self.heard(now, rank, incarnation, rides, out);
         }
@@ -410,6 +409,7 @@ impl<E: Election> Node<E> {
             }
             Body::Group(msg) => self.tell(Tell::Message(from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
+            Body::Exclusive(msg) => self.exclude(|exclusive| exclusive.handle(now, from, *msg)),
         }
     }
 
@@ -454,7 +454,8 @@ impl<E: Election> Node<E> {
             | Body::Election(_)
             | Body::Join(..)
             | Body::Group(_)
-            | Body::Leadership(_) => {
+            | Body::Leadership(_)
+            | Body::Exclusive(_) => {
                 let known = self.link.incarnation(from);
                 self.post(now, from, Body::Link(LinkMsg::Outlived { known }), out);
             }
@@ -467,6 +468,10 @@ impl<E: Election> Node<E> {
     fn wake(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         if !self.has_overslept(now) {
             self.lead(|leadership| leadership.wake(now));
+            self.work_off(now, out);
+        }
+        if self.excluding() <= now {
+            self.exclude(|exclusive| exclusive.wake(now));
             self.work_off(now, out);
         }
         if self.hung_at() <= now {
@@ -514,6 +519,7 @@ impl<E: Election> Node<E> {
         self.tell(Tell::Gone(peer));
         self.work_off(now, out);
         self.lead(|leadership| leadership.gone(now, peer));
+        self.exclude(|exclusive| exclusive.reach(now, peer, false));
     }
 
     /// A peer remembers a later incarnation of this node: stable storage was lost. Move above it and start
@@ -525,11 +531,10 @@ impl<E: Election> Node<E> {
             return;
         };
         self.begin_incarnation(now, incarnation, Cause::Started, out);
+        self.exclude(|exclusive| exclusive.raise(now, incarnation));
     }
 
-    /// Starts over in a later incarnation. Everything volatile is lost, except which peers are connected, their
-    /// incarnations, and who leads. The process is the same, and so are its connections: no peer is introduced anew, and
-    /// followers are silent by design.
+    /// Starts over in a later incarnation.
     fn begin_incarnation(
         &mut self,
         now: Time,
@@ -537,22 +542,30 @@ impl<E: Election> Node<E> {
         cause: Cause,
         out: &mut Outbox<E::Msg>,
     ) {
-        let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
-        let before = mem::replace(self, next.driven_like(self));
-        debug_assert!(before.queue.is_empty(), "what the old incarnation had to say has been said");
-        (self.shown, self.link, self.writes) = (before.shown, before.link, before.writes);
-        (self.leadership, self.release) = (before.leadership, before.release);
-        // What is parked of the election ends with it. What leaders say goes on.
-        self.parked = before.parked;
-        self.parked.retain(Work::outlasts_election);
-        self.group = before.group.map(|group| group.reborn(incarnation, now));
-        out.push(Output::Event(Event::Reborn(incarnation)));
+        self.turn_into(now, incarnation, out);
         self.start(now, cause, out);
         if self.writes.is_unborn() {
             // To lead no more does not wait for a disk.
             self.show(Opinion::DOWN, out);
             self.lead(|leadership| leadership.name(now, None, cause));
         }
+    }
+
+    /// Everything volatile is lost, except which peers are connected, their incarnations, and who leads. The process is the
+    /// same, and so are its connections: no peer is introduced anew, and followers are silent by design.
+    fn turn_into(&mut self, now: Time, incarnation: Incarnation, out: &mut Outbox<E::Msg>) {
+        let next = Self::new(Setup { incarnation, ..self.setup.clone() }, self.detector_config, now);
+        let before = mem::replace(self, next.driven_like(self));
+        debug_assert!(before.queue.is_empty(), "what the old incarnation had to say has been said");
+        (self.shown, self.link, self.writes) = (before.shown, before.link, before.writes);
+        (self.leadership, self.exclusive, self.release) =
+            (before.leadership, before.exclusive, before.release);
+        self.writes.need_no_next();
+        // What is parked of the election ends with it. What leaders say goes on.
+        self.parked = before.parked;
+        self.parked.retain(Work::outlasts_election);
+        self.group = before.group.map(|group| group.reborn(incarnation, now));
+        out.push(Output::Event(Event::Reborn(incarnation)));
     }
 
     /// This incarnation is over, and its last messages have been sent.
@@ -562,11 +575,13 @@ impl<E: Election> Node<E> {
             Ending::Asked(cause) => self.begin_incarnation(now, incarnation, cause, out),
             // It comes back as from a crash: in a new incarnation, so that nothing of the old one is taken
             // for it.
-            Ending::StoodAside => {
+            Ending::StoodAside if self.has_next(now, out) => {
                 self.lead(Leadership::stand);
-                self.begin_incarnation(now, incarnation, Cause::Started, out);
+                self.turn_into(now, incarnation, out);
+                self.take_up(now, Cause::Started, out);
                 self.lead(Leadership::introduce);
             }
+            Ending::StoodAside => {} // The disk says when it is time.
         }
     }
 
@@ -579,6 +594,7 @@ impl<E: Election> Node<E> {
             Err(why) => return out.push(Output::Event(Event::Refused { from: peer, why })),
         }
         self.lead(|leadership| leadership.connect(now, peer));
+        self.exclude(|exclusive| exclusive.reach(now, peer, true));
     }
 
     /// An oracle says how things are with a peer.
@@ -637,7 +653,11 @@ impl<E: Election> Node<E> {
             Body::Election(_) | Body::Join(..) | Body::Group(_) => {
                 self.setup.roster.rank(to).and_then(|rank| self.detector.ride(now, rank))
             }
-            Body::Link(_) | Body::Consistent(_) | Body::Detector(_) | Body::Leadership(_) => None,
+            Body::Link(_)
+            | Body::Consistent(_)
+            | Body::Detector(_)
+            | Body::Leadership(_)
+            | Body::Exclusive(_) => None,
         };
         out.make_room();
         out.push(Output::Send { to, frame: self.frame(seq, rides, body) });

@@ -30,6 +30,8 @@ pub enum Assumption {
     ClocksAgree,
     /// Clocks do not drift at all.
     NoDrift,
+    /// Clocks run at speeds that differ by no more than the cluster trusts them to: ρ.
+    TrustedClocks,
     /// Nobody crashes.
     NoCrashes,
     /// Nobody that crashed comes back.
@@ -50,7 +52,7 @@ pub enum Assumption {
 
 impl Assumption {
     /// Every assumption.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Reliable,
         Self::Fifo,
         Self::NoDuplicates,
@@ -62,6 +64,7 @@ impl Assumption {
         Self::ReportsUnreachable,
         Self::ClocksAgree,
         Self::NoDrift,
+        Self::TrustedClocks,
         Self::NoCrashes,
         Self::NoRecoveries,
         Self::QuietEnd,
@@ -91,6 +94,7 @@ impl Assumption {
             Self::ReportsUnreachable => "detector reports the unreachable",
             Self::ClocksAgree => "clocks agree",
             Self::NoDrift => "clocks do not drift",
+            Self::TrustedClocks => "clocks within the trusted drift",
             Self::NoCrashes => "nobody crashes",
             Self::NoRecoveries => "nobody recovers",
             Self::QuietEnd => "a second half without faults and loss",

@@ -1,4 +1,4 @@
-//! The release of leadership. First the leader's work ends, then the others are told, then this node waits for the next
+//! The release of office. First the leader's work ends, then the others are told, then this node waits for the next
 //! leader.
 //!
 //! ```text
@@ -25,7 +25,7 @@ use alloc::vec::{Drain, Vec};
 
 use crate::canonical::Form;
 use crate::ident::NodeId;
-use crate::leadership::{Announcement, Leadership, Reluctance};
+use crate::leadership::{Announcement, Office, Reluctance};
 use crate::tenure::{Command, Hold, Refused, Tenure, Ticket};
 use crate::time::{Span, Time};
 
@@ -68,8 +68,12 @@ pub(crate) struct Release {
     works: bool,
     /// The leader that was announced last, while it lasts.
     leader: Option<NodeId>,
+    /// The epoch of the last announcement.
+    epoch: u64,
     /// Leadership is being given back: for what, and when the work is given up.
     pending: Option<(Then, Time)>,
+    /// Leadership may end soon, without anybody asking for it: no work may begin.
+    doubtful: bool,
     /// For what this node went aside the last time.
     aside: Aside,
     waiting: Vec<Waiting>,
@@ -124,8 +128,8 @@ struct Waiting {
 enum Awaited {
     /// Any next leader.
     Anybody(Ticket),
-    /// That member.
-    Successor(NodeId, Option<Ticket>),
+    /// That member, with an epoch above this: it may have led before.
+    Successor(NodeId, u64, Option<Ticket>),
     /// Any next leader; then this node goes.
     BeforeLeaving,
 }
@@ -139,7 +143,9 @@ impl Release {
             tenure: Tenure::None,
             works: false,
             leader: None,
+            epoch: 0,
             pending: None,
+            doubtful: false,
             aside: Aside::Regardless,
             waiting: Vec::new(),
             actions: Vec::new(),
@@ -157,17 +163,17 @@ impl Release {
     }
 
     /// The program asks for something.
-    pub(crate) fn command(&mut self, now: Time, ticket: Ticket, command: Command, leadership: &Leadership) {
+    pub(crate) fn command(&mut self, now: Time, ticket: Ticket, command: Command, office: &dyn Office) {
         match command {
             Command::Leave => self.leave(now),
             // Nothing goes before leaving.
             _ if self.is_leaving() => self.refuse(ticket, Refused::Leaving),
-            Command::Resign { hold } => self.resign(now, ticket, hold, leadership),
-            Command::Stand if leadership.is_aside() => {
+            Command::Resign { hold } => self.resign(now, ticket, hold, office),
+            Command::Stand if office.is_aside() => {
                 self.actions.extend([Action::Stand, Action::Answer(ticket, Ok(()))]);
             }
             Command::Stand => self.refuse(ticket, Refused::NotAside { me: self.me }),
-            Command::Transfer { to } => match leadership.may_hand_over(now, to) {
+            Command::Transfer { to } => match office.may_hand_over(now, to) {
                 Ok(()) => self.release(now, Then::HandOver(to, Some(ticket))),
                 Err(why) => self.refuse(ticket, self.reluctant(to, why)),
             },
@@ -188,15 +194,27 @@ impl Release {
         }
     }
 
+    /// Leadership will end soon if nothing is renewed, or will not after all. Work ends in time, and begins again.
+    pub(crate) fn doubt(&mut self, doubtful: bool) {
+        self.doubtful = doubtful;
+        match self.tenure {
+            Tenure::Held { epoch } if doubtful => self.hold(Tenure::AskedBack { epoch }),
+            Tenure::AskedBack { .. } if self.pending.is_none() && !self.waits_for_successor() => self.keep(),
+            _ => {}
+        }
+    }
+
     /// Another leader was announced, or that there is none. What the program may do changes with it, if it does: whoever works as
     /// the leader must not wait for what else follows from the announcement, such as a write.
     #[must_use]
     pub(crate) fn announced(&mut self, announced: Announcement) -> Option<Tenure> {
-        self.leader = announced.leader;
+        (self.leader, self.epoch) = (announced.leader, announced.epoch);
         let epoch = announced.epoch;
         let tenure = match announced.leader {
             // It is being given back: nobody is to begin anything.
-            Some(leader) if leader == self.me && self.pending.is_some() => Tenure::AskedBack { epoch },
+            Some(leader) if leader == self.me && (self.pending.is_some() || self.doubtful) => {
+                Tenure::AskedBack { epoch }
+            }
             Some(leader) if leader == self.me => Tenure::Held { epoch },
             _ => Tenure::None,
         };
@@ -204,43 +222,43 @@ impl Release {
     }
 
     /// Checks whether leadership can be released by now, and whether the awaited next leader has come.
-    pub(crate) fn go_on(&mut self, now: Time, leadership: &Leadership) {
+    pub(crate) fn go_on(&mut self, now: Time, office: &dyn Office) {
         let is_given_back = self.pending.is_some();
         if let Some((then, _)) = self.pending.take_if(|(_, until)| !self.works || *until <= now) {
             if self.works {
                 self.actions.push(Action::GiveUp);
             }
-            self.carry_out(now, then, leadership);
+            self.carry_out(now, then, office);
         }
-        let hand_over_ends = !self.waiting.is_empty() && self.answer(now, leadership);
+        let hand_over_ends = !self.waiting.is_empty() && self.answer(now, office);
         // If nothing came of it at all, this node leads as before, unless it gives leadership back for another reason.
         if hand_over_ends && !is_given_back {
             self.keep();
         }
-        self.stand_if_nobody_else_can(now, leadership);
+        self.stand_if_nobody_else_can(now, office);
     }
 
     /// Not at once: a connection may be back in a moment, and whoever was told that this node is aside is to hear that before it
     /// stands.
-    fn stand_if_nobody_else_can(&mut self, now: Time, leadership: &Leadership) {
+    fn stand_if_nobody_else_can(&mut self, now: Time, office: &dyn Office) {
         let Aside::WhileOthersLead(alone) = &mut self.aside else { return };
-        if !leadership.is_aside() || leadership.has_successor() {
+        if !office.is_aside() || office.has_successor() {
             *alone = None;
-        } else if *alone.get_or_insert(now + leadership.settling_time()) <= now {
+        } else if *alone.get_or_insert(now + office.settling_time()) <= now {
             self.aside = Aside::Regardless;
             self.actions.push(Action::Stand);
         }
     }
 
-    fn resign(&mut self, now: Time, ticket: Ticket, hold: Hold, leadership: &Leadership) {
+    fn resign(&mut self, now: Time, ticket: Ticket, hold: Hold, office: &dyn Office) {
         let leads = self.leader == Some(self.me);
-        if leads && hold == Hold::Default && !leadership.has_successor() {
+        if leads && hold == Hold::Default && !office.has_successor() {
             self.refuse(ticket, Refused::NoSuccessor);
-        } else if leads || leadership.is_aside() && self.pending.is_some() {
+        } else if leads || office.is_aside() && self.pending.is_some() {
             self.release(now, Then::StandAside(hold, ticket));
-        } else if leadership.is_aside() {
+        } else if office.is_aside() {
             // It may be told to for another while, and has nothing to end first.
-            self.carry_out(now, Then::StandAside(hold, ticket), leadership);
+            self.carry_out(now, Then::StandAside(hold, ticket), office);
         } else {
             self.refuse(ticket, Refused::NotLeader { me: self.me, leader: self.leader });
         }
@@ -275,13 +293,13 @@ impl Release {
         self.pending = Some((then, now + self.patience.work));
     }
 
-    fn carry_out(&mut self, now: Time, then: Then, leadership: &Leadership) {
+    fn carry_out(&mut self, now: Time, then: Then, office: &dyn Office) {
         match then {
             Then::StandAside(hold, ticket) => {
                 self.wait(Awaited::Anybody(ticket), now + self.patience.successor);
                 self.aside = match hold {
                     Hold::Default => Aside::WhileOthersLead(None),
-                    Hold::For(_) if leadership.has_successor() => Aside::WhileOthersLead(None),
+                    Hold::For(_) if office.has_successor() => Aside::WhileOthersLead(None),
                     Hold::For(_) | Hold::UntilTold => Aside::Regardless,
                 };
                 self.actions.push(Action::StandAside(match hold {
@@ -292,10 +310,11 @@ impl Release {
             }
             Then::HandOver(to, ticket) => {
                 // Much can have happened while the leader's work came to its end. Only a program's choice stands.
-                let to = if ticket.is_none() { leadership.preferred(now).unwrap_or(to) } else { to };
-                match leadership.may_hand_over(now, to) {
+                let to = if ticket.is_none() { office.preferred(now).unwrap_or(to) } else { to };
+                match office.may_hand_over(now, to) {
                     Ok(()) => {
-                        self.wait(Awaited::Successor(to, ticket), now + self.patience.successor);
+                        let successor = Awaited::Successor(to, office.largest_epoch(), ticket);
+                        self.wait(successor, now + self.patience.successor);
                         self.actions.push(Action::HandOver(to));
                     }
                     Err(why) => {
@@ -320,17 +339,18 @@ impl Release {
     }
 
     /// Ends the waits whose leader has come, or whose time is over. Whether one for a hand-over is among them.
-    fn answer(&mut self, now: Time, leadership: &Leadership) -> bool {
-        let next = self.leader.filter(|leader| *leader != self.me);
+    fn answer(&mut self, now: Time, office: &dyn Office) -> bool {
+        let next = self.leader.filter(|leader| *leader != self.me).map(|leader| (leader, self.epoch));
         // Whoever is alone waits for nobody, but it has ceased to lead before it says so.
-        let alone = leadership.is_alone() && self.leader != Some(self.me);
+        let alone = office.is_alone() && self.leader != Some(self.me);
         let over = |waiting: &mut Waiting| waiting.until <= now || waiting.what.has_come(next, alone);
         let over: Vec<_> = self.waiting.extract_if(.., over).collect();
         for Waiting { what, .. } in &over {
             match *what {
                 Awaited::Anybody(ticket) => self.actions.push(Action::Answer(ticket, Ok(()))),
-                Awaited::Successor(to, ticket) => {
-                    let taken = if next == Some(to) { Ok(()) } else { Err(Refused::NotTaken { to }) };
+                Awaited::Successor(to, _, ticket) => {
+                    let came = what.has_come(next, alone);
+                    let taken = if came { Ok(()) } else { Err(Refused::NotTaken { to }) };
                     self.actions.extend(ticket.map(|ticket| Action::Answer(ticket, taken)));
                 }
                 Awaited::BeforeLeaving => self.actions.push(Action::Left),
@@ -351,7 +371,9 @@ impl Release {
 
     /// Leadership stays here after all.
     fn keep(&mut self) {
-        if let Tenure::AskedBack { epoch } = self.tenure {
+        if let Tenure::AskedBack { epoch } = self.tenure
+            && !self.doubtful
+        {
             self.hold(Tenure::Held { epoch });
         }
     }
@@ -395,6 +417,7 @@ impl Release {
         if matches!(self.tenure, Tenure::AskedBack { .. })
             && self.pending.is_none()
             && self.waiting.is_empty()
+            && !self.doubtful
         {
             return Some("what was asked back is given back, or kept");
         }
@@ -422,12 +445,16 @@ impl Release {
             then.canonical(form);
             form.deadline(now, until);
         });
+        form.number(u64::from(self.doubtful));
         form.number(u64::from(self.aside != Aside::Regardless));
         form.deadline(now, self.aside.deadline());
         form.number(self.waiting.len() as u64);
         for Waiting { what, until } in &self.waiting {
             what.canonical(form);
             form.deadline(now, *until);
+        }
+        if self.waits_for_successor() {
+            form.epoch(self.epoch);
         }
     }
 }
@@ -453,19 +480,21 @@ impl Then {
 }
 
 impl Awaited {
-    fn has_come(self, next: Option<NodeId>, alone: bool) -> bool {
+    /// The next leader, with its epoch.
+    fn has_come(self, next: Option<(NodeId, u64)>, alone: bool) -> bool {
         match self {
             Self::Anybody(_) | Self::BeforeLeaving => next.is_some() || alone,
-            Self::Successor(to, _) => next == Some(to),
+            Self::Successor(to, above, _) => next.is_some_and(|(next, epoch)| next == to && epoch > above),
         }
     }
 
     fn canonical(self, form: &mut Form) {
         match self {
             Self::Anybody(_) => form.number(0),
-            Self::Successor(to, ticket) => {
+            Self::Successor(to, above, ticket) => {
                 form.number(1 + u64::from(ticket.is_some()));
                 form.node(to);
+                form.epoch(above);
             }
             Self::BeforeLeaving => form.number(3),
         }

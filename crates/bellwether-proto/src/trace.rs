@@ -9,10 +9,14 @@ mod setup;
 
 use core::fmt;
 
-use crate::group::GroupEvent;
+use crate::detector;
+use crate::election::Protocol;
+use crate::exclusive;
+use crate::group::{self, GroupEvent};
 use crate::ident::{Incarnation, NodeId};
 use crate::io::{Durable, Event, Turn};
-use crate::leadership::Announcement;
+use crate::leadership::{self, Announcement};
+use crate::link;
 use crate::members::Members;
 use crate::message::Kind;
 use crate::opinion::Opinion;
@@ -93,6 +97,14 @@ impl From<&Durable> for Written {
     }
 }
 
+/// Every kind of message, of all algorithms and layers.
+pub fn kinds() -> impl Iterator<Item = Kind> {
+    let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
+    let watching = detector::KINDS.iter().chain(link::KINDS);
+    let leading = leadership::KINDS.iter().chain(exclusive::message::KINDS).chain(group::RESTRICTED_KINDS);
+    elections.chain(watching).chain(leading).copied()
+}
+
 /// A message in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MsgRef {
@@ -168,6 +180,7 @@ impl What {
                 Event::Opinion(_) => "state",
                 Event::Group(event) => groups::name(event),
                 Event::Announced(_) => "announce",
+                Event::Granted { .. } => "granted",
                 Event::GivenUp => "given-up",
                 Event::Reborn(_) => "reborn",
                 Event::Watch(_) => "watch",
@@ -217,6 +230,10 @@ impl What {
                 Event::PlayAlive => (27, [0; 4]),
                 Event::Announced(announced) => (29, announced_binary(&announced)),
                 Event::GivenUp => (30, [0; 4]),
+                Event::Granted { token, to, round, by, of, write } => {
+                    let to = to.map_or(0, |to| u64::from(to.0) + 1);
+                    (31, [token, to | u64::from(by.0) << 33, round << 32 | write, of.0])
+                }
                 Event::Group(event) => groups::binary(event),
                 Event::Link(Turn { peer, incarnation, seen }) => {
                     (40, [u64::from(peer.0), incarnation.0, seen, 0])
@@ -341,6 +358,10 @@ impl fmt::Display for Json {
             let (leader, about, successor) = (Id(*leader), Id(cause.about()), Id(cause.successor()));
             write!(f, r#","leader":{leader},"epoch":{epoch},"cause":"{}""#, cause.name())?;
             write!(f, r#","peer":{about},"successor":{successor}"#)?;
+        }
+        if let What::Node(Event::Granted { token, to, round, by, of, write }) = what {
+            write!(f, r#","token":{token},"peer":{},"round":{round}"#, Id(*to))?;
+            write!(f, r#","by":{by},"of":{of},"write":{write}"#)?;
         }
         if let What::Program(told) = what {
             program::write_json(told, f)?;

@@ -123,6 +123,7 @@ mod tag {
     pub(super) const JOIN: u8 = 4;
     /// A consistent link: what it carries follows, with its own tag.
     pub(super) const CONSISTENT: u8 = 5;
+    pub(super) const EXCLUSIVE: u8 = 6;
 }
 
 /// The bytes of a frame on that channel.
@@ -142,6 +143,7 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
             Body::Join(..) => tag::JOIN,
             Body::Group(_) => tag::GROUP,
             Body::Leadership(_) => tag::LEADERSHIP,
+            Body::Exclusive(_) => tag::EXCLUSIVE,
         },
     };
     let bytes = append(alloc::vec![VERSION], &header);
@@ -149,6 +151,7 @@ pub fn encode(channel: Channel, frame: &Frame<AnyMsg>) -> Vec<u8> {
         Body::Link(msg) => append(bytes, msg),
         Body::Detector(msg) => append(bytes, msg),
         Body::Leadership(msg) => append(bytes, msg),
+        Body::Exclusive(msg) => append(bytes, msg),
         Body::Group(msg) => append(bytes, msg),
         Body::Consistent(msg) => append_consistent(bytes, msg),
         Body::Election(msg) => append_election(bytes, msg),
@@ -208,6 +211,9 @@ fn take_body(tag: u8, bytes: &[u8]) -> Result<(Body<AnyMsg>, &[u8]), WireError> 
         tag::DETECTOR => take(bytes, "detector message").map(|(msg, rest)| (Body::Detector(msg), rest)),
         tag::LEADERSHIP => take(bytes, "leadership message").map(|(msg, rest)| (Body::Leadership(msg), rest)),
         tag::GROUP => take(bytes, "group message").map(|(msg, rest)| (Body::Group(msg), rest)),
+        tag::EXCLUSIVE => {
+            take(bytes, "message of exclusive leadership").map(|(msg, rest)| (Body::Exclusive(msg), rest))
+        }
         tag::JOIN => take_join(bytes),
         tag::CONSISTENT => take_consistent(bytes),
         tag => take_election(tag, bytes).map(|(msg, rest)| (Body::Election(msg), rest)),

@@ -3,6 +3,8 @@
 use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::DetectorConfig;
 use bellwether_proto::election::{Choices, Election, Peers, Setup};
+use bellwether_proto::exclusive::ExclusiveConfig;
+use bellwether_proto::exclusive::terms::Terms;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Durable;
 use bellwether_proto::node::Node;
@@ -10,7 +12,8 @@ use bellwether_proto::release::Patience;
 use bellwether_proto::roster::Roster;
 use bellwether_proto::time::Time;
 
-use crate::scenario::{Policy, Scenario};
+use crate::scenario::{Exclusive, Policy, Scenario};
+use crate::votes::Votes;
 
 /// What all nodes of a scenario have in common.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub(crate) struct Blueprint {
     candidates: Option<Vec<NodeId>>,
     /// What agents are told about leading, if nodes are run as an agent runs them.
     agent: Option<Policy>,
+    /// The terms on which at most one leads at a time, if so.
+    exclusive: Option<Exclusive>,
 }
 
 impl Blueprint {
@@ -46,14 +51,23 @@ impl Blueprint {
             detector: scenario.detector_config(),
             candidates,
             agent: scenario.agent.then(|| scenario.policy.clone()),
+            exclusive: scenario.exclusive.clone(),
         }
     }
 
-    /// A node that comes up on a machine whose disk holds `disk`, in its next incarnation.
-    pub(crate) fn node<E: Election>(&self, id: NodeId, disk: &Durable, now: Time) -> Node<E> {
+    /// A node that comes up on a machine whose disk holds `disk`, in its next incarnation, and these votes, if it votes.
+    pub(crate) fn node<E: Election>(
+        &self,
+        id: NodeId,
+        disk: &Durable,
+        votes: Option<&Votes>,
+        now: Time,
+    ) -> Node<E> {
         let incarnation = disk.incarnation.next().expect("no run restarts a node that often");
         if let Some(policy) = &self.agent {
-            return self.settings(id, policy).node(disk, incarnation, now);
+            let mut settings = self.settings(id, policy);
+            settings.exclusive = self.exclusive(votes, settings.priority);
+            return settings.node(disk, incarnation, now);
         }
         let roster = match self.setup.protocol.spec().peers {
             Peers::Listed => self.setup.roster.seen_by(id),
@@ -80,6 +94,20 @@ impl Blueprint {
             patience: Patience { work, hold, ..defaults.patience },
             ..defaults
         }
+    }
+
+    fn exclusive(&self, votes: Option<&Votes>, priority: u32) -> Option<ExclusiveConfig> {
+        let Exclusive { ttl, drift, kind, voters, witnesses } = self.exclusive.clone()?;
+        Some(ExclusiveConfig {
+            life: votes?.life,
+            members: self.setup.roster.members().to_vec(),
+            voters,
+            witnesses,
+            kind,
+            terms: Terms { ttl, longest: ttl, drift, retry: self.setup.timing.tau },
+            priority,
+            kept: votes.map(|votes| votes.kept.clone()),
+        })
     }
 
     fn choices(&self, id: NodeId) -> Choices {

@@ -1,10 +1,11 @@
 //! Campaigns: every algorithm, in every kind of world in which it makes promises.
 
+use bellwether_proto::election::NOMINATES;
 use bellwether_proto::election::{Protocol, Variant};
 
 use crate::plan::restricted::Troubles;
 use crate::plan::{self, Limits};
-use crate::scenario::{ModelKind, Scenario};
+use crate::scenario::{ModelKind, Runs, Scenario};
 
 /// Plans of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +27,8 @@ pub enum Place {
     Agent,
     /// The plans of `bellwether check`: few nodes, every fault under which the algorithm promises something.
     Promised {
-        /// Whether nodes are run as an agent runs them.
-        agent: bool,
+        /// What runs on the nodes.
+        runs: Runs,
     },
     /// Restricted operations, with crashes at every step of their commits.
     Restricted(Troubles),
@@ -42,12 +43,17 @@ impl Campaign {
     pub fn all() -> Vec<Self> {
         let repaired = |protocol, place| Self { protocol, variant: Variant::Repaired, place };
         let healing = move |protocol| {
-            [Place::Healing, Place::Promised { agent: false }].map(|place| repaired(protocol, place))
+            [Place::Healing, Place::Promised { runs: Runs::Elections }].map(|place| repaired(protocol, place))
         };
         let in_agent = move |protocol: Protocol| {
             let runs_there = protocol.spec().runs_in_agent();
-            let places = [Place::Agent, Place::Promised { agent: true }];
+            let places = [Place::Agent, Place::Promised { runs: Runs::Agents }];
             places.into_iter().filter(move |_| runs_there).map(move |place| repaired(protocol, place))
+        };
+        // The one algorithm that nominates in agents.
+        let exclusive = move |protocol: Protocol| {
+            let nominates = protocol == NOMINATES;
+            nominates.then(|| repaired(protocol, Place::Promised { runs: Runs::Exclusive }))
         };
         let restricted = move |protocol: Protocol| {
             let places = [Troubles::Losses, Troubles::Delays].map(Place::Restricted);
@@ -64,7 +70,7 @@ impl Campaign {
                 models.map(move |model| Self { protocol, variant, place: Place::Model(model) })
             })
         };
-        let special = |p| restricted(p).chain(flapping(p));
+        let special = |p| exclusive(p).into_iter().chain(restricted(p)).chain(flapping(p));
         let all = |p| healing(p).into_iter().chain(in_agent(p)).chain(special(p)).chain(in_models(p));
         Protocol::ALL.into_iter().flat_map(all).collect()
     }
@@ -74,8 +80,8 @@ impl Campaign {
         match self.place {
             Place::Healing => plan::draw(self.protocol, self.variant, seed),
             Place::Agent => plan::draw_in_agent(self.protocol, seed),
-            Place::Promised { agent } => {
-                let limits = Limits { agent, ..Limits::default() };
+            Place::Promised { runs } => {
+                let limits = Limits { runs, ..Limits::default() };
                 plan::draw_within(self.protocol, self.variant, &limits, seed)
             }
             Place::Restricted(troubles) => plan::restricted::draw(self.protocol, troubles, seed),
@@ -90,8 +96,9 @@ impl Campaign {
         match self.place {
             Place::Healing => protocol.to_owned(),
             Place::Agent => format!("{protocol}-agent"),
-            Place::Promised { agent: false } => format!("promised-{protocol}"),
-            Place::Promised { agent: true } => format!("promised-{protocol}-agent"),
+            Place::Promised { runs: Runs::Elections } => format!("promised-{protocol}"),
+            Place::Promised { runs: Runs::Agents } => format!("promised-{protocol}-agent"),
+            Place::Promised { runs: Runs::Exclusive } => format!("promised-exclusive-{protocol}"),
             Place::Restricted(Troubles::Losses) => format!("restricted-{protocol}"),
             Place::Restricted(Troubles::Delays) => format!("restricted-delays-{protocol}"),
             Place::Flapping => format!("flapping-{protocol}"),

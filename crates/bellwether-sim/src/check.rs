@@ -37,6 +37,8 @@ mod fake_clean;
 mod fd_accurate;
 mod fd_complete;
 mod fd_latency;
+mod freed;
+mod granted;
 mod group_once;
 mod history;
 mod known;
@@ -47,6 +49,7 @@ mod link_history;
 mod names;
 mod obligations;
 mod omega;
+mod one_holder;
 mod one_leader_per_view;
 mod one_view_or_dead;
 mod opinions;
@@ -60,6 +63,8 @@ mod sle2;
 mod taken_over;
 #[cfg(test)]
 mod tests;
+mod token_grows;
+mod token_once;
 mod view_agree;
 mod while_stable;
 mod within;
@@ -109,6 +114,10 @@ pub struct Facts {
     pub origin: Origin,
     /// What members were told about leading, if they announce it.
     pub leading: Leading,
+    /// Of exclusive leadership: who votes.
+    pub voters: Vec<NodeId>,
+    /// Of exclusive leadership: who never leads.
+    pub witnesses: Vec<NodeId>,
     /// Who is preferred as the leader, as far as that is known.
     pub preference: Preference,
 }
@@ -147,6 +156,8 @@ pub struct Leading {
     pub release_timeout: Span,
     /// How long a member that gives leadership back waits for the next leader.
     pub successor_patience: Span,
+    /// Of exclusive leadership: how long a voter waits for a lease that is not renewed.
+    pub lease: Span,
     /// How many must be able to speak with each other for one of them to lead.
     pub quorum: usize,
 }
@@ -374,6 +385,11 @@ fn checker(property: Property, facts: &Facts) -> Box<dyn Checker> {
         Property::TakenOver => Box::new(taken_over::TakenOver::new(facts)),
         Property::Preferred => Box::new(preferred::Preferred::new(facts)),
         Property::Led => Box::new(led::Led::new(facts)),
+        Property::TokenGrows => Box::new(token_grows::TokenGrows::default()),
+        Property::TokenOnce => Box::new(token_once::TokenOnce::default()),
+        Property::OneHolder => Box::new(one_holder::OneHolder::default()),
+        Property::Freed => Box::new(freed::Freed::new(facts)),
+        Property::Granted => Box::new(granted::Granted::new(facts)),
         Property::History => Box::new(history::History::default()),
         Property::RestrictedOnce => Box::new(restricted_once::RestrictedOnce::new(facts)),
         Property::SingleSender => Box::new(single_sender::SingleSender::new(facts)),

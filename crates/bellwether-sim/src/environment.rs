@@ -9,13 +9,13 @@ use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::{Assumption, Promise, Property};
 use bellwether_proto::time::Time;
 
-use crate::scenario::{Fault, Latency, LinkRule, Model, ModelKind, Scenario};
+use crate::scenario::{Fault, Latency, LinkRule, Model, ModelKind, Runs, Scenario};
 use aftermath::Aftermath;
 
 /// The properties to judge in a scenario: those that the algorithm and its detector promise under assumptions
 /// that this world keeps, and those that the file names.
 pub fn judged(scenario: &Scenario) -> Vec<Property> {
-    let mut judged: Vec<Property> = promises(scenario.protocol, scenario.variant, scenario.agent)
+    let mut judged: Vec<Property> = promises(scenario.protocol, scenario.variant, scenario.runs())
         .into_iter()
         .filter(|promise| promise.under.iter().all(|assumption| keeps(scenario, *assumption)))
         .map(|promise| promise.property)
@@ -30,7 +30,7 @@ pub fn judged(scenario: &Scenario) -> Vec<Property> {
 /// Whether a property is promised in a scenario's world, whatever the file names. Assumptions that are `waived` may be
 /// broken: so one shows what an algorithm does outside the world that it was written for.
 pub fn promised(scenario: &Scenario, property: Property, waived: &[Assumption]) -> bool {
-    promises(scenario.protocol, scenario.variant, scenario.agent)
+    promises(scenario.protocol, scenario.variant, scenario.runs())
         .iter()
         .filter(|promise| promise.property == property)
         .any(|promise| {
@@ -40,13 +40,13 @@ pub fn promised(scenario: &Scenario, property: Property, waived: &[Assumption]) 
 
 /// Whether the scenario's algorithm or detector promises a property in any world at all.
 pub fn promises_ever(scenario: &Scenario, property: Property) -> bool {
-    let promises = promises(scenario.protocol, scenario.variant, scenario.agent);
+    let promises = promises(scenario.protocol, scenario.variant, scenario.runs());
     promises.iter().any(|promise| promise.property == property)
 }
 
-/// What an algorithm and its detector promise, and the leadership layer if there is one.
-pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
-    let mut promises = of_algorithm(protocol, variant, agent);
+/// What an algorithm and its detector promise, and the layer that makes leaders of whom it names, if there is one.
+pub fn promises(protocol: Protocol, variant: Variant, runs: Runs) -> Vec<Promise> {
+    let mut promises = of_algorithm(protocol, variant, runs);
     if protocol.spec().detector.is_some() {
         promises.extend(DETECTOR_PROMISES);
     }
@@ -56,14 +56,17 @@ pub fn promises(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
     promises
 }
 
-fn of_algorithm(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promise> {
+fn of_algorithm(protocol: Protocol, variant: Variant, runs: Runs) -> Vec<Promise> {
     let mut promises = protocol.spec().promises(variant).to_vec();
     // What the group layer promises, whatever the election above it does. As printed, groups may have no numbers.
     if protocol.spec().reorganizes && variant == Variant::Repaired {
         promises.push(Promise { property: Property::History, under: &[] });
         promises.push(Promise { property: Property::RestrictedOnce, under: &[] });
     }
-    if agent {
+    if runs == Runs::Exclusive {
+        promises.extend(leadership::EXCLUSIVE);
+    }
+    if runs == Runs::Agents {
         // That all announce the same leader in the end is promised where it is of the elections.
         let omega = promises.iter().filter(|promise| promise.property == Property::Omega);
         let settled = omega.map(|promise| Promise { property: Property::Settled, ..*promise });
@@ -77,7 +80,7 @@ fn of_algorithm(protocol: Protocol, variant: Variant, agent: bool) -> Vec<Promis
 /// The algorithm's promises that are not judged in a scenario, and which of their assumptions it does not keep.
 pub fn left_out(scenario: &Scenario) -> Vec<(Property, String)> {
     let judged = judged(scenario);
-    let promises = of_algorithm(scenario.protocol, scenario.variant, scenario.agent).into_iter();
+    let promises = of_algorithm(scenario.protocol, scenario.variant, scenario.runs()).into_iter();
     let left_out = promises.filter(|promise| !judged.contains(&promise.property));
     left_out
         .map(|promise| {
@@ -146,6 +149,9 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
             scenario.detector.kind == DetectorKind::Perfect || is_synchronous(scenario)
         }
         Assumption::NoDrift => largest_drift(scenario) == 0,
+        Assumption::TrustedClocks => {
+            scenario.exclusive.as_ref().is_none_or(|terms| largest_drift(scenario) <= terms.drift.0)
+        }
         Assumption::NoCrashes => no_event(&|fault| {
             matches!(fault, Fault::Crash(_) | Fault::CrashBeforeSend { .. } | Fault::Leave(_))
         }),

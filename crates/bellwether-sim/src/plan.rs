@@ -5,6 +5,7 @@
 //! promised convergence to fall due. What is judged follows from the promises alone: a plan that breaks an
 //! algorithm's assumptions simply leaves fewer properties to judge.
 
+mod exclusive;
 pub mod flapping;
 pub mod limits;
 mod menu;
@@ -24,7 +25,7 @@ use rand_core::SeedableRng;
 
 use crate::chance::below;
 use crate::run::slowest_bound;
-use crate::scenario::{Fault, Latency, Planned, Scenario};
+use crate::scenario::{Fault, Latency, Planned, Runs, Scenario};
 use menu::{MENU, MENU_SILENT, MENU_SYNCHRONOUS, Pick};
 
 pub use limits::{Allowed, FaultClass, Limits, LimitsError};
@@ -44,13 +45,17 @@ pub fn draw(protocol: Protocol, variant: Variant, seed: u64) -> Scenario {
 
 /// As [`draw`], of nodes that are run as an agent runs them.
 pub fn draw_in_agent(protocol: Protocol, seed: u64) -> Scenario {
-    draw_within(protocol, Variant::Repaired, &Limits { agent: true, ..Limits::wide() }, seed)
+    draw_within(protocol, Variant::Repaired, &Limits { runs: Runs::Agents, ..Limits::wide() }, seed)
 }
 
 /// The plan of that seed for an algorithm, within limits that [can be kept](Limits::check).
 pub fn draw_within(protocol: Protocol, variant: Variant, limits: &Limits, seed: u64) -> Scenario {
     let scenario = Drawing::new(protocol, variant, limits, seed).finish();
-    if limits.agent { programs::add(scenario, limits) } else { scenario }
+    match limits.runs {
+        Runs::Elections => scenario,
+        Runs::Agents => programs::add(scenario, limits),
+        Runs::Exclusive => programs::add(exclusive::add(scenario, limits), limits),
+    }
 }
 
 /// What a plan's faults may do.
@@ -118,7 +123,11 @@ impl<'a> Drawing<'a> {
     }
 
     fn events_max(&self) -> u64 {
-        if self.limits.agent && self.mood != Mood::Hostile { EVENTS_CONNECTED_MAX } else { EVENTS_MAX }
+        if self.limits.runs != Runs::Elections && self.mood != Mood::Hostile {
+            EVENTS_CONNECTED_MAX
+        } else {
+            EVENTS_MAX
+        }
     }
 
     fn network(&mut self) {
@@ -142,7 +151,7 @@ impl<'a> Drawing<'a> {
         use DetectorKind::{Adaptive, Cooperative, Heartbeat, Perfect, Ping, Ring};
         // Where no fault is left that a synchronous system knows, there is no point in one.
         let synchronous = self.allows(FaultClass::Crash);
-        let connected = self.limits.agent && synchronous && self.chance(50);
+        let connected = self.limits.runs != Runs::Elections && synchronous && self.chance(50);
         let hostile = !connected && (!self.needs(Assumption::Reliable) || !synchronous || self.chance(40));
         let kinds: &[DetectorKind] = match (self.needs(Assumption::AccurateDetector), hostile) {
             (true, true) => &[Perfect],

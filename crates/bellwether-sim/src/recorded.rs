@@ -146,12 +146,14 @@ fn all_are_members(events: &[TraceEvent], members: &[NodeId]) -> Result<(), Stri
 /// Which properties to judge, and which not, with the reasons.
 fn choose(setup: &Setup, truth: bool, kept: &Kept) -> (Vec<Property>, Vec<(Property, String)>) {
     let (mut judged, mut left_out) = (Vec::new(), Vec::new());
-    for promise in promises(setup.protocol, setup.variant, kept.announced()) {
+    for promise in promises(setup.protocol, setup.variant, kept.runs()) {
         let missing: Vec<_> =
             promise.under.iter().filter(|assumption| !kept.keeps(**assumption)).map(|a| a.name()).collect();
         if promise.property == Property::AnswerTrue {
             left_out
                 .push((promise.property, "clocks of several machines do not tell what was first".to_owned()));
+        } else if matches!(promise.property, Property::Freed | Property::Granted) {
+            left_out.push((promise.property, "a trace does not tell who votes".to_owned()));
         } else if promise.property == Property::Preferred {
             left_out.push((promise.property, "a trace does not tell priorities".to_owned()));
         } else if !truth && !needs_no_truth(promise.property) {
@@ -179,6 +181,9 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::EpochOnce
         | Property::WorkEndsFirst
         | Property::AnswerTrue
+        | Property::TokenGrows
+        | Property::TokenOnce
+        | Property::OneHolder
         | Property::History => true,
         // Nor would the votes of whoever is missing be counted.
         Property::RestrictedOnce
@@ -197,6 +202,8 @@ fn needs_no_truth(property: Property) -> bool {
         | Property::TakenOver
         | Property::Preferred
         | Property::Led
+        | Property::Freed
+        | Property::Granted
         // Whoever is stopped cannot answer.
         | Property::Answered
         | Property::FdComplete
@@ -250,8 +257,11 @@ fn facts(setup: &Setup, nodes: usize) -> Facts {
             settle: LeadershipConfig::settle(setup.protocol.spec(), &setup.timing),
             release_timeout: setup.release_timeout.unwrap_or(defaults.policy.release_timeout),
             successor_patience: defaults.successor_patience(),
+            lease: Span::ZERO,
             quorum: setup.protocol.spec().mode.needs(nodes),
         },
+        voters: Vec::new(),
+        witnesses: Vec::new(),
         preference: Preference::default(),
     }
 }

@@ -73,6 +73,7 @@ pub fn facts(scenario: &Scenario) -> Facts {
                 + scenario.longest_write() * WRITES,
             release_timeout: scenario.policy.release_timeout,
             successor_patience: scenario.successor_patience(),
+            lease: scenario.exclusive.as_ref().map_or(Span::ZERO, |terms| terms.drift.longer(terms.ttl)),
             // Whoever waits for peers before a first election is not asked for a leader before they are there.
             quorum: scenario
                 .protocol
@@ -81,6 +82,8 @@ pub fn facts(scenario: &Scenario) -> Facts {
                 .needs(scenario.nodes as usize)
                 .max(scenario.policy.min_peers as usize + 1),
         },
+        voters: scenario.exclusive.iter().flat_map(|terms| terms.voters.iter().copied()).collect(),
+        witnesses: scenario.exclusive.iter().flat_map(|terms| terms.witnesses.iter().copied()).collect(),
         preference: Preference {
             priority: scenario.policy.priority.clone(),
             preempt: scenario.policy.preempt.clone(),
@@ -91,8 +94,11 @@ pub fn facts(scenario: &Scenario) -> Facts {
 /// The longest time that whatever the algorithm promises may take after the last fault.
 pub fn slowest_bound(scenario: &Scenario) -> Span {
     let spec = scenario.protocol.spec();
-    let agents =
-        if scenario.agent { promises(scenario.protocol, scenario.variant, true) } else { Vec::new() };
+    let agents = if scenario.agent {
+        promises(scenario.protocol, scenario.variant, scenario.runs())
+    } else {
+        Vec::new()
+    };
     let promised = spec.repaired.iter().chain(spec.printed).chain(&agents).map(|promise| promise.property);
     facts(scenario).slowest_bound(promised)
 }

@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::{DetectorConfig, DetectorKind};
 use bellwether_proto::election::{Mode, Primary, Protocol, Timing, Variant};
+use bellwether_proto::exclusive::grant::GrantKind;
+use bellwether_proto::exclusive::terms::Drift;
 use bellwether_proto::group::OpId;
 use bellwether_proto::ident::{GroupId, NodeId};
 use bellwether_proto::promise::Property;
@@ -53,6 +55,8 @@ pub struct Scenario {
     pub agent: bool,
     /// What members are told about leading. Without `agent` nobody looks at it.
     pub policy: Policy,
+    /// `mode = "exclusive"` and `[exclusive]`: the terms on which at most one leads at a time.
+    pub exclusive: Option<Exclusive>,
     /// `[disk]`: how long nodes take to write.
     pub disk: Disk,
     /// How links behave.
@@ -85,6 +89,7 @@ impl Scenario {
             until,
             agent: false,
             policy: Policy::default(),
+            exclusive: None,
             disk: Disk::default(),
             network: Network { base, links: Vec::new(), resend: None, model: None },
             timing: Timing { delta, tau, step: delta },
@@ -93,6 +98,15 @@ impl Scenario {
             drift_ppm: BTreeMap::new(),
             events: Vec::new(),
             expect: Expect::default(),
+        }
+    }
+
+    /// What runs on its nodes.
+    pub fn runs(&self) -> Runs {
+        match (self.agent, &self.exclusive) {
+            (_, Some(_)) => Runs::Exclusive,
+            (true, None) => Runs::Agents,
+            (false, None) => Runs::Elections,
         }
     }
 
@@ -142,6 +156,17 @@ impl Scenario {
     }
 }
 
+/// What runs on the nodes of a scenario, or of a recorded run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// Elections, and nothing else.
+    Elections,
+    /// Members that announce a leader.
+    Agents,
+    /// Members of which at most one leads at a time.
+    Exclusive,
+}
+
 /// What members are told about leading: who is preferred, and how leadership is given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -166,6 +191,34 @@ impl Default for Policy {
             min_peers: 0,
             release_timeout: defaults::RELEASE_TIMEOUT,
             resign_hold: defaults::RESIGN_HOLD,
+        }
+    }
+}
+
+/// The terms on which at most one leads at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exclusive {
+    /// How long a lease lasts that is not renewed.
+    pub ttl: Span,
+    /// How far clocks are trusted.
+    pub drift: Drift,
+    /// What makes a leadership valid.
+    pub kind: GrantKind,
+    /// Who votes.
+    pub voters: BTreeSet<NodeId>,
+    /// Who never leads.
+    pub witnesses: BTreeSet<NodeId>,
+}
+
+impl Exclusive {
+    /// The defaults in a cluster of so many nodes: all vote. As agents have it, but for the time.
+    pub fn of(nodes: u32) -> Self {
+        Self {
+            ttl: defaults::TTL,
+            drift: defaults::DRIFT,
+            kind: GrantKind::Lease,
+            voters: (1..=nodes).map(NodeId).collect(),
+            witnesses: BTreeSet::new(),
         }
     }
 }

@@ -114,6 +114,8 @@ fn between(told: Program) -> String {
         Program::WorkBegins { epoch } => format!("begins to work as the leader, epoch {epoch}"),
         Program::AskedBack { epoch } => format!("is to end its work as the leader, epoch {epoch}"),
         Program::WorkEnds => "has ended its work as the leader".to_owned(),
+        Program::Valid { epoch, until } if until == Time::NEVER => format!("holds token {epoch}"),
+        Program::Valid { epoch, until } => format!("holds token {epoch} until {until}"),
         Program::Left => "leaves".to_owned(),
     }
 }
@@ -141,6 +143,8 @@ fn reported(event: &Event) -> Option<String> {
             let leader = leader.map_or("nobody".to_owned(), |leader| leader.to_string());
             format!("announces {leader}, epoch {epoch}: {cause}")
         }
+        Event::Granted { token, to: Some(to), .. } => format!("knows that token {token} is granted to {to}"),
+        Event::Granted { token, to: None, .. } => format!("knows that token {token} was given back"),
         Event::GivenUp => "gives its work up".to_owned(),
         Event::Reborn(incarnation) => format!("is reborn, incarnation {incarnation}"),
         Event::Down(peer) => format!("DownSig of {peer}"),

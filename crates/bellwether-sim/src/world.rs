@@ -18,7 +18,8 @@ use std::collections::VecDeque;
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
-use bellwether_proto::ident::NodeId;
+use bellwether_proto::exclusive::voter::VoterKept;
+use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::message::Frame;
 use bellwether_proto::node::Node;
@@ -32,8 +33,8 @@ use slab::Slab;
 use application::Application;
 use connections::{Connections, News};
 use disks::Drive;
-use hooks::Disks;
 pub use hooks::Relay;
+use hooks::{BallotBoxes, Disks};
 use programs::Programs;
 
 use crate::adversary::Adversary;
@@ -43,6 +44,7 @@ use crate::journal::Journal;
 use crate::net::{Fate, Net};
 use crate::queue::{Due, Queue};
 use crate::scenario::{Fault, ModelKind, Planned, Scenario, index};
+use crate::votes::Votes;
 
 /// A node that wakes this often at one instant will never let time pass: a bug of ours, not of the scenario's.
 const WAKES_AT_ONE_INSTANT_MAX: u32 = 10_000;
@@ -71,6 +73,7 @@ pub struct World<'a, E: Election> {
     journal: Journal<'a>,
     relay: Option<Relay<'a, E::Msg>>,
     disks: Option<Disks<'a>>,
+    ballot_boxes: Option<BallotBoxes<'a>>,
     application: Option<Application<'a>>,
     outbox: Outbox<E::Msg>,
 }
@@ -83,6 +86,8 @@ struct Host<E: Election> {
     disk: Durable,
     /// If it is slow.
     drive: Option<Drive>,
+    /// If it takes part in exclusive leadership.
+    votes: Option<Votes>,
     node: Option<Node<E>>,
     /// Not yet started for the first time.
     fresh: bool,
@@ -138,6 +143,7 @@ impl<'a, E: Election> World<'a, E> {
             journal,
             relay: None,
             disks: None,
+            ballot_boxes: None,
             application: None,
             outbox: Outbox::new(),
         }
@@ -151,6 +157,11 @@ impl<'a, E: Election> World<'a, E> {
     /// Has disks keep `keep` of what is written to them: a planted fault.
     pub fn set_disks(&mut self, keep: impl FnMut(Durable) -> Durable + 'a) {
         self.disks = Some(Disks(Box::new(keep)));
+    }
+
+    /// Has disks do this to the votes that they hold, after every write: a planted fault.
+    pub fn set_votes(&mut self, keep: impl FnMut(&mut VoterKept) + 'a) {
+        self.ballot_boxes = Some(BallotBoxes(Box::new(keep)));
     }
 
     /// Has the node crash when it has written and sent so much more, whatever it is about to do next.
@@ -394,7 +405,8 @@ impl<'a, E: Election> World<'a, E> {
 
     /// Carries out the outbox in order, so that what is persisted is durable before what follows is sent.
     fn carry_out_all(&mut self, at: usize) {
-        let (mut outbox, mut tenured) = (std::mem::take(&mut self.outbox), false);
+        let mut outbox = std::mem::take(&mut self.outbox);
+        let (mut tenured, mut kept) = (false, false);
         for output in outbox.drain() {
             if output.is_effect() && self.burns_down(at) {
                 self.crash(at);
@@ -402,6 +414,11 @@ impl<'a, E: Election> World<'a, E> {
             }
             match output {
                 Output::Persist(durable) => self.persist(at, durable),
+                Output::Keep(change) => {
+                    kept = true;
+                    self.keep_vote(at, *change);
+                }
+                Output::Valid { epoch, until } => self.tell_valid(at, epoch, until),
                 Output::Plan(request) => self.ask(at, &request),
                 Output::Tenure(tenure) => {
                     tenured = true;
@@ -436,6 +453,9 @@ impl<'a, E: Election> World<'a, E> {
             }
         }
         self.outbox = outbox;
+        if kept {
+            self.write_votes(at);
+        }
         if tenured {
             self.serve(at);
         }
@@ -570,12 +590,19 @@ impl<'a, E: Election> World<'a, E> {
 }
 
 impl<E: Election> Host<E> {
+    /// The incarnation in which others know it: that of its node, as soon as it is on disk.
+    fn known_as(&self) -> Incarnation {
+        let on_disk = self.disk.incarnation;
+        self.node.as_ref().map_or(on_disk, |node| node.incarnation().min(on_disk))
+    }
+
     fn new(id: NodeId, scenario: &Scenario) -> Self {
         Self {
             id,
             clock: Clock::drifting(scenario.drift_ppm.get(&id).copied().unwrap_or(0)),
             disk: Durable::default(),
             drive: Drive::of(id, scenario),
+            votes: scenario.exclusive.as_ref().map(|_| Votes::of(id)),
             node: None,
             fresh: true,
             paused: false,

@@ -6,7 +6,7 @@ use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_sim::plan::{self, Allowed, FaultClass, Limits, LimitsError};
-use bellwether_sim::scenario::{Fault, Scenario};
+use bellwether_sim::scenario::{Fault, Runs, Scenario};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What the plans with the seeds 1 to 50 come to as text. Seeds stand for plans in tests and in reports. Those of algorithms never
@@ -86,7 +86,7 @@ fn everything_that_is_allowed_comes_up() {
 fn programs_ask_for_everything_and_keep_to_the_limits() {
     for classes in subsets() {
         let faults = Allowed::Only(classes.clone());
-        let limits = Limits { faults, agent: true, ..Limits::default() };
+        let limits = Limits { faults, runs: Runs::Agents, ..Limits::default() };
         for seed in 1..=5 {
             let plan = plan::draw_within(Protocol::Fjr, Variant::Repaired, &limits, seed);
             let found = classes_of(&plan);
@@ -195,7 +195,7 @@ fn what_cannot_be_drawn_is_said() {
     let kinds = Limits { kinds: Some(vec!["Hallt".to_owned()]), ..Limits::default() };
     let unknown = Err(LimitsError::Kind { protocol: "async-bully", kind: "Hallt".to_owned() });
     assert_eq!(check(&kinds, Protocol::AsyncBully), unknown);
-    let agent = Limits { agent: true, ..Limits::default() };
+    let agent = Limits { runs: Runs::Agents, ..Limits::default() };
     assert!(matches!(check(&agent, Protocol::Mmrt), Err(LimitsError::NotInAgent { .. })));
     assert_eq!(agent.check(Protocol::Fjr, Variant::Printed), Err(LimitsError::PrintedInAgent));
 }

@@ -1,7 +1,7 @@
 //! The simulator's tests, in one binary: one is linked in a fraction of the time that nineteen take, and its tests share all cores.
 
-mod defects;
 mod diagram;
+mod exclusive;
 mod explore;
 mod families;
 mod flaws;
@@ -15,6 +15,7 @@ mod paper;
 mod plans;
 mod refused;
 mod regressions;
+mod resignations;
 mod scenarios;
 mod shiviz;
 mod short_search;

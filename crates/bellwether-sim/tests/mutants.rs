@@ -2,6 +2,7 @@
 //! each breaks must notice, and without the bug the same run must pass.
 
 pub(crate) mod bug;
+mod exclusive;
 mod garcia_molina;
 mod groups;
 mod leadership;
@@ -59,6 +60,11 @@ fn every_checker_has_a_planted_bug_that_it_catches() {
             Property::TakenOver => members::taken_over_notices_a_hand_over_that_nobody_hears_of,
             Property::Preferred => members::preferred_notices_members_that_hide_their_priority,
             Property::Led => members::led_notices_members_that_are_never_told_who_leads,
+            Property::TokenGrows => exclusive::token_grows_notices_disks_that_forget,
+            Property::TokenOnce => exclusive::token_once_notices_disks_that_forget,
+            Property::OneHolder => exclusive::one_holder_notices_voters_that_bury_a_lease_that_runs,
+            Property::Freed => exclusive::freed_notices_a_release_that_nobody_hears_of,
+            Property::Granted => exclusive::granted_notices_voters_that_bury_nobody,
             Property::History => reorganized::history_notices_a_disk_that_forgets_which_incarnation_it_was,
             Property::RestrictedOnce => reorganized::restricted_once_notices_a_disk_that_forgets_votes,
             Property::FdComplete => fd_complete_and_fd_latency_notice_a_silent_detector,

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
-use bellwether_sim::defect;
 use bellwether_sim::environment::judged;
 use bellwether_sim::plan;
 use bellwether_sim::run;
@@ -203,12 +202,7 @@ fn plans_hold(protocol: Protocol, draw: impl Fn(Protocol, u64) -> Scenario, prom
         for property in &report.properties {
             *judged.entry(property.property.name()).or_default() += 1;
         }
-        let is_new = |name: &str| {
-            let property = Property::by_name(name).expect("reports name properties");
-            defect::of(&plan, property).is_none()
-        };
-        let mut broken = report.properties.iter().filter(|property| !property.holds);
-        if let Some(broken) = broken.find(|property| is_new(property.property.name())) {
+        if let Some(broken) = report.properties.iter().find(|property| !property.holds) {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{seed}.toml", plan.name));
             fs::write(&file, plan.to_toml()).expect("the test folder can be written");
             panic!("{} {:?}\nreplay: cargo run -- sim {}", broken.property, broken.violation, file.display());

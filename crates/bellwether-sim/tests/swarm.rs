@@ -3,12 +3,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bellwether_proto::election::NOMINATES;
 use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_proto::promise::Property;
-use bellwether_sim::defect;
 use bellwether_sim::plan::Limits;
 use bellwether_sim::run;
-use bellwether_sim::swarm::{Outcome, Played, Search, Violation, Watcher, search};
+use bellwether_sim::scenario::Runs;
+use bellwether_sim::swarm::{Outcome, Played, Search, Watcher, search};
 
 const RUNS: u64 = 1_000;
 
@@ -100,33 +101,44 @@ fn a_search_that_is_stopped_has_played_the_first_plans_and_no_others() {
 #[test]
 fn as_repaired_every_algorithm_keeps_its_promises_and_nothing_that_matters_is_left_out() {
     for protocol in Protocol::ALL {
-        clean_and_thorough(protocol, false);
+        clean_and_thorough(protocol, Runs::Elections, RUNS);
     }
 }
 
 #[test]
 fn so_does_every_algorithm_that_agents_run_there() {
     for protocol in Protocol::ALL.into_iter().filter(|p| p.spec().in_agent == InAgent::Yes) {
-        clean_and_thorough(protocol, true);
+        clean_and_thorough(protocol, Runs::Agents, RUNS);
     }
 }
 
+/// With clocks as fast and as slow as they are trusted to be.
+#[test]
+fn so_do_members_of_which_at_most_one_leads() {
+    clean_and_thorough(NOMINATES, Runs::Exclusive, 2_000);
+}
+
 #[track_caller]
-fn clean_and_thorough(protocol: Protocol, agent: bool) {
-    let limits = Limits { agent, ..Limits::default() };
-    let search = Search { limits, runs: RUNS, ..of(protocol, Variant::Repaired) };
+fn clean_and_thorough(protocol: Protocol, runs: Runs, plans: u64) {
+    let limits = Limits { runs, ..Limits::default() };
+    let search = Search { limits, runs: plans, ..of(protocol, Variant::Repaired) };
     let found = done(&search);
     let name = protocol.name();
-    let is_new = |violation: &&Violation| defect::of(&violation.scenario, violation.property).is_none();
-    if let Some(violation) = found.violations.iter().find(is_new) {
-        let agent = if agent { "--agent " } else { "" };
+    if let Some(violation) = found.violations.first() {
+        let (name, agent) = match runs {
+            Runs::Elections => (name, ""),
+            Runs::Agents => (name, "--agent "),
+            Runs::Exclusive => ("exclusive", ""),
+        };
         let replay = format!("cargo run -- check {name} {agent}--seed {} --runs 1", violation.seed);
         panic!("{name}: {}: {:?}\nreplay: {replay}", violation.property, violation.how);
     }
     let missed: Vec<_> = search.must_reach().into_iter().filter(|s| !found.reached.contains_key(s)).collect();
-    assert!(missed.is_empty(), "{name}: {RUNS} plans never reached {missed:?}");
-    for promise in protocol.spec().repaired {
-        let times = found.judged.get(&promise.property).copied().unwrap_or(0);
-        assert!(times >= RUNS / 4, "{name}: {} was judged in {times} of {RUNS} plans", promise.property);
+    assert!(missed.is_empty(), "{name}: {plans} plans never reached {missed:?}");
+    let exclusive = [Property::TokenGrows, Property::TokenOnce, Property::OneHolder];
+    let promised = protocol.spec().repaired.iter().map(|promise| promise.property);
+    for property in promised.chain(exclusive.into_iter().filter(|_| runs == Runs::Exclusive)) {
+        let times = found.judged.get(&property).copied().unwrap_or(0);
+        assert!(times >= plans / 4, "{name}: {property} was judged in {times} of {plans} plans");
     }
 }

@@ -62,7 +62,7 @@ mod kernel {
     impl Timer {
         pub(super) fn new() -> io::Result<Self> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-            let fd = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+            let fd = timerfd_create(TimerfdClockId::Boottime, flags)?;
             #[expect(
                 deprecated,
                 reason = "an owned descriptor is what its successor asks for, as an unsafe call"
@@ -71,11 +71,12 @@ mod kernel {
             Ok(Self { fd, rings: Time::NEVER })
         }
 
-        /// The timer is set anew only if it would ring too late. Most deadlines are put off before they come, and an idle
-        /// wake-up now and then is cheaper than moving the timer every time.
+        /// Most deadlines are put off before they come. The timer is moved only if it would ring too late, or so soon that
+        /// it would most likely ring for nothing: to wake up costs far more than to move it.
         pub(super) async fn ring(&mut self, clock: &Clock, at: Time) -> io::Result<()> {
-            if at < self.rings {
-                self.set(clock, at)?;
+            let now = clock.now();
+            if at < self.rings || self.rings.since(now) < at.since(now) / 2 {
+                self.set(now, at)?;
             }
             self.fd.readable().await?.clear_ready();
             self.rings = Time::NEVER;
@@ -86,9 +87,9 @@ mod kernel {
             }
         }
 
-        fn set(&mut self, clock: &Clock, at: Time) -> io::Result<()> {
+        fn set(&mut self, now: Time, at: Time) -> io::Result<()> {
             // No time at all would turn it off.
-            let left = at.since(clock.now()).as_micros().max(1);
+            let left = at.since(now).as_micros().max(1);
             let it_value = Timespec {
                 tv_sec: i64::try_from(left / 1_000_000).unwrap_or(i64::MAX),
                 tv_nsec: (left % 1_000_000 * 1_000) as _,
@@ -137,14 +138,24 @@ mod tests {
     #[tokio::test]
     async fn what_was_not_waited_for_to_the_end_rings_still() {
         let (mut alarm, clock) = (Alarm::new(), Clock::start());
-        let at = clock.now() + Span::millis(20);
+        let (at, later) = (clock.now() + Span::millis(20), clock.now() + Span::millis(30));
         drop(timeout(Duration::ZERO, alarm.ring(&clock, at)).await);
-        rings(&mut alarm, &clock, Time::NEVER).await;
+        assert!(rings(&mut alarm, &clock, later).await >= at);
         // What is due before what it is set for moves it.
         let later = clock.now() + Span::secs(3600);
         drop(timeout(Duration::ZERO, alarm.ring(&clock, later)).await);
         let soon = clock.now() + Span::millis(3);
         let rang = rings(&mut alarm, &clock, soon).await;
         assert!(rang >= soon && rang < later);
+    }
+
+    /// A follower puts its deadline off with every heartbeat, and has nothing to do when it would have come.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn what_was_put_off_in_time_does_not_ring_for_nothing() {
+        let (mut alarm, clock) = (Alarm::new(), Clock::start());
+        let (soon, later) = (clock.now() + Span::millis(50), clock.now() + Span::millis(200));
+        drop(timeout(Duration::ZERO, alarm.ring(&clock, soon)).await);
+        assert!(rings(&mut alarm, &clock, later).await >= later);
     }
 }

@@ -4,10 +4,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bellwether_proto::time::{Span, Time};
 
+use crate::uptime;
+
 /// Times of one member. The monotonic clock decides; the wall clock is for people and for traces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    began: Instant,
+    /// How long the machine had been up.
+    began: Duration,
     began_at: SystemTime,
     /// What the wall clock shows.
     wall: fn() -> SystemTime,
@@ -19,16 +22,21 @@ impl Clock {
     }
 
     fn beside(wall: fn() -> SystemTime) -> Self {
-        Self { began: Instant::now(), began_at: wall(), wall }
+        Self { began: uptime::now(), began_at: wall(), wall }
     }
 
     pub(crate) fn now(&self) -> Time {
-        Time::from_micros(micros(self.began.elapsed()))
+        Time::from_micros(micros(uptime::now().saturating_sub(self.began)))
     }
 
-    /// When the monotonic clock shows that time.
+    /// That time as others measure it, who do not count how long the machine is suspended.
     pub(crate) fn instant(&self, at: Time) -> Option<Instant> {
-        self.began.checked_add(Duration::from_micros(at.as_micros()))
+        Instant::now().checked_add(at.since(self.now()).into())
+    }
+
+    /// For how long the machine will have been up at that time; `None` if it never comes.
+    pub(crate) fn uptime(&self, at: Time) -> Option<Duration> {
+        at.as_deadline().map(|at| self.began + Duration::from_micros(at.as_micros()))
     }
 
     /// What the wall clock shows of a moment that has just been: it may have been set since the start, and people read it now.
@@ -42,6 +50,11 @@ impl Clock {
     pub(crate) fn wall_micros(&self, at: Time) -> Time {
         let start = self.began_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Time::from_micros(micros(start)) + Span::micros(at.as_micros())
+    }
+
+    /// As [`Clock::wall_micros`], of a time to come that may never.
+    pub(crate) fn wall_deadline(&self, at: Time) -> Time {
+        if at == Time::NEVER { at } else { self.wall_micros(at) }
     }
 
     pub(crate) fn began_at(&self) -> SystemTime {

@@ -1,6 +1,8 @@
 //! What a member must be told before it can join.
 
 mod bad;
+mod exclusive;
+mod mode;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -13,6 +15,8 @@ use bellwether_proto::ident::NodeId;
 use crate::tls::Identity;
 
 pub use bad::BadConfig;
+pub use exclusive::{Drift, Exclusive, GrantKind, OnLost, Overrun, Percent};
+pub use mode::Mode;
 
 /// The configuration of a member.
 ///
@@ -62,6 +66,8 @@ pub struct Config {
     pub resign_hold: Duration,
     /// How long the leader's work may take to end. After that, leadership is released anyway.
     pub release_timeout: Duration,
+    /// The terms on which at most one member leads at a time, and with which token. `None`: the algorithm alone decides who leads.
+    pub exclusive: Option<Exclusive>,
     /// Where to write a trace of all events, as JSON lines.
     pub trace: Option<PathBuf>,
 }
@@ -110,6 +116,7 @@ impl Config {
             min_peers: None,
             resign_hold: Self::RESIGN_HOLD,
             release_timeout: Self::RELEASE_TIMEOUT,
+            exclusive: None,
             trace: None,
         }
     }
@@ -130,6 +137,15 @@ impl Config {
     /// How many peers must be connected before a first election.
     pub(crate) fn min_peers(&self) -> usize {
         self.min_peers.unwrap_or(self.others().min(1))
+    }
+
+    /// What members must agree on to be of one cluster, in words: the algorithm, and the terms of exclusive leadership.
+    pub(crate) fn agreed(&self) -> String {
+        let algorithm = self.protocol.name();
+        match &self.exclusive {
+            Some(exclusive) => format!("{algorithm}, {}", exclusive.agreed()),
+            None => algorithm.to_owned(),
+        }
     }
 
     /// The papers' parameters.

@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
+use bellwether_proto::exclusive::Vote;
+use bellwether_proto::exclusive::message::Objection;
 use bellwether_proto::group::{GroupEvent, Plan};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
@@ -29,6 +31,7 @@ use tokio::time::timeout;
 use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::command::{Command, Reply};
+use crate::config::{OnLost, Overrun};
 use crate::disk::{Disk, Written};
 use crate::error::Ended;
 use crate::history;
@@ -37,6 +40,8 @@ use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
 use crate::status::DiskStatus;
 use crate::transport::{End, NetEvent};
+use crate::validity::Validity;
+use crate::votes::{Kept, Votes};
 
 /// A member that ends does not wait longer for its disk.
 pub(crate) const LAST_WRITE: Duration = Duration::from_secs(2);
@@ -47,6 +52,9 @@ pub(crate) struct Driver {
     pub(crate) node: Node<AnyElection>,
     pub(crate) channel: Channel,
     pub(crate) disk: Disk,
+    pub(crate) votes: Votes,
+    /// What to do if work goes on when exclusive leadership has ended; `None` if leadership is not exclusive.
+    pub(crate) on_lost: Option<OnLost>,
     pub(crate) history: history::Writer,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) shared: Arc<Shared>,
@@ -57,6 +65,8 @@ pub(crate) struct Driver {
     pub(crate) connected: BTreeSet<NodeId>,
     pub(crate) replies: Replies,
     pub(crate) planning: Planning,
+    /// Which voters do not take the first configuration, and why, as far as the log says.
+    pub(crate) objections: Vec<(NodeId, Objection)>,
     /// In which epoch somebody acts as the leader, as far as the trace says.
     pub(crate) works: Option<u64>,
     /// What the member's service was begun for, while it lasts.
@@ -105,6 +115,8 @@ enum Wake {
     Planned(ElectionId, Plan),
     /// A write is done, or has failed.
     Written(Result<Written, Ended>),
+    /// Votes are on the disk, or cannot be.
+    Kept(Result<Kept, Ended>),
     /// Somebody has begun to act as the leader, or the last who did has stopped.
     Work,
     /// All handles are gone.
@@ -140,6 +152,7 @@ impl Driver {
                 Wake::Command(command) => self.on_command(command),
                 Wake::Planned(no, plan) => self.step(Input::Planned { no, plan }),
                 Wake::Written(done) => done.and_then(|written| self.on_written(written)),
+                Wake::Kept(done) => done.and_then(|kept| self.on_kept(kept)),
                 Wake::Work => self.on_work(),
                 Wake::Abandoned => {
                     self.abandoned = true;
@@ -164,6 +177,7 @@ impl Driver {
             biased;
             () = self.alarm.ring(&self.clock, due) => Wake::Deadline,
             done = self.disk.done() => Wake::Written(done),
+            done = self.votes.done() => Wake::Kept(done),
             Some(event) = self.net.recv() => Wake::Net(event),
             command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
             (no, plan) = self.planning.done() => Wake::Planned(no, plan),
@@ -250,10 +264,13 @@ impl Driver {
         let now = self.clock.now();
         let (mut outbox, mut followed) = (std::mem::take(&mut self.outbox), Followed::default());
         self.node.handle(now, input, &mut outbox);
+        self.introduce();
         self.end_service();
         for output in outbox.drain() {
             match output {
                 Output::Persist(durable) => followed.written = self.persist(durable).or(followed.written),
+                Output::Keep(change) => self.votes.keep(*change),
+                Output::Valid { epoch, until } => self.validate(now, epoch, until),
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
                 Output::Plan(request) => self.planning.begin(*request),
@@ -274,6 +291,7 @@ impl Driver {
         self.begin_service();
         self.show();
         self.note_bar();
+        self.note_objections();
         self.flush();
         Ok(followed)
     }
@@ -281,7 +299,13 @@ impl Driver {
     fn show(&self) {
         let mut known = self.shared.known();
         known.aside = self.node.is_aside();
-        known.writing_since = self.disk.writing_since();
+        known.writing_since = self.disk.writing_since().into_iter().chain(self.votes.writing_since()).min();
+        if let Some((quorum, vote)) = self.node.quorum().zip(self.node.vote()) {
+            known.quorum = quorum;
+            let before = std::mem::replace(&mut known.vote, vote);
+            drop(known);
+            note_vote(before, vote);
+        }
     }
 
     /// If it is on the disk already, that is answered at once.
@@ -297,6 +321,11 @@ impl Driver {
         self.step(Input::Persisted { writes: written.writes })
     }
 
+    fn on_kept(&mut self, Kept { commits, took }: Kept) -> Result<(), Ended> {
+        self.count_write(took);
+        self.step(Input::Kept { commits })
+    }
+
     fn count_write(&self, took: Duration) {
         let mut known = self.shared.known();
         known.counters.writes += 1;
@@ -309,18 +338,49 @@ impl Driver {
         }
     }
 
-    /// Peers are greeted with an incarnation only when it is on disk.
     fn keep(&mut self, Written { durable, .. }: &Written) {
         self.record(What::Persist(trace::Written::from(durable)));
-        self.shared.transport.set_incarnation(durable.incarnation);
-        self.shared.known().incarnation = durable.incarnation;
+    }
+
+    /// Peers are greeted with an incarnation only when it is on disk. The disk may hold the next as well, which has not begun.
+    fn introduce(&self) {
+        if self.node.is_born() {
+            let incarnation = self.node.incarnation();
+            self.shared.transport.set_incarnation(incarnation);
+            self.shared.known().incarnation = incarnation;
+        }
+    }
+
+    /// Until when the member may act. Whoever acts looks at the clock itself.
+    fn validate(&mut self, now: Time, epoch: u64, until: Time) {
+        self.shared.tenures.validate(match self.clock.uptime(until) {
+            Some(until) => Validity::Until { epoch, until },
+            None => Validity::ByStore { epoch },
+        });
+        let until = self.clock.wall_deadline(until);
+        self.record_at(now, What::Program(Program::Valid { epoch, until }));
     }
 
     /// Who works as the leader is told first: whatever else follows must not be waited for.
     fn tell_tenure(&mut self, tenure: Tenure) {
         self.shared.tenures.set(tenure, self.node.incarnation());
+        if tenure == Tenure::None {
+            self.shared.tenures.validate(Validity::None);
+            self.note_overrun();
+        }
         if let Tenure::AskedBack { epoch } = tenure {
             self.record(What::Program(Program::AskedBack { epoch }));
+        }
+    }
+
+    /// Work that goes on when leadership is over goes on beside another leader.
+    fn note_overrun(&mut self) {
+        let Some((on_lost, token)) = self.on_lost.zip(self.shared.tenures.works()) else { return };
+        let overrun = Overrun { node: self.shared.id, token };
+        tracing::error!("{overrun}");
+        if let OnLost::Exit(exit) = on_lost {
+            self.flush();
+            exit(overrun);
         }
     }
 
@@ -406,6 +466,27 @@ impl Driver {
         }
     }
 
+    /// Nothing is granted before all voters agree on who votes, so whoever does not is named.
+    fn note_objections(&mut self) {
+        if self.objections.is_empty() && self.node.objections().next().is_none() {
+            return;
+        }
+        let now: Vec<_> = self.node.objections().collect();
+        for (voter, why) in now.iter().filter(|objection| !self.objections.contains(objection)) {
+            match why {
+                Objection::OtherList => {
+                    tracing::warn!("nobody can lead yet: the file of node {voter} lists other voters")
+                }
+                Objection::OtherStore => {
+                    tracing::warn!(
+                        "nobody can lead yet: node {voter} has other votes than when it was asked first"
+                    );
+                }
+            }
+        }
+        self.objections = now;
+    }
+
     /// Whoever works in a group that is no more is told before anybody else.
     fn end_service(&mut self) {
         if self.serving.is_some() && self.serving != self.served_by() {
@@ -473,5 +554,15 @@ impl Driver {
         if let Some(recorder) = &mut self.recorder {
             recorder.event(self.clock.wall_micros(at), self.node.incarnation(), what);
         }
+    }
+}
+
+/// A voter whose vote is lost says so, once.
+fn note_vote(before: Vote, now: Vote) {
+    match now {
+        Vote::Lost if before != now => tracing::error!(
+            "this member does not vote: the others know its votes from another file, which is lost; they go on without it"
+        ),
+        Vote::Without | Vote::Unknown | Vote::Counts | Vote::Lost => {}
     }
 }

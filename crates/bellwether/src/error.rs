@@ -64,7 +64,7 @@ pub struct StateError(StoreError);
 impl JoinError {
     pub(crate) fn from_store(error: StoreError) -> Self {
         match error {
-            StoreError::Unusable { .. } => Self::State(StateError(error)),
+            error if error.is_unusable() => Self::State(StateError(error)),
             other => Self::Disk(StateError(other)),
         }
     }
@@ -125,6 +125,15 @@ impl Ended {
     pub(crate) fn disk(error: StoreError) -> Self {
         Self::Disk(Arc::new(StateError(error)))
     }
+}
+
+/// Leadership has ended, or it is not certain that it has not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("leadership {epoch} has ended, or cannot be relied on now")]
+#[non_exhaustive]
+pub struct Expired {
+    /// Which.
+    pub epoch: u64,
 }
 
 /// Why a request was refused, or came to nothing.

@@ -26,6 +26,7 @@
 //! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
 //! | know a member's group, and the lineage of groups | [`Member::status`], [`Member::groups`] |
 //! | say what a new group works on, and do this member's part | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
+//! | be the only one, and prove it to a store | [`Config::exclusive`], [`Leadership::token`], [`Leadership::check`] |
 //! | give leadership away | [`Leadership::resign`], [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
 //! **What you may rely on**: every set of members that can reach each other has one announced leader, and every leadership
@@ -47,6 +48,7 @@ mod error;
 mod history;
 pub mod member;
 mod pulse;
+mod random;
 mod recorder;
 pub mod reorganization;
 mod shared;
@@ -55,11 +57,14 @@ mod store;
 mod tenure;
 pub mod tls;
 mod transport;
+mod uptime;
+mod validity;
+mod votes;
 
 pub use bellwether_proto as proto;
 
-pub use config::{BadConfig, Config, Peers};
-pub use error::{Ended, JoinError, Refused, StateError};
+pub use config::{BadConfig, Config, Drift, Exclusive, GrantKind, Mode, OnLost, Overrun, Peers, Percent};
+pub use error::{Ended, Expired, JoinError, Refused, StateError};
 pub use member::{Leadership, Member};
 pub use proto::election::Protocol;
 pub use proto::ident::NodeId;

@@ -30,6 +30,7 @@ use bellwether_proto::tenure;
 use tokio::sync::mpsc;
 
 use crate::command::Command;
+use crate::config::Mode;
 use crate::error::{Ended, Refused};
 use crate::history::HISTORY_MAX;
 use crate::reorganization::Services;
@@ -96,6 +97,11 @@ impl Member {
     /// ([`Standing::CatchingUp`](crate::status::Standing::CatchingUp)).
     pub fn status(&self) -> Status {
         self.shared.status()
+    }
+
+    /// What the cluster may rely on.
+    pub fn mode(&self) -> Mode {
+        self.shared.mode
     }
 
     /// The settled leader; `None` while there is none, or while this member is catching up.

@@ -5,10 +5,12 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bellwether_proto::time::Span;
 use tokio::sync::Notify;
+
+use crate::uptime;
 
 /// The driver does something this often even if nothing happens, or more often.
 const PACE_MAX: Span = Span::secs(1);
@@ -16,7 +18,8 @@ const PACE_MAX: Span = Span::secs(1);
 /// The driver's signs of life, for all handles to look at.
 #[derive(Debug)]
 pub(crate) struct Pulse {
-    began: Instant,
+    /// How long the machine had been up when it began.
+    began: Duration,
     /// How long the driver may do nothing before the others give its member up.
     timeout: Span,
     /// How much later than it intended it may do something, before they do.
@@ -34,7 +37,7 @@ impl Pulse {
     pub(crate) fn new(heartbeat: Duration, timeout: Duration) -> Self {
         let (heartbeat, timeout) = (Span::from(heartbeat), Span::from(timeout));
         Self {
-            began: Instant::now(),
+            began: uptime::now(),
             timeout,
             slack: Span::micros(timeout.as_micros().saturating_sub(heartbeat.as_micros())),
             beat: AtomicU64::new(0),
@@ -82,7 +85,7 @@ impl Pulse {
     }
 
     fn elapsed(&self) -> u64 {
-        Span::from(self.began.elapsed()).as_micros()
+        Span::from(uptime::now().saturating_sub(self.began)).as_micros()
     }
 
     /// As if the process had been stopped until now.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use bellwether_proto::election::{Mode, Protocol};
+use bellwether_proto::election::{self, Protocol};
+use bellwether_proto::exclusive::Vote;
 use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
@@ -13,14 +14,15 @@ use bellwether_proto::tenure;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::command::Command;
-use crate::config::Config;
+use crate::config::{Config, Mode};
 use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
 use crate::pulse::Pulse;
 use crate::reorganization::Service;
-use crate::status::{Bar, Change, Counters, DiskStatus, Leader, Reach, Standing, Status};
+use crate::status::{Bar, Change, Counters, DiskStatus, ExclusiveStatus, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
 use crate::transport::Transport;
+use crate::validity::Rights;
 
 /// Between the driver and the handles.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) cluster: String,
     pub(crate) id: NodeId,
     pub(crate) protocol: Protocol,
+    pub(crate) mode: Mode,
     /// How many members there are, if the leader needs a majority of them.
     size: Option<usize>,
     pub(crate) up_since: SystemTime,
@@ -51,6 +54,9 @@ pub(crate) struct Known {
     pub(crate) leader: Option<Leader>,
     pub(crate) aside: bool,
     pub(crate) bar: Option<Bar>,
+    /// Of exclusive leadership: how many voters are reached, how many are needed, and what the own vote is worth.
+    pub(crate) quorum: (usize, usize),
+    pub(crate) vote: Vote,
     /// The peers to which the consistent link is up.
     pub(crate) links_up: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
@@ -71,14 +77,16 @@ impl Shared {
         incarnation: Incarnation,
         history: History,
     ) -> Self {
-        let pulse = Arc::new(Pulse::new(config.heartbeat, config.timeout));
+        let (pulse, mode) = (Arc::new(Pulse::new(config.heartbeat, config.timeout)), config.mode());
+        let rights = if config.exclusive.is_some() { Rights::limited() } else { Rights::Unlimited };
         Self {
             cluster: config.cluster.clone(),
             id: config.id,
             protocol: config.protocol,
-            size: (config.protocol.spec().mode == Mode::Majority).then(|| config.members().len()),
+            mode,
+            size: (mode == Mode::OfAlgorithm(election::Mode::Majority)).then(|| config.members().len()),
             up_since,
-            tenures: Tenures::new(Arc::clone(&pulse)),
+            tenures: Tenures::new(Arc::clone(&pulse), rights),
             pulse,
             transport,
             ended: watch::Sender::new(None),
@@ -90,6 +98,8 @@ impl Shared {
                 leader: None,
                 aside: false,
                 bar: None,
+                quorum: (0, 0),
+                vote: Vote::Unknown,
                 links_up: BTreeSet::new(),
                 counters: Counters::default(),
                 last_write: Duration::ZERO,
@@ -169,11 +179,21 @@ impl Shared {
         }
     }
 
+    /// Whether at most one leads at a time.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        matches!(self.mode, Mode::Exclusive(_))
+    }
+
     /// The settled leader, as far as the member knows how things are.
     pub(crate) fn leader(&self) -> Option<Leader> {
         let leader = self.known().leader;
         // The clock is looked at last: what was read before it is true if it is.
-        leader.filter(|_| self.is_awake())
+        leader.filter(|leader| self.is_valid(leader) && self.is_awake())
+    }
+
+    /// Whether it may be said that this one leads. The member's own leadership ends by the clock, and nobody has to say so.
+    fn is_valid(&self, leader: &Leader) -> bool {
+        leader.id != self.id || self.tenures.is_valid(leader.epoch)
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -182,26 +202,31 @@ impl Shared {
             return status;
         }
         let (standing, opinion) = (Standing::CatchingUp, Opinion::DOWN);
-        Status { standing, leader: None, opinion, group: None, reach: None, ..status }
+        let unknown = |exclusive| ExclusiveStatus { token: None, valid_for: None, ..exclusive };
+        let exclusive = status.exclusive.map(unknown);
+        Status { standing, leader: None, opinion, group: None, reach: None, exclusive, ..status }
     }
 
     fn status_when_awake(&self) -> Status {
         let known = self.known();
+        let leader = known.leader.filter(|leader| self.is_valid(leader));
         Status {
             cluster: self.cluster.clone(),
             id: self.id,
             incarnation: known.incarnation,
             protocol: self.protocol,
-            standing: match known.leader {
+            mode: self.mode,
+            standing: match leader {
                 _ if known.aside => Standing::Aside,
                 None => Standing::Electing,
                 Some(leader) if leader.id == self.id => Standing::Leading,
                 Some(_) => Standing::Following,
             },
-            leader: known.leader,
+            leader,
             opinion: known.opinion,
             group: known.opinion.group.and_then(|group| known.groups.record(group)).cloned(),
             reach: self.size.map(|of| Reach { members: known.links_up.len() + 1, of }),
+            exclusive: self.exclusive(&known, leader),
             disk: DiskStatus {
                 last_write: known.last_write,
                 slowest_write: known.counters.slowest_write,
@@ -211,6 +236,21 @@ impl Shared {
             certificate_until: self.transport.certificate_until(),
             up_since: self.up_since,
         }
+    }
+
+    fn exclusive(&self, known: &Known, leader: Option<Leader>) -> Option<ExclusiveStatus> {
+        let Mode::Exclusive(kind) = self.mode else { return None };
+        let (reached, needed) = known.quorum;
+        Some(ExclusiveStatus {
+            kind,
+            token: leader.map(|leader| leader.epoch),
+            valid_for: leader
+                .filter(|leader| leader.id == self.id)
+                .and_then(|led| self.tenures.left(led.epoch)),
+            reached,
+            needed,
+            vote: known.vote,
+        })
     }
 
     pub(crate) fn change_after(&self, no: u64) -> Option<Change> {

@@ -8,7 +8,10 @@ use bellwether_proto::group::Record;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::opinion::Opinion;
 
+pub use bellwether_proto::exclusive::Vote;
 pub use bellwether_proto::leadership::{Bar, Cause};
+
+use crate::config::{GrantKind, Mode};
 
 /// What a member knows now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub struct Status {
     pub incarnation: Incarnation,
     /// How the leader is chosen.
     pub protocol: Protocol,
+    /// What the cluster may rely on.
+    pub mode: Mode,
     /// Its standing.
     pub standing: Standing,
     /// The settled leader; `None` while there is none, or while the member is catching up.
@@ -33,6 +38,8 @@ pub struct Status {
     pub group: Option<Record>,
     /// How much of the cluster it reaches, if its algorithm needs a majority.
     pub reach: Option<Reach>,
+    /// How exclusive leadership stands, if that is the mode.
+    pub exclusive: Option<ExclusiveStatus>,
     /// How its disk does.
     pub disk: DiskStatus,
     /// Why the member does not lead, whatever its election says.
@@ -96,6 +103,24 @@ impl Reach {
     pub const fn needed(self) -> usize {
         self.of / 2 + 1
     }
+}
+
+/// How exclusive leadership stands with a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExclusiveStatus {
+    /// What makes a leadership valid.
+    pub kind: GrantKind,
+    /// The token of the leader, if there is one.
+    pub token: Option<u64>,
+    /// How long this member's own leadership is certain to be valid; `None` if it does not lead, or if a store decides that.
+    pub valid_for: Option<Duration>,
+    /// With how many voters this member can speak, itself included if it is one.
+    pub reached: usize,
+    /// With how many whoever is to be granted leadership must be able to: a majority. All, until all have been there once.
+    pub needed: usize,
+    /// What this member's own vote is worth.
+    pub vote: Vote,
 }
 
 /// An announced leader.

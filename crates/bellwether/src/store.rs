@@ -10,6 +10,7 @@
 
 mod format;
 mod scarce;
+mod votes;
 
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -18,10 +19,14 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
+use bellwether_proto::exclusive::ident::StoreId;
+use bellwether_proto::exclusive::voter::VoterKept;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Durable;
 
 use format::Owner;
+
+pub(crate) use votes::{VotesError, VotesFile};
 
 /// The open state of one member. No other process can open it while this value exists.
 #[derive(Debug)]
@@ -68,6 +73,16 @@ pub(crate) enum StoreError {
     /// The new state could not be put in the place of the old.
     #[error("cannot {stage} {}: {source}; {}", path.display(), stage.left_behind())]
     Write { path: PathBuf, stage: Stage, source: io::Error },
+    /// The votes cannot be read or written.
+    #[error(transparent)]
+    Votes(VotesError),
+}
+
+impl StoreError {
+    /// Whether what is on the disk is not this member's state, rather than that the disk cannot be used.
+    pub(crate) fn is_unusable(&self) -> bool {
+        matches!(self, Self::Unusable { .. } | Self::Votes(VotesError::Unusable { .. }))
+    }
 }
 
 /// What is wrong with a state file.
@@ -192,6 +207,17 @@ impl Store {
         }
         replaced?;
         self.handle.sync_all().map_err(failed(Stage::Settle))
+    }
+
+    /// The votes of that member, in the same directory and under the same lock. A new file has the id that is drawn for it.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub(crate) fn votes(
+        &self,
+        fresh: impl FnOnce() -> Option<StoreId>,
+    ) -> Result<(VotesFile, VoterKept), StoreError> {
+        VotesFile::open(&self.dir, &self.owner, fresh).map_err(StoreError::Votes)
     }
 
     fn read(&self) -> Result<Option<Durable>, StoreError> {

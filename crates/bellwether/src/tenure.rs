@@ -3,12 +3,14 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bellwether_proto::ident::Incarnation;
 use bellwether_proto::tenure::Tenure;
 use tokio::sync::{Notify, watch};
 
 use crate::pulse::Pulse;
+use crate::validity::{Rights, Validity};
 
 /// Somebody acts as the leader. Leadership is not given back before all guards of it are gone.
 #[derive(Debug)]
@@ -38,12 +40,22 @@ struct Phase {
 struct Shared {
     /// Whether leadership is in doubt, because the driver does not run.
     pulse: Arc<Pulse>,
+    /// Until when whoever leads may act.
+    rights: Rights,
     /// How many guards there are.
     guards: AtomicUsize,
     /// The epoch of the one that was given out last.
     epoch: AtomicU64,
     /// Rung when the first is given out, and when there is none left.
     turned: Notify,
+}
+
+/// Whether a guard may be given out.
+enum Given {
+    /// It is counted.
+    Guard(u64, Incarnation),
+    /// It is not certain that the leadership of that epoch lasts.
+    NotYet(u64),
 }
 
 impl Guard {
@@ -56,7 +68,25 @@ impl Guard {
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        self.lasts() && self.shared.pulse.is_awake()
+        self.lasts() && self.is_good()
+    }
+
+    /// Whether whoever has it may act now. That is so, too, while it is asked back.
+    pub(crate) fn may_act(&self) -> bool {
+        let tenure = self.phase.borrow().tenure;
+        let (held, asked_back) =
+            (Tenure::Held { epoch: self.epoch }, Tenure::AskedBack { epoch: self.epoch });
+        (tenure == held || tenure == asked_back) && self.is_good()
+    }
+
+    /// How long it is certain that it may; `None` if no clock says.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.shared.rights.left(self.epoch)
+    }
+
+    /// The clock is looked at last: what was read before it is true if it is.
+    fn is_good(&self) -> bool {
+        self.shared.rights.hold(self.epoch) && self.shared.pulse.is_awake()
     }
 
     /// Whether it lasts as far as the driver knew when it ran last.
@@ -91,9 +121,9 @@ impl Drop for Guard {
 }
 
 impl Tenures {
-    pub(crate) fn new(pulse: Arc<Pulse>) -> Self {
-        let shared =
-            Shared { pulse, guards: AtomicUsize::new(0), epoch: AtomicU64::new(0), turned: Notify::new() };
+    pub(crate) fn new(pulse: Arc<Pulse>, rights: Rights) -> Self {
+        let (guards, epoch) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let shared = Shared { pulse, rights, guards, epoch, turned: Notify::new() };
         Self { phase: watch::Sender::new(Phase::default()), shared: Arc::new(shared) }
     }
 
@@ -102,9 +132,25 @@ impl Tenures {
         self.phase.send_if_modified(|now| std::mem::replace(now, phase) != phase);
     }
 
+    /// Until when the member may act, from now on.
+    pub(crate) fn validate(&self, validity: Validity) {
+        self.shared.rights.set(validity);
+    }
+
+    /// Whether the member may act in that epoch now, if it leads in it.
+    pub(crate) fn is_valid(&self, epoch: u64) -> bool {
+        self.shared.rights.hold(epoch)
+    }
+
+    /// How long it is certain that it may; `None` if no clock says.
+    pub(crate) fn left(&self, epoch: u64) -> Option<Duration> {
+        self.shared.rights.left(epoch)
+    }
+
     /// The member has ended: it leads no more.
     pub(crate) fn end(&self) {
         self.set(Tenure::None, Incarnation::default());
+        self.validate(Validity::None);
     }
 
     /// Whether nobody acts as the leader any more.
@@ -131,39 +177,53 @@ impl Tenures {
             let leads = |phase: &Phase| matches!(phase.tenure, Tenure::Held { .. });
             // While this is looked at, leadership cannot be asked back: whoever asks for it back finds the guard counted.
             let given = phase.wait_for(leads).await.ok().map(|phase| self.give(*phase))?;
-            if let Some((epoch, incarnation)) = given {
-                return Some(Guard { epoch, incarnation, phase, shared: Arc::clone(&self.shared) });
+            let doubtful = match given {
+                Given::Guard(epoch, incarnation) => {
+                    return Some(Guard { epoch, incarnation, phase, shared: Arc::clone(&self.shared) });
+                }
+                Given::NotYet(epoch) => epoch,
+            };
+            // Its time is over, and the driver is about to find out; or it will be renewed.
+            tokio::select! {
+                () = self.shared.rights.granted(doubtful) => {}
+                _ = phase.changed() => {}
             }
         }
     }
 
     /// Counts one more guard.
-    fn give(&self, Phase { tenure, incarnation }: Phase) -> Option<(u64, Incarnation)> {
-        let Tenure::Held { epoch } = tenure else { return None };
-        if !self.shared.pulse.is_awake() {
-            return None;
+    fn give(&self, Phase { tenure, incarnation }: Phase) -> Given {
+        let epoch = match tenure {
+            Tenure::Held { epoch } => epoch,
+            Tenure::None | Tenure::AskedBack { .. } => return Given::NotYet(0),
+        };
+        if !self.shared.rights.hold(epoch) || !self.shared.pulse.is_awake() {
+            return Given::NotYet(epoch);
         }
         self.shared.epoch.store(epoch, Ordering::Release);
         if self.shared.guards.fetch_add(1, Ordering::AcqRel) == 0 {
             self.shared.turned.notify_one();
         }
-        Some((epoch, incarnation))
+        Given::Guard(epoch, incarnation)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use bellwether_proto::time::Span;
     use tokio::runtime::Builder;
 
     use super::*;
+    use crate::uptime;
 
     const LIFE: Incarnation = Incarnation(3);
 
     fn tenures() -> Tenures {
-        Tenures::new(Arc::new(Pulse::new(Duration::ZERO, Duration::from_secs(3_600))))
+        limited_by(Rights::Unlimited)
+    }
+
+    fn limited_by(rights: Rights) -> Tenures {
+        Tenures::new(Arc::new(Pulse::new(Duration::ZERO, Duration::from_secs(3_600))), rights)
     }
 
     fn holds(tenures: &Tenures, epoch: u64) {
@@ -218,6 +278,30 @@ mod tests {
         };
         let (again, ()) = tokio::join!(tenures.campaign(), wakes);
         assert_eq!(again.map(|guard| guard.epoch()), Some(2));
+    }
+
+    #[tokio::test]
+    async fn a_guard_is_good_only_while_its_time_lasts() {
+        const HOUR: Duration = Duration::from_secs(3_600);
+        let tenures = limited_by(Rights::limited());
+        let valid_for = |epoch, left| Validity::Until { epoch, until: uptime::now() + left };
+        holds(&tenures, 1);
+        let renews = async { tenures.validate(valid_for(1, HOUR)) };
+        let (guard, ()) = tokio::join!(tenures.campaign(), renews);
+        let guard = guard.expect("it leads");
+        assert!(guard.is_held() && guard.may_act());
+        asks_back(&tenures, 1);
+        assert!(!guard.is_held() && guard.may_act(), "what it does to end its work, it may do");
+        holds(&tenures, 1);
+        tenures.validate(valid_for(1, Duration::ZERO));
+        assert!(!guard.is_held() && !guard.may_act(), "nobody has told it, and its time is over");
+        let next = async {
+            holds(&tenures, 2);
+            tenures.validate(valid_for(2, HOUR));
+        };
+        let (again, ()) = tokio::join!(tenures.campaign(), next);
+        assert_eq!(again.map(|guard| guard.epoch()), Some(2));
+        assert!(!guard.may_act());
     }
 
     /// Whoever is given a guard is waited for: it never gets one of leadership that was found released before.

@@ -41,7 +41,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use bellwether_proto::election::{AnyMsg, Protocol};
+use bellwether_proto::election::AnyMsg;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Reception;
 use bellwether_proto::message::Frame;
@@ -71,8 +71,8 @@ pub(crate) struct Settings {
     pub(crate) id: NodeId,
     /// Its incarnation at the start.
     pub(crate) incarnation: Incarnation,
-    /// How the leader is chosen. Members that disagree refuse each other.
-    pub(crate) protocol: Protocol,
+    /// How the leader is chosen, in words. Members that disagree refuse each other.
+    pub(crate) agreed: String,
     /// Where the others are.
     pub(crate) peers: Peers,
     /// Where to listen.

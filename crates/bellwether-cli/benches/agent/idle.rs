@@ -8,18 +8,20 @@ use std::time::{Duration, Instant};
 
 use super::cluster::{Cluster, wait_until};
 use super::figure::{Better, keep};
-use super::{NODES, PAUSE};
+use super::{NODES, PAUSE, shape};
 
-pub(crate) fn measure(time: Duration) {
-    let cluster = Cluster::start(NODES);
+pub(crate) fn measure(time: Duration, kind: Option<&'static str>) {
+    let mut cluster = Cluster::prepare(&shape(NODES, "fjr", kind));
+    cluster.start_all();
     let leader = cluster.wait_for_leader();
+    let agents = kind.map_or_else(|| "agents".to_owned(), |kind| format!("agents, exclusive of kind {kind}"));
     let sample = |cluster: &Cluster| -> Vec<(f64, f64)> {
         (1..=NODES).map(|id| (cpu_seconds(cluster.pid(id)), sent(cluster, id))).collect()
     };
     let (before, began) = (sample(&cluster), Instant::now());
     wait_until(time * 2, || began.elapsed() >= time);
     let (after, took) = (sample(&cluster), began.elapsed().as_secs_f64());
-    println!("\nidle for {took:.0} s, node {leader} leads");
+    println!("\n{agents}: idle for {took:.0} s, node {leader} leads");
     let mut followers = Vec::new();
     println!("{:<8}{:>14}{:>12}{:>14}", "node", "% of a core", "memory", "messages/s");
     for (id, (before, after)) in (1..).zip(before.iter().zip(&after)) {
@@ -27,14 +29,14 @@ pub(crate) fn measure(time: Duration) {
         let memory = memory_mib(cluster.pid(id));
         println!("{id:<8}{cpu:>14.2}{memory:>9.1} MiB{sent:>14.1}");
         if id == leader {
-            keep("agents, idle leader", cpu, "% of a core", Better::Lower);
-            keep("agents, idle leader: memory", memory, "MiB", Better::Lower);
+            keep(&format!("{agents}, idle leader"), cpu, "% of a core", Better::Lower);
+            keep(&format!("{agents}, idle leader: memory"), memory, "MiB", Better::Lower);
         } else {
             followers.push(cpu);
         }
     }
     let mean = followers.iter().sum::<f64>() / followers.len() as f64;
-    keep("agents, idle followers: mean", mean, "% of a core", Better::Lower);
+    keep(&format!("{agents}, idle followers: mean"), mean, "% of a core", Better::Lower);
 }
 
 /// A process that does nothing else keeps a core busy.

@@ -9,7 +9,9 @@
 //! | crash-async-bully, crash-invitation | the same of three agents that run that algorithm | the same |
 //! | stop | SIGSTOP of the leader | the same |
 //! | resign | the leader is told to resign | the same, over HTTP |
-//! | idle | nothing | CPU time, memory, messages |
+//! | lease-crash, token-crash | kill -9 of the leader, with exclusive leadership of that kind | the same; of kind `lease` from its last renewal on |
+//! | lease-resign, lease-transfer | the leader is told to resign, or to hand over | the same, over HTTP |
+//! | idle, lease-idle, token-idle | nothing | CPU time, memory, messages |
 //! | load | another process keeps a core busy | changes of leader that nothing called for |
 
 #![allow(clippy::print_stdout, reason = "a report for people")]
@@ -44,8 +46,10 @@ fn main() {
             report(row.what, times, &announced);
         }
     }
-    if args.wants("idle") {
-        idle::measure(args.idle);
+    for (name, kind) in [("idle", None), ("lease-idle", Some("lease")), ("token-idle", Some("token"))] {
+        if args.wants(name) {
+            idle::measure(args.idle, kind);
+        }
     }
     if args.wants("load") {
         idle::under_load(args.quiet);
@@ -64,23 +68,47 @@ struct Row {
     /// How many there are, unless told otherwise.
     trials: usize,
     fault: Fault,
+    /// Of which kind leadership is, if it is exclusive.
+    kind: Option<&'static str>,
+    /// How long before the fault the time began that counts.
+    before: fn(&Cluster, u32) -> Duration,
 }
 
 const CRASH: Fault = (Cluster::kill, restart);
 const STOP: Fault = (Cluster::stop, |cluster, _, id| cluster.cont(id));
 const RESIGN: Fault = (resign, |_, _, _| {});
+const TRANSFER: Fault = (transfer, |_, _, _| {});
 
-const ROWS: [Row; 5] = [
+const ROWS: [Row; 9] = [
     Row::of("crash", "kill -9 of the leader", 300, CRASH),
     Row::of("stop", "SIGSTOP of the leader", 100, STOP),
     Row::of("resign", "resign", 200, RESIGN),
     Row::with("async-bully", "crash-async-bully", "kill -9 of the leader, async-bully"),
     Row::with("invitation", "crash-invitation", "kill -9 of the leader, invitation"),
+    Row {
+        before: since_renewal,
+        ..Row::exclusive("lease", "lease-crash", "kill -9, lease: since renewed", 40, CRASH)
+    },
+    Row::exclusive("token", "token-crash", "kill -9, token", 100, CRASH),
+    Row::exclusive("lease", "lease-resign", "resign, lease", 100, RESIGN),
+    Row::exclusive("lease", "lease-transfer", "transfer, lease", 100, TRANSFER),
 ];
 
 impl Row {
     const fn of(name: &'static str, what: &'static str, trials: usize, fault: Fault) -> Self {
-        Self { name, what, protocol: "fjr", nodes: NODES, trials, fault }
+        let before = |_: &Cluster, _: u32| Duration::ZERO;
+        Self { name, what, protocol: "fjr", nodes: NODES, trials, fault, kind: None, before }
+    }
+
+    /// With exclusive leadership of that kind.
+    const fn exclusive(
+        kind: &'static str,
+        name: &'static str,
+        what: &'static str,
+        trials: usize,
+        fault: Fault,
+    ) -> Self {
+        Self { kind: Some(kind), ..Self::of(name, what, trials, fault) }
     }
 
     /// A crash of three agents with another algorithm.
@@ -99,10 +127,37 @@ fn resign(cluster: &mut Cluster, id: u32) {
     assert_eq!(answer.status, 200, "{}", answer.body);
 }
 
+fn transfer(cluster: &mut Cluster, id: u32) {
+    let to = cluster.ids().into_iter().find(|other| *other != id).expect("there are others");
+    let answer = cluster.post(id, "/v1/transfer", &format!("{{\"to\":{to}}}"));
+    assert_eq!(answer.status, 200, "{}", answer.body);
+}
+
+/// How long ago the leader asked for its last renewal that was answered: what it has left says so, with the default terms.
+fn since_renewal(cluster: &Cluster, id: u32) -> Duration {
+    let left = cluster.get(id, "/v1/status").json()["valid_ms"].as_u64().expect("it leads");
+    RELIED_ON.saturating_sub(Duration::from_millis(left))
+}
+
+/// For how long a leader relies on a renewal: the default ttl, less the default drift.
+const RELIED_ON: Duration = Duration::from_millis(990);
+
+/// That many agents, as a row wants them.
+pub(crate) fn shape(nodes: u32, protocol: &'static str, kind: Option<&str>) -> Shape {
+    let shape = Shape { protocol, ..Shape::of(nodes) };
+    match kind {
+        Some("token") => Shape { more: EXCLUSIVE, tables: "[exclusive]\nkind = \"token\"\n", ..shape },
+        Some(_) => Shape { more: EXCLUSIVE, ..shape },
+        None => shape,
+    }
+}
+
+const EXCLUSIVE: &str = "mode = \"exclusive\"";
+
 /// How long each took, and how many nodes announced themselves in each.
 fn trials(row: &Row, count: usize) -> (Vec<Duration>, Vec<usize>) {
-    let Row { protocol, nodes, fault: (down, back), .. } = *row;
-    let mut cluster = Cluster::prepare(&Shape { protocol, ..Shape::of(nodes) });
+    let Row { protocol, nodes, fault: (down, back), kind, before, .. } = *row;
+    let mut cluster = Cluster::prepare(&shape(nodes, protocol, kind));
     cluster.start_all();
     cluster.wait_for_leader();
     let mut feed = Feed::open(&cluster, nodes);
@@ -110,10 +165,10 @@ fn trials(row: &Row, count: usize) -> (Vec<Duration>, Vec<usize>) {
     while times.len() < count {
         let leader = feed.agreement();
         feed.idle_for(PAUSE + Duration::from_millis(times.len() as u64 * 7 % 50));
-        let began = Instant::now();
+        let (earlier, began) = (before(&cluster, leader), Instant::now());
         down(&mut cluster, leader);
         let (_, agreed_at) = feed.agreement_without(Some(leader));
-        times.push(agreed_at.saturating_duration_since(began));
+        times.push(earlier + agreed_at.saturating_duration_since(began));
         announced.push(feed.announced_since(began));
         back(&mut cluster, &mut feed, leader);
     }

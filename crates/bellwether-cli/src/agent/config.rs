@@ -13,6 +13,7 @@ mod address;
 mod cautions;
 mod cluster;
 mod error;
+mod exclusive;
 mod flags;
 mod given;
 mod keys;
@@ -31,9 +32,10 @@ use std::time::Duration;
 
 use bellwether::tls::TlsError;
 use bellwether::{Config, Identity, Peers};
-use bellwether_proto::election::{Mode, Protocol};
+use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 
+use exclusive::{Asked, Terms};
 use layers::Settings;
 
 pub(crate) use cluster::ClusterFile;
@@ -47,8 +49,18 @@ pub(crate) struct AgentConfig {
     pub(crate) member: Config,
     pub(crate) api: ApiConfig,
     pub(crate) log: LogConfig,
+    pub(crate) on_lost: OnLost,
     /// What is allowed and unwise, a sentence each.
     pub(crate) cautions: Vec<String>,
+}
+
+/// What the agent does when it loses exclusive leadership that it did not give back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnLost {
+    /// It campaigns again.
+    Restart,
+    /// It ends, and whatever its supervisor has tied to it ends, too.
+    Exit,
 }
 
 /// How programs and people reach the agent.
@@ -101,7 +113,8 @@ struct Draft {
     cluster: String,
     id: NodeId,
     protocol: Protocol,
-    mode: Option<Mode>,
+    mode: Option<Asked>,
+    terms: Terms,
     data_dir: PathBuf,
     priority: u32,
     preempt: bool,
@@ -157,6 +170,7 @@ impl Draft {
         Some(Self {
             protocol: settings.or("protocol", Protocol::default(), given::protocol),
             mode: settings.get("mode", given::mode),
+            terms: Terms::read(settings),
             priority: settings.or("priority", 0, |given| given.whole(0..=Config::PRIORITY_MAX)),
             preempt: settings.or("preempt", false, given::Given::truth),
             preempt_delay: settings.get("preempt_delay", given::Given::duration),
@@ -188,7 +202,7 @@ impl Draft {
         let token = self.token.load()?;
         cautions.extend(token.as_deref().and_then(cautions::of_token));
         let api = ApiConfig { listen: self.api, token, hosts: self.hosts };
-        Ok(AgentConfig { member, api, log: self.log, cautions })
+        Ok(AgentConfig { member, api, log: self.log, on_lost: self.terms.on_lost, cautions })
     }
 
     /// The member, with those certificates.
@@ -204,6 +218,7 @@ impl Draft {
         member.min_peers = self.min_peers.map(|peers| peers as usize);
         member.resign_hold = self.resign_hold;
         member.release_timeout = self.release_timeout;
+        member.exclusive = (self.mode == Some(Asked::Exclusive)).then(|| self.terms.of_member());
         member.trace.clone_from(&self.trace);
         member
     }

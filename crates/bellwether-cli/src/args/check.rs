@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bellwether_proto::election::NOMINATES;
 use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::Property;
 use bellwether_sim::explore::{judgeable, judgeable_of_agents};
@@ -14,9 +15,9 @@ use super::{protocol, seed, variant};
 #[derive(Debug, clap::Args)]
 #[group(id = "what", required = true, multiple = false, args = ["searched", "all", "trace"])]
 pub(crate) struct CheckArgs {
-    /// Search this algorithm for violations of its promises
-    #[arg(value_name = "PROTOCOL", value_parser = protocol())]
-    pub(crate) searched: Option<Protocol>,
+    /// Search this algorithm for violations of its promises; or `exclusive`, the mode in which at most one leads at a time
+    #[arg(value_name = "PROTOCOL", value_parser = searched())]
+    pub(crate) searched: Option<Subject>,
     /// Search every algorithm
     #[arg(long)]
     pub(crate) all: bool,
@@ -42,6 +43,33 @@ pub(crate) struct CheckArgs {
     pub(crate) bounds: BoundsArgs,
 }
 
+/// What is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Algorithm(Protocol),
+    /// Members of which at most one leads at a time.
+    Exclusive,
+}
+
+impl Subject {
+    /// The name of the mode, beside those of algorithms.
+    pub(crate) const EXCLUSIVE: &str = "exclusive";
+
+    /// The algorithm that runs.
+    pub(crate) fn protocol(self) -> Protocol {
+        match self {
+            Self::Algorithm(protocol) => protocol,
+            Self::Exclusive => NOMINATES,
+        }
+    }
+}
+
+fn searched() -> impl TypedValueParser<Value = Subject> {
+    let names = Protocol::ALL.map(Protocol::name).into_iter().chain([Subject::EXCLUSIVE]);
+    PossibleValuesParser::new(names)
+        .map(|name| Protocol::by_name(&name).map_or(Subject::Exclusive, Subject::Algorithm))
+}
+
 #[derive(Debug, clap::Args)]
 #[group(id = "for_searches", multiple = true)]
 pub(crate) struct SearchArgs {
@@ -61,6 +89,9 @@ pub(crate) struct SearchArgs {
     /// Run nodes as an agent does: with connections, and with announcements of the leader
     #[arg(long)]
     pub(crate) agent: bool,
+    /// Run agents of which at most one leads at a time (fjr)
+    #[arg(long, conflicts_with_all = ["agent", "exhaustive"])]
+    pub(crate) exclusive: bool,
     /// Look at every state within bounds, instead of random plans
     #[arg(long, conflicts_with_all = ["runs", "seed", "faults"])]
     pub(crate) exhaustive: bool,

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bellwether::GrantKind;
 use bellwether_proto::election::Protocol;
 use clap::Subcommand;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::protocol_among;
 use crate::duration;
@@ -27,6 +28,12 @@ pub(crate) struct ClusterArgs {
     /// The algorithm they run
     #[arg(long, value_name = "P", default_value = Protocol::default().name(), value_parser = real_protocol())]
     pub(crate) protocol: Protocol,
+    /// What they may rely on; left out, what the algorithm gives
+    #[arg(long, value_name = "M", value_parser = ["any-survivor", "majority", "exclusive"])]
+    pub(crate) mode: Option<String>,
+    /// What makes an exclusive leadership valid: a deadline, or a store
+    #[arg(long, value_name = "K", value_parser = kind(), requires = "mode")]
+    pub(crate) kind: Option<GrantKind>,
     /// Keep configurations, certificates, states and logs in DIR, which is not removed at the end
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
@@ -64,6 +71,11 @@ pub(crate) struct WhereArgs {
     /// Which cluster, if several are up: the directory that it prints
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+}
+
+fn kind() -> impl TypedValueParser<Value = GrantKind> {
+    PossibleValuesParser::new(GrantKind::ALL.map(GrantKind::name))
+        .map(|name| GrantKind::by_name(&name).expect("only names of kinds are let through"))
 }
 
 /// The algorithms that are for real networks.

@@ -16,10 +16,18 @@ pub(crate) fn leads(leader: &Leader) -> String {
 
 /// `node 3 leads, epoch 7 (node 1 is gone)`
 pub(crate) fn change(change: &Change) -> String {
-    let why = &change.cause.text;
+    let (why, number) = (&change.cause.text, number(change));
     match change.leader {
-        Some(id) => format!("node {id} leads, epoch {} ({why})", change.epoch),
-        None => format!("nobody leads, epoch {} is over ({why})", change.epoch),
+        Some(id) => format!("node {id} leads, {number} ({why})"),
+        None => format!("nobody leads, {number} is over ({why})"),
+    }
+}
+
+/// `epoch 7`, or `token 7` where it is one.
+fn number(change: &Change) -> String {
+    match change.token {
+        Some(token) => format!("token {token}"),
+        None => format!("epoch {}", change.epoch),
     }
 }
 

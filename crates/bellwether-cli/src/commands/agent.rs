@@ -11,13 +11,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use bellwether::reorganization::Manager;
+use bellwether::status::Cause;
 use bellwether::{Ended, JoinError, Member};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use crate::Status;
-use crate::agent::config::{AgentConfig, Environment, Overrides};
+use crate::agent::config::{AgentConfig, Environment, OnLost, Overrides};
 use crate::agent::descriptors::{self, Clients};
 use crate::agent::http;
 use crate::agent::log::Log;
@@ -143,12 +144,31 @@ async fn live(
         served = http::serve(listener, app, clients) => {
             Err(served.map_or_else(|error| format!("the API ended: {error}"), |()| "the API ended".to_owned()).into())
         }
+        lost = lost(&member, config.on_lost) => Err(lost.into()),
         done = beside(member.clone(), api) => done.map_err(Failure::from),
         why = stop.next() => {
             tracing::info!("{why}: leaving");
             leave(&member, &mut stop).await
         }
     }
+}
+
+/// Waits until the member has lost exclusive leadership without giving it back, if that is a reason to end.
+async fn lost(member: &Member, on_lost: OnLost) -> String {
+    let (me, mut changes, mut led) = (member.status().id, member.observe_after(0), None);
+    while let Some(change) = changes.next().await.filter(|_| on_lost == OnLost::Exit) {
+        let given_back =
+            matches!(change.cause, Cause::Resigned(who) | Cause::HandedOver(who, _) if who == me);
+        match led.filter(|_| change.leader != Some(me) && !given_back) {
+            Some(token) => {
+                return format!(
+                    "this member lost leadership with token {token}; `on_lost` says that it ends then"
+                );
+            }
+            None => led = change.leader.filter(|leader| *leader == me).map(|_| change.epoch),
+        }
+    }
+    std::future::pending().await
 }
 
 async fn bind(listen: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {

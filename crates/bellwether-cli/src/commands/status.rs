@@ -8,7 +8,7 @@ use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::Printer;
-use crate::schema::{Disk, Reach, Standing, Status as Answer};
+use crate::schema::{Disk, Exclusive, Reach, Standing, Status as Answer};
 
 pub(crate) fn run(args: &StatusArgs, out: &Printer) -> Status {
     match ask(args, out) {
@@ -51,7 +51,12 @@ fn print(status: &Answer, out: &Printer) {
         entry("disk", &slow(disk));
     }
     entry("leader", &leader(status));
-    entry("epoch", &status.leader.epoch.map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()));
+    let number = if status.right.exclusive.is_some() { "token" } else { "epoch" };
+    entry(number, &status.leader.epoch.map_or_else(|| "-".to_owned(), |epoch| epoch.to_string()));
+    if let Some(exclusive) = &status.right.exclusive {
+        entry("valid", &valid(status, exclusive));
+        entry("voters", &voters(exclusive));
+    }
     let since = status.leader.since.as_deref().zip(status.leader.since_us);
     entry(
         "since",
@@ -71,6 +76,27 @@ fn standing(status: &Answer) -> String {
     }
 }
 
+/// How long the member's own leadership is certain to be valid.
+fn valid(status: &Answer, exclusive: &Exclusive) -> String {
+    match (&status.standing, status.right.valid_ms) {
+        (Standing::Leading, Some(left)) => format!("for {left} ms, and renewed again and again"),
+        (Standing::Leading, None) if exclusive.kind == "token" => {
+            "as long as the store takes its token".to_owned()
+        }
+        _ => "-".to_owned(),
+    }
+}
+
+/// How many voters the member reaches, and whether its own vote counts.
+fn voters(exclusive: &Exclusive) -> String {
+    let told = exclusive.in_words();
+    match exclusive.vote.as_str() {
+        "lost" => format!("{told}; this member does not vote: its votes are lost"),
+        "none" => format!("{told}; this member does not vote"),
+        _ => told,
+    }
+}
+
 /// What is slow about the disk: whoever is to lead waits for it.
 fn slow(disk: Disk) -> String {
     let rough = |us| rough(Duration::from_micros(us));
@@ -86,6 +112,9 @@ fn slow(disk: Disk) -> String {
 fn leader(status: &Answer) -> String {
     if let Some(id) = status.leader.leader {
         return format!("node {id}");
+    }
+    if let Some(exclusive) = status.right.exclusive.as_ref().filter(|told| told.reachable < told.needed) {
+        return format!("nobody: {}", exclusive.in_words());
     }
     let reach = status.reach.filter(|_| status.standing != Standing::Aside);
     reach.map_or_else(

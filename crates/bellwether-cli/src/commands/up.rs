@@ -14,6 +14,9 @@ use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
+use bellwether::Mode;
+use bellwether_proto::election::NOMINATES;
+
 use crate::Status;
 use crate::args::up::{ClusterArgs, UpArgs, UpCommand};
 use crate::fleet::Fleet;
@@ -55,18 +58,42 @@ fn failed(out: &Printer, error: &str) -> Status {
 }
 
 fn show(args: &ClusterArgs, out: &Printer) -> Status {
-    match play(args, out) {
-        Ok(()) => Status::Done,
-        Err(error) => failed(out, &error),
+    match mode(args) {
+        Err(problem) => {
+            out.error(problem);
+            Status::BadInput
+        }
+        Ok(mode) => match play(args, mode, out) {
+            Ok(()) => Status::Done,
+            Err(error) => failed(out, &error),
+        },
+    }
+}
+
+/// What is asked for, if the algorithm gives it.
+fn mode(args: &ClusterArgs) -> Result<Mode, String> {
+    let (has, name) = (args.protocol.spec().mode, args.protocol.name());
+    match args.mode.as_deref() {
+        Some(Mode::EXCLUSIVE) if args.protocol == NOMINATES => {
+            Ok(Mode::Exclusive(args.kind.unwrap_or_default()))
+        }
+        Some(Mode::EXCLUSIVE) => {
+            Err(format!("--mode exclusive needs --protocol {}, and this one is {name}", NOMINATES.name()))
+        }
+        Some(asked) if asked != has.name() => {
+            Err(format!("--mode {asked} does not fit --protocol {name}, whose mode is {}", has.name()))
+        }
+        Some(_) | None if args.kind.is_some() => Err("--kind is for --mode exclusive".to_owned()),
+        Some(_) | None => Ok(Mode::OfAlgorithm(has)),
     }
 }
 
 /// From the first process to the last. Whatever ends this, processes and files are gone after it.
-fn play(args: &ClusterArgs, out: &Printer) -> Result<(), String> {
+fn play(args: &ClusterArgs, mode: Mode, out: &Printer) -> Result<(), String> {
     // Signals first: whatever is made after this is taken away again.
     let (tell, news) = news::catch_signals()?;
     let place = Place::make(args.dir.as_deref())?;
-    let plan = files::write(&place, "up", args.nodes, args.protocol)?;
+    let plan = files::write(&place, "up", args.nodes, args.protocol, mode)?;
     let on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     news::listen(&place, on_terminal, &tell)?;
     feed::follow(&plan, &tell)?;
@@ -132,6 +159,7 @@ impl Show<'_> {
             }
             News::Said(node, Said::Status(status)) => self.model.status(node, &status, Instant::now()),
             News::Said(node, Said::Change(change)) => self.model.change(node, &change, Instant::now()),
+            News::Said(node, Said::Right(right)) => self.model.right(node, *right),
             News::Said(node, Said::Nothing) => self.model.lost(node, Instant::now()),
         }
         Next::On

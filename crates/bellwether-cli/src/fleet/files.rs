@@ -1,5 +1,6 @@
 //! What the agents of a cluster need before they can start: ports, certificates, a token, configurations.
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -11,6 +12,7 @@ use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use bellwether::Mode;
 use bellwether::tls::{Authority, Validity};
 use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
@@ -26,6 +28,7 @@ const DAYS: u32 = 365;
 pub(crate) struct Plan {
     pub(crate) cluster: &'static str,
     pub(crate) protocol: Protocol,
+    pub(crate) mode: Mode,
     pub(crate) dir: PathBuf,
     /// The token for requests that change something.
     pub(crate) token: PathBuf,
@@ -51,12 +54,22 @@ impl NodePlan {
     }
 }
 
+impl Plan {
+    /// The nodes on which it depends whether anybody can lead: an odd number, if leadership is exclusive.
+    pub(crate) fn voters(&self) -> BTreeSet<u32> {
+        let odd = self.nodes.len() - usize::from(self.nodes.len().is_multiple_of(2));
+        let count = if let Mode::Exclusive(_) = self.mode { odd } else { self.nodes.len() };
+        self.nodes.iter().take(count).map(|node| node.id).collect()
+    }
+}
+
 /// Writes all of it.
 pub(crate) fn write(
     place: &Place,
     cluster: &'static str,
     nodes: u32,
     protocol: Protocol,
+    mode: Mode,
 ) -> Result<Plan, String> {
     let dir = &place.dir;
     let addresses =
@@ -68,6 +81,7 @@ pub(crate) fn write(
     let plan = Plan {
         cluster,
         protocol,
+        mode,
         dir: dir.clone(),
         token: dir.join("token"),
         nodes: (1..).zip(addresses.chunks(2)).map(node).collect(),
@@ -120,18 +134,24 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<(), String> {
 /// The configuration, as a person would write it; paths in it are relative to the file.
 fn config(plan: &Plan, node: &NodePlan) -> String {
     let mut text = format!(
-        "cluster  = \"{}\"\nnode     = {}\nprotocol = \"{}\"\npreempt  = {}\ndata_dir = \"data\"\n\n\
+        "cluster  = \"{}\"\nnode     = {}\nprotocol = \"{}\"\nmode     = \"{}\"\npreempt  = {}\ndata_dir = \"data\"\n\n\
          [listen]\npeer = \"{}\"\napi  = \"{}\"\n\n\
          [tls]\nca   = \"../ca.pem\"\ncert = \"cert.pem\"\nkey  = \"key.pem\"\n\n\
          [api]\ntoken_file = \"../token\"\n",
         plan.cluster,
         node.id,
         plan.protocol.name(),
+        plan.mode.name(),
         // Some follow the order of the ids at once, and want to be told so.
         plan.protocol.spec().preempts(),
         node.peer,
         node.api,
     );
+    if let Mode::Exclusive(kind) = plan.mode {
+        let voters: Vec<String> = plan.voters().iter().map(ToString::to_string).collect();
+        let (kind, voters) = (kind.name(), voters.join(", "));
+        let _ = write!(text, "\n[exclusive]\nkind   = \"{kind}\"\nvoters = [{voters}]\n");
+    }
     for peer in &plan.nodes {
         let _ = write!(text, "\n[[peer]]\nid      = {}\naddress = \"{}\"\n", peer.id, peer.peer);
     }

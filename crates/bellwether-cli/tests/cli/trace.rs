@@ -33,6 +33,8 @@ const EVENTS: &[(&str, &[&str])] = &[
     ("aborted", &["op", "group", "attempt"]),
     ("declined", &["op", "reason"]),
     ("announce", &["leader", "epoch", "cause", "peer", "successor"]),
+    ("granted", &["token", "peer", "round", "by", "of", "write"]),
+    ("valid", &["epoch", "until_us"]),
     ("given-up", &[]),
     ("unlinked", &["peer"]),
     ("asked", &["ticket", "command"]),

@@ -256,12 +256,11 @@ impl Cluster {
         http::post(&self.api(id), path, Some(TOKEN), body)
     }
 
-    /// Waits until whatever these have announced is on their disks: a member answers a command only when it has written what it
-    /// had to. This one is refused.
+    /// Waits until whatever these had to write is on their disks.
     pub(crate) fn wait_for_disks(&self, ids: &[u32]) {
         for id in ids {
-            let answer = self.post(*id, "/v1/resign", r#"{"end":true}"#);
-            assert_eq!(answer.status, 409, "{}", answer.body);
+            let rests = || self.get(*id, "/v1/status").json()["disk"]["writing_for_us"].is_null();
+            assert!(wait_until(DEADLINE, rests), "the disk of node {id} does not come to rest");
         }
     }
 

@@ -73,10 +73,10 @@ fn what_is_asked_of_a_stopped_leader_is_not_answered_with_what_it_knew() {
 }
 
 /// Whether an answer says that this one leads.
-type Leads = fn(u32, &Answer) -> bool;
+pub(crate) type Leads = fn(u32, &Answer) -> bool;
 
 /// What can be asked, and how its answers are read.
-const QUESTIONS: [(&str, Leads); 6] = [
+pub(crate) const QUESTIONS: [(&str, Leads); 6] = [
     ("/leader", |_, answer| answer.status == 200),
     ("/readyz", |_, answer| answer.json()["standing"] == "leading"),
     ("/v1/status", |id, answer| names(id, &answer.json())),

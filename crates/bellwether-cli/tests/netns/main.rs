@@ -30,6 +30,7 @@ const TESTS: &[Test] = &[
     Test::new("each_half_of_async_bully", Namespaces, partition::each_half_of_async_bully),
     Test::new("each_half_is_a_group_and_both_are_remembered", Namespaces, partition::each_half_is_a_group),
     Test::new("only_the_larger_part_has_a_leader", Namespaces, partition::only_the_larger_part_has_a_leader),
+    Test::new("only_a_majority_leads_exclusively", Namespaces, partition::only_a_majority_leads_exclusively),
     Test::new("a_leader_that_nobody_hears", Namespaces, partition::a_leader_that_nobody_hears),
     Test::new("a_chain_of_nodes", Namespaces, reach::a_chain_of_nodes),
     Test::new("one_way_between_two", Namespaces, reach::one_way_between_two),

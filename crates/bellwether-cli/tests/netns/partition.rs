@@ -99,3 +99,36 @@ pub(crate) fn a_leader_that_nobody_hears() {
     world.wait_for_one_after(&[first, second, alone]);
     world.judge();
 }
+
+/// With exclusive leadership two of five are too few, whether the leader is among them or not: it leads on only until its lease is over, and the
+/// next one begins after that.
+pub(crate) fn only_a_majority_leads_exclusively() {
+    let mut world = World::start_exclusive(5);
+    let first = world.wait_for_leader_of(&[1, 2, 3, 4, 5]);
+    let other = if first.by == 1 { 2 } else { 1 };
+    let (few, most): (Vec<u32>, Vec<u32>) = (1..=5).partition(|id| [first.by, other].contains(id));
+    world.cut(&World::between(&[&few, &most]));
+    let second = world.wait_for_leader_of(&most);
+    assert!(second.epoch > first.epoch, "{first:?}, then {second:?}");
+    world.wait_for_links();
+    for id in few {
+        let answer = world.cluster.get(id, "/leader");
+        let told = &answer.json()["exclusive"];
+        assert_eq!(
+            (answer.status, &told["reachable"], &told["needed"]),
+            (503, &2.into(), &3.into()),
+            "{}",
+            answer.body
+        );
+        assert!(answer.json()["leader"].is_null(), "{}", answer.body);
+    }
+    assert_eq!(world.wait_for_leader_of(&most), second, "nothing has changed since");
+    world.heal();
+    world.wait_for_links();
+    assert_eq!(world.wait_for_leader_of(&[1, 2, 3, 4, 5]), second, "who comes back changes nothing");
+    let judgement = world.cluster.records(second.by).check();
+    assert_eq!(judgement.code, 0, "{:#}", judgement.said);
+    for promise in ["TOKEN-GROWS", "TOKEN-ONCE", "ONE-HOLDER"] {
+        assert_eq!(judgement.finds_that(promise), Some(true), "{promise}: {:#}", judgement.said);
+    }
+}

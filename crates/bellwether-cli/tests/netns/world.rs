@@ -28,8 +28,18 @@ impl World {
 
     /// The same, led by whom another algorithm finds.
     pub(crate) fn start_with(protocol: &'static str, nodes: u32) -> Self {
+        Self::start_as(Shape { protocol, ..Shape::of(nodes) })
+    }
+
+    /// The same, of which at most one leads at a time.
+    pub(crate) fn start_exclusive(nodes: u32) -> Self {
+        Self::start_as(Shape { more: "mode = \"exclusive\"", ..Shape::of(nodes) })
+    }
+
+    fn start_as(shape: Shape) -> Self {
+        let (nodes, protocol) = (shape.nodes, shape.protocol);
         let network = Network::new(nodes).unwrap();
-        let shape = Shape { protocol, tables: RECORDING, ..Shape::of(nodes) };
+        let shape = Shape { tables: RECORDING, ..shape };
         let cluster = Cluster::prepare_at(&shape, &network.places());
         let mut world = Self { cluster, network, nodes, faults: Faults::default(), protocol };
         (1..=nodes).for_each(|id| world.start_node(id));

@@ -11,11 +11,10 @@ use super::files::{root, walk};
 const OWN_FILE: &str = "crates/bellwether-proto/src/election/<name>.rs";
 const TABLE: &str = "crates/bellwether-proto/src/election.rs";
 
-/// Studies, demonstrations and known defects of certain algorithms, which name them. A new algorithm is nothing to them.
+/// Studies and demonstrations of certain algorithms, which name them. A new algorithm is nothing to them.
 const STUDIES: &[&str] = &[
     "crates/bellwether-cli/src/commands/compare/families.rs",
     "crates/bellwether-cli/src/commands/demo/rain/setup.rs",
-    "crates/bellwether-sim/src/defect.rs",
     "crates/bellwether-sim/src/measure/families.rs",
     "crates/bellwether-sim/src/measure/omega.rs",
 ];

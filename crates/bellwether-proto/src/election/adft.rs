@@ -15,8 +15,9 @@
 //! from some time on. Under that: all name the same correct process for ever. Everybody sends for ever.
 //!
 //! Both variants: SUSPECT counts for its sender too (E-RA4). Repaired: a process keeps its own count on stable storage and
-//! rejoins just above its leader's. The suspicions that it collected while it was down do not count. Timeouts grow only
-//! when a suspicion proves to have been a mistake. Counts travel with every ALIVE, so channels may lose messages.
+//! rejoins just above its leader's. The suspicions that it collected while it was down do not count. Whoever suspects one,
+//! as n - t do, puts it behind itself at once, however often it was suspected itself. Timeouts grow only when a suspicion
+//! proves to have been a mistake. Counts travel with every ALIVE, so channels may lose messages.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -247,11 +248,15 @@ impl Adft {
         self.set_timer(now, k); // (206)
     }
 
-    /// Task T4: SUSPECT(k) received from p_j.
+    /// Task T4: SUSPECT(k) received from p_j. Repaired: k goes behind this node, if that suspects it, too. As printed, a node that has been
+    /// suspected again and again, because it was paused or had crashed, would have to suspect k as often before it leads.
     fn on_suspect(&mut self, j: usize, k: NodeId) {
         let Some(k) = self.setup.roster.rank(k) else { return };
         self.suspect[k].insert(j); // (207)
         if self.suspect[k].len() >= left_at_least(&self.setup) {
+            if self.setup.variant == Variant::Repaired && self.suspect[k].contains(&self.me()) {
+                self.count.raise_to(k, self.count.get(self.me()));
+            }
             self.count.raise(k); // (208) (209)
             self.suspect[k].clear();
         }

@@ -20,10 +20,10 @@
 //! passed, and then takes a count above its own earlier count and above that leader's. So a process that crashes again
 //! and again sinks, and a leader that never failed is not ousted. Every frame carries its sender's incarnation. A new
 //! incarnation of a peer voids what the old one said; only the patience learned with that peer stays. A mistake teaches
-//! how long the silence really was, up to a period at a time. So on a lossy network a lost heartbeat deposes a leader
-//! once, and not once for each step that makes up a period. And what one peer taught counts for all, up to twice the first
-//! timeout, also at those who see another's mistake: a suspicion of one that is heard right after it. Otherwise every pair
-//! would have to make the mistake.
+//! how long the silence really was, up to a lesson at a time: half of the first timeout. So on a lossy network a lost
+//! heartbeat deposes a leader once, and not once for each step that makes up a lesson. And what one peer taught counts for
+//! all, up to three times the first timeout, also at those who see another's mistake: a suspicion of one that is heard right
+//! after it. Otherwise every pair would have to make the mistake.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -150,6 +150,8 @@ pub struct Fjr {
     np_sn: u64,
     /// `next_period_i`: whether this node leads, and has said so in this period.
     next_period: bool,
+    /// When its last period began.
+    led_from: Time,
     /// When the next heartbeat is due.
     beat_due: Time,
     /// `members_i`, less i.
@@ -177,6 +179,8 @@ struct Member {
     doubted: Time,
     /// When its last heartbeat came.
     last_beat: Time,
+    /// It contends because another said that it leads next: its count is what it was long ago, until a heartbeat comes.
+    expected: bool,
     /// When it was heard last.
     heard: Time,
 }
@@ -190,6 +194,7 @@ impl Election for Fjr {
             count: 0,
             np_sn: 0,
             next_period: false,
+            led_from: Time::ZERO,
             beat_due: Time::NEVER,
             members: BTreeMap::new(),
             contenders: BTreeSet::new(),
@@ -236,13 +241,14 @@ impl Election for Fjr {
         form.suspicions(self.count);
         form.period(self.np_sn);
         form.number(u64::from(self.next_period));
+        form.number(now.since(self.led_from).min(first_timeout(&self.setup)).as_micros());
         form.number(self.least.as_micros());
         form.deadline(now, self.taught);
         form.deadline(now, self.beat_due);
         form.number(self.members.len() as u64);
         for (k, member) in &self.members {
             form.node(*k);
-            form.number(u64::from(self.contenders.contains(k)));
+            form.number(u64::from(self.contenders.contains(k)) << 1 | u64::from(member.expected));
             form.deadline(now, member.doubted);
             form.suspicions(member.count);
             form.period(member.last_stop);
@@ -250,7 +256,7 @@ impl Election for Fjr {
             form.deadline(now, member.timer);
             // How long ago matters only as far as a mistake can teach.
             form.number(
-                now.since(member.last_beat).min(member.timeout.timeout() + self.setup.timing.tau).as_micros(),
+                now.since(member.last_beat).min(member.timeout.timeout() + lesson(&self.setup)).as_micros(),
             );
         }
     }
@@ -277,6 +283,15 @@ impl Election for Fjr {
     }
 }
 
+/// What one peer taught makes nobody wait for another longer than so many first timeouts. A connection that loses a packet, and then
+/// the same packet again, is silent for two retransmission timeouts.
+const SHARED_MAX: u64 = 3;
+
+/// The most that one mistake teaches. A period at a time, a lossy network would depose many leaders before all have learnt.
+fn lesson(setup: &Setup) -> Span {
+    (first_timeout(setup) / 2).max(setup.timing.tau)
+}
+
 impl Fjr {
     /// Task T1. The paper's loops wait for leader() to change; here that is looked at after every step.
     fn lead(&mut self, now: Time, out: &mut Actions<Msg>) {
@@ -288,7 +303,7 @@ impl Fjr {
             }
         } else if !self.next_period || self.beat_due <= now {
             if !self.next_period {
-                self.next_period = true;
+                (self.next_period, self.led_from) = (true, now);
                 self.np_sn = self.np_sn.saturating_add(1); // (402)
             }
             out.push(Action::Broadcast(Msg::Heartbeat { count: self.count, np_sn: self.np_sn })); // (403)
@@ -322,7 +337,9 @@ impl Fjr {
     fn on_hand_over(&mut self, now: Time, to: NodeId, out: &mut Actions<Msg>) {
         let others: Vec<NodeId> = self.contenders.iter().copied().filter(|k| *k != to).collect();
         others.into_iter().for_each(|k| self.contends_no_more(k));
-        let heard = self.contenders.first().and_then(|k| self.members.get(k)).map(|member| member.count);
+        let heard =
+            self.contenders.first().and_then(|k| self.members.get(k)).filter(|member| !member.expected);
+        let heard = heard.map(|member| member.count);
         if to != self.me() && heard.is_none() {
             self.stage = Stage::at_start(&self.setup, now);
         } else if to != self.me() || self.stage.is_listening() {
@@ -336,8 +353,9 @@ impl Fjr {
     fn on_resigned(&mut self, now: Time, who: NodeId, next: Option<NodeId>) {
         self.contends_no_more(who);
         let Some(next) = next else { return };
+        let is_heard = self.contenders.contains(&next);
         let Some(member) = self.member(now, next) else { return };
-        member.last_beat = now;
+        (member.last_beat, member.expected) = (now, !is_heard);
         self.contenders.insert(next);
         self.expect(now, next);
     }
@@ -396,6 +414,7 @@ impl Fjr {
         match msg {
             Msg::Heartbeat { np_sn, .. } if member.last_stop < np_sn => {
                 // (412) (413)
+                member.expected = false;
                 let count = member.count;
                 self.learn(now, k);
                 self.contenders.insert(k);
@@ -409,8 +428,8 @@ impl Fjr {
                 self.contends_no_more(k); // (416)
             }
             Msg::Suspicion { silent, .. } if silent == self.me() => {
-                if self.next_period {
-                    self.another_was_mistaken(now);
+                if self.next_period && self.led_from + first_timeout(&self.setup) <= now {
+                    self.another_was_mistaken(now); // A period that has just begun cannot have seemed silent: one before it was.
                 }
                 self.count = self.count.saturating_add(1); // (417)
                 self.keep_count(out);
@@ -435,7 +454,7 @@ impl Fjr {
         if member.timeout.heard(timing.step) {
             // A lesson that is only just long enough would have to be learnt again.
             let margin = timing.step.max(timing.tau / 2);
-            member.timeout.learn(silence + margin, timing.tau);
+            member.timeout.learn(silence + margin, lesson(&self.setup));
             let learned = member.timeout.timeout();
             self.have_learned(learned);
         }
@@ -446,14 +465,14 @@ impl Fjr {
         let first = first_timeout(&self.setup);
         if self.taught <= now {
             self.taught = now + first;
-            self.have_learned(self.least.max(first) + self.setup.timing.tau);
+            self.have_learned(self.least.max(first) + lesson(&self.setup));
         }
     }
 
     /// So much patience it takes on this network. What one link teaches does not make others wait for ever.
     fn have_learned(&mut self, patience: Span) {
         if self.setup.variant == Variant::Repaired {
-            self.least = self.least.max(patience.min(first_timeout(&self.setup) * 2));
+            self.least = self.least.max(patience.min(first_timeout(&self.setup) * SHARED_MAX));
         }
     }
 
@@ -483,6 +502,7 @@ impl Fjr {
             timer: Time::NEVER,
             doubted: Time::ZERO,
             last_beat: now,
+            expected: false,
             heard: now,
         };
         Some(self.members.entry(k).or_insert(new))
@@ -522,6 +542,7 @@ impl Fjr {
         self.contenders.remove(&k);
         if let Some(member) = self.members.get_mut(&k) {
             member.timer = Time::NEVER;
+            member.expected = false;
         }
     }
 

@@ -200,6 +200,11 @@ impl SuspicionCounts {
         self.0[rank].count = self.0[rank].count.saturating_add(1);
     }
 
+    /// It has been suspected at least so often.
+    pub(super) fn raise_to(&mut self, rank: usize, count: u64) {
+        self.0[rank].count = self.0[rank].count.max(count);
+    }
+
     /// A node that came back and heard from nobody knows only its own earlier count. It assumes that all other counts are
     /// as large. Otherwise nodes that are down would seem the least suspected, and lead until they had been suspected as
     /// often as this node in its whole past. A count that carries an incarnation is known, and stays.

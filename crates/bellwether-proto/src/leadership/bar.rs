@@ -11,7 +11,7 @@
 
 use core::fmt;
 
-use super::{Awaits, Cause, Leadership, Role};
+use super::{Awaits, Cause, Leadership, Office, Role};
 use crate::canonical::Form;
 use crate::ident::NodeId;
 use crate::time::Time;
@@ -45,11 +45,11 @@ pub enum Bar {
         /// How many have to be.
         needed: usize,
     },
-    /// Another leads.
+    /// Another leads, or is about to.
     Elsewhere {
         /// Who.
         leader: NodeId,
-        /// A connected peer that hears it, or the leader itself.
+        /// A connected peer that hears it, or the other itself.
         says: NodeId,
     },
 }
@@ -80,7 +80,9 @@ impl fmt::Display for Bar {
                 let are = if connected == 1 { "is" } else { "are" };
                 write!(f, "before a first election {} must be connected; {connected} {are}", Peers(needed))
             }
-            Self::Elsewhere { leader, says } if leader == says => write!(f, "node {leader} leads"),
+            Self::Elsewhere { leader, says } if leader == says => {
+                write!(f, "node {leader} leads, or is about to")
+            }
             Self::Elsewhere { leader, says } => {
                 write!(f, "node {leader} leads, and is out of reach; node {says} hears it")
             }

@@ -19,6 +19,7 @@ impl Leadership {
         self.role = Role::Claiming { missing, awaits, latest, epoch, keepers: BTreeSet::new() };
         self.answered.clear();
         self.look_for_rivals(now);
+        self.go_before_claimants();
         self.tell_all(self.claim_msg());
         // Where nobody else claims, because the last leader or a view chose this node, the disk works while the others answer. A claim
         // that comes to nothing would otherwise use up a number, and make the leader take another.

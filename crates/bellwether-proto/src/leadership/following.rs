@@ -103,6 +103,9 @@ impl Leadership {
             // It answers when its disk has done its work.
             Says::Claims { epoch, .. } if !self.may_agree(who, epoch) => return,
             Says::Claims { round, .. } => {
+                if self.shown.is_some_and(|(leader, _)| leader == who) {
+                    self.changes_because(Cause::Outranked(who)); // It leads no more; that it said so is lost, or late.
+                }
                 if self.named == Some(who) {
                     self.show(None);
                 }

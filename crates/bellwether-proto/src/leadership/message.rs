@@ -60,10 +60,10 @@ pub enum LeadershipMsg {
         /// Whose it was, if the sender knows.
         of: Option<NodeId>,
     },
-    /// "Another leads, and I hear it." To a member that claims to lead or does. It is void when the sender follows the
-    /// receiver.
+    /// "Another leads, and I hear it", or "I am about to lead, and go before you." To a member that claims to lead or does. It is
+    /// void when the sender follows the receiver.
     Elsewhere {
-        /// Who. If it is the receiver: nobody else does any more.
+        /// Who. If it is the receiver: nobody else does any more, or is about to.
         leader: NodeId,
         /// How many follow it, as it says.
         followers: u32,

@@ -18,13 +18,19 @@ pub(super) struct Peer {
     since: Time,
     /// When a frame of it came last.
     heard: Time,
-    priority: u32,
-    /// How often it has been suspected.
-    count: u64,
+    /// What it said of itself when it followed. One that has not yet, in its incarnation, may not contend yet either.
+    rating: Option<Rating>,
     /// Whether it said that it does not stand.
     aside: bool,
     /// It was handed leadership and has not taken it: it is not tried again before this.
     declined: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rating {
+    priority: u32,
+    /// How often it has been suspected.
+    count: u64,
 }
 
 impl Peer {
@@ -43,7 +49,7 @@ impl Peers {
         let room = self.0.len() < ACQUAINTANCES_MAX || self.0.contains_key(&id);
         if room {
             let declined = Time::ZERO;
-            self.0.insert(id, Peer { since: now, heard: now, priority: 0, count: 0, aside: false, declined });
+            self.0.insert(id, Peer { since: now, heard: now, rating: None, aside: false, declined });
         }
         room
     }
@@ -66,16 +72,23 @@ impl Peers {
         }
     }
 
-    pub(super) fn stands_aside(&mut self, id: NodeId, aside: bool) {
+    pub(super) fn stands_aside(&mut self, id: NodeId) {
         if let Some(peer) = self.0.get_mut(&id) {
-            peer.aside = aside;
+            peer.aside = true;
         }
     }
 
     /// What it says of itself.
     pub(super) fn rate(&mut self, id: NodeId, priority: u32, count: u64) {
         if let Some(peer) = self.0.get_mut(&id) {
-            (peer.priority, peer.count) = (priority, count);
+            peer.rating = Some(Rating { priority, count });
+        }
+    }
+
+    /// It began another incarnation: what it said of itself is void.
+    pub(super) fn new_incarnation(&mut self, id: NodeId) {
+        if let Some(peer) = self.0.get_mut(&id) {
+            (peer.rating, peer.aside) = (None, false);
         }
     }
 
@@ -103,18 +116,24 @@ impl Peers {
 
     /// Of those that could lead, the one of highest priority, if that is above `priority`.
     pub(super) fn preferred(&self, now: Time, priority: u32, patience: Span) -> Option<NodeId> {
-        let higher = |(id, peer): &(&NodeId, &Peer)| {
-            peer.priority > priority && peer.declined <= now && self.may_lead(now, **id, patience).is_ok()
-        };
-        let highest = self.0.iter().filter(higher).max_by_key(|(id, peer)| (peer.priority, Reverse(**id)));
-        highest.map(|(id, _)| *id)
+        let higher = self
+            .rated(now, patience)
+            .filter(|(_, peer, rating)| rating.priority > priority && peer.declined <= now);
+        let highest = higher.max_by_key(|(id, _, rating)| (rating.priority, Reverse(*id)));
+        highest.map(|(id, ..)| id)
     }
 
     /// The member that the others would elect: of the preferred ones that could lead, the least suspected.
     pub(super) fn successor(&self, now: Time, patience: Span) -> Option<NodeId> {
-        let fit = self.0.iter().filter(|(id, _)| self.may_lead(now, **id, patience).is_ok());
-        let first = fit.min_by_key(|(id, peer)| (Reverse(peer.priority), peer.count, **id));
-        first.map(|(id, _)| *id)
+        let fit = self.rated(now, patience);
+        let first = fit.min_by_key(|(id, _, rating)| (Reverse(rating.priority), rating.count, *id));
+        first.map(|(id, ..)| id)
+    }
+
+    /// Those that could lead, and have followed.
+    fn rated(&self, now: Time, patience: Span) -> impl Iterator<Item = (NodeId, &Peer, Rating)> {
+        let rated = self.0.iter().filter_map(|(id, peer)| Some((*id, peer, peer.rating?)));
+        rated.filter(move |(id, ..)| self.may_lead(now, *id, patience).is_ok())
     }
 
     /// How long ago a peer was heard counts up to `forgets`, and how long ago it was connected up to `preempt`.
@@ -122,8 +141,11 @@ impl Peers {
         form.number(self.0.len() as u64);
         for (id, peer) in &self.0 {
             form.node(*id);
-            form.number(u64::from(peer.priority) << 1 | u64::from(peer.aside));
-            form.suspicions(peer.count);
+            form.number(u64::from(peer.aside));
+            form.option(peer.rating, |form, rating| {
+                form.number(u64::from(rating.priority));
+                form.suspicions(rating.count);
+            });
             // Who has been silent for just as long is not forgotten yet.
             form.deadline(now, peer.heard + forgets + Span::micros(1));
             form.deadline(now, preempt.map_or(now, |delay| peer.since + delay));

@@ -4,6 +4,9 @@
 //! "another leads". That is not silence, so the node does not lead, for as long as it is true. Those whose election names it follow the
 //! other meanwhile.
 //!
+//! Of two that claim at once neither may hear in time that the other leads. Both would lead, with the same epoch. So the one with the
+//! smaller id goes before: it tells the other that it will lead, and the other waits until it does, or claims no more.
+//!
 //! Of two that lead already, whoever hears both tells the one that has fewer followers, or the larger id. It gives up if the election
 //! does not decide between them in time. So two lead at once, for longer than that takes, only where nobody hears both.
 //!
@@ -122,8 +125,8 @@ impl Leadership {
         Rival { leader: self.me, followers: self.followers }
     }
 
-    /// Who leads instead of that one, as far as this node hears: instead of a claimant anybody, instead of a leader one that goes
-    /// before it.
+    /// Who leads instead of that one, as far as this node hears: instead of a claimant anybody, or this node if it is about to; instead of
+    /// a leader one that goes before it.
     pub(super) fn rival_of(&self, now: Time, who: NodeId) -> Option<Rival> {
         if self.needs_keepers() {
             return None;
@@ -133,9 +136,33 @@ impl Leadership {
             _ => None,
         };
         let first = |rival: &Rival| rival.leader != who && leads.is_none_or(|leads| rival.goes_before(leads));
-        let me = self.is_leading().then(|| self.myself());
+        let me = (self.is_leading() || self.claims_before(who)).then(|| self.myself());
         let rivals = me.into_iter().chain(self.heard_leading(now)).filter(first);
         rivals.reduce(|one, other| if other.goes_before(one) { other } else { one })
+    }
+
+    /// Whether both claim, and this node goes before that one. A node that may not lead keeps nobody waiting.
+    fn claims_before(&self, who: NodeId) -> bool {
+        let claims = matches!(self.role, Role::Claiming { .. }) && self.bar().is_none();
+        let both = claims && matches!(self.sayings.of(who), Some(Says::Claims { .. }));
+        both && self.me < who && !self.needs_keepers()
+    }
+
+    /// Others may have claimed before this node did, and be about to lead.
+    pub(super) fn go_before_claimants(&mut self) {
+        let mut claimants = self.sayings.claimants();
+        claimants.retain(|who| self.claims_before(*who));
+        claimants.into_iter().for_each(|who| self.tell_of(self.myself(), who));
+    }
+
+    /// That one follows this node. It claims no more, and need not be told when it may.
+    pub(super) fn no_longer_claims(&mut self, who: NodeId) {
+        if let Some(Says::Claims { .. }) = self.sayings.of(who) {
+            self.sayings.forget(who);
+        }
+        if self.told.get(&who).is_some_and(|rival| rival.leader == self.me) {
+            self.told.remove(&who);
+        }
     }
 
     /// Those that have said lately that they lead.

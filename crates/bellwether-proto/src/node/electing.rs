@@ -52,7 +52,7 @@ impl<E: Election> Node<E> {
             if self.writes.election_waits() {
                 self.parked.push_back(Work::Name(named, cause));
             } else {
-                self.lead(|leadership| leadership.name(now, named, cause));
+                self.name(now, named, cause);
             }
         }
         // What was formed is reorganized when all has been said that formed it.

@@ -7,7 +7,7 @@ use crate::cause::Cause;
 use crate::election::{self, Election};
 use crate::ident::NodeId;
 use crate::io::{Event, Outbox, Output};
-use crate::leadership::{self, LeadershipMsg};
+use crate::leadership::{self, Announcement, LeadershipMsg};
 use crate::message::Body;
 use crate::opinion::Opinion;
 use crate::release;
@@ -43,6 +43,7 @@ impl<E: Election> Node<E> {
         if self.leadership.is_none() {
             return;
         }
+        self.writes.need_no_next(); // It was about to stand again, perhaps.
         if self.aside.replace(until).is_none() {
             // What its election still waits to do ends with it.
             self.parked.retain(Work::outlasts_election);
@@ -64,14 +65,23 @@ impl<E: Election> Node<E> {
         match action {
             leadership::Action::Send(to, msg) => self.post(now, to, Body::Leadership(msg), out),
             leadership::Action::Persist => self.persist(now, Waits::Nobody, out),
-            leadership::Action::Announce(announced) => {
-                out.push(Output::Event(Event::Announced(announced)));
-                let tenure = self.release.as_mut().and_then(|release| release.announced(announced));
-                tenure.into_iter().for_each(|tenure| out.push(Output::Tenure(tenure)));
-            }
+            leadership::Action::Announce(announced) => self.announce(announced, out),
             leadership::Action::Yield(to) => self.release(|release, _| release.yield_to(now, to)),
             leadership::Action::HandOver(to) => self.elect(election::Input::HandOver(to)),
         }
+    }
+
+    /// The election names another. That is whoever should lead, or coordinate who does.
+    pub(super) fn name(&mut self, now: Time, named: Option<NodeId>, cause: Cause) {
+        self.lead(|leadership| leadership.name(now, named, cause));
+        self.exclude(|exclusive| exclusive.nominate(now, named));
+    }
+
+    /// Another leads, or nobody. What the program may do changes with it.
+    pub(super) fn announce(&mut self, announced: Announcement, out: &mut Outbox<E::Msg>) {
+        out.push(Output::Event(Event::Announced(announced)));
+        let tenure = self.release.as_mut().and_then(|release| release.announced(announced));
+        tenure.into_iter().for_each(|tenure| out.push(Output::Tenure(tenure)));
     }
 
     /// Whether the node may lead can change with everything that it hears.
@@ -87,9 +97,18 @@ impl<E: Election> Node<E> {
             release::Action::Tenure(tenure) => out.push(Output::Tenure(tenure)),
             release::Action::Answer(ticket, outcome) => out.push(Output::Answer { ticket, outcome }),
             release::Action::GiveUp => out.push(Output::Event(Event::GivenUp)),
-            release::Action::StandAside(until) => self.stand_aside(now, until, out),
+            release::Action::StandAside(until) => {
+                self.stand_aside(now, until, out);
+                self.exclude(|exclusive| exclusive.stand_aside(now, until));
+            }
+            release::Action::Stand if self.exclusive.is_some() => {
+                self.exclude(|exclusive| exclusive.stand(now))
+            }
             release::Action::Stand => self.ending = Some(Ending::StoodAside),
-            release::Action::HandOver(to) => self.lead(|leadership| leadership.hand_over(now, to)),
+            release::Action::HandOver(to) => {
+                self.lead(|leadership| leadership.hand_over(now, to));
+                self.exclude(|exclusive| exclusive.hand_over(now, to));
+            }
             release::Action::Left => out.push(Output::Left),
         }
     }

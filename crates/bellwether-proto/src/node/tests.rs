@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::canonical::Form;
 use crate::detector::{DetectorKind, DetectorMsg, Token, WatchNo};
 use crate::election::stoller::{Membership, Msg};
 use crate::election::{AnyElection, AnyMsg, Choices, Peers, Protocol, Timing, Variant};
@@ -408,6 +409,8 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
                     assert_eq!(frame.incarnation, durable, "sent in an incarnation that is not durable");
                 }
                 Output::Plan(_)
+                | Output::Keep(_)
+                | Output::Valid { .. }
                 | Output::Tenure(_)
                 | Output::Answer { .. }
                 | Output::Left

@@ -11,10 +11,11 @@ use alloc::boxed::Box;
 use super::Node;
 use crate::cause::Cause;
 use crate::election::{self, Election};
+use crate::exclusive;
 use crate::group::{self, GroupMsg, OpId, Past, Plan};
 use crate::ident::{ElectionId, Incarnation, NodeId};
 use crate::io::{Event, Outbox, Output, Turn};
-use crate::leadership::{self, Leadership};
+use crate::leadership::{self, Leadership, Office};
 use crate::link::consistent;
 use crate::link::consistent::ConsistentMsg;
 use crate::message::{Body, Letter};
@@ -37,6 +38,8 @@ pub(super) enum Work<M> {
     Tell(Tell),
     /// The node is up: its links may come up.
     StartLinks,
+    /// The node is up: it may stand for an exclusive leadership.
+    StartExclusive,
     /// That epoch is on disk.
     Written(u64),
     /// An end of a link saw a transition. An observer is told before anything follows from it.
@@ -46,6 +49,8 @@ pub(super) enum Work<M> {
     /// In a box: it is rare and large.
     Group(Box<group::Action>),
     Lead(leadership::Action),
+    /// In a box, as those of groups.
+    Exclusive(Box<exclusive::Action>),
     Release(release::Action),
 }
 
@@ -63,7 +68,7 @@ pub(super) enum Tell {
 impl<M> Work<M> {
     /// Whether it counts when the election that it was parked with is over.
     pub(super) fn outlasts_election(&self) -> bool {
-        matches!(self, Self::Lead(_))
+        matches!(self, Self::Lead(_) | Self::Exclusive(_) | Self::StartExclusive)
     }
 }
 
@@ -96,14 +101,16 @@ impl<E: Election> Node<E> {
                         self.regroup(|_| {}); // As after everything that the election does.
                     }
                     Work::Show(opinion) => self.show(opinion, out),
-                    Work::Name(named, cause) => self.lead(|leadership| leadership.name(now, named, cause)),
+                    Work::Name(named, cause) => self.name(now, named, cause),
                     Work::Tell(tell) => self.regroup(|group| tell.to(now, group)),
                     Work::StartLinks => self.relink(|links| links.start(now)),
+                    Work::StartExclusive => self.exclude(|exclusive| exclusive.start(now)),
                     Work::Written(epoch) => self.lead(|leadership| leadership.written(now, epoch)),
                     Work::Turned(turn) => out.push(Output::Event(Event::Link(turn))),
                     Work::Beat(to, msg) => self.post(now, to, Body::Consistent(msg), out),
                     Work::Group(action) => self.follow_group(now, *action, out),
                     Work::Lead(action) => self.follow_leadership(now, action, out),
+                    Work::Exclusive(action) => self.follow_exclusive(now, *action, out),
                     Work::Release(action) => self.follow_release(now, action, out),
                 }
             }
@@ -118,7 +125,7 @@ impl<E: Election> Node<E> {
                 continue;
             }
             // When all is known that happened: is there anything left to wait for?
-            self.release(|release, leadership| release.go_on(now, leadership));
+            self.release(|release, office| release.go_on(now, office));
             if self.queue.is_empty() {
                 return;
             }
@@ -165,9 +172,11 @@ impl<E: Election> Node<E> {
     }
 
     /// Does something with the release of leadership, if there is leadership.
-    pub(super) fn release(&mut self, act: impl FnOnce(&mut Release, &Leadership)) {
-        if let (Some(release), Some(leadership)) = (&mut self.release, &self.leadership) {
-            act(release, leadership);
+    pub(super) fn release(&mut self, act: impl FnOnce(&mut Release, &dyn Office)) {
+        let leadership = self.leadership.as_ref().map(|leadership| leadership as &dyn Office);
+        let office = leadership.or_else(|| self.exclusive.as_ref().map(|exclusive| exclusive as &dyn Office));
+        if let (Some(release), Some(office)) = (&mut self.release, office) {
+            act(release, office);
             self.queue.extend(release.drain().map(Work::Release));
         }
     }

@@ -4,7 +4,9 @@
 //! nothing waits here. A driver that must not stand still while a disk is slow writes behind, and says when a write is done. In
 //! the meantime
 //!
-//! - an incarnation that is not on disk is not born: it says nothing, and hears nothing;
+//! - an incarnation that is not on disk is not born: it says nothing, and hears only what leaders say and what its election will be
+//!   told when it is, or it would believe in a leader that has said meanwhile that it goes;
+//! - whoever has stood aside stands again when its next incarnation is on disk: until then the one of before hears and answers;
 //! - an election that must keep something, and the group that it forms, stand still, and what is for them is parked;
 //! - everything else goes on: detectors and links beat, leaders poll, commands are answered.
 //!
@@ -12,13 +14,16 @@
 
 use alloc::collections::VecDeque;
 
-use super::Node;
 use super::work::Work;
+use super::{Ending, Node};
 use crate::canonical::Form;
 use crate::election::{Actions, Election};
+use crate::exclusive;
 use crate::group::Group;
+use crate::ident::Incarnation;
 use crate::io::{Durable, Outbox, Output};
 use crate::leadership::{self, Leadership};
+use crate::message::Body;
 use crate::time::{Span, Time};
 
 /// No more than this is parked. A node whose disk stands still for so long hears no more, as if the network had lost it.
@@ -44,6 +49,10 @@ pub(super) struct Writes {
     since: Time,
     /// The write that holds this incarnation.
     birth: u64,
+    /// The write that holds the next, if that is waited for.
+    next: Option<u64>,
+    /// The latest incarnation that the disk was asked to hold.
+    incarnation: Incarnation,
     /// The last write that the election or the group waits for.
     election: u64,
 }
@@ -53,6 +62,8 @@ pub(super) struct Writes {
 pub(super) enum Waits {
     /// The whole incarnation.
     Incarnation,
+    /// The next incarnation. This one goes on.
+    NextIncarnation,
     /// The election, and the group that it forms.
     Election,
     /// Nobody, or somebody who looks after that itself.
@@ -65,6 +76,12 @@ impl Writes {
             self.since = now;
         }
         self.asked += 1;
+        match waits {
+            Waits::Incarnation => self.birth = self.asked,
+            Waits::NextIncarnation => self.next = Some(self.asked),
+            Waits::Election => self.election = self.asked,
+            Waits::Nobody => {}
+        }
         if !self.behind {
             self.done = self.asked;
             return;
@@ -73,11 +90,6 @@ impl Writes {
             self.epochs.pop_back();
         }
         self.epochs.push_back((self.asked, epoch));
-        match waits {
-            Waits::Incarnation => self.birth = self.asked,
-            Waits::Election => self.election = self.asked,
-            Waits::Nobody => {}
-        }
     }
 
     /// The first so many are done. The epoch of the last of them, if that is news.
@@ -99,6 +111,7 @@ impl Writes {
         for write in [self.asked, self.birth, self.election] {
             form.number(write.saturating_sub(self.done));
         }
+        form.option(self.next, |form, write| form.number(write.saturating_sub(self.done)));
         form.deadline(now, self.hung_at());
         form.number(self.epochs.len() as u64);
         self.epochs.iter().for_each(|(_, epoch)| form.epoch(*epoch));
@@ -107,6 +120,16 @@ impl Writes {
     /// Whether the incarnation is not on disk yet.
     pub(super) fn is_unborn(&self) -> bool {
         self.done < self.birth
+    }
+
+    /// Whether the next incarnation is on disk, and waited for.
+    fn hold_next(&self) -> bool {
+        self.next.is_some_and(|write| write <= self.done)
+    }
+
+    /// Nobody waits for the next incarnation any more.
+    pub(super) fn need_no_next(&mut self) {
+        self.next = None;
     }
 
     /// Whether carrying that out will have to wait.
@@ -132,11 +155,29 @@ impl<E: Election> Node<E> {
     }
 
     pub(super) fn persist(&mut self, now: Time, waits: Waits, out: &mut Outbox<E::Msg>) {
-        let (incarnation, count) = (self.setup.incarnation, self.setup.count);
+        let (incarnation, count) = (self.incarnation_to_keep(waits), self.setup.count);
         let epoch = self.leadership.as_ref().map_or(0, Leadership::epoch_to_keep);
         let group = self.group.as_ref().and_then(Group::kept);
         self.writes.ask(now, waits, epoch);
         out.push(Output::Persist(Durable { incarnation, count, epoch, group }));
+    }
+
+    /// A disk that was asked to hold the next incarnation does not go back to this one.
+    fn incarnation_to_keep(&mut self, waits: Waits) -> Incarnation {
+        let mine = self.setup.incarnation;
+        let wanted = mine.next().filter(|_| waits == Waits::NextIncarnation).unwrap_or(mine);
+        self.writes.incarnation = self.writes.incarnation.max(wanted);
+        self.writes.incarnation
+    }
+
+    /// Whether the next incarnation is on disk. If not, this one goes on, aside: it hears who leads, and tells whoever claims to lead which
+    /// epochs it has seen.
+    pub(super) fn has_next(&mut self, now: Time, out: &mut Outbox<E::Msg>) -> bool {
+        if self.writes.next.is_none() {
+            self.aside = Some(Time::NEVER);
+            self.persist(now, Waits::NextIncarnation, out);
+        }
+        self.writes.hold_next()
     }
 
     /// The first so many writes are on disk.
@@ -144,7 +185,7 @@ impl<E: Election> Node<E> {
         let was_unborn = self.writes.is_unborn();
         let epoch = self.writes.are_done(now, writes);
         if was_unborn && !self.writes.is_unborn() {
-            self.is_born(now);
+            self.comes_to_life(now);
         }
         if !self.writes.election_waits() {
             // It came before all that is queued now.
@@ -154,6 +195,9 @@ impl<E: Election> Node<E> {
         }
         // After what was parked: that may be that the election names another.
         self.queue.extend(epoch.map(Work::Written));
+        if self.writes.hold_next() {
+            self.ending = Some(Ending::StoodAside);
+        }
     }
 
     /// When this node has waited for its disk for too long. A leader does not wait: it has what it needs.
@@ -165,10 +209,22 @@ impl<E: Election> Node<E> {
         if waits && !self.writes.is_unborn() { self.writes.hung_at() } else { Time::NEVER }
     }
 
-    /// Goes aside for a while. Then another incarnation begins, when the disk has done its work: it says nothing before that.
+    /// Goes aside for a while. Then another incarnation begins, when the disk has done its work.
     pub(super) fn give_way(&mut self, now: Time, out: &mut Outbox<E::Msg>) {
         self.stand_aside(now, now + HUNG, out);
         self.work_off(now, out);
+    }
+
+    /// Whether anybody is there who hears that, now or when the incarnation is on disk.
+    #[inline]
+    pub(super) fn is_there_to_hear(&self, body: &Body<E::Msg>) -> bool {
+        !self.writes.is_unborn()
+            || match body {
+                Body::Election(_) | Body::Leadership(_) | Body::Exclusive(_) => !self.is_overrun(),
+                Body::Link(_) | Body::Consistent(_) | Body::Detector(_) | Body::Join(_) | Body::Group(_) => {
+                    false
+                }
+            }
     }
 
     /// Whether that must wait for the disk.
@@ -183,8 +239,12 @@ impl<E: Election> Node<E> {
                 // Whoever is aside takes no part: nothing is left to wait for.
                 self.aside.is_none() && self.writes.election_waits()
             }
-            Work::StartLinks | Work::Beat(..) | Work::Lead(leadership::Action::Send(..)) => {
-                self.writes.is_unborn()
+            Work::StartLinks
+            | Work::StartExclusive
+            | Work::Beat(..)
+            | Work::Lead(leadership::Action::Send(..)) => self.writes.is_unborn(),
+            Work::Exclusive(action) => {
+                matches!(**action, exclusive::Action::Send(..)) && self.writes.is_unborn()
             }
             Work::Turned(_) | Work::Written(_) | Work::Lead(_) | Work::Release(_) => false,
         }

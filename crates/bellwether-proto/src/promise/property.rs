@@ -206,6 +206,35 @@ properties! {
             that is not paused announces a leader that is up and not paused. A node that stands aside \
             counts as down. It is left open where fewer run than must agree",
     }
+    TokenGrows = "TOKEN-GROWS", "Bellwether" {
+        promise: "every grant has a token larger than all grants before it, for ever",
+        judged: "of all that coordinators learnt to be decided, in the order of their ballots and writes, whoever holds \
+            the leadership next has a larger token, and no token is smaller than the one before it. No node holds \
+            a smaller token than it held before",
+    }
+    TokenOnce = "TOKEN-ONCE", "Bellwether" {
+        promise: "a token names one holder",
+        judged: "in the whole run, all nodes that hold a token, or learnt to whom it was granted, name one node",
+    }
+    OneHolder = "ONE-HOLDER", "Bellwether" {
+        promise: "at no instant do two holders have a grant that is valid",
+        judged: "while a node has been told that it may act, and has neither crashed nor announced that it does not \
+            lead, no other node is told that it may. Of kind `token` a store decides who may act, and this is not \
+            judged",
+    }
+    Freed = "FREED", "Bellwether" {
+        promise: "what was released can be granted at once",
+        judged: "within c_F = 4τ + 20δ + 6 writes of the announcement by which a holder gave leadership back, another \
+            node announces itself, if nothing befell the group in the meantime, a majority of the voters runs, and \
+            somebody else runs who is no witness and was never asked to resign or to leave",
+    }
+    Granted = "GRANTED", "Bellwether" {
+        promise: "while a majority of the voters can speak with each other and somebody stands, somebody leads \
+            within a bound",
+        judged: "as LED, from c_L + 6·ttl(1 + ρ) + 8 writes after the last thing that befell the group: a lease \
+            runs out, voters that restarted wait as long, and whoever learns of a leader forgets it after two. It is \
+            left open where fewer voters run than are a majority",
+    }
     History = "HISTORY", "Garcia-Molina, section IV.B" {
         promise: "the graph of groups has one root and no cycles, and each number has one record",
         judged: "all nodes that record a group record the same. In the end, every group has parents, each \
@@ -225,7 +254,8 @@ properties! {
     FdAccurate = "FD-ACCURATE", "Stoller, section 2, (2), and section 6" {
         promise: "only a node that was down, or seemed so, is reported",
         judged: "only a watched node is reported. Since the watch began it has crashed or, less than τ_FD \
-            ago, was cut off, paused, played dead, or had a message lost or late",
+            ago, was cut off, paused, played dead, or had a message lost or late; or it stood aside less than δ \
+            ago, and its word of that was under way",
     }
     FdLatency = "FD-LATENCY", "Stoller, section 2" {
         promise: "a watched node that is down is reported within the declared latency",

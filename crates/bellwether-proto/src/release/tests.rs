@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ident::Incarnation;
-use crate::leadership::{Cause, LeadershipConfig};
+use crate::leadership::{Cause, Leadership, LeadershipConfig, LeadershipMsg};
 
 const ME: NodeId = NodeId(1);
 const OTHER: NodeId = NodeId(2);
@@ -157,6 +157,19 @@ fn a_hand_over_is_answered_when_the_member_leads_or_has_not_taken_it() {
             assert_eq!(rig.go_on(), [Action::Answer(TICKET, Err(Refused::NotTaken { to: OTHER }))]);
         }
     }
+}
+
+/// It may have led already, beside this node, without hearing of it.
+#[test]
+fn an_earlier_leadership_is_not_taken_for_what_was_handed_over() {
+    let mut rig = Rig::leading();
+    let lead = LeadershipMsg::Lead { round: 1, epoch: 2, followers: 0 };
+    rig.leadership.handle(rig.now, OTHER, lead);
+    rig.ask(Command::Transfer { to: OTHER });
+    assert_eq!(rig.released(), [Action::HandOver(OTHER)]);
+    rig.announced(None, 1);
+    assert_eq!(rig.announced(Some(OTHER), 2), []);
+    assert_eq!(rig.announced(Some(OTHER), 3), [Action::Answer(TICKET, Ok(()))]);
 }
 
 /// The election need not do as it is told.

@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::ident::NodeId;
 use crate::tenure::{Command, Hold, Refused, Ticket};
+use crate::time::Time;
 
 /// Something between a member and its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,13 @@ pub enum Program {
     },
     /// The work has ended.
     WorkEnds,
+    /// The member tells the program that it holds the leadership, and until when it may act: of exclusive leadership alone.
+    Valid {
+        /// Of this leadership.
+        epoch: u64,
+        /// Until when, on the observer's clock; [`Time::NEVER`] if a store decides that.
+        until: Time,
+    },
     /// The member has left: its process ends, with a goodbye.
     Left,
 }
@@ -46,6 +54,7 @@ pub(super) const fn name(told: &Program) -> &'static str {
         Program::WorkBegins { .. } => "work-begins",
         Program::AskedBack { .. } => "asked-back",
         Program::WorkEnds => "work-ends",
+        Program::Valid { .. } => "valid",
         Program::Left => "left",
     }
 }
@@ -71,6 +80,7 @@ pub(super) fn binary(told: Program) -> (u64, [u64; 4]) {
         Program::AskedBack { epoch } => (53, [epoch, 0, 0, 0]),
         Program::WorkEnds => (54, [0; 4]),
         Program::Left => (55, [0; 4]),
+        Program::Valid { epoch, until } => (56, [epoch, until.as_micros(), 0, 0]),
     }
 }
 
@@ -96,6 +106,9 @@ pub(super) fn write_json(told: &Program, f: &mut fmt::Formatter<'_>) -> fmt::Res
             write!(f, r#","ticket":{ticket},"done":{}"#, refused.is_none())
         }
         Program::WorkBegins { epoch } | Program::AskedBack { epoch } => write!(f, r#","epoch":{epoch}"#),
+        Program::Valid { epoch, until } => {
+            write!(f, r#","epoch":{epoch},"until_us":{}"#, until.as_micros())
+        }
         Program::WorkEnds | Program::Left => Ok(()),
     }
 }
@@ -105,7 +118,7 @@ mod tests {
     use super::super::{TraceEvent, What};
     use super::*;
     use crate::ident::Incarnation;
-    use crate::time::{Span, Time};
+    use crate::time::Span;
     use alloc::string::{String, ToString};
 
     const COMMANDS: [Command; 6] = [
@@ -178,6 +191,8 @@ mod tests {
             Program::AskedBack { epoch: 1 },
             Program::WorkEnds,
             Program::Left,
+            Program::Valid { epoch: 1, until: Time::ZERO },
+            Program::Valid { epoch: 1, until: Time::NEVER },
         ]);
         for (i, a) in all.iter().enumerate() {
             for b in &all[i + 1..] {

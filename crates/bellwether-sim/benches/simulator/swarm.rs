@@ -4,8 +4,10 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use bellwether_proto::election::NOMINATES;
 use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_sim::plan::Limits;
+use bellwether_sim::scenario::Runs;
 use bellwether_sim::swarm::{Search, search};
 
 use super::Effort;
@@ -20,22 +22,28 @@ pub(crate) fn measure(effort: Effort) {
         "{:<18} {:>9} {:>14} {:>14} {:>11}",
         "algorithm", "runs/s", "million runs/h", "million ev/s", "events/run"
     );
-    for agent in [false, true] {
-        for protocol in Protocol::ALL.into_iter().filter(|p| !agent || p.spec().in_agent == InAgent::Yes) {
-            measure_one(protocol, agent, runs);
-        }
-    }
+    let in_agents = |protocol: &Protocol| protocol.spec().in_agent == InAgent::Yes;
+    Protocol::ALL.into_iter().for_each(|protocol| measure_one(protocol, Runs::Elections, runs));
+    Protocol::ALL
+        .into_iter()
+        .filter(in_agents)
+        .for_each(|protocol| measure_one(protocol, Runs::Agents, runs));
+    measure_one(NOMINATES, Runs::Exclusive, runs);
 }
 
-fn measure_one(protocol: Protocol, agent: bool, runs: u64) {
-    let limits = Limits { nodes: vec![5], agent, ..Limits::default() };
+fn measure_one(protocol: Protocol, on_nodes: Runs, runs: u64) {
+    let limits = Limits { nodes: vec![5], runs: on_nodes, ..Limits::default() };
     let plans =
         Search { protocol, variant: Variant::Repaired, limits, first_seed: 1, runs, threads: THREADS };
     let began = Instant::now();
     let outcome = search(&plans, &(), &AtomicBool::new(false));
     let seconds = began.elapsed().as_secs_f64();
     let rate = outcome.runs as f64 / seconds;
-    let name = format!("{}{}", protocol.name(), if agent { " agent" } else { "" });
+    let name = match on_nodes {
+        Runs::Elections => protocol.name().to_owned(),
+        Runs::Agents => format!("{} agent", protocol.name()),
+        Runs::Exclusive => "exclusive".to_owned(),
+    };
     let events = outcome.events as f64 / seconds / 1e6;
     keep(&format!("swarm, {name}"), events, "M events/s", Better::Higher);
     println!(

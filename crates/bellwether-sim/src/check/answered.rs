@@ -1,6 +1,7 @@
 //! ANSWERED: whatever a program asks of its member is answered within the release timeout, the time for which a successor
 //! is waited for, and a period of the leader. A member that was asked to leave answers by leaving. In the same time, leadership that
-//! was asked back is given back, or kept: then the program may work again. (Of a real program nobody knows whether it wants to.)
+//! was asked back is given back, or kept: then the program may work again. (Of a real program nobody knows whether it wants to.) Of
+//! exclusive leadership a lease is added: work is to end when validity is about to.
 //!
 //! A member that crashes owes nothing any more, and one that is paused cannot answer.
 
@@ -14,7 +15,7 @@ use bellwether_proto::trace::{Program, TraceEvent, What};
 
 use super::known::Known;
 use super::opinions::Opinions;
-use super::{Checker, Facts, Origin, Verdict, Violation};
+use super::{Checker, Facts, Leading, Origin, Verdict, Violation};
 
 pub(super) struct Answered {
     bound: Span,
@@ -114,5 +115,6 @@ impl Checker for Answered {
 
 /// How long an answer may take, for true clocks.
 pub(super) fn bound(facts: &Facts) -> Span {
-    facts.leading.release_timeout + facts.leading.successor_patience + facts.timing.tau
+    let Leading { release_timeout, successor_patience, lease, .. } = facts.leading;
+    release_timeout + successor_patience + facts.timing.tau + lease
 }

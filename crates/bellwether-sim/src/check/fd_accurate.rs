@@ -5,6 +5,9 @@
 //! and since the watch began, the system was not stable where it mattered: the two were cut off from each other, a
 //! message between them was lost or late, one of them was paused, or the subject played dead to the watcher, which is
 //! how it asks to be reported (E-ST9). Where k nodes must agree, messages between others may have carried their votes.
+//!
+//! A node that stands aside says so itself, and is believed. So it may be reported if it stood aside less than δ ago, though before the
+//! watch began: its word was under way, and no watcher can tell it from one that was sent later.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +22,7 @@ use super::{Checker, Facts, Verdict, Violation};
 
 pub(super) struct FdAccurate {
     tau_fd: Span,
+    delta: Span,
     /// Whether messages between others count.
     cooperative: bool,
     /// By watcher, then by subject: the watches that are armed.
@@ -56,6 +60,7 @@ impl FdAccurate {
     pub(super) fn new(facts: &Facts) -> Self {
         Self {
             tau_fd: facts.detection(),
+            delta: facts.stretched(facts.timing.delta),
             cooperative: facts.reporters > 1,
             armed: vec![BTreeMap::new(); facts.nodes],
             came_up: vec![None; facts.nodes],
@@ -86,6 +91,7 @@ impl FdAccurate {
             Event::Opinion(_)
             | Event::Group(_)
             | Event::Announced(_)
+            | Event::Granted { .. }
             | Event::GivenUp
             | Event::Reborn(_)
             | Event::PlayDead
@@ -126,6 +132,7 @@ impl FdAccurate {
             || known.paused_since(watcher, from)
             || known.paused_since(subject, from)
             || known.played_dead_since(subject, watcher, from)
+            || known.aside_since(subject, known.now() - self.delta)
     }
 
     fn unasked(&mut self, at: Time, watcher: NodeId, subject: NodeId) {

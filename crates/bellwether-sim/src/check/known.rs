@@ -86,6 +86,11 @@ impl Known {
         self.node(id).is_some_and(|node| node.aside)
     }
 
+    /// Whether the node stood aside at any time from `from` on.
+    pub(super) fn aside_since(&self, id: NodeId, from: Time) -> bool {
+        self.node(id).is_some_and(|node| node.stood_aside.was_so_since(from))
+    }
+
     /// Whether the node was paused at any time from `from` on.
     pub(super) fn paused_since(&self, id: NodeId, from: Time) -> bool {
         self.node(id).is_some_and(|node| node.paused.was_so_since(from))
@@ -135,6 +140,7 @@ impl Known {
         node.up = false;
         node.opinion = Opinion::DOWN;
         (node.announced, node.task, node.aside) = (None, None, false);
+        node.stood_aside.set(false, now);
         (node.installed, node.remembers) = (None, false);
         node.playing_dead.set(false, now);
         self.passage = Some(Passage::Gone);
@@ -189,6 +195,7 @@ impl Known {
                 let aside = opinion.status == Status::Down;
                 let node = self.node_mut(id);
                 node.opinion = opinion;
+                node.stood_aside.set(aside, now);
                 let was_aside = mem::replace(&mut node.aside, aside);
                 self.version += 1;
                 if was_aside != aside {
@@ -216,6 +223,7 @@ impl Known {
             // Histories of links are part of what can be judged.
             Event::Link(_) => self.version += 1,
             Event::GivenUp
+            | Event::Granted { .. }
             | Event::Group(_)
             | Event::Reborn(_)
             | Event::Watch(_)
@@ -298,6 +306,8 @@ struct Node {
     remembers: bool,
     /// Whether it has shown, since it came up, that it is not there.
     aside: bool,
+    /// When it did so last.
+    stood_aside: Spell,
     paused: Spell,
     playing_dead: Spell,
 }

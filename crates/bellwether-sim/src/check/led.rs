@@ -48,7 +48,7 @@ impl Checker for Led {
 }
 
 /// Whether a leader gives leadership back: its work had to end first, which may have taken longer than anything else.
-fn gives_back(event: &TraceEvent) -> bool {
+pub(super) fn gives_back(event: &TraceEvent) -> bool {
     match event.what {
         What::Node(io::Event::Announced(announced)) => {
             announced.leader.is_none() && giver(event.node, &announced) == Some(event.node)

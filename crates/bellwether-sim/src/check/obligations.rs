@@ -135,6 +135,7 @@ impl Obligations {
             Event::Opinion(_)
             | Event::Group(_)
             | Event::Announced(_)
+            | Event::Granted { .. }
             | Event::GivenUp
             | Event::Reborn(_)
             | Event::PlayDead

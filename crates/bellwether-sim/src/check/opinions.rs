@@ -10,8 +10,8 @@ use bellwether_proto::time::Span;
 
 use super::elected::{Judgement, leader_elected, leaders_elected, one_leader_elected};
 use super::{
-    Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, answered, fake_clean, led, omega, one_leader_per_view,
-    one_view_or_dead, sle1, sle2, view_agree, while_stable,
+    Facts, a1, a2, a3, a4, a4_prime, ale1, ale2, answered, fake_clean, granted, led, omega,
+    one_leader_per_view, one_view_or_dead, sle1, sle2, view_agree, while_stable,
 };
 
 /// What nodes show at one moment.
@@ -86,6 +86,7 @@ pub(crate) fn bound(property: Property, facts: &Facts) -> Option<Span> {
         Property::Sle2 => Some(sle2::c_s(facts) * 2),
         Property::Ale2Prime | Property::Ale2 => Some(while_stable::c_a(facts)),
         Property::Led => Some(led::c_l(facts)),
+        Property::Granted => Some(granted::c_x(facts)),
         Property::Answered => Some(answered::bound(facts)),
         _ => None,
     }

@@ -11,6 +11,7 @@ mod detectors;
 mod elections;
 mod epoch;
 mod epochs;
+mod exclusive;
 mod garcia_molina;
 mod group_history;
 mod groups;
@@ -76,8 +77,11 @@ impl Trace {
                 settle: Span::millis(2),
                 release_timeout: Span::millis(20),
                 successor_patience: Span::millis(96),
+                lease: Span::ZERO,
                 quorum: 1,
             },
+            voters: Vec::new(),
+            witnesses: Vec::new(),
             preference: Preference::default(),
         };
         Self { facts, now: Time::ZERO, events: Vec::new() }

@@ -65,7 +65,7 @@ impl WorkEndsFirst {
             }
             Program::WorkEnds => drop(self.work.remove(&node)),
             Program::Left => self.leaves(at, node),
-            Program::Asked { .. } | Program::Answered { .. } => {}
+            Program::Asked { .. } | Program::Answered { .. } | Program::Valid { .. } => {}
         }
     }
 

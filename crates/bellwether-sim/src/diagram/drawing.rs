@@ -121,6 +121,8 @@ pub(super) enum Note {
     Resumed,
     Showed(Opinion),
     Announced(Announcement),
+    /// As a coordinator it learnt that this token was granted, to that node.
+    Granted(u64, Option<NodeId>),
     Suspected(NodeId),
     GivenUp,
     /// A restricted operation, and what became of it.
@@ -337,6 +339,7 @@ impl Telling {
                 Some(note) => note,
                 None => return, // That a task is in place shows in the status.
             },
+            Event::Granted { token, to, .. } => Note::Granted(token, to),
             Event::Link(_) | Event::ViewInstalled(_) | Event::Pending(_) => return,
             Event::Watch(_) | Event::Unwatch(_) | Event::UnwatchAll => return,
         };
@@ -353,6 +356,8 @@ impl Telling {
             Program::WorkBegins { .. } => return self.aside(at, node, Note::Work("works")),
             Program::AskedBack { .. } => Note::Work("is to end its work"),
             Program::WorkEnds => Note::Work("work has ended"),
+            // Renewals are frequent, and change nothing.
+            Program::Valid { .. } => return,
             Program::Left => Note::Left,
         };
         self.step.changed = true;

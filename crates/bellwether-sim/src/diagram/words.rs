@@ -54,6 +54,8 @@ pub(super) fn note(node: NodeId, note: &Note, announces: bool) -> Option<String>
         Note::Announced(Announcement { leader: Some(leader), epoch, .. }) => {
             format!("follows {leader}, epoch {epoch}")
         }
+        Note::Granted(token, Some(to)) => format!("token {token} to {to}"),
+        Note::Granted(token, None) => format!("token {token} given back"),
         Note::Suspected(peer) => format!("DownSig {peer}"),
         Note::GivenUp => "gives its work up".to_owned(),
         Note::Operation(op, outcome) => format!("operation {op}: {outcome}"),

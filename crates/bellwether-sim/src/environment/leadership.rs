@@ -36,6 +36,18 @@ const CONNECTED_BUT_FOR_PAUSES: &[Assumption] = &[
     Assumption::ReportsUnreachable,
 ];
 
+/// What members promise of which at most one leads at a time.
+pub(super) const EXCLUSIVE: &[Promise] = &[
+    Promise { property: Property::TokenGrows, under: &[] },
+    Promise { property: Property::TokenOnce, under: &[] },
+    Promise { property: Property::OneHolder, under: &[Assumption::TrustedClocks] },
+    Promise { property: Property::Freed, under: &CONNECTED },
+    Promise { property: Property::Granted, under: CONNECTED_BUT_FOR_PAUSES },
+    Promise { property: Property::WorkEndsFirst, under: &[] },
+    Promise { property: Property::Answered, under: &[] },
+    // Not ANSWER-TRUE: whoever is granted leadership may learn of it after whoever handed it over.
+];
+
 /// What members that announce leadership promise.
 pub(super) fn promises(spec: &Spec) -> Vec<Promise> {
     let mut promises = vec![Promise { property: Property::Epoch, under: &[] }];

@@ -31,11 +31,11 @@ use super::oracle::{self, Oracle};
 use super::record::Record;
 use super::state::{Cargo, Content, Host, Letter, Scratch, State, up};
 use super::system::{System, index_of};
-use super::table::Table;
 use super::together::Pace;
 use crate::check::{self, Judgement, Opinions};
 use crate::run::facts;
 use crate::scenario::index;
+use crate::visited::Table;
 
 /// A future that has not come round after so many instants is left undecided: hundreds of times what it takes.
 pub const INSTANTS_MAX: usize = 50_000;
@@ -419,6 +419,8 @@ impl<'a, E: Election> Calm<'a, E> {
                     .for_each(|to| self.send(at, to, frame.clone())),
                 // No application takes part.
                 Output::Plan(_) => {}
+                // Votes have a search of their own.
+                Output::Keep(_) | Output::Valid { .. } => {}
                 Output::Tenure(tenure) => self.hosts[at].told(tenure),
                 Output::Answer { .. } => self.hosts[at].answered(),
                 Output::Left => left = true,

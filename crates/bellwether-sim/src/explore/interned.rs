@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::table::Table;
+use crate::visited::Table;
 
 /// Things by what they exactly are.
 #[derive(Debug)]

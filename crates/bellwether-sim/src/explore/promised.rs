@@ -6,6 +6,7 @@ use bellwether_proto::promise::{Assumption, Promise, Property};
 use super::bounds::Bounds;
 use super::calm::{GOALS_OF_AGENTS, is_goal};
 use crate::environment::promises;
+use crate::scenario::Runs;
 
 /// What the algorithm promises where no more happens than the bounds allow, as far as a search can judge it.
 pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds) -> Vec<Property> {
@@ -19,7 +20,7 @@ pub fn promised(protocol: Protocol, variant: Variant, nodes: u32, bounds: Bounds
 
 /// What agents promise on top of it, as far as a search can judge it.
 pub fn promised_by_agents(protocol: Protocol, nodes: u32, bounds: Bounds) -> Vec<Property> {
-    let promises = promises(protocol, Variant::Repaired, true).into_iter();
+    let promises = promises(protocol, Variant::Repaired, Runs::Agents).into_iter();
     let kept = promises.filter(|promise| {
         judgeable_of_agents(promise.property)
             && promise.under.iter().all(|assumption| keeps(nodes, bounds, *assumption))
@@ -77,7 +78,7 @@ fn keeps(nodes: u32, bounds: Bounds, assumption: Assumption) -> bool {
         | Assumption::ReportsCrashes
         | Assumption::ReportsUnreachable => true,
         // Every node has a clock of its own until calm comes; no algorithm that needs more than that can be searched.
-        Assumption::NoDrift => false,
+        Assumption::NoDrift | Assumption::TrustedClocks => false,
         Assumption::BoundedDelay
         | Assumption::NoPauses
         | Assumption::QuickDisks

@@ -14,13 +14,11 @@ use bellwether_proto::time::Span;
 use super::bounds::Reached;
 use super::broken::{Breach, Broken};
 use super::calm::{self, Goals, INSTANTS_MAX, Known};
-use super::log::Log;
 use super::state::{Scratch, State};
 use super::system::{Successor, System};
-use super::table::Table;
 use super::transition::Transition;
 use crate::check;
-use crate::defect::{self, Defect};
+use crate::visited::{Log, Table};
 
 /// States of a batch: enough that threads have something to do, few enough that what is kept between is small.
 const BATCH: usize = 1 << 13;
@@ -103,8 +101,6 @@ pub struct Counterexample {
     pub what: String,
     /// From the first state on.
     pub steps: Vec<Transition>,
-    /// The defect that is known to break it, if there is one. The search went on beyond it.
-    pub known: Option<&'static Defect>,
 }
 
 /// Looks at every state of a system, and judges these properties.
@@ -232,8 +228,7 @@ where
         drop(frontier);
         self.system.forget_unused();
         self.frontier = std::mem::take(&mut self.next);
-        let is_new = |found: &Found| self.known_defect(found.broken).is_none();
-        if self.findings.iter().any(is_new) && self.extent == Extent::All {
+        if !self.findings.is_empty() && self.extent == Extent::All {
             self.extent = Extent::UpToViolation;
         } else if !self.frontier.is_empty() {
             self.outcome.depth += 1;
@@ -276,7 +271,7 @@ where
         part
     }
 
-    /// Whether all is well in a state, but for known defects. One that is not is not looked beyond.
+    /// Whether all is well in a state. One in which it is not is not looked beyond.
     fn judge(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) -> bool {
         let found_before = part.found.len();
         let mut find = |broken, what| part.found.push(Found { state: number, step: None, broken, what });
@@ -298,7 +293,7 @@ where
                 calm::InTime::Unknown => part.undecided += 1,
             }
         }
-        part.found[found_before..].iter().all(|found| self.known_defect(found.broken).is_some())
+        part.found.len() == found_before
     }
 
     fn expand(&self, state: &State<E>, number: u32, part: &mut Part<E>, scratch: &mut Scratch) {
@@ -328,16 +323,6 @@ where
         }
     }
 
-    /// The known defect that breaks it, if there is one. Only agents have any.
-    fn known_defect(&self, broken: Broken) -> Option<&'static Defect> {
-        match broken {
-            Broken::Property(property) if self.system.agents.is_some() => {
-                defect::of(&self.system.scenario, property)
-            }
-            Broken::Property(_) | Broken::Invariant(_) => None,
-        }
-    }
-
     fn take_in(&mut self, part: Part<E>) {
         let Part { fresh, found, learnt, transitions, reached, slowest, undecided } = part;
         self.outcome.transitions += transitions;
@@ -353,7 +338,7 @@ where
                 }
             } else if self.seen.insert(print, ()) {
                 self.outcome.states += 1;
-                let number = self.log.add(parent, step);
+                let number = self.log.add(parent, step.pack());
                 self.next.push((state, number));
             }
         }
@@ -364,12 +349,15 @@ where
         }
     }
 
+    fn path(&self, state: u32) -> impl Iterator<Item = Transition> {
+        self.log.path(state).into_iter().map(Transition::unpack)
+    }
+
     fn finish(self) -> Outcome {
         let counterexample = |Found { state, step, broken, what }: &Found| Counterexample {
             broken: *broken,
             what: what.clone(),
-            steps: self.log.path(*state).into_iter().chain(*step).collect(),
-            known: self.known_defect(*broken),
+            steps: self.path(*state).chain(*step).collect(),
         };
         let violations = self.findings.iter().map(counterexample).collect();
         let bytes = (self.seen.bytes() + self.log.bytes() + self.known.bytes()) as u64;

@@ -448,7 +448,7 @@ impl<E: Election> System<E> {
             Oracle::Silent | Oracle::Accurate | Oracle::Links => Vec::new(),
         };
         // With the groups of the past in them, states would never come back, and no election depends on them.
-        let node = self.blueprint.node(id, &disk, Time::ZERO).without_history().over_told_links();
+        let node = self.blueprint.node(id, &disk, None, Time::ZERO).without_history().over_told_links();
         let program = self.agents.as_ref().map(|agents| agents.program(Time::ZERO));
         let node = Some(node);
         Host { node, told, program, ..Host::down(id, disk) }
@@ -481,6 +481,8 @@ impl<E: Election> System<E> {
                 }
                 // No application takes part.
                 Output::Plan(_) => {}
+                // Votes have a search of their own.
+                Output::Keep(_) | Output::Valid { .. } => {}
                 Output::Event(event) => {
                     breaches.extend(host.breach_by(event));
                     host.note(event);

@@ -10,6 +10,8 @@ use bellwether_proto::promise::Assumption;
 use bellwether_proto::time::Span;
 use thiserror::Error;
 
+use crate::scenario::Runs;
+
 /// The smallest cluster that a plan can be about: a node alone has nobody to disagree with.
 pub const NODES_MIN: u32 = 2;
 /// The largest: a search plays many plans, each of all-to-all chatter.
@@ -28,8 +30,8 @@ pub struct Limits {
     pub kinds: Option<Vec<String>>,
     /// The detectors that may be drawn, instead of those that suit the algorithm.
     pub detectors: Option<Vec<DetectorKind>>,
-    /// Whether nodes are run as an agent runs them.
-    pub agent: bool,
+    /// What runs on the nodes.
+    pub runs: Runs,
 }
 
 impl Default for Limits {
@@ -42,7 +44,7 @@ impl Default for Limits {
             faults: Allowed::Promised,
             kinds: None,
             detectors: None,
-            agent: false,
+            runs: Runs::Elections,
         }
     }
 }
@@ -87,7 +89,7 @@ impl Limits {
         if self.detectors.as_ref().is_some_and(Vec::is_empty) {
             return Err(LimitsError::Nothing);
         }
-        match (self.agent, protocol.spec().in_agent, variant) {
+        match (self.runs != Runs::Elections, protocol.spec().in_agent, variant) {
             (true, InAgent::No(why), _) => Err(LimitsError::NotInAgent { protocol: named(), why }),
             (true, InAgent::Yes, Variant::Printed) => Err(LimitsError::PrintedInAgent),
             _ => Ok(()),

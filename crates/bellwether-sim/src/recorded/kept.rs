@@ -7,9 +7,10 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Event;
 use bellwether_proto::promise::Assumption;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What};
 
 use super::merge::{befalls, half_time};
+use crate::scenario::Runs;
 use crate::trace_file::Setup;
 
 /// A summary of what happened to the nodes.
@@ -29,8 +30,8 @@ pub(super) struct Kept {
     pauses: bool,
     ever_cut: bool,
     late: bool,
-    /// Whether anybody announced a leader: the nodes have the leadership layer.
-    announced: bool,
+    /// What ran on the nodes, by what they told.
+    runs: Runs,
     /// Messages that were lost although their receiver was neither down nor cut off, as far as is known, and
     /// when.
     lost: Vec<(Time, NodeId)>,
@@ -52,15 +53,15 @@ impl Kept {
             pauses: false,
             ever_cut: false,
             late: false,
-            announced: false,
+            runs: Runs::Elections,
             lost: Vec::new(),
         };
         events.iter().for_each(|event| kept.note(event));
         kept
     }
 
-    pub(super) fn announced(&self) -> bool {
-        self.announced
+    pub(super) fn runs(&self) -> Runs {
+        self.runs
     }
 
     pub(super) fn keeps(&self, assumption: Assumption) -> bool {
@@ -82,7 +83,7 @@ impl Kept {
                 None => true,
             },
             // The checkers allow for what a clock may be off.
-            Assumption::ClocksAgree => true,
+            Assumption::ClocksAgree | Assumption::TrustedClocks => true,
             // No real clock is perfect; and whose responses come first, nobody records.
             Assumption::NoDrift | Assumption::MessagePattern => false,
             Assumption::NoCrashes => self.up.len() == self.was_up.len() && !self.recoveries,
@@ -106,7 +107,10 @@ impl Kept {
                 self.lost.push((event.at, *to));
             }
             What::Late(_) => self.late = true,
-            What::Node(Event::Announced(_)) => self.announced = true,
+            What::Node(Event::Granted { .. }) | What::Program(Program::Valid { .. }) => {
+                self.runs = Runs::Exclusive;
+            }
+            What::Node(Event::Announced(_)) if self.runs == Runs::Elections => self.runs = Runs::Agents,
             What::Recv(_, sent) => self.late |= event.at.since(*sent) > self.delta,
             _ => {}
         }

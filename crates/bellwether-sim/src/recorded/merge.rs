@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{MsgRef, TraceEvent, What};
+use bellwether_proto::trace::{MsgRef, Program, TraceEvent, What};
 
 use crate::trace_file::TraceFile;
 
@@ -18,6 +18,9 @@ pub(super) fn all(traces: &[TraceFile], truth: Option<&TraceFile>) -> Vec<TraceE
     let start = events.first().map_or(Time::ZERO, |event| event.at);
     for event in &mut events {
         event.at = Time::ZERO + event.at.since(start);
+        if let What::Program(Program::Valid { until, .. }) = &mut event.what {
+            *until = until.as_deadline().map_or(Time::NEVER, |until| Time::ZERO + until.since(start));
+        }
     }
     date_arrivals(&mut events);
     events
@@ -74,4 +77,23 @@ fn key(msg: &MsgRef) -> (NodeId, NodeId, u64) {
 pub(super) fn half_time(events: &[TraceEvent]) -> Time {
     let end: Span = events.last().map_or(Span::ZERO, |event| event.at.since(Time::ZERO));
     Time::ZERO + end / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use bellwether_proto::ident::Incarnation;
+
+    use super::*;
+
+    /// What is valid until a time is on the same clock as all else.
+    #[test]
+    fn deadlines_move_with_the_events() {
+        let valid = |at, until| {
+            let what = What::Program(Program::Valid { epoch: 1, until });
+            TraceEvent { at: Time::from_micros(at), node: NodeId(1), incarnation: Incarnation(1), what }
+        };
+        let events = vec![valid(1_000, Time::from_micros(1_500)), valid(1_200, Time::NEVER)];
+        let merged = all(&[TraceFile { events, ..TraceFile::default() }], None);
+        assert_eq!(merged, [valid(0, Time::from_micros(500)), valid(200, Time::NEVER)]);
+    }
 }

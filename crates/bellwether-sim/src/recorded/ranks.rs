@@ -66,6 +66,10 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
                 announced.cause.ids_mut().for_each(each);
             }
             Event::Watch(peer) | Event::Unwatch(peer) | Event::Down(peer) => each(peer),
+            Event::Granted { to, by, .. } => {
+                to.iter_mut().for_each(&mut each);
+                each(by);
+            }
             Event::Link(turn) => each(&mut turn.peer),
             // Whoever sends what is refused need not be anybody.
             Event::Refused { .. }

@@ -3,6 +3,7 @@
 use bellwether_proto::agent::DETECTOR;
 use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::Protocol;
+use bellwether_proto::exclusive::terms::Drift;
 use bellwether_proto::time::Span;
 
 use super::{Latency, ModelKind, Network, Parameters};
@@ -16,6 +17,12 @@ pub(crate) const RELEASE_TIMEOUT: Span = Span::secs(5);
 
 /// How long a member that resigned stands aside, as agents have it.
 pub(crate) const RESIGN_HOLD: Span = Span::secs(30);
+
+/// How long a lease lasts, as agents have it.
+pub(crate) const TTL: Span = Span::secs(1);
+
+/// How far clocks are trusted, as agents have it.
+pub(crate) const DRIFT: Drift = Drift(10_000);
 
 /// Of a link that is fair and no more.
 pub(crate) const MODEL_LOSS: f64 = 0.5;

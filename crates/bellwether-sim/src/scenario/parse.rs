@@ -10,6 +10,7 @@
 
 pub(crate) mod cluster;
 mod events;
+mod exclusive;
 mod expect;
 mod model;
 mod policy;
@@ -68,6 +69,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         return Err(Wrong::at(raw.nodes.span(), message));
     }
     let policy = cluster.policy(&raw)?;
+    let exclusive = cluster.exclusive(&raw)?;
     let disk = cluster.disk(&raw.disk.0)?;
     let parameters = cluster.parameters(&raw.parameters.0)?;
     let network = cluster.network(raw.network.0, &parameters)?;
@@ -84,6 +86,7 @@ fn scenario(file: &str, raw: RawScenario, overrides: &Overrides) -> Result<Scena
         until: cluster.until,
         agent: cluster.agent,
         policy,
+        exclusive,
         disk,
         network,
         timing,

@@ -1,5 +1,6 @@
 //! Writes scenario files: what a person would write, without what is the default anyway.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fmt::Write;
 
@@ -7,13 +8,16 @@ use bellwether_proto::election::Variant;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
 
-use super::{Disk, Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Policy, Scenario, defaults};
+use super::{
+    Disk, Exclusive, Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Policy, Scenario, defaults,
+};
 
 impl Scenario {
     /// The scenario as a file that [`Scenario::parse`] reads back as the same.
     pub fn to_toml(&self) -> String {
         let mut file = File::default();
         self.print_head(&mut file);
+        self.print_exclusive(&mut file);
         self.print_disk(&mut file);
         self.print_network(&mut file);
         self.print_timing(&mut file);
@@ -36,6 +40,7 @@ impl Scenario {
         if self.agent {
             self.print_policy(file);
         }
+        file.key_unless(self.exclusive.is_none(), "mode", string("exclusive"));
     }
 
     fn print_policy(&self, file: &mut File) {
@@ -51,6 +56,18 @@ impl Scenario {
         };
         time("release_timeout", *release_timeout, default.release_timeout);
         time("resign_hold", *resign_hold, default.resign_hold);
+    }
+
+    fn print_exclusive(&self, file: &mut File) {
+        let Some(Exclusive { ttl, drift, kind, voters, witnesses }) = &self.exclusive else { return };
+        let default = Exclusive::of(self.nodes);
+        let list = |members: &BTreeSet<NodeId>| nodes(&members.iter().copied().collect::<Vec<_>>());
+        file.section("[exclusive]");
+        file.key_unless(*ttl == default.ttl, "ttl", quoted(ttl));
+        file.key_unless(*drift == default.drift, "drift_ppm", drift.0);
+        file.key_unless(*kind == default.kind, "kind", string(kind.name()));
+        file.key_unless(*voters == default.voters, "voters", list(voters));
+        file.key_unless(witnesses.is_empty(), "witnesses", list(witnesses));
     }
 
     fn print_disk(&self, file: &mut File) {

@@ -43,6 +43,7 @@ fn the_example_means_what_it_says() {
         until: Time::ZERO + Span::secs(30),
         agent: false,
         policy: Policy::default(),
+        exclusive: None,
         disk: Disk::default(),
         network: Network { base, links: vec![(NodeId(1), NodeId(2), slow)], resend: None, model: None },
         timing: Timing { delta: Span::millis(10), tau: Span::millis(100), step: Span::millis(10) },

@@ -121,7 +121,7 @@ impl Goal {
     /// Whether the promise speaks of what comes to be "in the end".
     pub(super) fn is_eventual(&self, scenario: &Scenario) -> bool {
         let Broken::Property(property) = self.broken else { return false };
-        promises(scenario.protocol, scenario.variant, scenario.agent)
+        promises(scenario.protocol, scenario.variant, scenario.runs())
             .iter()
             .any(|promise| promise.property == property && promise.under.contains(&Assumption::QuietEnd))
     }

@@ -14,6 +14,7 @@ use bellwether_proto::election::{Protocol, Spec, Variant};
 use bellwether_proto::promise::{Assumption, Property};
 
 use crate::plan::{FaultClass, Limits};
+use crate::scenario::Runs;
 
 pub use spotter::Spotter;
 
@@ -177,14 +178,14 @@ fn kinds(spec: &'static Spec) -> impl Iterator<Item = Situation> {
 struct Mix {
     spec: &'static Spec,
     variant: Variant,
-    agent: bool,
+    runs: Runs,
     classes: BTreeSet<FaultClass>,
 }
 
 impl Mix {
     fn new(protocol: Protocol, variant: Variant, limits: &Limits) -> Self {
         let classes = limits.classes(protocol, variant);
-        Self { spec: protocol.spec(), variant, agent: limits.agent, classes }
+        Self { spec: protocol.spec(), variant, runs: limits.runs, classes }
     }
 
     fn must_reach(&self, situation: Situation) -> bool {
@@ -223,10 +224,12 @@ impl Mix {
             Situation::OldIncarnationRefused => {
                 restarts && has(Delay) && any_order && self.variant == Variant::Repaired
             }
-            Situation::AnnouncedAnother | Situation::Resigned | Situation::WorkGivenUp => self.agent,
-            Situation::HandedOver | Situation::MadeWay => self.agent && self.spec.hands_over,
-            Situation::Left => self.agent && restarts,
-            Situation::Unlinked => self.agent && has(Partition),
+            Situation::AnnouncedAnother | Situation::Resigned => self.runs != Runs::Elections,
+            // Work of exclusive leadership ends with its validity, in time or not.
+            Situation::WorkGivenUp => self.runs == Runs::Agents,
+            Situation::HandedOver | Situation::MadeWay => self.runs == Runs::Agents && self.spec.hands_over,
+            Situation::Left => self.runs != Runs::Elections && restarts,
+            Situation::Unlinked => self.runs != Runs::Elections && has(Partition),
             Situation::Received(_) => true,
         }
     }
@@ -243,6 +246,8 @@ impl Mix {
             Property::LeadsAlone => false,
             Property::WorkEndsFirst | Property::Answered | Property::Led => false,
             Property::AnswerTrue | Property::TakenOver | Property::Preferred => false,
+            Property::TokenGrows | Property::TokenOnce => false,
+            Property::OneHolder | Property::Freed | Property::Granted => false,
             Property::History | Property::RestrictedOnce => false,
             Property::FdComplete | Property::FdAccurate | Property::FdLatency => false,
             Property::LinkHistory | Property::ViewAgree | Property::OneLeaderPerView => false,

@@ -1,20 +1,17 @@
 //! One line of a trace.
 
-use bellwether_proto::detector::{self, DetectorKind};
+use bellwether_proto::detector::DetectorKind;
 use bellwether_proto::election::{Protocol, Timing, Variant};
-use bellwether_proto::group::{
-    self as groups, Ballot, GroupEvent, OpId, RecordDigest, TaskDigest, Unwilling,
-};
+use bellwether_proto::group::{Ballot, GroupEvent, OpId, RecordDigest, TaskDigest, Unwilling};
 use bellwether_proto::ident::{GroupId, Incarnation, NoGroup, NodeId};
 use bellwether_proto::io::{Event, Refusal, Turn};
-use bellwether_proto::leadership::{self, Announcement, Cause};
-use bellwether_proto::link;
+use bellwether_proto::leadership::{Announcement, Cause};
 use bellwether_proto::members::Members;
 use bellwether_proto::message::Kind;
 use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::tenure::{Command, Hold, Refused, Ticket};
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written};
+use bellwether_proto::trace::{DropReason, MsgRef, Program, TraceEvent, What, Written, kinds};
 use serde::Deserialize;
 
 use super::Setup;
@@ -57,6 +54,12 @@ struct Raw {
     command: Option<String>,
     hold: Option<String>,
     done: Option<bool>,
+    token: Option<u64>,
+    round: Option<u64>,
+    by: Option<u32>,
+    of: Option<u64>,
+    write: Option<u64>,
+    until_us: Option<u64>,
     setup: Option<RawSetup>,
 }
 
@@ -139,7 +142,7 @@ impl Raw {
             "mend" => What::Mend(self.peer()?),
             "slow" => What::Slow(self.peer()?),
             "unlinked" => What::Unlinked(self.peer()?),
-            "asked" | "answered" | "work-begins" | "asked-back" | "work-ends" | "left" => {
+            "asked" | "answered" | "work-begins" | "asked-back" | "work-ends" | "valid" | "left" => {
                 What::Program(self.program()?)
             }
             _ => What::Node(self.reported()?),
@@ -154,6 +157,7 @@ impl Raw {
             "work-begins" => Program::WorkBegins { epoch: self.epoch()? },
             "asked-back" => Program::AskedBack { epoch: self.epoch()? },
             "work-ends" => Program::WorkEnds,
+            "valid" => Program::Valid { epoch: self.epoch()?, until: self.until()? },
             _ => Program::Left,
         })
     }
@@ -173,6 +177,7 @@ impl Raw {
                 why: self.reason(&Unwilling::ALL, Unwilling::name)?,
             }),
             "announce" => Event::Announced(self.announced()?),
+            "granted" => self.granted()?,
             "link-up" | "link-down" => Event::Link(self.turn()?),
             "members" => Event::ViewInstalled(self.members()?),
             "pending" => Event::Pending(self.pending.ok_or_else(|| self.without("pending"))?),
@@ -241,6 +246,22 @@ impl Raw {
         })
     }
 
+    fn granted(&self) -> Result<Event, String> {
+        let number = |key: &str, given: Option<u64>| given.ok_or_else(|| self.without(key));
+        Ok(Event::Granted {
+            token: number("token", self.token)?,
+            to: self.peer.map(NodeId),
+            round: number("round", self.round)?,
+            by: self.by.map(NodeId).ok_or_else(|| self.without("by"))?,
+            of: Incarnation(number("of", self.of)?),
+            write: number("write", self.write)?,
+        })
+    }
+
+    fn until(&self) -> Result<Time, String> {
+        self.until_us.map(Time::from_micros).ok_or_else(|| self.without("until_us"))
+    }
+
     fn epoch(&self) -> Result<u64, String> {
         self.epoch.ok_or_else(|| self.without("epoch"))
     }
@@ -302,10 +323,7 @@ const STATUSES: [Status; 6] =
     [Status::Down, Status::Election, Status::Waiting, Status::Reorganizing, Status::Normal, Status::Dead];
 
 fn kind_of(name: &str) -> Option<Kind> {
-    let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
-    let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
-    let layers = layers.chain(groups::RESTRICTED_KINDS);
-    elections.chain(layers).copied().find(|kind| kind.name() == name)
+    kinds().find(|kind| kind.name() == name)
 }
 
 impl RawView {

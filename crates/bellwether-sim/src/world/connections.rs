@@ -56,6 +56,10 @@ pub(super) enum News {
     Written(u64),
     /// So many of the node's writes are on disk.
     Persisted(u64),
+    /// The disk has done that write of votes.
+    VotesWritten(u64),
+    /// So many changes of the node's votes are on disk.
+    Kept(u64),
 }
 
 impl News {
@@ -65,6 +69,7 @@ impl News {
             Self::Oracle(peer, _) | Self::Connected(peer, _) | Self::Gone(peer, _) => Some(peer),
             Self::Disconnected(peer) | Self::Redial(peer) => Some(peer),
             Self::Received(_) | Self::WorkEnds(_) | Self::Written(_) | Self::Persisted(_) => None,
+            Self::VotesWritten(_) | Self::Kept(_) => None,
         }
     }
 
@@ -85,6 +90,8 @@ impl News {
             Self::WorkEnds(_) => form.number(6),
             Self::Written(_) => form.number(7),
             Self::Persisted(_) => form.number(8),
+            Self::VotesWritten(_) => form.number(10),
+            Self::Kept(_) => form.number(11),
             Self::Received(Reception { unheard, refusing }) => {
                 form.number(9);
                 form.number(unheard as u64);
@@ -145,16 +152,15 @@ impl<E: Election> World<'_, E> {
         let made = up(one) && up(other) && connections.up.insert(pair(one, other));
         said.into_iter().for_each(|(to, news)| self.tell(to, news));
         if made {
-            let incarnation = |at: usize| self.hosts[at].disk.incarnation;
-            let incarnations = [incarnation(one), incarnation(other)];
+            let incarnations = [one, other].map(|at| self.hosts[at].known_as());
             self.tell(one, News::Connected(ids[1], incarnations[1]));
             self.tell(other, News::Connected(ids[0], incarnations[0]));
         }
     }
 
-    /// The node's process has ended, with a goodbye or without.
-    pub(super) fn disconnect(&mut self, at: usize, goodbye: bool) {
-        let (id, incarnation) = (self.hosts[at].id, self.hosts[at].disk.incarnation);
+    /// The node's process, which others knew in that incarnation, has ended, with a goodbye or without.
+    pub(super) fn disconnect(&mut self, at: usize, incarnation: Incarnation, goodbye: bool) {
+        let id = self.hosts[at].id;
         let news = if goodbye { News::Disconnected(id) } else { News::Gone(id, incarnation) };
         let Some(connections) = &mut self.connections else { return };
         let ended: Vec<_> =
@@ -241,6 +247,7 @@ impl<E: Election> World<'_, E> {
             News::Redial(peer) => return self.redial(to, index(peer)),
             // A disk works while its process is stopped.
             News::Written(no) => return self.written(to, no),
+            News::VotesWritten(no) => return self.votes_written(to, no),
             _ => {}
         }
         let host = &mut self.hosts[to];
@@ -268,6 +275,8 @@ impl<E: Election> World<'_, E> {
             News::WorkEnds(no) => return self.work_ends(at, no),
             News::Persisted(writes) => return self.persisted(at, writes),
             News::Written(no) => return self.written(at, no),
+            News::VotesWritten(no) => return self.votes_written(at, no),
+            News::Kept(commits) => return self.votes_kept(at, commits),
             News::Redial(peer) => return self.redial(at, index(peer)),
         };
         self.input(at, input);

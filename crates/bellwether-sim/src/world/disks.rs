@@ -6,14 +6,16 @@
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
+use bellwether_proto::exclusive::voter::Change;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::{Durable, Input};
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{What, Written};
 
 use super::connections::News;
-use super::{Disks, World};
+use super::{BallotBoxes, Disks, World};
 use crate::scenario::{Fault, Scenario};
+use crate::votes::Votes;
 
 /// A disk that takes its time.
 #[derive(Debug)]
@@ -106,6 +108,44 @@ impl<E: Election> World<'_, E> {
     pub(super) fn persisted(&mut self, at: usize, writes: u64) {
         self.write_next(at);
         self.input(at, Input::Persisted { writes });
+    }
+
+    /// The voter of the node asks for that to be on its disk.
+    pub(super) fn keep_vote(&mut self, at: usize, change: Change) {
+        if let Some(votes) = &mut self.hosts[at].votes {
+            votes.ask(change);
+        }
+    }
+
+    /// Begins to write what voters have asked for.
+    pub(super) fn write_votes(&mut self, at: usize) {
+        let host = &mut self.hosts[at];
+        let latency = host.drive.as_ref().map_or(Span::ZERO, |drive| drive.latency);
+        if let Some(no) = host.votes.as_mut().and_then(Votes::write) {
+            self.later(at, latency, News::VotesWritten(no));
+        }
+    }
+
+    /// The disk has done its work, as [`World::written`].
+    pub(super) fn votes_written(&mut self, at: usize, no: u64) {
+        let host = &mut self.hosts[at];
+        let stalled = host.drive.as_ref().map_or(Time::ZERO, |drive| drive.stalled);
+        if stalled > self.now {
+            let left = stalled.since(self.now);
+            return self.later(at, left, News::VotesWritten(no));
+        }
+        if let Some(commits) = host.votes.as_mut().and_then(|votes| votes.written(no)) {
+            if let (Some(BallotBoxes(keep)), Some(votes)) = (&mut self.ballot_boxes, &mut host.votes) {
+                keep(&mut votes.kept);
+            }
+            self.later(at, Span::ZERO, News::Kept(commits));
+        }
+    }
+
+    /// The node, which runs, is told that so many changes are on its disk.
+    pub(super) fn votes_kept(&mut self, at: usize, commits: u64) {
+        self.write_votes(at);
+        self.input(at, Input::Kept { commits });
     }
 
     /// Nothing is written for a while.

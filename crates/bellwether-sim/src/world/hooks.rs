@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bellwether_proto::exclusive::voter::VoterKept;
 use bellwether_proto::io::Durable;
 use bellwether_proto::message::Frame;
 
@@ -20,5 +21,14 @@ pub(super) struct Disks<'a>(pub(super) Box<dyn FnMut(Durable) -> Durable + 'a>);
 impl fmt::Debug for Disks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Disks")
+    }
+}
+
+/// What disks do to the votes that they hold.
+pub(super) struct BallotBoxes<'a>(pub(super) Box<dyn FnMut(&mut VoterKept) + 'a>);
+
+impl fmt::Debug for BallotBoxes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BallotBoxes")
     }
 }

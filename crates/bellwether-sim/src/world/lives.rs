@@ -21,7 +21,10 @@ impl<E: Election> World<'_, E> {
     pub(super) fn boot(&mut self, at: usize) {
         let now = self.now;
         let host = &mut self.hosts[at];
-        let node = self.blueprint.node(host.id, &host.disk, host.clock.reads(now));
+        if let Some(votes) = &mut host.votes {
+            votes.begin_life();
+        }
+        let node = self.blueprint.node(host.id, &host.disk, host.votes.as_ref(), host.clock.reads(now));
         let node = match &self.application {
             Some(application) => node.with_planner(application.patience),
             None => node,
@@ -49,6 +52,7 @@ impl<E: Election> World<'_, E> {
     pub(super) fn end(&mut self, at: usize, goodbye: bool) {
         let host = &mut self.hosts[at];
         let (was_up, was_fresh, was_paused) = (host.node.is_some(), host.fresh, host.paused);
+        let incarnation = host.known_as();
         host.fresh = false;
         host.paused = false;
         (host.trap, host.fuse) = (None, None);
@@ -56,6 +60,9 @@ impl<E: Election> World<'_, E> {
         host.news.clear();
         if let Some(drive) = &mut host.drive {
             drive.end();
+        }
+        if let Some(votes) = &mut host.votes {
+            votes.end();
         }
         if was_up || was_paused {
             self.opinions_changed = true;
@@ -69,7 +76,7 @@ impl<E: Election> World<'_, E> {
         if was_up || was_fresh {
             self.tell_oracle(at, false);
         }
-        self.disconnect(at, goodbye);
+        self.disconnect(at, incarnation, goodbye);
         if let Some(programs) = &mut self.programs {
             programs.end(at);
         }

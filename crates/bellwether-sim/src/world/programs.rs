@@ -8,7 +8,7 @@ use bellwether_proto::election::Election;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Input;
 use bellwether_proto::tenure::{Command, Hold, Refused, Tenure, Ticket};
-use bellwether_proto::time::Span;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{Program as Told, What};
 
 use super::World;
@@ -146,6 +146,12 @@ impl<E: Election> World<'_, E> {
         if let Tenure::AskedBack { epoch } = tenure {
             self.record(at, What::Program(Told::AskedBack { epoch }));
         }
+    }
+
+    /// The program may act until then, by the clock of its machine.
+    pub(super) fn tell_valid(&mut self, at: usize, epoch: u64, until: Time) {
+        let until = until.as_deadline().map_or(Time::NEVER, |until| self.hosts[at].clock.reaches(until));
+        self.record(at, What::Program(Told::Valid { epoch, until }));
     }
 
     /// The program does what it may, and ends what it may not.

@@ -145,7 +145,7 @@ pub(super) fn led_notices_members_that_are_never_told_who_leads() {
 }
 
 /// Three members, to whom this happens at these seconds.
-fn members(protocol: Protocol, faults: &[(u64, Fault)]) -> Scenario {
+pub(super) fn members(protocol: Protocol, faults: &[(u64, Fault)]) -> Scenario {
     let mut scenario = Scenario::calm(protocol, 3, Time::ZERO + Span::secs(30));
     scenario.agent = true;
     let planned =
@@ -154,7 +154,7 @@ fn members(protocol: Protocol, faults: &[(u64, Fault)]) -> Scenario {
     scenario
 }
 
-fn ids<const N: usize>(ids: [u32; N]) -> Vec<NodeId> {
+pub(super) fn ids<const N: usize>(ids: [u32; N]) -> Vec<NodeId> {
     ids.map(NodeId).into()
 }
 
@@ -166,7 +166,11 @@ fn altering(alter: fn(LeadershipMsg) -> LeadershipMsg) -> impl FnMut(Frame<AnyMs
     }
 }
 
-fn is_caught(scenario: &Scenario, property: Property, plant: impl FnOnce(&mut World<'_, AnyElection>)) {
+pub(super) fn is_caught(
+    scenario: &Scenario,
+    property: Property,
+    plant: impl FnOnce(&mut World<'_, AnyElection>),
+) {
     assert!(!breaks::<AnyElection>(scenario, property, |_| {}), "{property} without the bug");
     assert!(breaks(scenario, property, plant), "{property} does not notice");
 }

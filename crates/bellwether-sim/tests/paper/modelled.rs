@@ -164,7 +164,9 @@ pub(crate) fn transcript(scenario: &Scenario) -> Transcript {
                 Some(Carried { msg: Letter::Election(msg), .. }) => Some(msg.clone()),
                 _ => None,
             },
-            Body::Link(_) | Body::Detector(_) | Body::Group(_) | Body::Leadership(_) => None,
+            Body::Link(_) | Body::Detector(_) | Body::Group(_) | Body::Leadership(_) | Body::Exclusive(_) => {
+                None
+            }
         });
         frame
     });

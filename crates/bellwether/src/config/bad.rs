@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bellwether_proto::election::NOMINATES;
 use bellwether_proto::election::{self, InAgent, Protocol, Spec};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
 
-use super::{Config, Peers};
+use super::{Config, Drift, Exclusive, Peers, Percent};
 use crate::tls::{ClusterNameError, check_cluster_name};
 
 /// What is wrong with a configuration. Its words name the field, what was found there and what was expected.
@@ -110,6 +111,78 @@ pub enum BadConfig {
         /// The algorithm.
         protocol: Protocol,
     },
+    /// Only one algorithm nominates for exclusive leadership.
+    #[error("exclusive: found protocol {}, expected {}: the other algorithms do not nominate for exclusive leadership", found.name(), NOMINATES.name())]
+    ExclusiveProtocol {
+        /// What was given.
+        found: Protocol,
+    },
+    /// Voters are named beforehand.
+    #[error(
+        "exclusive: found names to look peers up by, expected a list of all members, of which a majority votes"
+    )]
+    ExclusiveNeedsList,
+    /// Exclusive leadership moves nobody who leads.
+    #[error("preempt: found {}, expected none with exclusive leadership: there, priorities order those who wait, and move nobody who leads", Span::from(*found))]
+    ExclusivePreempt {
+        /// What was given.
+        found: Duration,
+    },
+    /// A leader that is merely slow would be replaced.
+    #[error(
+        "exclusive.ttl: found {}, expected at least {} times the heartbeat, which is {}",
+        Span::from(*found), Exclusive::HEARTBEATS_IN_TTL, Span::from(*heartbeat)
+    )]
+    Ttl {
+        /// What was given.
+        found: Duration,
+        /// The heartbeat beside it.
+        heartbeat: Duration,
+    },
+    /// Such clocks measure nothing, or are too good to be true.
+    #[error("exclusive.drift: found {}, expected {}", Percent(*found), Percent::EXPECTED)]
+    Drift {
+        /// What was given.
+        found: Drift,
+    },
+    /// Half of the voters on each side of a split would be a draw.
+    #[error("exclusive.voters: found {found}{}, expected an odd number", if *all { ", which are all members" } else { "" })]
+    EvenVoters {
+        /// How many.
+        found: usize,
+        /// Whether that is everybody, because no voters are named.
+        all: bool,
+    },
+    /// Each voter is asked for everything.
+    #[error(
+        "exclusive.voters: found {found}{}, expected at most {}", if *all { ", which are all members" } else { "" },
+        Exclusive::VOTERS_MAX
+    )]
+    TooManyVoters {
+        /// How many.
+        found: usize,
+        /// Whether that is everybody, because no voters are named.
+        all: bool,
+    },
+    /// Only members vote, and only members can be kept from leading.
+    #[error("exclusive.{list}: found {id}, expected ids of members only")]
+    NoMember {
+        /// `voters` or `witnesses`.
+        list: &'static str,
+        /// Who.
+        id: NodeId,
+    },
+    /// Nobody votes twice.
+    #[error("exclusive.{list}: found {id} twice, expected each once")]
+    ListedTwice {
+        /// `voters` or `witnesses`.
+        list: &'static str,
+        /// Who.
+        id: NodeId,
+    },
+    /// Nobody would ever lead.
+    #[error("exclusive.witnesses: found all members, expected one at least that may lead")]
+    NobodyLeads,
 }
 
 impl Config {
@@ -131,6 +204,7 @@ impl Config {
         found.extend(self.addresses_that_cannot_be());
         found.extend(self.timing_that_cannot_be());
         found.extend(self.preferences_that_mean_nothing());
+        found.extend(self.exclusive.iter().flat_map(|exclusive| exclusive.problems(self)));
         found
     }
 

@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use bellwether_proto::agent;
 use bellwether_proto::election::Variant;
+use bellwether_proto::exclusive::ExclusiveConfig;
+use bellwether_proto::exclusive::ident::{LifeId, StoreId};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Outbox};
 use bellwether_proto::release::Patience;
@@ -23,11 +25,13 @@ use crate::disk::Disk;
 use crate::driver::{Driver, Replies};
 use crate::error::JoinError;
 use crate::history::{History, HistoryFile};
+use crate::random;
 use crate::recorder::Recorder;
 use crate::reorganization::{Manager, Planning};
 use crate::shared::Shared;
-use crate::store::{Closed, Store};
+use crate::store::{Closed, Store, VotesFile};
 use crate::transport::{Settings, Transport};
+use crate::votes::Votes;
 
 impl Member {
     /// Comes up and takes part, on a thread of its own: work that blocks the program's runtime costs no leadership.
@@ -65,6 +69,7 @@ pub(super) fn set_up(
     let (store, closed, kept) =
         Store::open(&config.data_dir, &config.cluster, config.id).map_err(JoinError::from_store)?;
     let kept = kept.unwrap_or_default();
+    let (votes, exclusive) = exclusive(config, &store)?;
     let incarnation = next_incarnation(&kept).ok_or(JoinError::IncarnationsUsedUp)?;
     // Before anybody hears of it.
     let begins = Durable { incarnation, ..kept.clone() };
@@ -76,14 +81,18 @@ pub(super) fn set_up(
     let history = History::after_those(before);
     let shared = Arc::new(Shared::new(config, clock.began_at(), transport, incarnation, history));
     let (commands, inbox) = mpsc::channel(64);
-    let node = settings_of(config, manager.as_ref()).node(&kept, incarnation, clock.now()).writing_behind();
+    let settings = agent::Settings { exclusive, ..settings_of(config, manager.as_ref()) };
+    let node = settings.node(&kept, incarnation, clock.now()).writing_behind();
     // What the disk remembers of groups can be asked for at once.
     shared.known().groups = node.lineage().cloned().unwrap_or_default();
     // The directory is in use until both are done with it.
     let store = Arc::new(store);
+    let votes = votes.map(|file| Votes::behind(file, Arc::clone(&store))).transpose();
+    let votes = votes.map_err(JoinError::Thread)?.unwrap_or_default();
     let driver = Driver {
         node,
         planning: Planning::new(manager, program),
+        objections: Vec::new(),
         works: None,
         serving: None,
         clock,
@@ -91,6 +100,8 @@ pub(super) fn set_up(
         channel: Channel::of_cluster(&config.cluster),
         history: file.write_behind(Arc::clone(&store)),
         disk: Disk::new(store, begins),
+        votes,
+        on_lost: config.exclusive.as_ref().map(|exclusive| exclusive.on_lost),
         recorder,
         shared: Arc::clone(&shared),
         net,
@@ -101,6 +112,30 @@ pub(super) fn set_up(
         abandoned: false,
     };
     Ok((Member { shared, commands }, driver, closed))
+}
+
+/// What the node is told of exclusive leadership, if that is the mode, and where its votes are kept, if it votes.
+fn exclusive(
+    config: &Config,
+    store: &Store,
+) -> Result<(Option<VotesFile>, Option<ExclusiveConfig>), JoinError> {
+    let Some(exclusive) = &config.exclusive else { return Ok((None, None)) };
+    let draw = || random::bytes().map(u128::from_le_bytes);
+    let members = config.members();
+    let voters = exclusive.voters(&members);
+    let votes = voters.contains(&config.id).then(|| store.votes(|| draw().map(StoreId)));
+    let (file, kept) = votes.transpose().map_err(JoinError::from_store)?.unzip();
+    let told = ExclusiveConfig {
+        life: draw().map(LifeId).ok_or(JoinError::Randomness)?,
+        members: members.into_iter().collect(),
+        voters,
+        witnesses: exclusive.witnesses.iter().copied().collect(),
+        kind: exclusive.kind,
+        terms: exclusive.terms(config.heartbeat),
+        priority: config.priority,
+        kept,
+    };
+    Ok((file, Some(told)))
 }
 
 fn record(
@@ -130,7 +165,7 @@ fn addresses(config: &Config, incarnation: Incarnation) -> Settings {
         cluster: config.cluster.clone(),
         id: config.id,
         incarnation,
-        protocol: config.protocol,
+        agreed: config.agreed(),
         peers: config.peers.clone(),
         listen: config.listen,
         identity: config.identity.clone(),

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::tenure;
@@ -9,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::Hold;
 use crate::command::Command;
-use crate::error::Refused;
+use crate::error::{Expired, Refused};
 use crate::shared::Shared;
 use crate::tenure::Guard;
 
@@ -45,6 +46,31 @@ impl Leadership {
         self.guard.epoch()
     }
 
+    /// The token of exclusive leadership: larger than that of every leadership before it, for ever. It equals the epoch, which has that
+    /// property in no other mode. `None` in other modes.
+    pub fn token(&self) -> Option<u64> {
+        self.shared.is_exclusive().then(|| self.guard.epoch())
+    }
+
+    /// Whether this member may act as the leader now. Ask right before you write: it looks at the clock every time, so that after a
+    /// pause of the process for longer than the leadership is valid no call that begins after the pause succeeds.
+    ///
+    /// It goes on to succeed while leadership is asked back, as long as it is valid, so that work can be brought to its end. What
+    /// was sent before may arrive after validity has ended: let the store refuse smaller tokens.
+    ///
+    /// # Errors
+    /// If leadership has ended, or it is not certain that it has not.
+    pub fn check(&self) -> Result<(), Expired> {
+        if self.guard.may_act() { Ok(()) } else { Err(Expired { epoch: self.guard.epoch() }) }
+    }
+
+    /// Until when it is valid, as far as the member knows now; it is put off again and again while a majority of the voters answers.
+    /// `None` if no clock decides that: of kind `token`, and in other modes. An [`Instant`] does not count for how long a machine is
+    /// suspended; [`Leadership::check`] does.
+    pub fn valid_until(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.guard.left()?)
+    }
+
     /// The member that leads: this one. Only epoch, node and incarnation together are unique, whatever happens to the network.
     pub fn node(&self) -> NodeId {
         self.shared.id
@@ -56,8 +82,8 @@ impl Leadership {
     }
 
     /// Whether it still lasts, as far as this member can know. It is also false if this process was stopped for so long
-    /// that the others have given it up, even before it has found that out. (The clock stands still while a whole
-    /// machine is suspended; then it is false as soon as the member has run.)
+    /// that the others have given it up, even before it has found that out. The time for which a machine is suspended counts, on Linux;
+    /// elsewhere it is false as soon as the member has run.
     pub fn is_held(&self) -> bool {
         self.guard.is_held()
     }

@@ -209,9 +209,8 @@ fn check(shared: &Shared, hello: &Hello<'_>, shown: Option<&[CertificateDer<'_>]
     if let Err(error) = shared.verify(shown, id) {
         return Err(Refusal::new(Reason::Certificate, error.to_string()));
     }
-    if hello.protocol != shared.protocol.name() {
-        let text =
-            format!("node {id} runs {:?}, this member runs {}", hello.protocol, shared.protocol.name());
+    if hello.protocol != shared.agreed {
+        let text = format!("node {id} runs {:?}, this member runs {}", hello.protocol, shared.agreed);
         return Err(Refusal::new(Reason::Protocol, text));
     }
     if !shared.is_listed(id) {

@@ -82,6 +82,8 @@ pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
         socket.set_tcp_user_timeout(Some(STUCK_TIMEOUT))?;
         // Frames are few, so a lost one is sent again when its time is up. It does not double with every loss.
         socket.set_tcp_thin_linear_timeouts(true)?;
+        // Where BBR is the default, it would double all the same. Reno is everywhere; who must not choose it goes without.
+        let _ = socket.set_tcp_congestion(b"reno");
     }
     socket.set_tcp_keepalive(
         &TcpKeepalive::new().with_time(STUCK_TIMEOUT).with_interval(Duration::from_secs(1)),

@@ -64,6 +64,7 @@ impl Record<'_> {
 pub(super) struct Hello<'a> {
     pub(super) version: u8,
     pub(super) cluster: u64,
+    /// How the leader is chosen: the algorithm, and the terms of exclusive leadership if there are any.
     pub(super) protocol: &'a str,
     pub(super) id: NodeId,
     pub(super) incarnation: Incarnation,
@@ -94,7 +95,7 @@ pub(super) enum Reason {
     Version,
     /// Another cluster.
     Cluster,
-    /// Another algorithm.
+    /// Another algorithm, or other terms.
     Protocol,
     /// The certificate is not that of the id.
     Certificate,

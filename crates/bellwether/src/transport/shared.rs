@@ -5,11 +5,10 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bellwether_proto::election::{AnyMsg, Protocol};
+use bellwether_proto::election::AnyMsg;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::message::Frame;
 use bellwether_proto::wire::Channel;
-use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use tokio::sync::{Notify, mpsc};
 
@@ -21,6 +20,7 @@ use super::record::{Hello, ReadError, VERSION, Welcome};
 use super::table::{Process, Table};
 use super::{End, NetEvent, Settings, StartError};
 use crate::config::Peers;
+use crate::random;
 use crate::tls::{TlsConfigs, TlsError, id_in, verify_id};
 
 /// Connections beyond two for each peer: those of strangers, and of peers that are coming back.
@@ -31,7 +31,8 @@ pub(super) struct Shared {
     pub(super) me: NodeId,
     pub(super) cluster: String,
     pub(super) channel: Channel,
-    pub(super) protocol: Protocol,
+    /// How the leader is chosen: what members must agree on.
+    pub(super) agreed: String,
     pub(super) peers: Peers,
     pub(super) local: SocketAddr,
     pub(super) tls: TlsConfigs,
@@ -54,7 +55,7 @@ impl Shared {
         local: SocketAddr,
         events: mpsc::Sender<NetEvent>,
     ) -> Result<Self, StartError> {
-        let Settings { cluster, id: me, incarnation, protocol, peers, .. } = settings;
+        let Settings { cluster, id: me, incarnation, agreed, peers, .. } = settings;
         let listed = match &peers {
             Peers::Listed(listed) => listed.keys().copied().filter(|id| *id != me).collect(),
             Peers::Named(_) => Vec::new(),
@@ -64,11 +65,11 @@ impl Shared {
             me,
             channel: Channel::of_cluster(&cluster),
             cluster,
-            protocol,
+            agreed,
             peers,
             local,
             tls,
-            instance: random()?,
+            instance: random::bytes().map(u64::from_le_bytes).ok_or(StartError::Random)?,
             incarnation: AtomicU64::new(incarnation.0),
             counts: Counts::default(),
             complaints: Complaints::default(),
@@ -164,11 +165,11 @@ impl Shared {
         }
     }
 
-    pub(super) fn hello(&self) -> Hello<'static> {
+    pub(super) fn hello(&self) -> Hello<'_> {
         Hello {
             version: VERSION,
             cluster: self.channel.cluster,
-            protocol: self.protocol.name(),
+            protocol: &self.agreed,
             id: self.me,
             incarnation: self.incarnation(),
             instance: self.instance,
@@ -219,10 +220,4 @@ impl Shared {
     pub(super) fn seed(&self, no: u64) -> u64 {
         self.instance ^ no.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
-}
-
-fn random() -> Result<u64, StartError> {
-    let mut bytes = [0; 8];
-    ring::default_provider().secure_random.fill(&mut bytes).map_err(|_| StartError::Random)?;
-    Ok(u64::from_le_bytes(bytes))
 }

@@ -6,11 +6,12 @@ use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use bellwether::tls::check_cluster_name;
-use bellwether_proto::election::{InAgent, Mode, Protocol, Variant};
+use bellwether_proto::election::{InAgent, Protocol, Variant};
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
 use bellwether_toml::{Spanned, Value, one_of};
 
+use super::exclusive::Asked;
 use super::layers::Settings;
 use super::{LogFormat, address, keys};
 use crate::duration;
@@ -146,13 +147,36 @@ pub(super) fn only_variant(settings: &mut Settings) {
 }
 
 /// The mode that is asked for.
-pub(super) fn mode(given: &Given) -> Result<Mode, String> {
-    let expected = one_of(&Mode::ALL.map(Mode::name));
-    match given.text(&expected)? {
-        later @ ("quorum" | "witness") => {
-            Err(format!("found {later:?}, which is not in this version; expected {expected}"))
+pub(super) fn mode(given: &Given) -> Result<Asked, String> {
+    let expected = one_of(&Asked::all().map(Asked::name).collect::<Vec<_>>());
+    let name = given.text(&expected)?;
+    Asked::all()
+        .find(|mode| mode.name() == name)
+        .ok_or_else(|| format!("found {name:?}, expected {expected}"))
+}
+
+/// A list of ids; in a variable they stand between commas.
+pub(super) fn ids(given: &Given) -> Result<Vec<NodeId>, String> {
+    let wrong = |found: &dyn fmt::Display| format!("found {found}, expected a list of ids such as [1, 2, 3]");
+    let id = |number: Option<u32>| number.filter(|number| *number > 0).map(NodeId);
+    if let Some(words) = given.word() {
+        let word = |word: &str| {
+            id(word.trim().parse().ok()).ok_or_else(|| wrong(&format_args!("{word:?} in the list")))
+        };
+        return words.split(',').map(word).collect();
+    }
+    match &given.value {
+        Value::List(items) => {
+            let whole = |item: &Spanned<Value>| match item.get_ref() {
+                Value::Whole(number) => id(u32::try_from(*number).ok()),
+                _ => None,
+            };
+            let of = |item: &Spanned<Value>| {
+                whole(item).ok_or_else(|| wrong(&format_args!("{} in the list", item.get_ref())))
+            };
+            items.iter().map(of).collect()
         }
-        name => Mode::by_name(name).ok_or_else(|| format!("found {name:?}, expected {expected}")),
+        found => Err(wrong(found)),
     }
 }
 

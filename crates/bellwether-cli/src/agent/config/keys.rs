@@ -3,7 +3,7 @@
 use bellwether_toml::{Value, distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
-pub(super) const KEYS: [&str; 27] = [
+pub(super) const KEYS: [&str; 33] = [
     "cluster",
     "node",
     "protocol",
@@ -21,6 +21,12 @@ pub(super) const KEYS: [&str; 27] = [
     "listen.api",
     "timing.heartbeat",
     "timing.timeout",
+    "exclusive.ttl",
+    "exclusive.drift",
+    "exclusive.kind",
+    "exclusive.voters",
+    "exclusive.witnesses",
+    "exclusive.on_lost",
     "tls.ca",
     "tls.cert",
     "tls.key",

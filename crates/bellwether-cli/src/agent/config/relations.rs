@@ -5,16 +5,20 @@
 
 use std::net::SocketAddr;
 
-use bellwether::{BadConfig, Config, Identity, Peers};
+use bellwether::{BadConfig, Config, Exclusive, Identity, Peers};
+use bellwether_proto::election::NOMINATES;
 use bellwether_proto::election::{self, GivesWay, Protocol, Spec};
 use bellwether_proto::time::Span;
 
 use super::Draft;
+use super::exclusive::Asked;
+use super::keys::KEYS;
 use super::layers::Settings;
 
 /// Notes every relation that does not hold.
 pub(super) fn check(draft: &Draft, settings: &mut Settings) {
     mode(draft, settings);
+    exclusive(draft, settings);
     // The certificates are in other files, and are read last.
     let unknown = Identity { ca: String::new(), cert: String::new(), key: String::new() };
     for problem in draft.member(unknown).problems() {
@@ -64,6 +68,41 @@ fn in_the_words_of_the_file(problem: &BadConfig, settings: &Settings) -> (&'stat
             let words = format!("min_peers ({found}) must be at most {most}, the number of other [[peer]]s");
             ("min_peers", words)
         }
+        BadConfig::Ttl { found, heartbeat } => {
+            let (ttl, heartbeat) = (Span::from(*found), Span::from(*heartbeat));
+            let words = format!(
+                "exclusive.ttl ({ttl}) must be at least {} times timing.heartbeat ({heartbeat}): otherwise a leader that is \
+                 merely slow is replaced",
+                Exclusive::HEARTBEATS_IN_TTL
+            );
+            (first_given(settings, "exclusive.ttl", "timing.heartbeat"), words)
+        }
+        BadConfig::Drift { .. } => ("exclusive.drift", problem.to_string()),
+        BadConfig::EvenVoters { .. } | BadConfig::TooManyVoters { .. } => {
+            (first_given(settings, "exclusive.voters", "mode"), problem.to_string())
+        }
+        BadConfig::NoMember { list, .. } | BadConfig::ListedTwice { list, .. } => {
+            let key = if *list == "voters" { "exclusive.voters" } else { "exclusive.witnesses" };
+            (key, problem.to_string())
+        }
+        BadConfig::NobodyLeads => ("exclusive.witnesses", problem.to_string()),
+        BadConfig::ExclusiveProtocol { found } => {
+            let words = format!(
+                "mode = \"exclusive\" needs protocol = \"{}\", and this one is \"{}\"",
+                NOMINATES.name(),
+                found.name()
+            );
+            (first_given(settings, "protocol", "mode"), words)
+        }
+        BadConfig::ExclusiveNeedsList => {
+            let words = "mode = \"exclusive\" needs a list of all members, of which a majority votes: [[peer]] instead of [discovery]";
+            ("discovery.dns", words.to_owned())
+        }
+        BadConfig::ExclusivePreempt { .. } => {
+            let words = "preempt = true does not fit mode = \"exclusive\": there, priorities order those who wait, and move nobody \
+                         who leads";
+            ("preempt", words.to_owned())
+        }
         // What is wrong by itself was found when it was read. If not, the library's words are good enough.
         other => ("cluster", other.to_string()),
     }
@@ -75,13 +114,30 @@ fn first_given(settings: &Settings, key: &'static str, otherwise: &'static str) 
 
 fn mode(draft: &Draft, settings: &mut Settings) {
     let (has, name) = (draft.protocol.spec().mode, draft.protocol.name());
-    if let Some(asked) = draft.mode.filter(|asked| *asked != has) {
+    let fits = |asked: &Asked| [Asked::OfAlgorithm(has), Asked::Exclusive].contains(asked);
+    if let Some(asked) = draft.mode.filter(|asked| !fits(asked)) {
         let problem = format!(
             "mode = \"{}\" does not fit protocol = \"{name}\", whose mode is \"{}\"",
             asked.name(),
             has.name()
         );
         settings.wrong("mode", problem);
+    }
+}
+
+/// What is said of exclusive leadership is meant. A file that forgets the mode would promise less than its author thinks.
+fn exclusive(draft: &Draft, settings: &mut Settings) {
+    if draft.mode == Some(Asked::Exclusive) {
+        if draft.min_peers.is_some() {
+            let problem = "min_peers has no meaning with mode = \"exclusive\": nobody leads without a majority of the voters";
+            settings.wrong("min_peers", problem);
+        }
+        return;
+    }
+    for key in KEYS.into_iter().filter(|key| key.starts_with("exclusive.")) {
+        if settings.given(key).is_some() {
+            settings.wrong(key, format!("`{key}` needs mode = \"exclusive\""));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use bellwether::status::{Standing, Status};
+use bellwether::status::{ExclusiveStatus, Standing, Status};
 use serde_json::{Value, json};
 
 use super::{Api, status};
@@ -17,7 +17,9 @@ const IDLE_MAX: Duration = Duration::from_secs(5);
 /// Whether traffic for the leader belongs here.
 pub(super) async fn leader(State(api): State<Api>) -> (StatusCode, Json<Value>) {
     let now = api.member.status();
-    (ok_if(now.standing == Standing::Leading), status::answer(schema::Leader::from(now.leader)))
+    let right = now.exclusive.as_ref().map(Into::into).unwrap_or_default();
+    let here = schema::LeaderHere { leader: now.leader.into(), right };
+    (ok_if(now.standing == Standing::Leading), status::answer(here))
 }
 
 /// Whether the process works: the member has not ended, and what drives it still goes round.
@@ -49,9 +51,18 @@ fn not_ready(now: &Status, barred: Option<&schema::Barred>) -> Option<String> {
     match (now.standing, barred) {
         (Standing::CatchingUp, _) => Some("it did not run for too long, and is catching up".to_owned()),
         (_, Some(barred)) => Some(barred.in_words()),
-        (Standing::Electing, None) => Some("no leader is known".to_owned()),
+        (Standing::Electing, None) => Some(match now.exclusive.as_ref().and_then(too_few) {
+            Some(few) => format!("no leader is known: {few}"),
+            None => "no leader is known".to_owned(),
+        }),
         (Standing::Leading | Standing::Following | Standing::Aside, None) => None,
     }
+}
+
+/// How many voters there are, if that is not enough for anybody to lead.
+fn too_few(exclusive: &ExclusiveStatus) -> Option<String> {
+    let told = schema::Right::from(exclusive).exclusive.filter(|told| told.reachable < told.needed);
+    told.map(|told| told.in_words())
 }
 
 fn ok_if(yes: bool) -> StatusCode {

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use bellwether::status::{Connection, Counters, Participant, Standing, Status};
+use bellwether::status::{Connection, Counters, ExclusiveStatus, Participant, Standing, Status, Vote};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -47,6 +47,9 @@ fn render(status: &Status, members: &[Participant], counters: Counters, process:
     ours.register("build", "The program", Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]));
     standing(ours, status, members);
     counts(ours, counters);
+    if let Some(exclusive) = &status.exclusive {
+        self::exclusive(ours, exclusive);
+    }
     let help = "Requests to the API that were refused, by reason";
     by_label(ours, "requests_refused", help, "why", &process.refused);
     count(ours, "log_lines_left_out", "Lines that nobody read from the log in time", process.left_out);
@@ -90,6 +93,31 @@ fn standing(registry: &mut Registry, status: &Status, members: &[Participant]) {
         gauge.set(value);
         registry.register(name, help, gauge);
     }
+}
+
+fn exclusive(registry: &mut Registry, status: &ExclusiveStatus) {
+    for (name, help, value) in [
+        ("token", "The token of the leader, 0 while there is none", status.token.unwrap_or(0)),
+        (
+            "voters_reachable",
+            "Voters that this member can speak with, itself included",
+            status.reached as u64,
+        ),
+        ("voters_needed", "Voters that whoever is to lead must be able to speak with", status.needed as u64),
+        (
+            "vote_lost",
+            "1 if the member should vote and its votes are lost",
+            (status.vote == Vote::Lost).into(),
+        ),
+    ] {
+        let gauge = Gauge::<u64, AtomicU64>::default();
+        gauge.set(value);
+        registry.register(name, help, gauge);
+    }
+    let valid = Gauge::<f64, AtomicU64>::default();
+    valid.set(status.valid_for.unwrap_or_default().as_secs_f64());
+    let help = "How long this member's leadership is certain to be valid, 0 if it does not lead or a store decides that";
+    registry.register_with_unit("valid", help, Unit::Seconds, valid);
 }
 
 fn counts(registry: &mut Registry, counters: Counters) {

@@ -4,9 +4,11 @@ use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::State;
-use bellwether::Member;
-use bellwether::status::{Bar, Change, Connection, DiskStatus, Leader, Participant, Reach, Standing, Status};
+use bellwether::status::{
+    Bar, Change, Connection, DiskStatus, ExclusiveStatus, Leader, Participant, Reach, Standing, Status, Vote,
+};
 use bellwether::tls::expiry_warning;
+use bellwether::{Member, Mode};
 use bellwether_proto::group::Record;
 use bellwether_proto::ident::NodeId;
 use serde::Serialize;
@@ -32,7 +34,7 @@ pub(super) async fn members(State(api): State<Api>) -> Json<Value> {
 
 pub(super) async fn history(State(api): State<Api>) -> Json<Value> {
     answer(schema::History {
-        changes: api.member.history().iter().map(Into::into).collect(),
+        changes: api.member.history().iter().map(|change| self::change(&api.member, change)).collect(),
         groups: api.member.groups().records().iter().map(|record| (&**record).into()).collect(),
     })
 }
@@ -60,19 +62,19 @@ pub(super) fn answer(said: impl Serialize) -> Json<Value> {
 
 impl From<&Status> for schema::Status {
     fn from(status: &Status) -> Self {
-        let mode = status.protocol.spec().mode;
         Self {
             cluster: status.cluster.clone(),
             node: status.id.0,
             incarnation: status.incarnation.0,
             protocol: status.protocol.name().to_owned(),
-            mode: mode.name().to_owned(),
-            guarantee: mode.guarantee().to_owned(),
+            mode: status.mode.name().to_owned(),
+            guarantee: status.mode.guarantee().to_owned(),
             standing: status.standing.into(),
             up_since: rfc3339::format(status.up_since),
             up_since_us: rfc3339::micros(status.up_since),
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
+            right: status.exclusive.as_ref().map(Into::into).unwrap_or_default(),
             disk: Some(status.disk.into()),
             barred: None,
             certificate: status.certificate_until.map(|until| schema::Certificate {
@@ -120,6 +122,27 @@ impl From<Reach> for schema::Reach {
     }
 }
 
+impl From<&ExclusiveStatus> for schema::Right {
+    fn from(status: &ExclusiveStatus) -> Self {
+        let vote = match status.vote {
+            Vote::Without => "none",
+            Vote::Unknown => "unknown",
+            Vote::Counts => "counts",
+            Vote::Lost => "lost",
+        };
+        Self {
+            token: status.token,
+            valid_ms: status.valid_for.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+            exclusive: Some(schema::Exclusive {
+                kind: status.kind.name().to_owned(),
+                reachable: status.reached,
+                needed: status.needed,
+                vote: vote.to_owned(),
+            }),
+        }
+    }
+}
+
 impl From<&Record> for schema::Group {
     fn from(record: &Record) -> Self {
         Self {
@@ -144,17 +167,17 @@ impl From<Option<Leader>> for schema::Leader {
     }
 }
 
-impl From<&Change> for schema::Change {
-    fn from(change: &Change) -> Self {
-        Self {
-            no: change.no,
-            at: rfc3339::format(change.at),
-            at_us: rfc3339::micros(change.at),
-            incarnation: Some(change.incarnation.0),
-            leader: change.leader.map(|id| id.0),
-            epoch: change.epoch,
-            cause: schema::Cause::new(change.cause, change.leader),
-        }
+/// A change that the member saw. Its epochs are tokens, if its leadership is exclusive.
+pub(super) fn change(member: &Member, change: &Change) -> schema::Change {
+    schema::Change {
+        no: change.no,
+        at: rfc3339::format(change.at),
+        at_us: rfc3339::micros(change.at),
+        incarnation: Some(change.incarnation.0),
+        leader: change.leader.map(|id| id.0),
+        epoch: change.epoch,
+        token: matches!(member.mode(), Mode::Exclusive(_)).then_some(change.epoch),
+        cause: schema::Cause::new(change.cause, change.leader),
     }
 }
 

@@ -26,6 +26,7 @@ use super::Api;
 use super::connection::Client;
 use super::error::Problem;
 use super::seat::Serving;
+use super::status;
 use crate::schema;
 
 /// While nothing happens, a watcher gets a comment this often, so that it knows that its connection works.
@@ -81,7 +82,7 @@ async fn feed(api: Api, after: Option<u64>, to: Sender<Event>) {
     if send(&to, now).await.is_err() {
         return;
     }
-    while let Some((no, change)) = next(&mut changes, &to).await {
+    while let Some((no, change)) = next(&api, &mut changes, &to).await {
         if send(&to, event("change", no, &change)).await.is_err() {
             return;
         }
@@ -97,9 +98,9 @@ async fn goes_before_awake(api: &Api, to: &Sender<Event>) -> bool {
 }
 
 /// The next change, unless the watcher goes before.
-async fn next(changes: &mut Observer, to: &Sender<Event>) -> Option<(u64, Value)> {
+async fn next(api: &Api, changes: &mut Observer, to: &Sender<Event>) -> Option<(u64, Value)> {
     tokio::select! {
-        change = changes.next() => change.map(|change| (change.no, json!(schema::Change::from(&change)))),
+        change = changes.next() => change.map(|change| (change.no, json!(status::change(&api.member, &change)))),
         () = to.closed() => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::net::SocketAddr;
 
-use bellwether::Member;
+use bellwether::{Config, GrantKind, Member};
 
 use crate::agent::config::AgentConfig;
 use crate::duration::rough;
@@ -18,21 +18,27 @@ pub(super) fn text(config: &AgentConfig, member: &Member, api: SocketAddr) -> St
     entry("node", &format!("{}, incarnation {}", status.id, status.incarnation));
     entry("cluster", &status.cluster);
     entry("protocol", status.protocol.name());
-    let mode = status.protocol.spec().mode;
-    let (mode, guarantee) = (mode.name(), mode.guarantee());
+    let (mode, guarantee) = (status.mode.name(), status.mode.guarantee());
     entry("mode", &format!("{mode}. {guarantee}"));
-    entry(
-        "timing",
-        &format!(
-            "A leader whose process ends is noticed at once, by its connection. A silent one is noticed after {} \
-             (it shows itself every {}), later on a network that proved slower.",
-            rough(config.member.timeout),
-            rough(config.member.heartbeat)
-        ),
-    );
+    entry("timing", &timing(&config.member));
     entry("peers", &format!("{}, over mutual TLS", member.local_addr()));
     let changes =
         if config.api.token.is_some() { "changes need the token" } else { "read only: no api.token" };
     entry("API", &format!("http://{api}, {changes}"));
     lines
+}
+
+fn timing(config: &Config) -> String {
+    let (timeout, heartbeat) = (rough(config.timeout), rough(config.heartbeat));
+    match &config.exclusive {
+        Some(exclusive) if exclusive.kind == GrantKind::Lease => format!(
+            "A leader whose process ends, or that is silent, is replaced when its lease of {} is over. One that gives \
+             leadership back is replaced at once.",
+            rough(exclusive.ttl)
+        ),
+        Some(_) | None => format!(
+            "A leader whose process ends is noticed at once, by its connection. A silent one is noticed after {timeout} \
+             (it shows itself every {heartbeat}), later on a network that proved slower."
+        ),
+    }
 }

@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bellwether_proto::time::Time;
-use bellwether_sim::defect::Defect;
 use bellwether_sim::diagram::{self, Mark, Subject};
 use bellwether_sim::explore::{Counterexample, Extent, Flow, Outcome, Progress, Story, explore, story};
 
@@ -47,7 +46,7 @@ struct Searched {
 impl Searched {
     fn status(&self) -> Status {
         match self.outcome.extent {
-            _ if self.broken().next().is_some() => Status::No,
+            _ if !self.found.is_empty() => Status::No,
             Extent::UpToViolation => Status::No,
             Extent::Stopped => Status::Interrupted,
             // It was asked for all of it.
@@ -55,18 +54,6 @@ impl Searched {
             Extent::All if self.outcome.undecided > 0 => Status::Failed,
             Extent::All => Status::Done,
         }
-    }
-}
-
-impl Searched {
-    /// What is broken, but for known defects.
-    fn broken(&self) -> impl Iterator<Item = &Found> {
-        self.found.iter().filter(|found| found.counterexample.known.is_none())
-    }
-
-    /// The known defects that showed.
-    fn known(&self) -> impl Iterator<Item = &'static Defect> {
-        self.found.iter().filter_map(|found| found.counterexample.known)
     }
 }
 

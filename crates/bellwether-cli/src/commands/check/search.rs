@@ -17,9 +17,8 @@ mod request;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use bellwether_sim::defect::{self, Defect};
 use bellwether_sim::swarm::reached::Situation;
-use bellwether_sim::swarm::{Outcome, Search, Violation};
+use bellwether_sim::swarm::{Outcome, Search};
 
 use super::picture::Picture;
 use crate::Status;
@@ -89,14 +88,6 @@ struct Searched {
 }
 
 impl Searched {
-    /// The known defects that showed, and in how many plans.
-    fn known(&self) -> impl Iterator<Item = (&'static Defect, u64)> {
-        let violations = self.outcome.violations.iter();
-        violations.filter_map(|violation| {
-            Some((known_defect(violation)?, self.outcome.broken[&violation.property]))
-        })
-    }
-
     /// What is left to search, if it was interrupted.
     fn rest(&self) -> Option<Search> {
         let runs = self.search.runs - self.outcome.runs;
@@ -115,9 +106,4 @@ impl Searched {
         let must = self.search.must_reach().into_iter();
         must.filter(|situation| !self.outcome.reached.contains_key(situation)).collect()
     }
-}
-
-/// The known defect that a violation shows, if it does. Only the leadership layer has any.
-fn known_defect(violation: &Violation) -> Option<&'static Defect> {
-    defect::of(&violation.scenario, violation.property)
 }

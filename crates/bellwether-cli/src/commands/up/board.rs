@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use bellwether::Mode;
 use bellwether::status::Standing;
 
 use super::model::{Model, Node};
@@ -10,12 +11,13 @@ use crate::fleet::Process;
 use crate::fleet::board::{self, keys_line, process_cells};
 use crate::fleet::files::Plan;
 use crate::output::invocation;
+use crate::schema::Right;
 use crate::terminal::line::{Line, Tone, line, note_line};
 
 /// The board: nodes, events, keys.
 pub(super) fn lines(model: &Model, selected: Option<u32>, now: Instant) -> Vec<Line> {
-    let rows = model.nodes.iter().map(|(id, node)| (*id, row(*id, node, now), tone(node)));
-    let mut lines = board::rows(ROW_TITLES, selected, rows);
+    let rows = model.nodes.iter().map(|(id, node)| (*id, row(model, *id, node, now), tone(node)));
+    let mut lines = board::rows(titles(model), selected, rows);
     lines.push(line("", Tone::Plain));
     lines.extend(model.notes.latest().map(|note| line(&note_line(note), Tone::Plain)));
     lines.push(line("", Tone::Plain));
@@ -25,7 +27,7 @@ pub(super) fn lines(model: &Model, selected: Option<u32>, now: Instant) -> Vec<L
 
 /// The nodes without the rest, for another terminal.
 pub(super) fn list(model: &Model, now: Instant) -> String {
-    board::list(ROW_TITLES, model.nodes.iter().map(|(id, node)| row(*id, node, now)))
+    board::list(titles(model), model.nodes.iter().map(|(id, node)| row(model, *id, node, now)))
 }
 
 /// Printed once, at the beginning.
@@ -39,7 +41,7 @@ pub(super) fn introduction(plan: &Plan) -> Vec<String> {
     );
     board::introduction(&[
         ("agents", agents),
-        ("guarantee", plan.protocol.spec().mode.guarantee().to_owned()),
+        ("guarantee", plan.mode.guarantee().to_owned()),
         ("files", plan.dir.display().to_string()),
         ("ask", format!("{name} status --api {api}")),
         ("", format!("curl http://{api}/v1/status")),
@@ -49,8 +51,13 @@ pub(super) fn introduction(plan: &Plan) -> Vec<String> {
 }
 
 const ROW_TITLES: &str = " node      pid  state         standing    epoch  since       API";
+const EXCLUSIVE_TITLES: &str = " node      pid  state         standing    token  valid    reach  API";
 
-fn row(id: u32, node: &Node, now: Instant) -> String {
+fn titles(model: &Model) -> &'static str {
+    if let Mode::Exclusive(_) = model.mode { EXCLUSIVE_TITLES } else { ROW_TITLES }
+}
+
+fn row(model: &Model, id: u32, node: &Node, now: Instant) -> String {
     let (pid, state) = process_cells(node.process.as_ref());
     let stopped = matches!(node.process, Some(Process::Stopped(_)));
     let (standing, epoch, since) = match &node.says {
@@ -60,7 +67,22 @@ fn row(id: u32, node: &Node, now: Instant) -> String {
         }
         Some(_) | None => ("-", "-".to_owned(), "-".to_owned()),
     };
-    format!("{id:<4}  {pid:>7}  {state:<12}  {standing:<10}  {epoch:>5}  {since:<10}  {}", node.api)
+    let begins = format!("{id:<4}  {pid:>7}  {state:<12}  {standing:<10}  {epoch:>5}");
+    match model.mode {
+        Mode::Exclusive(_) if !stopped => {
+            let (valid, reach) = right_cells(&node.right);
+            format!("{begins}  {valid:<7}  {reach:<5}  {}", node.api)
+        }
+        Mode::Exclusive(_) => format!("{begins}  {:<7}  {:<5}  {}", "-", "-", node.api),
+        Mode::OfAlgorithm(_) => format!("{begins}  {since:<10}  {}", node.api),
+    }
+}
+
+/// For how long it is certain to lead, and how many voters it reaches of those that are needed.
+fn right_cells(right: &Right) -> (String, String) {
+    let dash = || "-".to_owned();
+    let reach = right.exclusive.as_ref().map(|told| format!("{}/{}", told.reachable, told.needed));
+    (right.valid_ms.map_or_else(dash, |left| format!("{left} ms")), reach.unwrap_or_else(dash))
 }
 
 fn standing_name(standing: Standing) -> &'static str {

@@ -6,10 +6,11 @@
 //! The cause is taken from a node that saw the change: not from one that slept, to which all others seemed silent, nor
 //! from one that missed the leader before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use bellwether::Mode;
 use bellwether::status::Standing;
 use bellwether_proto::cause;
 use bellwether_proto::ident::NodeId;
@@ -18,7 +19,7 @@ use crate::client::words;
 use crate::duration::rough;
 use crate::fleet::Process;
 use crate::fleet::files::Plan;
-use crate::schema::{self, Cause, Change, Status};
+use crate::schema::{self, Cause, Change, Right, Status};
 use crate::terminal::notes::Notes;
 
 /// For this long after a node resumes, its causes may be about its own sleep. After that, every algorithm has
@@ -36,6 +37,10 @@ pub(super) struct Model {
     /// How many nodes must run so that anybody leads, and whether it was reported that too few do.
     needed: usize,
     too_few: bool,
+    /// Of which, if only some vote.
+    voters: BTreeSet<u32>,
+    /// Whether at most one leads at a time: then epochs are tokens.
+    pub(super) mode: Mode,
 }
 
 /// What is known of a node.
@@ -47,6 +52,8 @@ pub(super) struct Node {
     pub(super) says: Option<Says>,
     /// When it last went on after it had been stopped.
     woke: Option<Instant>,
+    /// What its exclusive leadership rests on.
+    pub(super) right: Right,
 }
 
 /// What a node says.
@@ -69,14 +76,20 @@ pub(super) struct Leader {
 
 impl Model {
     pub(super) fn new(plan: &Plan, now: Instant) -> Self {
-        let node = |api| Node { api, process: None, says: None, woke: None };
+        let node = |api| Node { api, process: None, says: None, woke: None, right: Right::default() };
+        let voters = plan.voters();
         Self {
             nodes: plan.nodes.iter().map(|plan| (plan.id, node(plan.api))).collect(),
             notes: Notes::new(now),
             last: None,
             lost: Some(now),
-            needed: plan.protocol.spec().mode.needs(plan.nodes.len()),
+            needed: match plan.mode {
+                Mode::OfAlgorithm(mode) => mode.needs(plan.nodes.len()),
+                Mode::Exclusive(_) => voters.len() / 2 + 1,
+            },
             too_few: false,
+            voters,
+            mode: plan.mode,
         }
     }
 
@@ -112,11 +125,11 @@ impl Model {
 
     /// Notes once that too few nodes run for anybody to lead.
     fn count(&mut self, now: Instant) {
-        let all = self.nodes.values();
-        let running = all.filter(|node| matches!(node.process, None | Some(Process::Up(_)))).count();
+        let all = self.nodes.iter().filter(|(id, _)| self.voters.contains(id));
+        let running = all.filter(|(_, node)| matches!(node.process, None | Some(Process::Up(_)))).count();
         let too_few = running < self.needed;
         if too_few && !self.too_few && running > 0 {
-            let (of, needed) = (self.nodes.len(), self.needed);
+            let (of, needed) = (self.voters.len(), self.needed);
             self.note(&format!("nobody can lead: {running} of {of} run, and {needed} are needed"), now);
         }
         self.too_few = too_few;
@@ -149,6 +162,18 @@ impl Model {
         };
         let cause = Some(change.cause.clone());
         self.says(id, Says { standing, leader, since: now, cause, before: None }, now);
+    }
+
+    /// A node says what its exclusive leadership rests on.
+    pub(super) fn right(&mut self, id: u32, right: Right) {
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.right = right;
+        }
+    }
+
+    /// What the number of a leadership is called.
+    fn number(&self) -> &'static str {
+        if let Mode::Exclusive(_) = self.mode { "token" } else { "epoch" }
     }
 
     /// A node does not answer any more.
@@ -188,13 +213,13 @@ impl Model {
     }
 
     fn announce(&mut self, leader: Leader, without: Duration, now: Instant) {
-        let Leader { id, epoch } = leader;
+        let (Leader { id, epoch }, number) = (leader, self.number());
         let text = match self.last {
-            None => format!("node {id} leads, epoch {epoch}; {} after the start", rough(without)),
-            Some(last) if last == leader => format!("all follow node {id} again, epoch {epoch}"),
+            None => format!("node {id} leads, {number} {epoch}; {} after the start", rough(without)),
+            Some(last) if last == leader => format!("all follow node {id} again, {number} {epoch}"),
             Some(_) => {
                 let why = self.why(leader).map_or_else(String::new, |why| format!(" ({why})"));
-                format!("node {id} leads, epoch {epoch}; {} without a leader{why}", rough(without))
+                format!("node {id} leads, {number} {epoch}; {} without a leader{why}", rough(without))
             }
         };
         self.note(&text, now);

@@ -173,6 +173,40 @@ fn who_comes_back_alone_soon_leads() {
     assert_eq!(rig.leader(), Some(3));
 }
 
+/// A paused node is suspected once a period by everybody. Left alone it leads when it has found each of the others silent once.
+#[test]
+fn who_was_suspected_often_need_not_suspect_the_dead_as_often() {
+    let mut rig = Rig::<Adft>::new(3, 3, Variant::Repaired, 0);
+    rig.election.setup.t = 2;
+    rig.message(1, in_incarnation(1, [0, 0, 0]));
+    for _ in 0..40 {
+        rig.message(1, Msg::Suspect(id(3)));
+    }
+    assert_eq!(counts(&rig.election), [0, 0, 41]);
+    rig.input(Input::Gone(id(1)));
+    assert_eq!((counts(&rig.election), rig.leader()), ([42, 0, 41], Some(2)));
+    rig.input(Input::Gone(id(2)));
+    assert_eq!((counts(&rig.election), rig.leader()), ([42, 42, 41], Some(3)));
+}
+
+/// n - t = 2 of them. The word of another, which may be in trouble itself, counts once and no more.
+#[test]
+fn who_is_suspected_goes_behind_this_node_if_that_suspects_it_too() {
+    let mut rig = Rig::<Adft>::repaired(2, 3);
+    rig.message(3, in_incarnation(1, [0, 0, 9]));
+    rig.message(3, Msg::Suspect(id(1)));
+    assert_eq!(counts(&rig.election), [0, 1, 9], "one is not enough");
+    rig.input(Input::Gone(id(1)));
+    assert_eq!((counts(&rig.election), rig.leader()), ([2, 1, 9], Some(2)));
+
+    let mut rig = Rig::<Adft>::repaired(2, 3);
+    rig.election.setup.t = 2;
+    rig.message(3, in_incarnation(1, [0, 0, 9]));
+    rig.message(3, Msg::Suspect(id(2)));
+    rig.message(3, Msg::Suspect(id(1)));
+    assert_eq!(counts(&rig.election), [1, 2, 9]);
+}
+
 #[test]
 fn evidence_of_a_crash_is_a_suspicion() {
     let mut rig = Rig::<Adft>::repaired(2, 3);

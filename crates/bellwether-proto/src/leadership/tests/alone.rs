@@ -328,6 +328,17 @@ fn an_answer_to_an_earlier_incarnation_settles_nothing() {
     assert_eq!(announced(&reborn.hears(2, late)), []);
 }
 
+/// Why it led at first, such as that it was handed leadership, is not why it leads no more.
+#[test]
+fn a_leader_whose_claim_comes_before_its_cede_leads_no_more_for_the_same_reason() {
+    let mut alone = Alone::new(&[2]);
+    alone.layer.name(alone.now, Some(NodeId(2)), Cause::HandedOver(ME, NodeId(2)));
+    alone.hears(2, lead(1));
+    let heard = alone.hears(2, LeadershipMsg::Claim { round: 2, epoch: 2 });
+    let nobody = Announcement { leader: None, epoch: 1, cause: Cause::Outranked(NodeId(2)) };
+    assert!(heard.contains(&Action::Announce(nobody)), "{heard:?}");
+}
+
 #[test]
 fn nobody_is_preferred_who_stands_aside() {
     let mut alone = Alone::leading(&[2, 3]);

@@ -180,3 +180,50 @@ fn who_said_that_it_goes_is_nobodys_rival() {
     alone.named(3);
     assert!(!alone.hears(3, CLAIM).contains(&elsewhere(3, 2)));
 }
+
+#[test]
+fn of_two_that_claim_the_one_with_the_larger_id_waits_for_the_other() {
+    let mut smaller = Alone::new(&[2, 3]);
+    smaller.named(1);
+    assert_eq!(smaller.hears(2, CLAIM).last(), Some(&elsewhere(2, 1)));
+    assert_eq!(announced(&smaller.later(SETTLE)), [(Some(1), 1)], "and it does not wait");
+
+    let mut larger = Alone::new(&[2, 3]);
+    larger.layer.me = NodeId(5);
+    larger.named(5);
+    assert!(!larger.hears(2, CLAIM).contains(&elsewhere(2, 5)));
+    larger.told(2, 2);
+    assert_eq!(announced(&larger.later(SETTLE * 2)), []);
+    larger.told(2, 5);
+    assert_eq!(announced(&larger.later(SETTLE)), [(Some(5), 1)], "the other claims no more");
+}
+
+#[test]
+fn who_claims_tells_those_with_a_larger_id_that_claimed_before() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.hears(2, CLAIM);
+    assert!(alone.named(1).contains(&elsewhere(2, 1)));
+    let mut named = alone.named(3);
+    named.extend(alone.reviewed());
+    assert!(named.contains(&elsewhere(2, 2)), "it claims no more: {named:?}");
+}
+
+#[test]
+fn who_may_not_lead_keeps_no_claimant_waiting() {
+    let mut alone = Alone::new(&[2, 3]);
+    alone.named(1);
+    alone.hears(2, CLAIM);
+    assert_eq!(alone.told(3, 4), [elsewhere(2, 2)], "it waits itself");
+    assert!(!alone.hears(2, CLAIM).contains(&elsewhere(2, 1)));
+}
+
+#[test]
+fn a_claimant_that_follows_is_told_nothing_more() {
+    let mut alone = Alone::new(&[2]);
+    alone.named(1);
+    alone.hears(2, CLAIM);
+    assert_eq!(announced(&alone.has_seen(2, 0, None)), [(Some(1), 1)]);
+    let mut ceases = alone.named(3);
+    ceases.extend(alone.reviewed());
+    assert!(!ceases.contains(&elsewhere(2, 2)), "{ceases:?}");
+}

@@ -4,7 +4,7 @@ use super::*;
 use crate::election::{self, Action, Membership};
 use crate::io::Turn;
 use crate::link::consistent::OUTSTANDING_MAX;
-use crate::message::Kind;
+use crate::message::{Kind, Message};
 
 /// A link takes no more than it can hold: one that is full goes down, and the election is told of that in the middle of
 /// sending. What it makes of that is newer than what it sent, and must be what counts in the end.

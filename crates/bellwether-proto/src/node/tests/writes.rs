@@ -3,8 +3,9 @@
 use super::members::member;
 use super::*;
 use crate::group::GroupEvent;
-use crate::leadership::Announcement;
-use crate::message::{Frame, Kind};
+use crate::leadership::{Announcement, LeadershipMsg};
+use crate::message::{Frame, Kind, Message};
+use crate::tenure::{Command, Hold, Ticket};
 
 /// What came out of a node, in a word each.
 fn words(outputs: &[Output<AnyMsg>]) -> Vec<&'static str> {
@@ -24,12 +25,16 @@ fn wake(rig: &mut Rig) -> Vec<Output<AnyMsg>> {
     rig.input(Input::Deadline)
 }
 
+fn ask(rig: &mut Rig, ticket: u64, command: Command) -> Vec<Output<AnyMsg>> {
+    rig.input(Input::Command { ticket: Ticket(ticket), command })
+}
+
 fn persisted(rig: &mut Rig, writes: u64) -> Vec<Output<AnyMsg>> {
     rig.input(Input::Persisted { writes })
 }
 
 #[test]
-fn an_incarnation_that_is_not_on_disk_says_and_hears_nothing() {
+fn an_incarnation_that_is_not_on_disk_says_nothing() {
     let mut rig = Rig::of(Protocol::AsyncBully, DetectorKind::Heartbeat, Variant::Repaired, 2, 1);
     rig.node = rig.node.writing_behind();
     assert_eq!(words(&rig.input(Input::Start)), ["persist"]);
@@ -39,6 +44,30 @@ fn an_incarnation_that_is_not_on_disk_says_and_hears_nothing() {
     let born = words(&persisted(&mut rig, 1));
     assert!(born.contains(&"opinion"), "{born:?}");
     assert!(rig.node.deadline().is_some_and(|deadline| deadline > rig.now), "its time has just begun");
+}
+
+/// Its connections are there, and nobody says it again.
+#[test]
+fn what_leaders_say_before_an_incarnation_is_on_disk_counts_when_it_is() {
+    let mut rig = member(Protocol::Fjr);
+    rig.node = rig.node.writing_behind();
+    rig.input(Input::Start);
+    for peer in [1, 3] {
+        rig.input(Input::Connected { peer: NodeId(peer), incarnation: Incarnation(1) });
+    }
+    let heartbeat = AnyMsg::Fjr(election::fjr::Msg::Heartbeat { count: 0, np_sn: 1 });
+    let said = [
+        (1, 1, Body::Leadership(LeadershipMsg::Lead { round: 1, epoch: 4, followers: 1 })),
+        (1, 2, Body::Leadership(LeadershipMsg::Aside { next: Some(NodeId(3)) })),
+        (3, 1, Body::Election(heartbeat)),
+        (3, 2, Body::Leadership(LeadershipMsg::Claim { round: 1, epoch: 5 })),
+    ];
+    for (from, seq, body) in said {
+        assert!(!words(&rig.receive(from, 1, seq, body)).contains(&"Follow"), "it says nothing");
+    }
+    let born = words(&persisted(&mut rig, u64::MAX));
+    assert!(born.contains(&"Follow") && !born.contains(&"Elsewhere"), "{born:?}");
+    assert_eq!(rig.node.opinion().normal_leader(), Some(NodeId(3)));
 }
 
 #[test]
@@ -209,11 +238,76 @@ fn who_waits_for_a_disk_that_hangs_goes_aside() {
         wake(&mut rig);
     }
     assert!(rig.now.since(began) < Span::secs(6), "{}", rig.now);
-    while rig.node.is_aside() {
+    while rig.node.deadline().is_some() {
         wake(&mut rig);
     }
-    assert_eq!(rig.node.incarnation(), Incarnation(2));
-    assert_eq!(rig.node.deadline(), None, "the next incarnation waits for the disk");
+    assert!(rig.now.since(began) < Span::secs(11), "{}", rig.now);
+    assert_eq!(
+        (rig.node.is_aside(), rig.node.incarnation()),
+        (true, Incarnation(1)),
+        "it waits for the disk"
+    );
     let born = words(&persisted(&mut rig, u64::MAX));
+    assert_eq!((rig.node.is_aside(), rig.node.incarnation()), (false, Incarnation(2)), "{born:?}");
     assert!(rig.node.deadline().is_some(), "{born:?}");
+}
+
+/// A leader with epoch 4 that has resigned, and has been asked to stand again: its disk works.
+fn about_to_stand() -> Rig {
+    let mut rig = member(Protocol::Fjr);
+    rig.node = rig.node.writing_behind();
+    rig.input(Input::Start);
+    let mut outputs = persisted(&mut rig, 1);
+    while !words(&outputs).contains(&"announced") {
+        wake(&mut rig);
+        outputs = persisted(&mut rig, u64::MAX);
+    }
+    ask(&mut rig, 1, Command::Resign { hold: Hold::UntilTold });
+    rig.input(Input::Released);
+    assert!(rig.node.is_aside());
+    assert_eq!(words(&ask(&mut rig, 2, Command::Stand)), ["persist"]);
+    rig
+}
+
+/// Nobody else may remember it.
+#[test]
+fn who_is_about_to_stand_again_tells_which_epochs_it_has_seen() {
+    let mut rig = about_to_stand();
+    let said = rig.receive(1, 1, 1, Body::Leadership(LeadershipMsg::Claim { round: 1, epoch: 4 }));
+    let told = |output: &Output<AnyMsg>| match output {
+        Output::Send {
+            frame: Frame { incarnation, body: Body::Leadership(LeadershipMsg::Follow { epoch, .. }), .. },
+            ..
+        } => Some((*incarnation, *epoch)),
+        _ => None,
+    };
+    assert_eq!(said.iter().find_map(told), Some((Incarnation(1), 4)), "{said:?}");
+    persisted(&mut rig, u64::MAX);
+    assert_eq!((rig.node.is_aside(), rig.node.incarnation()), (false, Incarnation(2)));
+}
+
+/// What is written meanwhile does not take that back.
+#[test]
+fn a_disk_does_not_go_back_to_an_earlier_incarnation() {
+    let mut rig = about_to_stand();
+    let outputs = rig.receive(1, 1, 1, Body::Leadership(LeadershipMsg::Claim { round: 1, epoch: 5 }));
+    let kept = |output: &Output<AnyMsg>| match output {
+        Output::Persist(durable) => Some((durable.incarnation, durable.epoch)),
+        _ => None,
+    };
+    assert_eq!(outputs.iter().find_map(kept), Some((Incarnation(2), 5)), "{outputs:?}");
+    ask(&mut rig, 3, Command::Resign { hold: Hold::UntilTold });
+    let outputs = rig.receive(1, 1, 2, Body::Leadership(LeadershipMsg::Claim { round: 2, epoch: 6 }));
+    assert_eq!(outputs.iter().find_map(kept), Some((Incarnation(2), 6)), "{outputs:?}");
+}
+
+#[test]
+fn who_resigns_again_before_it_stands_does_not_stand() {
+    let mut rig = about_to_stand();
+    ask(&mut rig, 3, Command::Resign { hold: Hold::UntilTold });
+    persisted(&mut rig, u64::MAX);
+    assert_eq!((rig.node.is_aside(), rig.node.incarnation()), (true, Incarnation(1)));
+    ask(&mut rig, 4, Command::Stand);
+    persisted(&mut rig, u64::MAX);
+    assert_eq!((rig.node.is_aside(), rig.node.incarnation()), (false, Incarnation(2)));
 }

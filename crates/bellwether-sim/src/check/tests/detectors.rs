@@ -1,6 +1,7 @@
 //! FD-COMPLETE, FD-ACCURATE and FD-LATENCY.
 
 use bellwether_proto::io::Event;
+use bellwether_proto::opinion::{Opinion, Status};
 use bellwether_proto::promise::Property::{FdAccurate, FdComplete, FdLatency};
 use bellwether_proto::trace::DropReason;
 
@@ -167,6 +168,16 @@ fn only_a_watched_node_is_reported() {
     assert_eq!(twice.found(FdAccurate, 100), Violated(47));
     let in_a_former_incarnation = watched_then_crashed().at(46).crash(2).recover(2).at(47).down(2, 1);
     assert_eq!(in_a_former_incarnation.found(FdAccurate, 100), Violated(47));
+}
+
+/// It says so itself, and its word may be under way when the watch begins.
+#[test]
+fn a_node_that_stood_aside_a_moment_ago_may_be_reported() {
+    let there = Opinion { status: Status::Normal, leader: None, group: None };
+    let aside = Trace::started(3).at(40).node(1, Event::Opinion(Opinion::DOWN));
+    let watched = aside.at(50).node(1, Event::Opinion(there)).watch(2, 1);
+    assert_eq!(watched.clone().at(51).down(2, 1).found(FdAccurate, 100), Holds);
+    assert_eq!(watched.at(52).down(2, 1).found(FdAccurate, 100), Violated(52));
 }
 
 /// What makes a node seem down: it excuses a report for τ_FD, if it was since the watch began.

@@ -191,7 +191,7 @@ fn rank_of(note: &Note) -> u8 {
         Note::Asked(_) | Note::Left => 0,
         Note::Suspected(_) => 1,
         Note::Showed(_) => 2,
-        Note::Announced(_) | Note::GivenUp | Note::Operation(..) | Note::Reborn(_) => 3,
+        Note::Announced(_) | Note::Granted(..) | Note::GivenUp | Note::Operation(..) | Note::Reborn(_) => 3,
         Note::Work(_) | Note::Answered(_) | Note::Unlinked(_) => 3,
         Note::PlaysDead | Note::PlaysAlive => 4,
     }

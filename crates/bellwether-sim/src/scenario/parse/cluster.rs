@@ -7,7 +7,7 @@ use bellwether_proto::election::Protocol;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::message::Kind;
 use bellwether_proto::time::{Span, Time};
-use bellwether_proto::{detector, group, leadership, link};
+use bellwether_proto::trace::kinds;
 use bellwether_toml::{Spanned, Wrong, nearest, one_of, unknown};
 
 use super::values::{Duration, List, Whole};
@@ -140,7 +140,7 @@ pub(crate) fn named<T>(
 /// What to say of a kind of message that there is not, where these were expected.
 pub(crate) fn unknown_kind(given: &Spanned<String>, expected: &str) -> Wrong {
     let name = given.get_ref();
-    let message = match nearest(name, &kinds().collect::<Vec<_>>()) {
+    let message = match nearest(name, &kinds().map(Kind::name).collect::<Vec<_>>()) {
         Some(near) => format!("unknown kind of message `{name}`, did you mean `{near}`?"),
         None => {
             format!("unknown kind of message `{name}`, expected {expected}, or one of a failure detector")
@@ -151,12 +151,5 @@ pub(crate) fn unknown_kind(given: &Spanned<String>, expected: &str) -> Wrong {
 
 /// Whether a kind of that name exists, in any protocol or below it.
 pub(crate) fn is_kind(name: &str) -> bool {
-    kinds().any(|known| known == name)
-}
-
-fn kinds() -> impl Iterator<Item = &'static str> {
-    let elections = Protocol::ALL.into_iter().flat_map(|protocol| protocol.spec().kinds);
-    let layers = detector::KINDS.iter().chain(link::KINDS).chain(leadership::KINDS);
-    let layers = layers.chain(group::RESTRICTED_KINDS);
-    elections.chain(layers).copied().map(Kind::name)
+    kinds().any(|known| known.name() == name)
 }

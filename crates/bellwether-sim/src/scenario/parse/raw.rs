@@ -22,6 +22,9 @@ pub(super) struct RawScenario {
     pub(super) release_timeout: Option<Spanned<Duration>>,
     pub(super) resign_hold: Option<Spanned<Duration>>,
     pub(super) min_peers: Option<Spanned<Whole>>,
+    pub(super) mode: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) exclusive: Table<RawExclusive>,
     #[serde(default)]
     pub(super) disk: Table<RawDisk>,
     #[serde(default)]
@@ -49,6 +52,20 @@ pub(super) struct RawDisk {
 
 impl Content for RawDisk {
     const EXPECTED: &'static str = "one table [disk]";
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawExclusive {
+    pub(super) ttl: Option<Spanned<Duration>>,
+    pub(super) drift_ppm: Option<Spanned<Whole>>,
+    pub(super) kind: Option<Spanned<String>>,
+    pub(super) voters: Option<Spanned<List<Whole>>>,
+    pub(super) witnesses: Option<Spanned<List<Whole>>>,
+}
+
+impl Content for RawExclusive {
+    const EXPECTED: &'static str = "one table [exclusive]";
 }
 
 #[derive(Debug, Default, Deserialize)]

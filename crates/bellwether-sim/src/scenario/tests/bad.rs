@@ -4,6 +4,29 @@ use super::{LEAST, Scenario};
 
 /// What follows the three lines of the smallest file; the line to blame; what is said about it.
 const BAD: &[(&str, usize, &str)] = &[
+    ("mode = \"majority\"", 4, "unknown mode `majority`, expected `exclusive`"),
+    ("mode = \"exclusive\"", 4, "`mode` needs `agent = true` beside it"),
+    ("[exclusive]\nttl = \"1s\"", 5, "`[exclusive]` needs `mode = \"exclusive\"` at the top"),
+    (
+        "agent = true\nmode = \"exclusive\"\n[exclusive]\nttl = \"0s\"",
+        7,
+        "`ttl` is zero, expected a longer time such as \"10ms\"",
+    ),
+    (
+        "agent = true\nmode = \"exclusive\"\n[exclusive]\ndrift_ppm = 500000",
+        7,
+        "`drift_ppm` is 500000, expected a whole number from 0 to 499999",
+    ),
+    (
+        "agent = true\nmode = \"exclusive\"\n[exclusive]\nvoters = [1, 2]",
+        7,
+        "2 nodes vote, expected an odd number of at most 9: name them in `voters`",
+    ),
+    (
+        "agent = true\nmode = \"exclusive\"\n[exclusive]\nkind = \"lock\"",
+        7,
+        "unknown kind `lock`, expected `lease` or `token`",
+    ),
     ("nodez = 6", 4, "unknown key `nodez`, did you mean `nodes`?"),
     ("nodes = 6", 4, "the key `nodes` stands here for the second time, expected it once"),
     ("name = 6", 4, "found integer `6`, expected a string"),

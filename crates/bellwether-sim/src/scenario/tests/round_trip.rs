@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
+use bellwether_proto::exclusive::grant::GrantKind;
+use bellwether_proto::exclusive::terms::Drift;
 use bellwether_proto::ident::{ElectionId, Incarnation};
 
 /// Enough for every shape of event, few enough to print.
@@ -81,12 +83,12 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     let head = (any::<String>(), select(&Protocol::ALL[..]), select(&Variant::ALL[..]), any::<u64>());
     let world = (network(), timing(), detector(), parameters());
     let rest = (btree_map(node(), -100_000..=100_000, 0..3), vec(planned(fault()), 0..6), expect());
-    let of_agents = (any::<bool>(), policy(), disk(), vec(planned(asked()), 0..4));
+    let of_agents = (any::<bool>(), policy(), disk(), vec(planned(asked()), 0..4), option::of(exclusive()));
     (head, world, rest, of_agents).prop_map(|(head, world, rest, of_agents)| {
         let (name, protocol, variant, seed) = head;
         let (network, timing, detector, parameters) = world;
         let (drift_ppm, mut events, expect) = rest;
-        let (agent, policy, disk, asked) = of_agents;
+        let (agent, policy, disk, asked, exclusive) = of_agents;
         events.extend(asked.into_iter().filter(|_| agent));
         let until = Time::ZERO + Span::secs(30);
         let nodes = NODES;
@@ -99,6 +101,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             until,
             agent,
             policy: if agent { policy } else { Policy::default() },
+            exclusive: exclusive.filter(|_| agent),
             disk: if agent { disk } else { Disk::default() },
             network,
             timing,
@@ -108,6 +111,18 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             events,
             expect,
         }
+    })
+}
+
+fn exclusive() -> impl Strategy<Value = Exclusive> {
+    let voters = nodes().prop_filter("an odd number votes", |voters| voters.len() % 2 == 1);
+    let terms = (1..5_000_u64, 0..499_999_u32, select(&GrantKind::ALL[..]), voters, nodes());
+    terms.prop_map(|(ttl, drift, kind, voters, witnesses)| Exclusive {
+        ttl: Span::millis(ttl),
+        drift: Drift(drift),
+        kind,
+        voters: voters.into_iter().collect(),
+        witnesses: witnesses.into_iter().collect(),
     })
 }
 

@@ -172,7 +172,7 @@ impl Spotter {
             }
             Event::Link(_) | Event::ViewInstalled(_) | Event::Pending(_) => {}
             Event::GivenUp => self.reached.add(Situation::WorkGivenUp),
-            Event::Refused { .. } | Event::Reborn(_) | Event::Group(_) => {}
+            Event::Refused { .. } | Event::Reborn(_) | Event::Group(_) | Event::Granted { .. } => {}
         }
     }
 
@@ -224,6 +224,7 @@ impl Spotter {
             Program::AskedBack { .. } if node.owes == 0 => self.reached.add(Situation::MadeWay),
             Program::Left => self.reached.add(Situation::Left),
             Program::AskedBack { .. } | Program::WorkBegins { .. } | Program::WorkEnds => {}
+            Program::Valid { .. } => {}
         }
     }
 

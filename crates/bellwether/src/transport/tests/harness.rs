@@ -55,7 +55,7 @@ pub(super) fn settings(id: u32, peers: Peers) -> Settings {
         cluster: CLUSTER.to_owned(),
         id: NodeId(id),
         incarnation: Incarnation(u64::from(id) * 100),
-        protocol: Protocol::Lfa,
+        agreed: Protocol::Lfa.name().to_owned(),
         peers,
         listen: "127.0.0.1:0".parse().unwrap(),
         identity: identity(id),

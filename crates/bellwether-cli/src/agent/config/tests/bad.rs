@@ -53,7 +53,32 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "node = 1",
         "node = 1\nmode = \"quorum\"",
-        "agent.toml:3:8: `mode`: found \"quorum\", which is not in this version; expected `any-survivor` or `majority`",
+        "agent.toml:3:8: `mode`: found \"quorum\", expected `any-survivor`, `majority` or `exclusive`",
+    ),
+    (
+        "node = 1",
+        "node = 1\nmode = \"exclusive\"\nprotocol = \"lfa\"\npreempt = true",
+        "agent.toml:4:12: mode = \"exclusive\" needs protocol = \"fjr\", and this one is \"lfa\"",
+    ),
+    (
+        "node = 1",
+        "node = 1\nmode = \"exclusive\"\nmin_peers = 0",
+        "agent.toml:4:13: min_peers has no meaning with mode = \"exclusive\": nobody leads without a majority of the voters",
+    ),
+    (
+        "node = 1\ndata_dir = \"data\"",
+        "node = 1\ndata_dir = \"data\"\nmode = \"exclusive\"\n[exclusive]\ndrift = \"-1%\"",
+        "agent.toml:6:9: `exclusive.drift`: found \"-1%\", expected a share above 0% and below 50% such as \"1%\"",
+    ),
+    (
+        "node = 1\ndata_dir = \"data\"",
+        "node = 1\ndata_dir = \"data\"\nmode = \"exclusive\"\n[exclusive]\nvoters = [1, \"2\"]",
+        "agent.toml:6:10: `exclusive.voters`: found \"2\" in the list, expected a list of ids such as [1, 2, 3]",
+    ),
+    (
+        "node = 1\ndata_dir = \"data\"",
+        "node = 1\ndata_dir = \"data\"\n[exclusive]\nttl = \"2s\"",
+        "agent.toml:5:7: `exclusive.ttl` needs mode = \"exclusive\"",
     ),
     (
         "node = 1",

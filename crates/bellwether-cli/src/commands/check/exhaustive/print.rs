@@ -55,10 +55,6 @@ pub(super) fn text(searched: &Searched, out: &Printer) {
     }
     let odds = odds(outcome.states);
     entry(out, "certainty", &format!("the odds that any two states were taken for one are {odds:.0e}"));
-    for known in searched.known() {
-        let (property, file) = (known.property, known.file);
-        entry(out, "known", &format!("{property} is broken, as is known: defects/{file}"));
-    }
     for one in found {
         out.line("");
         steps(one).iter().for_each(|line| out.line(line));
@@ -81,10 +77,9 @@ fn headline(searched: &Searched) -> String {
         Extent::StatesMax => format!("only the first {states} states, because of --states-max,"),
         Extent::Stopped => format!("only the first {states} states, because it was interrupted,"),
     };
-    let known = if searched.known().next().is_some() { " but of what is known to be broken" } else { "" };
-    let verdict = match (searched.broken().count(), outcome.undecided) {
-        (0, 0) => format!("no violation{known}"),
-        (0, _) => format!("no violation{known}, but liveness is undecided"),
+    let verdict = match (searched.found.len(), outcome.undecided) {
+        (0, 0) => "no violation".to_owned(),
+        (0, _) => "no violation, but liveness is undecided".to_owned(),
         (1, _) => "1 violation".to_owned(),
         (more, _) => format!("{more} violations"),
     };
@@ -121,13 +116,6 @@ pub(super) fn json(searched: &Searched) -> Value {
             "replay": request.command(),
         })
     };
-    let known = |known: &Found| {
-        let mut violation = violation(known);
-        let file = known.counterexample.known.map(|known| format!("defects/{}", known.file));
-        violation["scenario"] = json!(file);
-        violation
-    };
-    let is_known = |found: &&Found| found.counterexample.known.is_some();
     let bounds = request.bounds;
     let bounded = |bound: u8| Some(bound).filter(|bound| *bound != UNBOUNDED);
     json!({
@@ -150,8 +138,7 @@ pub(super) fn json(searched: &Searched) -> Value {
         "agent": request.agents.is_some(),
         "preferred": request.agents.and_then(|agents| agents.preferred).map(|preferred| preferred.0),
         "judged": request.judged.iter().map(|property| property.name()).collect::<Vec<_>>(),
-        "violations": searched.broken().map(violation).collect::<Vec<_>>(),
-        "known": found.iter().filter(is_known).map(known).collect::<Vec<_>>(),
+        "violations": found.iter().map(violation).collect::<Vec<_>>(),
         "reached": { "in_flight": outcome.reached.in_flight, "expiries": outcome.reached.expiries },
         "slowest_us": outcome.slowest.as_micros(),
         "undecided": outcome.undecided,

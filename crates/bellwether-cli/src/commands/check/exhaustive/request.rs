@@ -11,8 +11,9 @@ use bellwether_sim::explore::{
     Bounds, INSTANTS_MAX, Limits, NODES_MAX, Origin, System, can_search, can_search_agents, judgeable,
     judgeable_of_agents, may_lie, may_lose, promised, promised_by_agents,
 };
+use bellwether_sim::scenario::Runs;
 
-use crate::args::check::{BoundsArgs, CheckArgs};
+use crate::args::check::{BoundsArgs, CheckArgs, Subject};
 use crate::output::invocation;
 use crate::work::cores;
 
@@ -49,8 +50,16 @@ pub(super) fn requests(args: &CheckArgs) -> Result<(Vec<Request>, Vec<String>), 
             return Err(format!("--exhaustive is of one number of --nodes, expected 1 to {NODES_MAX}"));
         }
     };
-    if let Some(protocol) = args.searched {
-        return Ok((vec![request(protocol, nodes, args)?], Vec::new()));
+    match args.searched {
+        Some(Subject::Algorithm(protocol)) => {
+            return Ok((vec![request(protocol, nodes, args)?], Vec::new()));
+        }
+        Some(Subject::Exclusive) => {
+            return Err("--exhaustive is of algorithms; the rules of exclusive leadership have a search of their own: \
+                        see docs/concepts/exclusive.md"
+                .to_owned());
+        }
+        None => {}
     }
     // Of all algorithms, those that can be searched.
     let all = Protocol::ALL.into_iter().map(|protocol| request(protocol, nodes, args));
@@ -77,7 +86,7 @@ fn request(protocol: Protocol, nodes: u32, args: &CheckArgs) -> Result<Request, 
     let (judgeable, within, promises): (fn(Property) -> bool, _, _) = match agents {
         Some(_) => {
             let within = promised_by_agents(protocol, nodes, bounds);
-            (judgeable_of_agents, within, promises(protocol, variant, true))
+            (judgeable_of_agents, within, promises(protocol, variant, Runs::Agents))
         }
         None => {
             let within = promised(protocol, variant, nodes, bounds);

@@ -2,19 +2,21 @@
 
 use bellwether_proto::election::Variant;
 use bellwether_sim::plan::{Allowed, Limits};
+use bellwether_sim::scenario::Runs;
 use bellwether_sim::swarm::Search;
 
-use crate::args::check::Sizes;
+use crate::args::check::{Sizes, Subject};
 use crate::output::invocation;
 
 /// Plays these plans, and no others.
 pub(super) fn check(search: &Search, first_seed: u64, runs: u64) -> String {
     let Search { protocol, variant, limits, .. } = search;
-    let mut command = format!("{} check {}", invocation(), protocol.name());
+    let subject = if limits.runs == Runs::Exclusive { Subject::EXCLUSIVE } else { protocol.name() };
+    let mut command = format!("{} check {subject}", invocation());
     if *variant != Variant::Repaired {
         command.push_str(&format!(" --variant {}", variant.name()));
     }
-    if limits.agent {
+    if limits.runs == Runs::Agents {
         command.push_str(" --agent");
     }
     if limits.nodes != Limits::default().nodes {

@@ -7,12 +7,11 @@ use std::sync::atomic::AtomicBool;
 use bellwether_proto::promise::Property;
 use bellwether_proto::trace::TraceEvent;
 use bellwether_sim::check::Violation as How;
-use bellwether_sim::scenario::{Expect, Scenario};
+use bellwether_sim::scenario::{Expect, Runs, Scenario};
 use bellwether_sim::shrink::{Effort, Shrunk, shrink};
 use bellwether_sim::swarm::{Outcome, Search, Violation, play};
 use bellwether_sim::{diagram, run};
 
-use super::known_defect;
 use crate::output::Printer;
 use crate::recording;
 use crate::trouble::Trouble;
@@ -59,7 +58,7 @@ pub(in super::super) fn folder(path: &Path) -> Result<PathBuf, Trouble> {
     Ok(path.to_owned())
 }
 
-/// One for each property that was broken, unless by a known defect, kept in `folder` if there is one.
+/// One for each property that was broken, kept in `folder` if there is one.
 pub(super) fn of(
     search: &Search,
     outcome: &Outcome,
@@ -76,8 +75,7 @@ pub(super) fn of(
         out.progress_done();
         Ok(found)
     };
-    let new = outcome.violations.iter().filter(|violation| known_defect(violation).is_none());
-    new.map(one).collect()
+    outcome.violations.iter().map(one).collect()
 }
 
 impl Counterexample {
@@ -155,6 +153,10 @@ fn write(path: &Path, text: &str) -> Result<(), Trouble> {
 /// Such as `async-bully-printed-ale2-prime-17`.
 fn stem(search: &Search, found: &Counterexample) -> String {
     let property = found.property.name().to_lowercase().replace('\'', "-prime");
-    let run_as = if search.limits.agent { "agent" } else { search.variant.name() };
+    let run_as = match search.limits.runs {
+        Runs::Exclusive => "exclusive",
+        Runs::Agents => "agent",
+        Runs::Elections => search.variant.name(),
+    };
     format!("{}-{run_as}-{property}-{}", search.protocol.name(), found.seed)
 }

@@ -4,16 +4,14 @@
 use std::collections::BTreeMap;
 
 use bellwether_proto::election::Variant;
-use bellwether_proto::promise::Property;
-use bellwether_sim::defect::Defect;
-use bellwether_sim::scenario::Scenario;
+use bellwether_sim::scenario::{Runs, Scenario};
+use bellwether_sim::swarm::Search;
 use bellwether_sim::swarm::reached::Situation;
-use bellwether_sim::swarm::{Outcome, Search, Violation};
 use serde_json::{Value, json};
 
 use super::counterexample::{Counterexample, Shrinking};
-use super::{Searched, commands, known_defect};
-use crate::args::check::Sizes;
+use super::{Searched, commands};
+use crate::args::check::{Sizes, Subject};
 use crate::layout::{Column, Entries, LABEL, hanging, label, table};
 use crate::output::Printer;
 use crate::words::counted;
@@ -62,8 +60,7 @@ fn row(one: &Searched) -> Vec<String> {
         (true, None) => "ok",
     };
     let (all, missed) = (search.must_reach().len(), one.missed().len());
-    let known = one.known().map(|(known, _)| format!("{} (known)", known.property));
-    let broken: Vec<_> = found.iter().map(|found| found.property.to_string()).chain(known).collect();
+    let broken: Vec<_> = found.iter().map(|found| found.property.to_string()).collect();
     vec![
         result.to_owned(),
         name(search),
@@ -81,10 +78,11 @@ fn row(one: &Searched) -> Vec<String> {
 
 fn name(search: &Search) -> String {
     let protocol = search.protocol.name();
-    match (search.variant, search.limits.agent) {
+    match (search.variant, search.limits.runs) {
+        (_, Runs::Exclusive) => Subject::EXCLUSIVE.to_owned(),
         (Variant::Printed, _) => format!("{protocol} printed"),
-        (Variant::Repaired, true) => format!("{protocol} agent"),
-        (Variant::Repaired, false) => protocol.to_owned(),
+        (Variant::Repaired, Runs::Agents) => format!("{protocol} agent"),
+        (Variant::Repaired, Runs::Elections) => protocol.to_owned(),
     }
 }
 
@@ -102,13 +100,7 @@ fn details(one: &Searched) -> Entries {
     for (property, judged) in &outcome.judged {
         let verdict = match outcome.broken.get(property) {
             None => format!("holds in all {judged} runs in which it applies"),
-            Some(broken) => match shown(outcome, *property).and_then(known_defect) {
-                Some(known) => format!(
-                    "broken in {broken} of {judged} runs in which it applies, as is known: defects/{}",
-                    known.file
-                ),
-                None => format!("BROKEN in {broken} of {judged} runs in which it applies"),
-            },
+            Some(broken) => format!("BROKEN in {broken} of {judged} runs in which it applies"),
         };
         entries.add(property.name(), verdict);
     }
@@ -228,7 +220,6 @@ pub(super) fn json(one: &Searched) -> Value {
             "replay": commands::check(search, found.seed, 1),
         })
     };
-    let known = |(known, runs): (&Defect, u64)| json!({ "property": known.property.name(), "runs": runs, "scenario": format!("defects/{}", known.file) });
     let missed: Vec<_> = one.missed().iter().map(ToString::to_string).collect();
     let mut reached: BTreeMap<_, _> =
         outcome.reached.iter().map(|(s, runs)| (s.to_string(), *runs)).collect();
@@ -244,10 +235,10 @@ pub(super) fn json(one: &Searched) -> Value {
         "states": null,
         "wall_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
-        "known": one.known().map(known).collect::<Vec<_>>(),
         "reached": reached,
         "never_reached": missed,
-        "agent": search.limits.agent,
+        "agent": search.limits.runs != Runs::Elections,
+        "exclusive": search.limits.runs == Runs::Exclusive,
         "faults": faults(search),
         "first_seed": search.first_seed,
         "messages": outcome.messages,
@@ -262,9 +253,4 @@ fn nodes(search: &Search) -> Value {
         [nodes] => nodes.into(),
         ref several => several.into(),
     }
-}
-
-/// The first violation of a property.
-fn shown(outcome: &Outcome, property: Property) -> Option<&Violation> {
-    outcome.violations.iter().find(|violation| violation.property == property)
 }

@@ -2,9 +2,10 @@
 
 use bellwether_proto::election::Protocol;
 use bellwether_sim::plan::{Allowed, Limits};
+use bellwether_sim::scenario::Runs;
 use bellwether_sim::swarm::Search;
 
-use crate::args::check::CheckArgs;
+use crate::args::check::{CheckArgs, Subject};
 use crate::trouble::Trouble;
 use crate::work::cores;
 
@@ -19,7 +20,7 @@ pub(super) fn searches(args: &CheckArgs) -> Result<Vec<Search>, Trouble> {
         )));
     }
     let protocols = match args.searched {
-        Some(protocol) => vec![protocol],
+        Some(subject) => vec![subject.protocol()],
         None => {
             Protocol::ALL.into_iter().filter(|protocol| !typed.agent || runs_in_agent(*protocol)).collect()
         }
@@ -42,7 +43,12 @@ fn search(args: &CheckArgs, protocol: Protocol) -> Result<Search, Trouble> {
 }
 
 fn limits(args: &CheckArgs) -> Limits {
-    let mut limits = Limits { agent: args.search.agent, ..Limits::default() };
+    let runs = match (args.searched, args.search.agent) {
+        (Some(Subject::Exclusive), _) => Runs::Exclusive,
+        (_, true) => Runs::Agents,
+        (_, false) => Runs::Elections,
+    };
+    let mut limits = Limits { runs, ..Limits::default() };
     if let Some(nodes) = &args.nodes {
         limits.nodes.clone_from(&nodes.0);
     }

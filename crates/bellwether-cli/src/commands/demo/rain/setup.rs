@@ -6,6 +6,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use bellwether::Mode;
 use bellwether_proto::election::Protocol;
 use bellwether_rain::job::Job;
 use bellwether_rain::wire::Secret;
@@ -42,7 +43,7 @@ pub(super) struct Setup {
 
 pub(super) fn write(place: &Place, request: &Request) -> Result<Setup, String> {
     let nodes = request.job.code.nodes();
-    let plan = files::write(place, "rain", nodes, PROTOCOL)?;
+    let plan = files::write(place, "rain", nodes, PROTOCOL, Mode::OfAlgorithm(PROTOCOL.spec().mode))?;
     let addresses =
         files::free_addresses(nodes as usize).map_err(|error| format!("cannot find free ports: {error}"))?;
     let job = JobFile {

@@ -1,10 +1,12 @@
 //! News in, a story out.
 
+use bellwether::GrantKind;
 use bellwether_proto::election::Protocol;
 
 use super::super::board;
 use super::*;
 use crate::fleet::files::NodePlan;
+use crate::schema::Exclusive;
 use crate::terminal::notes::NOTES_MAX;
 
 fn model(nodes: u32) -> (Model, Instant) {
@@ -12,6 +14,10 @@ fn model(nodes: u32) -> (Model, Instant) {
 }
 
 fn model_of(protocol: Protocol, nodes: u32) -> (Model, Instant) {
+    model_with(protocol, Mode::OfAlgorithm(protocol.spec().mode), nodes)
+}
+
+fn model_with(protocol: Protocol, mode: Mode, nodes: u32) -> (Model, Instant) {
     let address = |id: u32, base| SocketAddr::from(([127, 0, 0, 1], base + u16::try_from(id).unwrap()));
     let node = |id| NodePlan {
         id,
@@ -23,6 +29,7 @@ fn model_of(protocol: Protocol, nodes: u32) -> (Model, Instant) {
     let plan = Plan {
         cluster: "up",
         protocol,
+        mode,
         dir: "dir".into(),
         token: "token".into(),
         nodes: (1..=nodes).map(node).collect(),
@@ -38,7 +45,7 @@ fn model_of(protocol: Protocol, nodes: u32) -> (Model, Instant) {
 fn change(leader: Option<u32>, epoch: u64, kind: &str, node: Option<u32>) -> Change {
     let cause = cause::Cause::by_name(kind, node.map(NodeId), leader.map(NodeId)).expect("a cause");
     let cause = Cause::new(cause, leader.map(NodeId));
-    Change { no: 1, at: String::new(), at_us: 0, incarnation: None, leader, epoch, cause }
+    Change { no: 1, at: String::new(), at_us: 0, incarnation: None, leader, epoch, token: None, cause }
 }
 
 fn told(model: &Model) -> Vec<&str> {
@@ -199,4 +206,24 @@ fn only_the_latest_news_is_kept() {
     let (mut model, start) = model(1);
     (0..100).for_each(|n| model.note(&n.to_string(), start));
     assert_eq!((model.notes.latest().count(), model.notes.count()), (NOTES_MAX, 100));
+}
+
+#[test]
+fn exclusive_leadership_is_shown_with_token_validity_and_voters() {
+    let (mut model, start) = model_with(Protocol::Fjr, Mode::Exclusive(GrantKind::Lease), 4);
+    for id in 1..=4 {
+        model.change(id, &change(Some(2), 7, "started", None), start + 100 * MS);
+    }
+    assert_eq!(told(&model), ["node 2 leads, token 7; 100 ms after the start"]);
+    let voters = Exclusive { kind: "lease".to_owned(), reachable: 3, needed: 2, vote: "counts".to_owned() };
+    model.right(2, Right { token: Some(7), valid_ms: Some(812), exclusive: Some(voters) });
+    let rows = board::list(&model, start + 200 * MS);
+    let row = rows.lines().nth(2).expect("a row for node 2");
+    assert!(rows.lines().next().is_some_and(|titles| titles.contains("token  valid    reach")), "{rows}");
+    assert!(row.contains("★ leader        7  812 ms   3/2"), "{rows}");
+    assert!(rows.lines().all(|line| line.chars().count() <= 80), "{rows}");
+    for id in [1, 3] {
+        model.process(id, Process::Down("killed".to_owned()), start + 300 * MS);
+    }
+    assert_eq!(told(&model)[1..], ["nobody can lead: 1 of 3 run, and 2 are needed"], "node 4 does not vote");
 }

@@ -97,6 +97,18 @@ fn who_precedes_the_one_that_was_said_to_be_next_leads() {
     assert_eq!((rig.leader(), rig.sent()), (Some(3), [(0, heartbeat(1, 2))].into()));
 }
 
+/// It has not been heard, and its count is what it was long ago: with one more than that, this node might precede it.
+#[test]
+fn whom_leadership_was_handed_to_is_listened_for_if_it_was_only_said_to_be_next() {
+    let mut rig = Rig::<Fjr>::repaired(3, 3);
+    rig.message(1, heartbeat(0, 1));
+    rig.input(Input::Resigned { who: id(1), next: Some(id(2)) });
+    rig.input(Input::HandOver(id(2)));
+    assert_eq!((rig.leader(), rig.did.len()), (Some(2), 0));
+    rig.message(2, heartbeat(7, 1));
+    assert_eq!((rig.leader(), rig.kept()), (Some(2), [8].into()));
+}
+
 #[test]
 fn who_was_said_to_be_next_and_is_silent_is_given_up_like_any_leader() {
     let mut rig = Rig::<Fjr>::repaired(3, 3);

@@ -1,40 +1,38 @@
 //! How each state was first reached: eight bytes for each, from which paths are rebuilt.
 
-use super::transition::Transition;
-
 /// The states in the order in which they were found.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(crate) struct Log {
     /// The state before, and the step from it.
     entries: Vec<(u32, u32)>,
 }
 
 impl Log {
     /// With the first state, which comes from nowhere.
-    pub(super) fn with_first() -> Self {
+    pub(crate) fn with_first() -> Self {
         Self { entries: vec![(0, 0)] }
     }
 
     /// Adds a state, and gives its number.
-    pub(super) fn add(&mut self, parent: u32, step: Transition) -> u32 {
+    pub(crate) fn add(&mut self, parent: u32, step: u32) -> u32 {
         let number = u32::try_from(self.entries.len()).expect("memory ends before numbers do");
-        self.entries.push((parent, step.pack()));
+        self.entries.push((parent, step));
         number
     }
 
     /// The steps from the first state to that one.
-    pub(super) fn path(&self, mut state: u32) -> Vec<Transition> {
+    pub(crate) fn path(&self, mut state: u32) -> Vec<u32> {
         let mut steps = Vec::new();
         while state != 0 {
             let (parent, step) = self.entries[state as usize];
-            steps.push(Transition::unpack(step));
+            steps.push(step);
             state = parent;
         }
         steps.reverse();
         steps
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<(u32, u32)>()
     }
 }

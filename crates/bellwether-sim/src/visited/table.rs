@@ -2,7 +2,7 @@
 
 /// Values by fingerprint. What is in it cannot be listed: no order can leak.
 #[derive(Debug)]
-pub(super) struct Table<V> {
+pub(crate) struct Table<V> {
     /// 0 where there is nothing.
     keys: Vec<u64>,
     values: Vec<V>,
@@ -10,21 +10,21 @@ pub(super) struct Table<V> {
 }
 
 impl<V: Clone + Default> Table<V> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { keys: vec![0; SMALLEST], values: vec![V::default(); SMALLEST], len: 0 }
     }
 
-    pub(super) fn get(&self, key: u64) -> Option<&V> {
+    pub(crate) fn get(&self, key: u64) -> Option<&V> {
         let slot = self.slot(never_0(key));
         (self.keys[slot] != 0).then(|| &self.values[slot])
     }
 
-    pub(super) fn contains(&self, key: u64) -> bool {
+    pub(crate) fn contains(&self, key: u64) -> bool {
         self.keys[self.slot(never_0(key))] != 0
     }
 
     /// False, and nothing changes, if the key is there already.
-    pub(super) fn insert(&mut self, key: u64, value: V) -> bool {
+    pub(crate) fn insert(&mut self, key: u64, value: V) -> bool {
         let key = never_0(key);
         let mut slot = self.slot(key);
         if self.keys[slot] != 0 {
@@ -40,11 +40,11 @@ impl<V: Clone + Default> Table<V> {
         true
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.keys.capacity() * size_of::<u64>() + self.values.capacity() * size_of::<V>()
     }
 
@@ -60,14 +60,14 @@ impl<V: Clone + Default> Table<V> {
     }
 
     /// Takes in what another table holds.
-    pub(super) fn absorb(&mut self, other: Self) {
+    pub(crate) fn absorb(&mut self, other: Self) {
         for (key, value) in other.keys.into_iter().zip(other.values).filter(|(key, _)| *key != 0) {
             self.insert(key, value);
         }
     }
 
     /// Takes out what is not worth keeping.
-    pub(super) fn retain(&mut self, worth: impl Fn(&V) -> bool) {
+    pub(crate) fn retain(&mut self, worth: impl Fn(&V) -> bool) {
         self.rebuild(self.keys.len(), worth);
     }
 

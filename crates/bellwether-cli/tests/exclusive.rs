@@ -1,0 +1,65 @@
+//! Exclusive leadership, with real agents: at most one leads at a time, and with a token that grows for ever.
+//!
+//! | what | file |
+//! |---|---|
+//! | holders that are killed, one by one or all at once | `crashes.rs` |
+//! | holders that are stopped for longer than they may act | `pauses.rs` |
+//! | too few voters | `minority.rs` |
+//! | votes that are lost, damaged or slow to write | `votes.rs` |
+//! | members that do not agree on the terms | `terms.rs` |
+
+mod crashes;
+mod minority;
+mod pauses;
+mod terms;
+mod votes;
+
+use serde_json::Value;
+
+use crate::cluster::{Cluster, Shape, Views};
+
+/// What is promised whatever happens, and judged by what the agents recorded.
+const PROMISED: [&str; 3] = ["TOKEN-GROWS", "TOKEN-ONCE", "ONE-HOLDER"];
+
+const LEASE: &str = "[exclusive]\nkind = \"lease\"\n[log]\ntrace = \"trace.jsonl\"\n";
+const BY_STORE: &str = "[exclusive]\nkind = \"token\"\n[log]\ntrace = \"trace.jsonl\"\n";
+
+/// The agents of a cluster that is not started yet, and record what they do.
+fn prepared(nodes: u32, tables: &'static str) -> Cluster {
+    Cluster::prepare(&Shape { more: "mode = \"exclusive\"", tables, ..Shape::of(nodes) })
+}
+
+/// The same, started.
+fn started(nodes: u32, tables: &'static str) -> Cluster {
+    let mut cluster = prepared(nodes, tables);
+    cluster.start_all();
+    cluster
+}
+
+/// Has whoever leads hand over to a node, or to any other. One that has only just come up may not be ready to take it: then another
+/// leads, and is asked.
+#[track_caller]
+fn hand_over(cluster: &Cluster, to: Option<u32>) -> (u32, u64) {
+    let (mut said, mut before) = (String::new(), cluster.wait_for_agreement());
+    for _ in 0..10 {
+        let (leader, token) = before;
+        let to = to.unwrap_or_else(|| {
+            cluster.running().into_iter().find(|id| *id != leader).expect("there are others")
+        });
+        let answer = cluster.post(leader, "/v1/transfer", &format!("{{\"to\":{to}}}"));
+        let after = cluster.wait_for_agreement();
+        if answer.status == 200 {
+            assert!(after.0 == to && after.1 > token, "{after:?} after {before:?}");
+            return after;
+        }
+        (said, before) = (answer.body, after);
+    }
+    panic!("nobody takes over: {said}");
+}
+
+/// Waits until a node says that of itself.
+#[track_caller]
+fn wait_for_one(cluster: &Cluster, id: u32, what: &str, is_so: impl Fn(&Value) -> bool) {
+    let says = |views: &Views| views[&id].as_ref().is_some_and(&is_so);
+    cluster.wait_for(&format!("node {id}: {what}"), says);
+}

@@ -1,0 +1,714 @@
+//! The coordinator: whoever is nominated by the election, and has been promised a ballot by a majority. It keeps the queues, and
+//! proposes. It decides nothing alone: safety rests on the voters, whoever believes to coordinate.
+//!
+//! ```text
+//!   Idle ──nominated──► Named ──others name it, too──► Preparing ──enough have promised──► Configuring ──who votes──► Ready
+//!     ▲                                                   ▲                                                             │
+//!     └──not nominated                                    └──────────── a later ballot is promised ◄────────────────────┘
+//! ```
+//!
+//! When a coordinator crashes, all others are nominated for a moment, each by itself. If all of them asked for a ballot, they would
+//! outbid each other, and every ballot costs a write at every voter. So whoever is nominated waits for a moment: agents that name
+//! it send it what they wish. Safety does not depend on it.
+//!
+//! Everything is repeated until it is answered: a lost message costs time, never an election.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::{Drain, Vec};
+
+use super::burial::Burial;
+use super::configuration::{Configuration, Votes};
+use super::contest::{Candidate, Contest, Step};
+use super::grant::{Content, GrantKind, Holder, Name, Token};
+use super::ident::{Ballot, Lease, Life, Stamp};
+use super::message::{Answer, Ask, Asked, Objection, Said, Telling, Wish};
+use super::register::Register;
+use super::terms::Terms;
+use crate::ident::NodeId;
+use crate::time::Time;
+
+/// No more names are looked after at once. Agents ask again.
+const CONTESTS_MAX: usize = 1 << 20;
+
+/// Whoever is nominated waits for others to name it for one part of this many of the time after which things are repeated.
+const NAMED: u64 = 5;
+
+/// What a coordinator asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CoordinatorAction {
+    /// Ask that voter.
+    Ask(NodeId, Asked),
+    /// Tell all agents.
+    Tell(Telling),
+}
+
+/// The coordinator's side of exclusive leadership.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Coordinator {
+    me: Life,
+    terms: Terms,
+    /// The voters of the owner's file: where to begin.
+    listed: BTreeSet<NodeId>,
+    stage: Stage,
+    /// The largest round that was heard of.
+    round: u64,
+    /// How often it was outbid since it was ready last.
+    outbids: u32,
+    /// When to repeat what was not answered.
+    repeat_at: Time,
+    /// When to tell all again who holds what.
+    tell_at: Time,
+    contests: BTreeMap<Name, Contest>,
+    burials: BTreeMap<Lease, Burial>,
+    /// Nodes that cannot be spoken with.
+    absent: BTreeSet<NodeId>,
+    /// When each agent was heard of last, and which life of it that was.
+    heard: BTreeMap<NodeId, (Time, Life)>,
+    /// Since when this one is nominated, if it is.
+    nominated_since: Time,
+    /// Since when this one is ready.
+    ready_since: Time,
+    /// Which voters do not take the first configuration, and why.
+    objections: BTreeMap<NodeId, Objection>,
+    actions: Vec<CoordinatorAction>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    Idle,
+    /// Nominated, but perhaps by itself alone.
+    Named,
+    Preparing {
+        ballot: Ballot,
+        promised: Votes,
+        /// What each of those shows.
+        shown: BTreeMap<NodeId, Option<(Stamp, Configuration)>>,
+    },
+    Configuring {
+        ballot: Ballot,
+        /// In a box: it is rare, and every stage would have to be as large.
+        register: Box<Register>,
+        configuration: Configuration,
+    },
+    Ready {
+        ballot: Ballot,
+        configuration: Configuration,
+    },
+}
+
+impl Coordinator {
+    /// A coordinator that is not nominated yet.
+    pub fn new(me: Life, listed: BTreeSet<NodeId>, terms: Terms) -> Self {
+        Self {
+            me,
+            terms,
+            listed,
+            stage: Stage::Idle,
+            round: 0,
+            outbids: 0,
+            repeat_at: Time::NEVER,
+            tell_at: Time::NEVER,
+            contests: BTreeMap::new(),
+            burials: BTreeMap::new(),
+            absent: BTreeSet::new(),
+            heard: BTreeMap::new(),
+            nominated_since: Time::ZERO,
+            ready_since: Time::ZERO,
+            objections: BTreeMap::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// What is to be done, in order.
+    pub fn drain(&mut self) -> Drain<'_, CoordinatorAction> {
+        self.actions.drain(..)
+    }
+
+    /// Whether it is nominated.
+    pub fn is_nominated(&self) -> bool {
+        !matches!(self.stage, Stage::Idle)
+    }
+
+    /// Whether a majority lets it write.
+    pub fn is_ready(&self) -> bool {
+        matches!(self.stage, Stage::Ready { .. })
+    }
+
+    /// How many have promised its ballot, if it has none yet.
+    pub fn promised(&self) -> Option<usize> {
+        match &self.stage {
+            Stage::Preparing { promised, .. } => Some(promised.len()),
+            _ => None,
+        }
+    }
+
+    /// Which voters do not take the first configuration, and why.
+    pub fn objections(&self) -> &BTreeMap<NodeId, Objection> {
+        &self.objections
+    }
+
+    /// When there is something to repeat.
+    pub fn deadline(&self) -> Time {
+        if !self.is_nominated() {
+            return Time::NEVER;
+        }
+        let burials = self.burials.values().map(Burial::deadline).min().unwrap_or(Time::NEVER);
+        let repeat = if self.awaits_voters() { self.repeat_at } else { Time::NEVER };
+        repeat.min(self.tell_at).min(burials)
+    }
+
+    /// The node lives on in another incarnation: what it asked for in the one before is void.
+    pub fn reborn(&mut self, now: Time, me: Life) {
+        self.me = me;
+        if self.is_nominated() {
+            self.prepare(now);
+            self.repeat();
+        }
+    }
+
+    /// The election names this node, or does not any more.
+    pub fn nominate(&mut self, now: Time, nominated: bool) {
+        match (nominated, self.is_nominated()) {
+            (true, false) => {
+                self.nominated_since = now;
+                self.forget(now);
+                self.stage = Stage::Named;
+                self.repeat_at = now + self.terms.retry / NAMED;
+                self.ask_if_named(now);
+            }
+            (false, true) => {
+                self.end_ballot();
+                self.contests.clear();
+            }
+            _ => {}
+        }
+    }
+
+    /// A node can be spoken with, or not any more.
+    pub fn reaches(&mut self, now: Time, node: NodeId, reached: bool) {
+        if reached {
+            self.absent.remove(&node);
+            return;
+        }
+        self.absent.insert(node);
+        self.contests.values_mut().for_each(|contest| contest.gone(node));
+        self.go_on(now);
+    }
+
+    /// Repeats what was not answered.
+    pub fn wake(&mut self, now: Time) {
+        if !self.is_nominated() {
+            return;
+        }
+        if self.repeat_at <= now {
+            match self.stage {
+                Stage::Named => self.prepare(now),
+                _ => self.repeat_at = now + self.terms.retry,
+            }
+            self.repeat();
+        }
+        if self.tell_at <= now {
+            self.tell_at = now + self.terms.period();
+            self.forget(now);
+            self.tell_again();
+        }
+        self.go_on(now);
+    }
+
+    /// An agent wants something. That is kept even if this node is not nominated: others may know earlier that it is.
+    pub fn wish(&mut self, now: Time, from: NodeId, wish: Wish) {
+        let (Wish::Campaign { name, holder, .. } | Wish::Release { name, holder, .. }) = &wish;
+        let (name, is_full) = (name.clone(), self.contests.len() >= CONTESTS_MAX);
+        if holder.lease.life.node != from || is_full && !self.contests.contains_key(&name) {
+            return;
+        }
+        self.hear(now, holder.lease.life);
+        let ballot = self.ballot().filter(|_| self.is_ready());
+        let contest = self.contests.entry(name.clone()).or_default();
+        let asker = Asker::of(&wish);
+        match wish {
+            Wish::Campaign { kind, holder, waited, priority, valid, value, holds: None, .. } => {
+                let since = now - waited;
+                contest.stand(Candidate { holder, kind, since, priority, valid, value, heard: now });
+            }
+            // It holds the name, and says so that it is known to be there.
+            Wish::Campaign { holds: Some(token), .. } => contest.claim(token),
+            Wish::Release { token, holder, next, .. } => contest.release(holder, token, next),
+        }
+        let Some(ballot) = ballot else { return self.ask_if_named(now) };
+        contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
+        self.advance(now, &name);
+        self.tell_asker(&name, asker);
+    }
+
+    /// A voter answers.
+    pub fn heard(&mut self, now: Time, from: NodeId, said: &Said) {
+        if let Answer::Outbid { ballot, promised } = &said.answer
+            && Some(*ballot) == self.ballot()
+        {
+            return self.outbid(now, *promised);
+        }
+        if let Answer::Unacceptable { why, .. } = &said.answer {
+            self.object(now, from, *why);
+        }
+        match &mut self.stage {
+            Stage::Idle | Stage::Named => {}
+            Stage::Preparing { ballot, promised, shown } => {
+                if said.answer == (Answer::Promised { ballot: *ballot }) {
+                    promised.add(from, said.store);
+                    shown.insert(from, said.configuration.clone());
+                    self.begin(now);
+                }
+            }
+            Stage::Configuring { register, configuration, .. } => {
+                if register.heard(configuration, from, said.store, &said.answer) {
+                    self.configured(now);
+                }
+            }
+            Stage::Ready { .. } => self.ready_heard(now, from, said),
+        }
+    }
+
+    fn ballot(&self) -> Option<Ballot> {
+        match &self.stage {
+            Stage::Idle | Stage::Named => None,
+            Stage::Preparing { ballot, .. }
+            | Stage::Configuring { ballot, .. }
+            | Stage::Ready { ballot, .. } => Some(*ballot),
+        }
+    }
+
+    /// What was asked for in this ballot is void. Who waits for what is not.
+    fn end_ballot(&mut self) {
+        self.stage = Stage::Idle;
+        self.contests.values_mut().for_each(|contest| contest.register = None);
+        self.burials.clear();
+        self.objections.clear();
+    }
+
+    /// Asks for a ballot if so many others name this node that nobody else can be named by as many. They may have known of it before
+    /// this node did.
+    fn ask_if_named(&mut self, now: Time) {
+        let since = self.nominated_since - self.terms.retry;
+        let names = |voter: &&NodeId| {
+            **voter == self.me.node || self.heard.get(*voter).is_some_and(|(heard, _)| *heard >= since)
+        };
+        let is_named = self.listed.iter().filter(names).count() > self.listed.len() / 2;
+        if self.stage == Stage::Named && is_named {
+            self.prepare(now);
+            self.repeat();
+        }
+    }
+
+    /// Takes a ballot above all that were heard of.
+    fn prepare(&mut self, now: Time) {
+        self.end_ballot();
+        self.round += 1;
+        let ballot = Ballot { round: self.round, of: self.me };
+        self.stage = Stage::Preparing { ballot, promised: Votes::default(), shown: BTreeMap::new() };
+        (self.repeat_at, self.tell_at) = (now + self.terms.retry, Time::NEVER);
+    }
+
+    /// Another has a later ballot. After a crash several may be nominated for a moment, so whoever is still tries again at once; but
+    /// only once, because two that both are would keep each other from everything. One that has since campaigned here has made way: it
+    /// takes no further ballot.
+    fn outbid(&mut self, now: Time, promised: Ballot) {
+        self.round = self.round.max(promised.round);
+        self.outbids += 1;
+        let made_way =
+            self.heard.get(&promised.of.node).is_some_and(|(heard, _)| *heard >= self.nominated_since);
+        self.prepare(now);
+        if self.outbids == 1 || made_way {
+            self.repeat();
+        }
+    }
+
+    /// A voter does not take the configuration. If its disk was lost since it promised, it has another store by now: ask again.
+    fn object(&mut self, now: Time, voter: NodeId, why: Objection) {
+        let founding =
+            matches!(&self.stage, Stage::Configuring { configuration, .. } if configuration.is_founding());
+        if founding && why == Objection::OtherStore {
+            self.prepare(now);
+        }
+        self.objections.insert(voter, why);
+    }
+
+    /// Forgets who has not been heard of for a while.
+    fn forget(&mut self, now: Time) {
+        let before = now - self.terms.ttl * 2;
+        self.contests.values_mut().for_each(|contest| contest.forget(before));
+        self.heard.retain(|_, (heard, _)| *heard >= before);
+    }
+
+    /// If enough have promised, it is known which configuration counts, or that there is none yet.
+    fn begin(&mut self, now: Time) {
+        let Stage::Preparing { ballot, promised, shown } = &self.stage else { return };
+        let ballot = *ballot;
+        let newest = shown.values().flatten().max_by_key(|(stamp, _)| *stamp);
+        match newest.filter(|(_, newest)| !newest.is_founding()) {
+            Some((stamp, newest)) if newest.is_enough(promised) => {
+                let same = |shown: &Option<(Stamp, Configuration)>| {
+                    shown.as_ref().is_some_and(|(shown, _)| shown == stamp)
+                };
+                let agree = who(promised, |voter| shown.get(&voter).is_some_and(same));
+                if newest.is_enough(&agree) {
+                    let configuration = newest.clone();
+                    self.ready(now, ballot, configuration);
+                } else {
+                    let again = newest.clone();
+                    self.configure(ballot, again);
+                }
+            }
+            Some(_) => {}
+            None => {
+                let founding = Configuration::founding(promised.iter().collect());
+                let whole = self.listed.iter().eq(founding.voters.keys());
+                if whole {
+                    self.configure(ballot, founding);
+                }
+            }
+        }
+    }
+
+    fn configure(&mut self, ballot: Ballot, configuration: Configuration) {
+        let mut register = Register::known(ballot, Name::configuration(), None, None);
+        register.write(Content::Configuration(configuration.clone()));
+        self.stage = Stage::Configuring { ballot, register: Box::new(register), configuration };
+        self.repeat();
+    }
+
+    /// A founding configuration that all have accepted is followed by the first in force.
+    fn configured(&mut self, now: Time) {
+        let Stage::Configuring { ballot, register, configuration } = &mut self.stage else { return };
+        if configuration.is_founding() {
+            *configuration = configuration.founded();
+            register.write(Content::Configuration(configuration.clone()));
+            self.objections.clear();
+            return self.repeat();
+        }
+        let (ballot, configuration) = (*ballot, configuration.clone());
+        self.ready(now, ballot, configuration);
+    }
+
+    fn ready(&mut self, now: Time, ballot: Ballot, configuration: Configuration) {
+        self.stage = Stage::Ready { ballot, configuration };
+        self.outbids = 0;
+        (self.ready_since, self.tell_at) = (now, now + self.terms.period());
+        // What the cluster's own leadership is like is of interest to all.
+        self.contests.entry(Name::leader()).or_default();
+        for (name, contest) in &mut self.contests {
+            contest.register = Some(Register::read(ballot, name.clone()));
+        }
+        self.go_on(now);
+    }
+
+    fn ready_heard(&mut self, now: Time, from: NodeId, said: &Said) {
+        let Stage::Ready { configuration, .. } = &self.stage else { return };
+        let voter = (from, said.store);
+        if let Answer::Holds { name, .. } | Answer::Wrote { name, .. } = &said.answer {
+            let register = self.contests.get_mut(name).and_then(|contest| contest.register.as_mut());
+            if register.is_some_and(|register| register.heard(configuration, from, said.store, &said.answer))
+            {
+                self.tell(name);
+                self.advance(now, name);
+            }
+            return;
+        }
+        let mut turned = false;
+        for burial in self.burials.values_mut() {
+            turned |= burial.heard(now, configuration, voter, &said.answer);
+        }
+        if turned {
+            self.go_on(now);
+        }
+    }
+
+    /// Does for every name what can be done.
+    fn go_on(&mut self, now: Time) {
+        let names: Vec<Name> = self.contests.keys().cloned().collect();
+        names.iter().for_each(|name| self.advance(now, name));
+        self.bury(now);
+    }
+
+    fn advance(&mut self, now: Time, name: &Name) {
+        if !self.is_ready() {
+            return;
+        }
+        if self.ask_if_new(name) {
+            return;
+        }
+        let Some(contest) = self.contests.get(name) else { return };
+        match contest.step(|kind, holder| self.is_free(now, kind, holder)) {
+            Step::Write(grant) => {
+                let contest = self.contests.get_mut(name);
+                if let Some(register) = contest.and_then(|contest| contest.register.as_mut()) {
+                    register.write(Content::Grant(grant));
+                    self.ask_if_new(name);
+                }
+            }
+            Step::Bury(holder) => {
+                self.burials.entry(holder.lease).or_insert_with(|| Burial::new(holder.lease, now));
+                self.bury(now);
+            }
+            Step::Rest => {}
+        }
+    }
+
+    /// Asks for what nobody has answered yet.
+    fn ask_if_new(&mut self, name: &Name) -> bool {
+        let register = self.contests.get(name).and_then(|contest| contest.register.as_ref());
+        match register.and_then(Register::asks) {
+            Some((ask, votes)) if votes.is_empty() => {
+                self.ask_voters(&ask, &Votes::default());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether another may hold what that one holds and did not give back. Of kind `token` the store decides who may act, so it is
+    /// enough that the holder cannot be spoken with. Of kind `lease` its lease must be dead.
+    fn is_free(&self, now: Time, kind: GrantKind, holder: &Holder) -> bool {
+        match kind {
+            GrantKind::Token => self.is_gone(now, holder.lease.life),
+            GrantKind::Lease => self.burials.get(&holder.lease).is_some_and(Burial::is_over),
+        }
+    }
+
+    /// Whether that life cannot be spoken with, is silent, or another life of its node is there.
+    fn is_gone(&self, now: Time, life: Life) -> bool {
+        let heard = self.heard.get(&life.node);
+        let outlived =
+            heard.is_some_and(|(_, known)| *known != life && known.incarnation >= life.incarnation);
+        let heard = heard.map_or(Time::ZERO, |(at, _)| *at).max(self.ready_since);
+        outlived || self.absent.contains(&life.node) || heard + self.terms.ttl < now
+    }
+
+    /// That life was heard of. What an earlier one of its node says late does not count.
+    fn hear(&mut self, now: Time, life: Life) {
+        let heard = self.heard.entry(life.node).or_insert((now, life));
+        if heard.1.incarnation <= life.incarnation {
+            *heard = (now, life);
+        }
+    }
+
+    /// Asks about the leases that are in somebody's way, and forgets the others.
+    fn bury(&mut self, now: Time) {
+        let held: BTreeSet<Lease> = self.contests.values().filter_map(holding).collect();
+        self.burials.retain(|lease, _| held.contains(lease));
+        let retry = self.terms.retry;
+        let asks: Vec<Ask> = self.burials.values_mut().filter_map(|burial| burial.ask(now, retry)).collect();
+        asks.iter().for_each(|ask| self.ask_voters(ask, &Votes::default()));
+    }
+
+    /// Asks again whoever has not answered.
+    fn repeat(&mut self) {
+        match &self.stage {
+            Stage::Idle | Stage::Named => {}
+            Stage::Preparing { ballot, promised, .. } => {
+                let (ask, promised) = (Ask::Prepare { ballot: *ballot }, promised.clone());
+                self.ask_voters(&ask, &promised);
+            }
+            Stage::Configuring { register, .. } => {
+                if let Some((ask, votes)) = register.asks() {
+                    let votes = votes.clone();
+                    self.ask_voters(&ask, &votes);
+                }
+            }
+            Stage::Ready { .. } => {
+                let registers = self.contests.values().filter_map(|contest| contest.register.as_ref());
+                let asks = registers.filter_map(Register::asks).map(|(ask, votes)| (ask, votes.clone()));
+                let asks: Vec<(Ask, Votes)> = asks.collect();
+                asks.iter().for_each(|(ask, votes)| self.ask_voters(ask, votes));
+            }
+        }
+    }
+
+    /// Asks all voters that have not answered. Before there is a configuration, those of the file.
+    fn ask_voters(&mut self, ask: &Ask, answered: &Votes) {
+        let voters: Vec<NodeId> = match &self.stage {
+            Stage::Configuring { configuration, .. } | Stage::Ready { configuration, .. } => {
+                configuration.voters.keys().copied().collect()
+            }
+            Stage::Idle | Stage::Named | Stage::Preparing { .. } => self.listed.iter().copied().collect(),
+        };
+        let by = self.me;
+        let missing = voters.into_iter().filter(|voter| !answered.has(*voter));
+        let asks = missing.map(|voter| CoordinatorAction::Ask(voter, Asked { by, ask: ask.clone() }));
+        self.actions.extend(asks);
+    }
+
+    /// Whether voters have yet to answer something.
+    fn awaits_voters(&self) -> bool {
+        let is_busy =
+            |contest: &Contest| contest.register.as_ref().is_some_and(|register| register.asks().is_some());
+        !self.is_ready() || self.contests.values().any(is_busy)
+    }
+
+    /// What the cluster's own leadership is like, and whatever its holder seems not to know of.
+    fn tell_again(&mut self) {
+        let unclaimed = self.contests.iter_mut().filter_map(|(name, contest)| {
+            let told = contest.is_unclaimed() || *name == Name::leader();
+            told.then(|| name.clone())
+        });
+        let unclaimed: Vec<Name> = unclaimed.collect();
+        unclaimed.iter().for_each(|name| self.tell(name));
+    }
+
+    /// Whoever believes to hold what it does not, or gives back what it has not any more, was not told.
+    fn tell_asker(&mut self, name: &Name, asker: Asker) {
+        let Some((grant, Some(_))) = self.contests.get(name).and_then(Contest::grant) else { return };
+        let is_wrong = match asker {
+            Asker::Waits => false,
+            Asker::Holds(holder, token) => (grant.holder, grant.token) != (Some(holder), token),
+            Asker::GivesBack(holder) => grant.holder != Some(holder),
+        };
+        if is_wrong {
+            self.tell(name);
+        }
+    }
+
+    /// Tells all who holds a name, if that is decided.
+    fn tell(&mut self, name: &Name) {
+        let Some(contest) = self.contests.get(name) else { return };
+        let Some((grant, Some(stamp))) = contest.grant() else { return };
+        let (name, grant, waiting) = (name.clone(), grant.clone(), contest.waiting());
+        let telling = Telling::Held { name, stamp, grant, waiting };
+        self.actions.push(CoordinatorAction::Tell(telling));
+    }
+}
+
+/// What whoever wishes something believes.
+#[derive(Clone, Copy)]
+enum Asker {
+    Waits,
+    Holds(Holder, Token),
+    GivesBack(Holder),
+}
+
+impl Asker {
+    fn of(wish: &Wish) -> Self {
+        match wish {
+            Wish::Campaign { holds: None, .. } => Self::Waits,
+            Wish::Campaign { holder, holds: Some(token), .. } => Self::Holds(*holder, *token),
+            Wish::Release { holder, .. } => Self::GivesBack(*holder),
+        }
+    }
+}
+
+fn who(votes: &Votes, does: impl Fn(NodeId) -> bool) -> Votes {
+    let mut some = Votes::default();
+    votes.iter().filter(|(voter, _)| does(*voter)).for_each(|(voter, store)| some.add(voter, store));
+    some
+}
+
+/// The lease of whoever holds that name.
+fn holding(contest: &Contest) -> Option<Lease> {
+    contest.grant().and_then(|(grant, _)| grant.holder).map(|holder| holder.lease)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::sync::Arc;
+
+    use super::super::ident::{LifeId, StoreId};
+    use super::super::terms::Drift;
+    use super::*;
+    use crate::ident::Incarnation;
+    use crate::time::Span;
+
+    fn life(node: u32) -> Life {
+        Life { node: NodeId(node), incarnation: Incarnation(1), id: LifeId(node.into()) }
+    }
+
+    /// A coordinator that was nominated at that time, and has asked for its first ballot.
+    fn nominated(at: Time) -> Coordinator {
+        let (ttl, retry) = (Span::secs(1), Span::millis(50));
+        let terms = Terms { ttl, longest: ttl, drift: Drift(10_000), retry };
+        let mut coordinator = Coordinator::new(life(1), (1..=3).map(NodeId).collect(), terms);
+        coordinator.nominate(at, true);
+        assert!(!prepares(&mut coordinator), "perhaps it is nominated by itself alone");
+        let at = coordinator.deadline();
+        coordinator.wake(at);
+        assert!(prepares(&mut coordinator), "but it does not wait for long");
+        coordinator
+    }
+
+    /// Whether it asks for a ballot now.
+    fn prepares(coordinator: &mut Coordinator) -> bool {
+        let asks = |action: &CoordinatorAction| {
+            matches!(action, CoordinatorAction::Ask(_, Asked { ask: Ask::Prepare { .. }, .. }))
+        };
+        coordinator.drain().filter(asks).count() > 0
+    }
+
+    /// A voter says that it has promised a later ballot of that node.
+    fn outbid_by(coordinator: &mut Coordinator, now: Time, node: u32) {
+        let ballot = coordinator.ballot().expect("it has one");
+        let promised = Ballot { round: ballot.round + 1, of: life(node) };
+        let answer = Answer::Outbid { ballot, promised };
+        let said = Said { store: StoreId(2), commits: 1, configuration: None, answer };
+        coordinator.heard(now, NodeId(2), &said);
+    }
+
+    fn campaigns(coordinator: &mut Coordinator, now: Time, node: u32) {
+        let lease = Lease { life: life(node), number: 1 };
+        let wish = Wish::Campaign {
+            name: Name::leader(),
+            kind: GrantKind::Token,
+            holder: Holder { lease, session: 0, campaign: 1 },
+            waited: Span::ZERO,
+            priority: 0,
+            valid: true,
+            holds: None,
+            value: Arc::from([]),
+        };
+        coordinator.wish(now, NodeId(node), wish);
+    }
+
+    /// After a crash all are nominated by themselves. Only one is named by the others.
+    #[test]
+    fn whoever_is_named_by_most_asks_at_once() {
+        let now = Time::from_micros(1_000_000);
+        let (ttl, retry) = (Span::secs(1), Span::millis(50));
+        let terms = Terms { ttl, longest: ttl, drift: Drift(10_000), retry };
+        let mut coordinator = Coordinator::new(life(1), (1..=5).map(NodeId).collect(), terms);
+        coordinator.nominate(now, true);
+        campaigns(&mut coordinator, now, 2);
+        assert!(!prepares(&mut coordinator), "two of five");
+        campaigns(&mut coordinator, now, 7);
+        assert!(!prepares(&mut coordinator), "one that does not vote says nothing about the others");
+        campaigns(&mut coordinator, now, 3);
+        assert!(prepares(&mut coordinator), "three of five");
+    }
+
+    #[test]
+    fn whoever_is_outbid_again_waits_unless_the_other_has_made_way() {
+        let now = Time::from_micros(1_000_000);
+        let mut coordinator = nominated(now);
+        outbid_by(&mut coordinator, now, 2);
+        assert!(prepares(&mut coordinator), "once it tries again at once");
+        outbid_by(&mut coordinator, now, 3);
+        assert!(!prepares(&mut coordinator), "two that are both nominated would go on for ever");
+        campaigns(&mut coordinator, now, 3);
+        outbid_by(&mut coordinator, now, 3);
+        assert!(prepares(&mut coordinator), "the other has made way");
+        outbid_by(&mut coordinator, now, 2);
+        assert!(!prepares(&mut coordinator));
+    }
+
+    #[test]
+    fn what_was_heard_before_the_nomination_says_nothing() {
+        let now = Time::from_micros(1_000_000);
+        let mut coordinator = nominated(now);
+        campaigns(&mut coordinator, now, 2);
+        coordinator.nominate(now, false);
+        let later = now + Span::millis(10);
+        coordinator.nominate(later, true);
+        outbid_by(&mut coordinator, later, 3);
+        coordinator.drain();
+        outbid_by(&mut coordinator, later, 2);
+        assert!(!prepares(&mut coordinator));
+    }
+}

@@ -1,0 +1,564 @@
+//! The layer of a node: its voter, its part as a coordinator, its lease, and what it would hold. The node's own leadership of the
+//! cluster is the election named `leader`.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::{Drain, Vec};
+
+use super::campaigns::{CampaignAction, Campaigns};
+use super::configuration::Configuration;
+use super::coordinator::{Coordinator, CoordinatorAction};
+use super::grant::{Grant, GrantKind, Name, Token};
+use super::ident::{Life, LifeId, Stamp};
+use super::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Said, Telling};
+use super::tenant::{Tenant, TenantAction};
+use super::terms::Terms;
+use super::voter::{Change, Voter, VoterAction, VoterKept};
+use crate::cause::Cause;
+use crate::ident::{Incarnation, NodeId};
+use crate::leadership::{Announcement, Office, Reluctance};
+use crate::time::{Span, Time};
+
+/// What was told of the leader counts for so many ttls, if nothing more is told.
+const SEEN: u64 = 2;
+
+/// What an owner chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExclusiveConfig {
+    /// Drawn at random at the start of the process.
+    pub life: LifeId,
+    /// All members.
+    pub members: Vec<NodeId>,
+    /// Those of them that vote.
+    pub voters: BTreeSet<NodeId>,
+    /// Those that never lead.
+    pub witnesses: BTreeSet<NodeId>,
+    /// What makes a leadership valid.
+    pub kind: GrantKind,
+    /// How long leases last.
+    pub terms: Terms,
+    /// Higher goes first, of those that wait.
+    pub priority: u32,
+    /// What the disk holds of this node's votes, if it votes.
+    pub kept: Option<VoterKept>,
+}
+
+/// What was told of the leader.
+#[derive(Clone, Debug)]
+struct Seen {
+    stamp: Stamp,
+    grant: Grant,
+    /// How many others would lead.
+    waiting: u32,
+    at: Time,
+}
+
+/// What a node's vote is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote {
+    /// It does not vote.
+    Without,
+    /// It is not known yet who does: the cluster is being founded, or no other voter was heard.
+    Unknown,
+    /// It counts.
+    Counts,
+    /// It does not count: the voters agreed on another store of this node, which is lost.
+    Lost,
+}
+
+/// What the layer asks of its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Send(NodeId, Box<ExclusiveMsg>),
+    /// Have this on stable storage, after all before it.
+    Keep(Change),
+    /// The leader changed.
+    Announce(Announcement),
+    /// This node holds the leadership with that token until then.
+    Valid(Token, Time),
+    /// As a coordinator it has learnt that this is decided.
+    Decided(Stamp, Grant),
+    /// Whether validity is about to end, so that work must.
+    Doubt(bool),
+    /// A voter knows a later incarnation of this node.
+    Outlived(Incarnation),
+}
+
+/// Exclusive leadership, as one node takes part in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Exclusive {
+    me: Life,
+    config: ExclusiveConfig,
+    /// The voters in force, as far as voters have said.
+    configuration: Option<Configuration>,
+    voter: Option<Voter>,
+    coordinator: Coordinator,
+    tenant: Tenant,
+    campaigns: Campaigns,
+    /// Whom the election names.
+    nominee: Option<NodeId>,
+    /// Who can be spoken with.
+    reached: BTreeSet<NodeId>,
+    /// What was told last of the leader.
+    seen: Option<Seen>,
+    /// Until when this node does not stand.
+    aside: Option<Time>,
+    shown: Option<(NodeId, Token)>,
+    /// Why nobody, or this one, leads.
+    cause: Cause,
+    doubtful: bool,
+    /// What it says to itself.
+    local: VecDeque<ExclusiveMsg>,
+    actions: Vec<Action>,
+}
+
+impl Exclusive {
+    pub(crate) fn new(me: NodeId, incarnation: Incarnation, config: ExclusiveConfig, now: Time) -> Self {
+        let me = Life { node: me, incarnation, id: config.life };
+        let (voters, terms) = (config.voters.clone(), config.terms);
+        let votes = config.kept.clone().filter(|_| voters.contains(&me.node));
+        Self {
+            me,
+            configuration: None,
+            voter: votes.map(|kept| Voter::new(me.node, voters.clone(), kept, terms, now)),
+            coordinator: Coordinator::new(me, voters, terms),
+            tenant: Tenant::new(me, terms),
+            campaigns: Campaigns::new(terms),
+            nominee: None,
+            reached: BTreeSet::new(),
+            seen: None,
+            aside: None,
+            shown: None,
+            cause: Cause::Started,
+            doubtful: false,
+            local: VecDeque::new(),
+            actions: Vec::new(),
+            config,
+        }
+    }
+
+    pub(crate) fn drain(&mut self) -> Drain<'_, Action> {
+        self.actions.drain(..)
+    }
+
+    /// The node is up.
+    pub(crate) fn start(&mut self, now: Time) {
+        self.stand(now);
+    }
+
+    pub(crate) fn deadline(&self) -> Time {
+        let parts = self.coordinator.deadline().min(self.tenant.deadline()).min(self.campaigns.deadline());
+        parts.min(self.forgets_at()).min(self.doubts_at()).min(self.aside.unwrap_or(Time::NEVER))
+    }
+
+    pub(crate) fn wake(&mut self, now: Time) {
+        if self.aside.is_some_and(|until| until <= now) {
+            self.stand(now);
+        }
+        self.tenant.wake(now);
+        self.coordinator.wake(now);
+        self.go_on(now);
+    }
+
+    pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: ExclusiveMsg) {
+        self.take(now, from, msg);
+        self.go_on(now);
+    }
+
+    /// So many changes of what the voter keeps are on stable storage.
+    pub(crate) fn kept(&mut self, now: Time, commits: u64) {
+        if let Some(voter) = &mut self.voter {
+            voter.written(commits);
+        }
+        self.go_on(now);
+    }
+
+    /// The election names another.
+    pub(crate) fn nominate(&mut self, now: Time, named: Option<NodeId>) {
+        self.nominee = named;
+        self.coordinator.nominate(now, named == Some(self.me.node));
+        self.campaigns.hurry(now);
+        self.go_on(now);
+    }
+
+    /// A peer can be spoken with, or not any more.
+    pub(crate) fn reach(&mut self, now: Time, peer: NodeId, reached: bool) {
+        if reached {
+            self.reached.insert(peer);
+        } else {
+            self.reached.remove(&peer);
+        }
+        self.coordinator.reaches(now, peer, reached);
+        if reached && self.nominee == Some(peer) {
+            self.campaigns.hurry(now);
+        }
+        self.go_on(now);
+    }
+
+    /// The node begins another incarnation because peers knew a later one.
+    pub(crate) fn raise(&mut self, now: Time, incarnation: Incarnation) {
+        self.me.incarnation = incarnation;
+        self.tenant.reborn(now, self.me);
+        self.coordinator.reborn(now, self.me);
+        self.go_on(now);
+    }
+
+    /// Does not stand until then.
+    pub(crate) fn stand_aside(&mut self, now: Time, until: Time) {
+        self.aside = Some(until);
+        self.give_back(now, None);
+    }
+
+    /// Stands for the leadership, unless it is a witness.
+    pub(crate) fn stand(&mut self, now: Time) {
+        self.aside = None;
+        if !self.config.witnesses.contains(&self.me.node) {
+            let (kind, priority) = (self.config.kind, self.config.priority);
+            self.campaigns.campaign(now, Name::leader(), kind, priority, Arc::from([]));
+        }
+        self.go_on(now);
+    }
+
+    /// Gives the leadership to that member, if it would have it, and stands again after it.
+    pub(crate) fn hand_over(&mut self, now: Time, to: NodeId) {
+        self.give_back(now, Some(to));
+    }
+
+    /// Until when what it holds is valid, if it holds the leadership.
+    pub(crate) fn valid_until(&self) -> Option<Time> {
+        match self.campaigns.holds(&Name::leader())? {
+            (GrantKind::Token, ..) => Some(Time::NEVER),
+            (GrantKind::Lease, lease, _) => {
+                self.tenant.valid_until().filter(|_| lease == self.tenant.lease())
+            }
+        }
+    }
+
+    /// How many voters can be spoken with, of how many that are needed; itself included.
+    pub(crate) fn quorum(&self) -> (usize, usize) {
+        let reaches = |voter: &&NodeId| **voter == self.me.node || self.reached.contains(*voter);
+        match self.in_force() {
+            Some(configuration) => {
+                (configuration.voters.keys().filter(reaches).count(), configuration.needed())
+            }
+            None => {
+                let listed = &self.config.voters;
+                // Who was told of a leader knows that there was a whole cluster once.
+                let needed = if self.seen.is_some() { listed.len() / 2 + 1 } else { listed.len() };
+                (listed.iter().filter(reaches).count(), needed)
+            }
+        }
+    }
+
+    /// The voters in force, as far as this node knows: from others, or from its own disk.
+    fn in_force(&self) -> Option<&Configuration> {
+        self.configuration.as_ref().or_else(|| self.voter.as_ref().and_then(Voter::in_force))
+    }
+
+    /// What this node's vote is worth.
+    pub(crate) fn vote(&self) -> Vote {
+        match (&self.voter, self.in_force()) {
+            (None, _) => Vote::Without,
+            (Some(_), None) => Vote::Unknown,
+            (Some(voter), Some(in_force)) if in_force.counts(self.me.node, voter.kept().store) => {
+                Vote::Counts
+            }
+            (Some(_), Some(_)) => Vote::Lost,
+        }
+    }
+
+    /// Which voters do not take the first configuration, and why.
+    pub(crate) fn objections(&self) -> impl Iterator<Item = (NodeId, Objection)> {
+        self.coordinator.objections().iter().map(|(voter, why)| (*voter, *why))
+    }
+
+    /// When what was told of another's leadership no longer counts.
+    fn forgets_at(&self) -> Time {
+        let another = self.shown.filter(|(leader, _)| *leader != self.me.node);
+        let seen = self.seen.as_ref().filter(|_| another.is_some());
+        seen.map_or(Time::NEVER, |seen| seen.at + self.config.terms.ttl * SEEN)
+    }
+
+    /// When work has to end, if nothing is renewed until then.
+    fn doubts_at(&self) -> Time {
+        let until = self.valid_until().filter(|until| !self.doubtful && *until != Time::NEVER);
+        until.map_or(Time::NEVER, |until| until - self.margin())
+    }
+
+    fn give_back(&mut self, now: Time, next: Option<NodeId>) {
+        let lease = self.tenant.lease();
+        if self.shown.is_some_and(|(leader, _)| leader == self.me.node) {
+            self.cause = match next {
+                Some(next) => Cause::HandedOver(self.me.node, next),
+                None => Cause::Resigned(self.me.node),
+            };
+        }
+        self.campaigns.release(now, &Name::leader(), lease, next);
+        self.go_on(now);
+    }
+
+    fn take(&mut self, now: Time, from: NodeId, msg: ExclusiveMsg) {
+        match msg {
+            ExclusiveMsg::Ask(asked) => {
+                if let Some(voter) = &mut self.voter {
+                    voter.handle(now, from, asked);
+                }
+            }
+            ExclusiveMsg::Answer(said) => self.heard(now, from, &said),
+            ExclusiveMsg::Wish(wish) => self.coordinator.wish(now, from, wish),
+            ExclusiveMsg::Tell(telling) => self.told(now, &telling),
+        }
+    }
+
+    fn heard(&mut self, now: Time, from: NodeId, said: &Said) {
+        if let Answer::Outlived { life, known } = said.answer
+            && life == self.me
+        {
+            return self.actions.push(Action::Outlived(known));
+        }
+        self.learn(said);
+        self.coordinator.heard(now, from, said);
+        if let Some(configuration) = &self.configuration {
+            self.tenant.heard(now, configuration, (from, said.store), &said.answer);
+        }
+    }
+
+    /// A configuration that is in force was accepted by all voters before, so whoever shows it is believed.
+    fn learn(&mut self, said: &Said) {
+        let newer = |known: &Configuration, shown: &Configuration| shown.number > known.number;
+        if let Some((_, shown)) = &said.configuration
+            && !shown.is_founding()
+            && self.configuration.as_ref().is_none_or(|known| newer(known, shown))
+        {
+            self.configuration = Some(shown.clone());
+        }
+    }
+
+    /// Only coordinators tell, and what they tell is decided. The latest counts.
+    fn told(&mut self, now: Time, telling: &Telling) {
+        let Telling::Held { name, stamp, grant, waiting } = telling;
+        let is_old = self.seen.as_ref().is_some_and(|seen| seen.stamp > *stamp);
+        if *name != Name::leader() || is_old {
+            return;
+        }
+        self.because(grant);
+        self.seen = Some(Seen { stamp: *stamp, grant: grant.clone(), waiting: *waiting, at: now });
+        self.campaigns.told(now, self.tenant.lease(), telling);
+    }
+
+    /// Why it changed, as far as this node can tell.
+    fn because(&mut self, grant: &Grant) {
+        let before =
+            self.seen.as_ref().and_then(|seen| seen.grant.holder).map(|holder| holder.lease.life.node);
+        let now = grant.holder.map(|holder| holder.lease.life.node);
+        if let Some(before) = before.filter(|before| Some(*before) != now && *before != self.me.node) {
+            self.cause = match self.reached.contains(&before) {
+                true => Cause::Resigned(before),
+                false => Cause::Gone(before),
+            };
+        }
+    }
+
+    /// Carries out what the parts ask for, until there is nothing left, and shows what became of it.
+    fn go_on(&mut self, now: Time) {
+        loop {
+            self.tenant.want(now, self.campaigns.need_lease());
+            self.follow_tenant(now);
+            if self.campaigns.deadline() <= now {
+                self.campaigns.repeat(now, self.tenant.lease(), self.tenant.is_valid(now));
+            }
+            self.follow_campaigns();
+            self.follow_coordinator();
+            self.follow_voter();
+            let Some(msg) = self.local.pop_front() else { break };
+            self.take(now, self.me.node, msg);
+        }
+        if self.aside.is_none() && !self.is_standing() {
+            return self.stand(now); // What was handed over is over: it waits for the next time.
+        }
+        self.show(now);
+    }
+
+    fn is_standing(&self) -> bool {
+        self.config.witnesses.contains(&self.me.node)
+            || self.campaigns.waits(&Name::leader())
+            || self.campaigns.holds(&Name::leader()).is_some()
+            || self.campaigns.is_giving_back(&Name::leader())
+    }
+
+    fn follow_tenant(&mut self, now: Time) {
+        let actions: Vec<TenantAction> = self.tenant.drain().collect();
+        for action in actions {
+            match action {
+                TenantAction::Ask(ask) => self.ask_voters(&ask),
+                TenantAction::Valid(until) => {
+                    if let Some((GrantKind::Lease, _, token)) = self.campaigns.holds(&Name::leader()) {
+                        self.actions.push(Action::Valid(token, until));
+                    }
+                    if self.campaigns.waits(&Name::leader()) {
+                        self.campaigns.hurry(now);
+                    }
+                }
+                TenantAction::Lapsed => {}
+                TenantAction::Died(lease) => self.campaigns.died(now, lease),
+            }
+        }
+    }
+
+    fn follow_campaigns(&mut self) {
+        let actions: Vec<CampaignAction> = self.campaigns.drain().collect();
+        for action in actions {
+            match action {
+                CampaignAction::Wish(wish) => {
+                    if let Some(nominee) = self.nominee {
+                        self.send(nominee, ExclusiveMsg::Wish(wish));
+                    }
+                }
+                CampaignAction::Held(_, token) => {
+                    let until = self.valid_until().unwrap_or(Time::ZERO);
+                    self.actions.push(Action::Valid(token, until));
+                }
+                CampaignAction::Lost(_) => {}
+            }
+        }
+    }
+
+    fn follow_coordinator(&mut self) {
+        let actions: Vec<CoordinatorAction> = self.coordinator.drain().collect();
+        for action in actions {
+            match action {
+                CoordinatorAction::Ask(voter, asked) => self.send(voter, ExclusiveMsg::Ask(asked)),
+                CoordinatorAction::Tell(telling) => {
+                    let Telling::Held { stamp, grant, .. } = &telling;
+                    if self.seen.as_ref().is_none_or(|seen| seen.stamp < *stamp) {
+                        self.actions.push(Action::Decided(*stamp, grant.clone()));
+                    }
+                    for member in self.config.members.clone() {
+                        self.send(member, ExclusiveMsg::Tell(telling.clone()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn follow_voter(&mut self) {
+        let Some(voter) = &mut self.voter else { return };
+        let actions: Vec<VoterAction> = voter.drain().collect();
+        for action in actions {
+            match action {
+                VoterAction::Keep(change) => self.actions.push(Action::Keep(change)),
+                VoterAction::Answer(to, said) => self.send(to, ExclusiveMsg::Answer(said)),
+            }
+        }
+    }
+
+    fn ask_voters(&mut self, ask: &Ask) {
+        let voters: Vec<NodeId> = match &self.configuration {
+            Some(configuration) => configuration.voters.keys().copied().collect(),
+            None => self.config.voters.iter().copied().collect(),
+        };
+        let by = self.me;
+        voters
+            .into_iter()
+            .for_each(|voter| self.send(voter, ExclusiveMsg::Ask(Asked { by, ask: ask.clone() })));
+    }
+
+    fn send(&mut self, to: NodeId, msg: ExclusiveMsg) {
+        if to == self.me.node {
+            self.local.push_back(msg);
+        } else {
+            self.actions.push(Action::Send(to, Box::new(msg)));
+        }
+    }
+
+    /// Work is told to end so long before validity does.
+    fn margin(&self) -> Span {
+        self.config.terms.ttl * 2 / Terms::RENEWALS
+    }
+
+    fn show(&mut self, now: Time) {
+        let valid = self.valid_until().filter(|until| now < *until);
+        let doubtful = valid.is_some_and(|until| until != Time::NEVER && until - self.margin() <= now);
+        let leader = match (valid, self.campaigns.holds(&Name::leader())) {
+            (Some(_), Some((.., token))) => Some((self.me.node, token)),
+            _ => self.led_by_another(now),
+        };
+        let before = core::mem::replace(&mut self.shown, leader);
+        if before != leader {
+            let token = leader.or(before).map_or(Token::default(), |(_, token)| token);
+            let leader = leader.map(|(node, _)| node);
+            if leader.is_none()
+                && before.is_some_and(|(node, _)| node == self.me.node)
+                && self.aside.is_none()
+            {
+                self.cause = self.lost_because();
+            }
+            self.actions.push(Action::Announce(Announcement { leader, epoch: token.0, cause: self.cause }));
+        }
+        if core::mem::replace(&mut self.doubtful, doubtful) != doubtful {
+            self.actions.push(Action::Doubt(doubtful));
+        }
+    }
+
+    fn lost_because(&self) -> Cause {
+        match self.cause {
+            handed @ (Cause::HandedOver(..) | Cause::Resigned(_)) if handed.about() == Some(self.me.node) => {
+                handed
+            }
+            _ => Cause::Silent(self.me.node),
+        }
+    }
+
+    /// As far as it was told, and not too long ago. A coordinator that is cut off goes on telling what it knows: whoever has no
+    /// majority does not know whether that still holds.
+    fn led_by_another(&self, now: Time) -> Option<(NodeId, Token)> {
+        let Seen { grant, at, .. } = self.seen.as_ref()?;
+        let holder = grant.holder.filter(|holder| holder.lease.life.node != self.me.node)?;
+        let fresh = now < *at + self.config.terms.ttl * SEEN;
+        let (reached, needed) = self.quorum();
+        (fresh && reached >= needed).then_some((holder.lease.life.node, grant.token))
+    }
+}
+
+impl Office for Exclusive {
+    fn is_aside(&self) -> bool {
+        self.aside.is_some()
+    }
+
+    fn may_hand_over(&self, _: Time, to: NodeId) -> Result<(), Reluctance> {
+        let leads = self.shown.is_some_and(|(leader, _)| leader == self.me.node);
+        match to {
+            _ if !leads => Err(Reluctance::NotLeading),
+            to if to == self.me.node => Err(Reluctance::LeadsAlready),
+            to if self.config.witnesses.contains(&to) => Err(Reluctance::StandsAside),
+            to if !self.reached.contains(&to) => Err(Reluctance::NotConnected),
+            _ => Ok(()),
+        }
+    }
+
+    /// Priorities order those who wait. They move nobody who leads.
+    fn preferred(&self, _: Time) -> Option<NodeId> {
+        None
+    }
+
+    /// As far as the coordinator told.
+    fn has_successor(&self) -> bool {
+        let mine = |node: NodeId| node == self.me.node;
+        self.seen.as_ref().is_some_and(|seen| {
+            seen.waiting > 0 || seen.grant.holder.is_some_and(|holder| !mine(holder.lease.life.node))
+        })
+    }
+
+    fn is_alone(&self) -> bool {
+        self.reached.is_empty()
+    }
+
+    fn settling_time(&self) -> Span {
+        self.config.terms.ttl
+    }
+
+    fn largest_epoch(&self) -> u64 {
+        self.seen.as_ref().map_or(0, |seen| seen.grant.token.0)
+    }
+}

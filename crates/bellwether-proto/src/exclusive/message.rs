@@ -1,0 +1,296 @@
+//! What voters, coordinators and agents say to each other.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::configuration::Configuration;
+use super::grant::{Accepted, Content, Grant, GrantKind, Holder, Name, Token};
+use super::ident::{Ballot, Lease, Life, Stamp, StoreId};
+use crate::canonical::Form;
+use crate::digest::fnv1a;
+use crate::ident::Incarnation;
+use crate::kind::Kind;
+use crate::time::Span;
+
+/// Messages of exclusive leadership.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ExclusiveMsg {
+    /// To a voter.
+    Ask(Asked),
+    /// From a voter.
+    Answer(Said),
+    /// From an agent to the coordinator.
+    Wish(Wish),
+    /// From the coordinator to agents.
+    Tell(Telling),
+}
+
+/// A question to a voter, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Asked {
+    /// Who asks.
+    pub by: Life,
+    /// What.
+    pub ask: Ask,
+}
+
+/// What a voter is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Ask {
+    /// "Promise to take nothing of an earlier ballot."
+    Prepare {
+        /// The ballot.
+        ballot: Ballot,
+    },
+    /// "What have you accepted of that name?" Whoever answers has promised the ballot.
+    Read {
+        /// The ballot.
+        ballot: Ballot,
+        /// The name.
+        name: Name,
+    },
+    /// "Accept this."
+    Write {
+        /// The ballot, and which of its writes of that name it is.
+        stamp: Stamp,
+        /// The name.
+        name: Name,
+        /// What it shall hold.
+        content: Content,
+    },
+    /// "Does the timer of that lease, or of an earlier one of its node, still run?"
+    Runs {
+        /// The lease.
+        lease: Lease,
+    },
+    /// "That lease is to be dead for ever, and all earlier ones of its node."
+    Bury {
+        /// The lease.
+        lease: Lease,
+    },
+    /// "I am still there."
+    Renew {
+        /// The lease.
+        lease: Lease,
+        /// Counts the renewals of that lease.
+        no: u64,
+        /// For how long.
+        ttl: Span,
+    },
+    /// "Is my lease dead?" It starts no timer.
+    IsDead {
+        /// The lease.
+        lease: Lease,
+        /// Counts these questions.
+        no: u64,
+    },
+}
+
+/// What a voter says, and with which right.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Said {
+    /// The voter's store.
+    pub store: StoreId,
+    /// How many changes that store has kept.
+    pub commits: u64,
+    /// The newest configuration that the voter has accepted.
+    pub configuration: Option<(Stamp, Configuration)>,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// An answer of a voter.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Answer {
+    /// The ballot is promised, and none that is later.
+    Promised {
+        /// The ballot.
+        ballot: Ballot,
+    },
+    /// A later ballot is promised.
+    Outbid {
+        /// The ballot that was asked for.
+        ballot: Ballot,
+        /// The one that is promised.
+        promised: Ballot,
+    },
+    /// What was accepted of that name.
+    Holds {
+        /// The ballot that was asked for. It is promised.
+        ballot: Ballot,
+        /// The name.
+        name: Name,
+        /// The latest, if there is any.
+        accepted: Option<Accepted>,
+    },
+    /// It is accepted.
+    Wrote {
+        /// Which write.
+        stamp: Stamp,
+        /// The name.
+        name: Name,
+    },
+    /// The voter does not accept that configuration: its own list of voters is another, or names another store.
+    Unacceptable {
+        /// Which write.
+        stamp: Stamp,
+        /// What the voter would accept.
+        why: Objection,
+    },
+    /// A timer runs.
+    Runs {
+        /// The lease.
+        lease: Lease,
+        /// For so long, by the voter's clock.
+        left: Span,
+    },
+    /// No timer runs.
+    Stopped {
+        /// The lease.
+        lease: Lease,
+    },
+    /// It is dead, and all earlier ones of its node.
+    Buried {
+        /// The lease.
+        lease: Lease,
+    },
+    /// The timer runs anew.
+    Renewed {
+        /// The lease.
+        lease: Lease,
+        /// The renewal that is answered.
+        no: u64,
+    },
+    /// The lease is not dead.
+    Lives {
+        /// The lease.
+        lease: Lease,
+        /// The question that is answered.
+        no: u64,
+    },
+    /// The lease is dead: no renewal of it is answered any more.
+    Dead {
+        /// The lease.
+        lease: Lease,
+    },
+    /// The voter knows another life of that node with this incarnation. Whoever asked must take a higher one.
+    Outlived {
+        /// The life that asked.
+        life: Life,
+        /// The incarnation that the voter knows.
+        known: Incarnation,
+    },
+}
+
+/// Why a voter does not accept a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Objection {
+    /// Its own file lists other voters.
+    OtherList,
+    /// Its store is another than the one that is listed.
+    OtherStore,
+}
+
+/// What an agent wants of the coordinator.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Wish {
+    /// "I would hold that name." Repeated while it waits, and while it holds.
+    Campaign {
+        /// The name.
+        name: Name,
+        /// What makes the grant valid.
+        kind: GrantKind,
+        /// Which campaign of which session of which agent.
+        holder: Holder,
+        /// For how long it has waited: whoever has waited longest goes first.
+        waited: Span,
+        /// Higher goes first.
+        priority: u32,
+        /// Whether the lease is valid: of kind `lease` only such a campaign counts.
+        valid: bool,
+        /// The token that it knows to hold; `None` while it waits.
+        holds: Option<Token>,
+        /// What it would proclaim.
+        #[serde(deserialize_with = "value")]
+        value: Arc<[u8]>,
+    },
+    /// "I hold that name no more, or no longer want to."
+    Release {
+        /// The name.
+        name: Name,
+        /// The token, if it was told one.
+        token: Option<Token>,
+        /// Which campaign.
+        holder: Holder,
+        /// Who shall hold it next, if it campaigns.
+        next: Option<crate::ident::NodeId>,
+    },
+}
+
+/// What the coordinator tells agents. All of it is decided.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Telling {
+    /// Who holds that name.
+    Held {
+        /// The name.
+        name: Name,
+        /// When that was written.
+        stamp: Stamp,
+        /// Who holds it, with which token.
+        grant: Grant,
+        /// How many others wait for it.
+        waiting: u32,
+    },
+}
+
+fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
+    crate::bounded::list::<{ Grant::VALUE_MAX }, D, u8>(deserializer).map(Into::into)
+}
+
+impl ExclusiveMsg {
+    /// Its content as it is: no search reduces it. Votes have a search of their own.
+    pub(crate) fn canonical(&self, form: &mut Form) {
+        let bytes = postcard::to_extend(self, Vec::new()).unwrap_or_default();
+        form.number(fnv1a(bytes));
+    }
+
+    /// Its kind, for counting.
+    pub const fn kind(&self) -> Kind {
+        KINDS[self.index()]
+    }
+
+    const fn index(&self) -> usize {
+        match self {
+            Self::Ask(Asked { ask, .. }) => match ask {
+                Ask::Prepare { .. } => 0,
+                Ask::Read { .. } => 1,
+                Ask::Write { .. } => 2,
+                Ask::Runs { .. } => 3,
+                Ask::Bury { .. } => 4,
+                Ask::Renew { .. } => 5,
+                Ask::IsDead { .. } => 6,
+            },
+            Self::Answer(_) => 7,
+            Self::Wish(Wish::Campaign { .. }) => 8,
+            Self::Wish(Wish::Release { .. }) => 9,
+            Self::Tell(_) => 10,
+        }
+    }
+}
+
+/// Every kind of message of exclusive leadership.
+pub const KINDS: &[Kind] = &[
+    Kind::detector("Prepare"),
+    Kind::detector("Read"),
+    Kind::detector("Write"),
+    Kind::detector("Runs?"),
+    Kind::detector("Bury"),
+    Kind::detector("Renew"),
+    Kind::detector("Dead?"),
+    Kind::detector("Voted"),
+    Kind::detector("Campaign"),
+    Kind::detector("Release"),
+    Kind::detector("Held"),
+];

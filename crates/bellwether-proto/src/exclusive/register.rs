@@ -1,0 +1,141 @@
+//! The proposer's side of one name, in one ballot: read it, then write it as often as need be.
+//!
+//! ```text
+//!   Reading ──a majority tells what it accepted──► Known ──write──► Writing ──a majority accepts──► Known, decided
+//!                                                    ▲                                                │
+//!                                                    └────────────────────────────────────────────────┘
+//! ```
+//!
+//! Of what a majority has accepted the latest counts, and whatever is written next follows from it. It may have been decided or
+//! not: only if a majority tells the same, or has accepted it in this ballot, is it certain. A change of hands needs no certainty
+//! about what it replaces. To tell a holder that it holds does.
+
+use super::configuration::{Configuration, Votes};
+use super::grant::{Accepted, Content, Name};
+use super::ident::{Ballot, Stamp, StoreId};
+use super::message::{Answer, Ask};
+use crate::ident::NodeId;
+
+/// One name in one ballot.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Register {
+    ballot: Ballot,
+    name: Name,
+    state: State,
+    /// How many writes there were in this ballot.
+    writes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum State {
+    Reading {
+        /// Who has answered.
+        votes: Votes,
+        /// The latest that was told, and who told just that.
+        latest: Option<Accepted>,
+        agree: Votes,
+    },
+    Known {
+        content: Option<Content>,
+        decided: Option<Stamp>,
+    },
+    Writing {
+        content: Content,
+        votes: Votes,
+    },
+}
+
+impl Register {
+    /// A name that is read first.
+    pub fn read(ballot: Ballot, name: Name) -> Self {
+        let state = State::Reading { votes: Votes::default(), latest: None, agree: Votes::default() };
+        Self { ballot, name, state, writes: 0 }
+    }
+
+    /// A name of which is known what a majority has accepted: it told that when it promised the ballot.
+    pub fn known(ballot: Ballot, name: Name, content: Option<Content>, decided: Option<Stamp>) -> Self {
+        Self { ballot, name, state: State::Known { content, decided }, writes: 0 }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// What the name holds, if anything, and since when that is decided, if it is; `None` while it is read or written.
+    pub fn content(&self) -> Option<(Option<&Content>, Option<Stamp>)> {
+        match &self.state {
+            State::Known { content, decided } => Some((content.as_ref(), *decided)),
+            State::Reading { .. } | State::Writing { .. } => None,
+        }
+    }
+
+    /// What to ask voters for, and who has answered it; `None` if nothing is under way.
+    pub fn asks(&self) -> Option<(Ask, &Votes)> {
+        match &self.state {
+            State::Reading { votes, .. } => {
+                Some((Ask::Read { ballot: self.ballot, name: self.name.clone() }, votes))
+            }
+            State::Writing { content, votes } => {
+                let (stamp, name, content) = (self.stamp(), self.name.clone(), content.clone());
+                Some((Ask::Write { stamp, name, content }, votes))
+            }
+            State::Known { .. } => None,
+        }
+    }
+
+    /// Begins to write. One write follows another: nothing else is under way.
+    pub fn write(&mut self, content: Content) {
+        debug_assert!(self.content().is_some(), "a write of {} while another is under way", self.name);
+        self.writes += 1;
+        self.state = State::Writing { content, votes: Votes::default() };
+    }
+
+    /// A voter answers. Whether that brought what is under way to its end.
+    #[must_use]
+    pub fn heard(&mut self, by: &Configuration, voter: NodeId, store: StoreId, answer: &Answer) -> bool {
+        let stamp = self.stamp();
+        match (&mut self.state, answer) {
+            (State::Reading { votes, latest, agree }, Answer::Holds { ballot, name, accepted })
+                if *ballot == self.ballot && *name == self.name =>
+            {
+                votes.add(voter, store);
+                let (told, known) = (stamp_of(accepted.as_ref()), stamp_of(latest.as_ref()));
+                if told > known {
+                    (*latest, *agree) = (accepted.clone(), Votes::default());
+                }
+                if told >= known {
+                    agree.add(voter, store);
+                }
+                if !by.is_enough(votes) {
+                    return false;
+                }
+                let decided = if by.is_enough(agree) { stamp_of(latest.as_ref()) } else { None };
+                let content = latest.take().map(|accepted| accepted.content);
+                self.state = State::Known { content, decided };
+                true
+            }
+            (State::Writing { content, votes }, Answer::Wrote { stamp: wrote, name })
+                if *wrote == stamp && *name == self.name =>
+            {
+                votes.add(voter, store);
+                if !by.is_enough(votes) {
+                    return false;
+                }
+                let content = Some(content.clone());
+                self.state = State::Known { content, decided: Some(stamp) };
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The last write of this ballot.
+    fn stamp(&self) -> Stamp {
+        Stamp { ballot: self.ballot, write: self.writes }
+    }
+}
+
+fn stamp_of(accepted: Option<&Accepted>) -> Option<Stamp> {
+    accepted.map(|accepted| accepted.stamp)
+}

@@ -1,0 +1,262 @@
+//! An agent's lease, as the agent sees it: how long it is valid.
+//!
+//! ```text
+//!             ┌─────────── dead: the next lease ───────────┐
+//!             ▼                                            │
+//!   Asking ──a majority says "not dead"──► Trying ──a majority answers one renewal──► Valid ──┐
+//!     ▲ ▲                                    │                                          │  ▲  │
+//!     │ └── not valid after one ttl ─────────┘                                          │  └──┘ renewed in time
+//!     └───────────────────────────────── validity has lapsed ───────────────────────────┘
+//! ```
+//!
+//! Validity is counted from when a renewal was *sent*; a voter's timer, from when it arrived. So a timer ends after the validity
+//! that rests on it, whatever the messages took.
+//!
+//! Whoever is not valid does not renew: it asks, which starts no timer. One that kept a minority's timers running could neither
+//! hold anything nor be buried.
+
+use alloc::collections::VecDeque;
+use alloc::vec::{Drain, Vec};
+
+use super::configuration::{Configuration, Votes};
+use super::ident::{Lease, Life, StoreId};
+use super::message::{Answer, Ask};
+use super::terms::Terms;
+use crate::ident::NodeId;
+use crate::time::Time;
+
+/// Renewals that may still be answered. Those before them are over by then.
+const UNANSWERED_MAX: usize = 2 * Terms::RENEWALS as usize;
+
+/// What a lease is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Need {
+    /// Nothing of kind `lease` is held or waited for.
+    Nothing,
+    /// Something is waited for.
+    Waits,
+    /// Something is held.
+    Holds,
+}
+
+/// What an agent's lease asks for, or tells.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TenantAction {
+    /// Ask all voters.
+    Ask(Ask),
+    /// The lease is valid until then.
+    Valid(Time),
+    /// It is not valid any more.
+    Lapsed,
+    /// That lease is dead: what it held is lost. Another begins.
+    Died(Lease),
+}
+
+/// An agent's lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tenant {
+    lease: Lease,
+    terms: Terms,
+    phase: Phase,
+    need: Need,
+    /// Counts what is asked: an answer to one question is no answer to another.
+    no: u64,
+    /// When to ask or to renew.
+    due: Time,
+    actions: Vec<TenantAction>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// Nothing is held or waited for.
+    Unwanted,
+    Asking {
+        alive: Votes,
+    },
+    Trying {
+        until: Time,
+        sent: VecDeque<Renewal>,
+    },
+    Valid {
+        until: Time,
+        sent: VecDeque<Renewal>,
+    },
+}
+
+/// A renewal that may be answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Renewal {
+    no: u64,
+    /// When it was sent: the clock was read before.
+    at: Time,
+    votes: Votes,
+}
+
+impl Tenant {
+    /// The first lease of a life.
+    pub fn new(life: Life, terms: Terms) -> Self {
+        let lease = Lease { life, number: 1 };
+        let (phase, need) = (Phase::Unwanted, Need::Nothing);
+        Self { lease, terms, phase, need, no: 0, due: Time::NEVER, actions: Vec::new() }
+    }
+
+    /// The lease.
+    pub fn lease(&self) -> Lease {
+        self.lease
+    }
+
+    /// What is to be done, in order.
+    pub fn drain(&mut self) -> Drain<'_, TenantAction> {
+        self.actions.drain(..)
+    }
+
+    /// Until when the lease is valid; `None` if it is not at all.
+    pub fn valid_until(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Valid { until, .. } => Some(until),
+            Phase::Unwanted | Phase::Asking { .. } | Phase::Trying { .. } => None,
+        }
+    }
+
+    /// Whether the lease is valid now.
+    pub fn is_valid(&self, now: Time) -> bool {
+        self.valid_until().is_some_and(|until| now < until)
+    }
+
+    /// When it has something to do.
+    pub fn deadline(&self) -> Time {
+        match self.phase {
+            Phase::Unwanted => Time::NEVER,
+            Phase::Asking { .. } => self.due,
+            Phase::Trying { until, .. } | Phase::Valid { until, .. } => self.due.min(until),
+        }
+    }
+
+    /// The life goes on with a higher incarnation: its leases begin anew.
+    pub fn reborn(&mut self, now: Time, life: Life) {
+        let wanted = self.phase != Phase::Unwanted;
+        self.lose();
+        self.lease = Lease { life, number: 1 };
+        if wanted {
+            self.ask(now);
+        }
+    }
+
+    /// What the lease is needed for.
+    pub fn want(&mut self, now: Time, need: Need) {
+        let before = core::mem::replace(&mut self.need, need);
+        match need {
+            Need::Nothing if before != Need::Nothing => {
+                self.lapse();
+                (self.phase, self.due) = (Phase::Unwanted, Time::NEVER);
+            }
+            Need::Nothing => {}
+            Need::Waits | Need::Holds if before == Need::Nothing => self.ask(now),
+            // Whoever waited has renewed less often than a holder does.
+            Need::Holds if before == Need::Waits && self.valid_until().is_some() => self.renew(now),
+            Need::Waits | Need::Holds => {}
+        }
+    }
+
+    /// Renews, asks, and notices that validity is over.
+    pub fn wake(&mut self, now: Time) {
+        match &self.phase {
+            Phase::Trying { until, .. } | Phase::Valid { until, .. } if *until <= now => {
+                self.lapse();
+                self.ask(now);
+            }
+            Phase::Asking { .. } if self.due <= now => self.ask(now),
+            Phase::Trying { .. } | Phase::Valid { .. } if self.due <= now => self.renew(now),
+            _ => {}
+        }
+    }
+
+    /// A voter answers.
+    pub fn heard(
+        &mut self,
+        now: Time,
+        by: &Configuration,
+        (voter, store): (NodeId, StoreId),
+        answer: &Answer,
+    ) {
+        if !by.counts(voter, store) {
+            return;
+        }
+        match (&mut self.phase, answer) {
+            (Phase::Asking { alive }, Answer::Lives { lease, no })
+                if (*lease, *no) == (self.lease, self.no) =>
+            {
+                alive.add(voter, store);
+                if by.is_enough(alive) {
+                    self.phase = Phase::Trying { until: now + self.terms.ttl, sent: VecDeque::new() };
+                    self.renew(now);
+                }
+            }
+            (Phase::Asking { .. } | Phase::Trying { .. }, Answer::Dead { lease }) if *lease == self.lease => {
+                self.lose();
+                self.lease.number += 1;
+                self.ask(now);
+            }
+            (Phase::Trying { sent, .. } | Phase::Valid { sent, .. }, Answer::Renewed { lease, no })
+                if *lease == self.lease =>
+            {
+                let Some(renewal) = sent.iter_mut().find(|renewal| renewal.no == *no) else { return };
+                renewal.votes.add(voter, store);
+                if by.is_enough(&renewal.votes) {
+                    let until = renewal.at + self.terms.drift.shorter(self.terms.ttl);
+                    self.extend(now, until);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks whether the lease is dead. Each time with another number: a majority must say so at one time.
+    fn ask(&mut self, now: Time) {
+        self.no += 1;
+        self.phase = Phase::Asking { alive: Votes::default() };
+        self.due = now + self.terms.retry;
+        self.actions.push(TenantAction::Ask(Ask::IsDead { lease: self.lease, no: self.no }));
+    }
+
+    fn renew(&mut self, now: Time) {
+        self.no += 1;
+        let (no, lease, ttl) = (self.no, self.lease, self.terms.ttl);
+        self.due = now
+            + match self.need {
+                Need::Holds => self.terms.period(),
+                Need::Nothing | Need::Waits => self.terms.waiting_period(),
+            };
+        if let Phase::Trying { sent, .. } | Phase::Valid { sent, .. } = &mut self.phase {
+            if sent.len() == UNANSWERED_MAX {
+                sent.pop_front();
+            }
+            sent.push_back(Renewal { no, at: now, votes: Votes::default() });
+            self.actions.push(TenantAction::Ask(Ask::Renew { lease, no, ttl }));
+        }
+    }
+
+    fn extend(&mut self, now: Time, until: Time) {
+        if self.valid_until().unwrap_or(now) >= until {
+            return;
+        }
+        if let Phase::Trying { sent, .. } | Phase::Valid { sent, .. } = &mut self.phase {
+            // What was sent before this one would not make it last longer.
+            let mut sent = core::mem::take(sent);
+            sent.retain(|renewal| renewal.at + self.terms.drift.shorter(self.terms.ttl) > until);
+            self.phase = Phase::Valid { until, sent };
+            self.actions.push(TenantAction::Valid(until));
+        }
+    }
+
+    fn lapse(&mut self) {
+        if let Phase::Valid { .. } = self.phase {
+            self.actions.push(TenantAction::Lapsed);
+        }
+    }
+
+    fn lose(&mut self) {
+        self.lapse();
+        self.actions.push(TenantAction::Died(self.lease));
+    }
+}

@@ -1,0 +1,62 @@
+//! What plans of exclusive leadership add: who votes, how long leases last, and clocks that run as fast and as slow as they are
+//! trusted to.
+
+use bellwether_proto::exclusive::grant::GrantKind;
+use bellwether_proto::exclusive::message;
+use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::Span;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+
+use super::limits::Limits;
+use crate::chance::below;
+use crate::scenario::{Exclusive, Fault, Scenario};
+
+/// A lease is at least so many periods of the leader, as agents have it.
+const PERIODS_MIN: u64 = 5;
+
+/// Makes a plan one of members of which at most one leads at a time.
+pub(super) fn add(mut scenario: Scenario, limits: &Limits) -> Scenario {
+    let mut rng = ChaCha8Rng::seed_from_u64(scenario.seed ^ 0x6578_636c);
+    let mut terms = Exclusive::of(scenario.nodes);
+    // An even number does not vote, and neither do more than need be.
+    let voters = [scenario.nodes.div_ceil(2) * 2 - 1, 3.min(scenario.nodes | 1)][below(2, &mut rng) as usize];
+    terms.voters = (1..=voters.min(scenario.nodes)).map(NodeId).collect();
+    if terms.voters.len().is_multiple_of(2) {
+        terms.voters.pop_last();
+    }
+    terms.ttl =
+        Span::millis([300, 1_000, 2_000][below(3, &mut rng) as usize]).max(scenario.timing.tau * PERIODS_MIN);
+    if below(4, &mut rng) == 0 {
+        terms.kind = GrantKind::Token;
+    }
+    if below(4, &mut rng) == 0 && scenario.nodes > 2 {
+        terms.witnesses.insert(NodeId(1 + below(u64::from(scenario.nodes), &mut rng) as u32));
+    }
+    let trusted = terms.drift.0 as i32;
+    // Half of the clocks, in half of the plans.
+    let drifts = below(2, &mut rng) == 0;
+    for node in scenario.ids().filter(|_| drifts) {
+        match below(4, &mut rng) {
+            0 => drop(scenario.drift_ppm.insert(node, trusted)),
+            1 => drop(scenario.drift_ppm.insert(node, -trusted)),
+            _ => {}
+        }
+    }
+    scenario.exclusive = Some(terms);
+    if limits.kinds.is_none() {
+        wait_for_votes(&mut scenario, &mut rng);
+    }
+    scenario
+}
+
+/// About half of the messages that a fault waits for are of exclusive leadership.
+fn wait_for_votes(scenario: &mut Scenario, rng: &mut ChaCha8Rng) {
+    for planned in &mut scenario.events {
+        if let Fault::DropNext { kind, .. } | Fault::CrashBeforeSend { kind, .. } = &mut planned.fault
+            && below(2, rng) == 0
+        {
+            message::KINDS[below(message::KINDS.len() as u64, rng) as usize].name().clone_into(kind);
+        }
+    }
+}
