@@ -2,6 +2,7 @@
 //!
 //! | step | file |
 //! |---|---|
+//! | the events of a node in the order in which it recorded them, though its clock was set | `clocks.rs` |
 //! | one trace of all, in order of time, from the first event on | `merge.rs` |
 //! | every id a rank, as the checkers want it | `ranks.rs` |
 //! | starts and crashes, if a trace shows them only indirectly | `incarnations.rs` |
@@ -10,6 +11,7 @@
 //! The traces alone do not tell a node that is down from a silent one, nor show that a link is cut. So without the
 //! truth only agreement among the nodes that speak is judged.
 
+mod clocks;
 mod incarnations;
 mod kept;
 mod merge;

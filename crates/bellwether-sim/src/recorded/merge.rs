@@ -6,14 +6,21 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{MsgRef, Program, TraceEvent, What};
 
+use super::clocks;
 use crate::trace_file::TraceFile;
 
 /// All events in order of time, the first at zero. At one instant the truth comes first, then the files as they were
 /// given.
 pub(super) fn all(traces: &[TraceFile], truth: Option<&TraceFile>) -> Vec<TraceEvent> {
     let truth = truth.into_iter().flat_map(|truth| &truth.events).filter(|event| befalls(&event.what));
-    let told = traces.iter().flat_map(|trace| &trace.events);
-    let mut events: Vec<_> = truth.chain(told).copied().collect();
+    let mut events: Vec<_> = truth.copied().collect();
+    let befell = events.len();
+    for trace in traces {
+        let from = events.len();
+        events.extend(&trace.events);
+        let (before, told) = events.split_at_mut(from);
+        clocks::straighten(told, &before[..befell]);
+    }
     events.sort_by_key(|event| event.at);
     let start = events.first().map_or(Time::ZERO, |event| event.at);
     for event in &mut events {
