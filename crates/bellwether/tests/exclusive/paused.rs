@@ -1,8 +1,13 @@
 //! A holder that is paused for longer than its lease. No check that begins when it goes on succeeds: another holds the leadership by
 //! then. A write that was checked before the pause may leave after it, and the fence refuses it.
 //!
-//! The holder is a process of its own, so that it can be stopped (SIGSTOP): this binary again, with the test `holder` alone. It tells
-//! what it does on its standard output. All clocks are the machine's, so that times of both processes can be compared.
+//! The holder is a process of its own, so that it can be stopped (SIGSTOP): this test again, with a place to
+//! find its files. It tells what it does on its standard output. All clocks are the machine's, so that times of both processes can be compared.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a process tells the other what it does; and the counts are worth knowing"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,16 +46,16 @@ const COMPOSED_IN: Duration = Duration::from_millis(2);
 const ASK_EVERY: Duration = Duration::from_millis(100);
 /// What the holder must know: where its files are, and where all members listen.
 const HOME: &str = "BELLWETHER_TEST_HOME";
+/// How many pauses there are, if not ten. `make soak` has a thousand.
+const PAUSES: &str = "BELLWETHER_TEST_PAUSES";
 
 #[tokio::test]
 async fn no_check_that_begins_after_a_pause_succeeds() {
-    pause(10).await;
-}
-
-#[tokio::test]
-#[ignore = "it takes minutes; `make soak` has it"]
-async fn no_check_that_begins_after_one_of_a_thousand_pauses_succeeds() {
-    pause(1_000).await;
+    if let Some(home) = std::env::var_os(HOME) {
+        return hold(Path::new(&home)).await;
+    }
+    let pauses = std::env::var(PAUSES).map_or(10, |count| count.parse().expect("a number of pauses"));
+    pause(pauses).await;
 }
 
 /// What came of all pauses.
@@ -131,7 +136,9 @@ impl Holder {
     fn start(home: &Path, configs: &[Config]) -> Self {
         write_home(home, configs);
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "paused::holder", "--ignored", "--nocapture"]).env(HOME, home);
+        command
+            .args(["--exact", "paused::no_check_that_begins_after_a_pause_succeeds", "--nocapture"])
+            .env(HOME, home);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let (fence, (tell, words)) = (Arc::new(AtomicU64::new(0)), mpsc::unbounded_channel());
@@ -258,13 +265,10 @@ fn word(line: &str, fence: &AtomicU64) -> Option<Word> {
     })
 }
 
-/// Not a test: the holder's process, which the tests above start.
-#[tokio::test]
-#[ignore = "it is started by other tests"]
-async fn holder() {
-    let Some(home) = std::env::var_os(HOME) else { return };
+/// The holder's process: whenever it leads, it writes and checks until it is told that its pause is over.
+async fn hold(home: &Path) {
     set_pdeathsig(Signal::SIGKILL).unwrap();
-    let member = Member::join(read_home(Path::new(&home))).await.unwrap();
+    let member = Member::join(read_home(home)).await.unwrap();
     let (tell, mut judge) = mpsc::unbounded_channel();
     thread::spawn(move || {
         for line in stdin().lines().map_while(Result::ok) {
