@@ -58,6 +58,7 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only promised
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 100000
+	BELLWETHER_TEST_PAUSES=1000 $(CARGO) test --locked --release -p bellwether --test exclusive -- --nocapture after_a_pause
 	$(MAKE) exhaustive
 	$(MAKE) faults
 

@@ -10,6 +10,7 @@ pub(crate) mod sim;
 pub(crate) mod tls;
 pub(crate) mod up;
 
+use bellwether::GrantKind;
 use bellwether_proto::election::{Protocol, Variant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
@@ -92,6 +93,12 @@ fn protocol_among(protocols: impl Iterator<Item = Protocol>) -> impl TypedValueP
 fn variant() -> impl TypedValueParser<Value = Variant> {
     PossibleValuesParser::new(Variant::ALL.map(Variant::name))
         .map(|name| Variant::by_name(&name).expect("only names of variants are let through"))
+}
+
+/// What makes an exclusive leadership valid.
+fn kind() -> impl TypedValueParser<Value = GrantKind> {
+    PossibleValuesParser::new(GrantKind::ALL.map(GrantKind::name))
+        .map(|name| GrantKind::by_name(&name).expect("only names of kinds are let through"))
 }
 
 fn seed(number: &str) -> Result<u64, String> {

@@ -1,4 +1,4 @@
-//! A fleet: real agents on this machine, as child processes of this one. `up` and `demo rain` each have one.
+//! A fleet: real agents on this machine, as child processes of this one. `up` and the demonstrations each have one.
 //!
 //! Each child holds the reading end of a pipe, and ends when this process closes the other end or dies.
 //!
@@ -10,13 +10,16 @@
 //! | `keys.rs` | which keys mean which order |
 //! | `news.rs` | events from all sources: agents, keys, signals, other terminals |
 //! | `board.rs` | what the boards of all fleets have in common |
+//! | `befell.rs`, `telling.rs` | what befell a process; how a demonstration is told, to people and to programs |
 
+pub(crate) mod befell;
 pub(crate) mod board;
 pub(crate) mod control;
 pub(crate) mod files;
 pub(crate) mod keys;
 pub(crate) mod news;
 pub(crate) mod place;
+pub(crate) mod telling;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

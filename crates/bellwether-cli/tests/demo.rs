@@ -1,5 +1,6 @@
-//! `bellwether demo rain`: real agents that compute a picture, and are killed while they do.
+//! `bellwether demo`: real agents that compute a picture, or write a file, and are killed while they do.
 
 mod disks;
 mod rain;
 mod run;
+mod writer;

@@ -6,6 +6,8 @@
 mod drain_before_release;
 #[path = "../examples/fault_manager.rs"]
 mod fault_manager;
+#[path = "../examples/fenced_writer.rs"]
+mod fenced_writer;
 #[path = "../examples/observe.rs"]
 mod observe;
 #[path = "../examples/run_one_job.rs"]
@@ -36,4 +38,9 @@ fn who_leads_and_why_it_changed_can_be_observed() {
 #[test]
 fn who_leads_shares_the_work_of_those_who_failed() {
     fault_manager::main().expect("the work is shared");
+}
+
+#[test]
+fn a_late_write_with_an_old_token_is_refused() {
+    fenced_writer::main().expect("one writes after the other");
 }

@@ -2,6 +2,9 @@
 
 #[path = "../examples/support/loopback.rs"]
 mod loopback;
+#[cfg(target_os = "linux")]
+#[path = "exclusive/paused.rs"]
+mod paused;
 
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,12 +1,15 @@
 //! The arguments of `demo`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use bellwether::GrantKind;
 use bellwether_rain::code::{NODES_MAX, NODES_MIN};
 use bellwether_rain::picture::Picture;
 use clap::Subcommand;
 
-use super::seed;
+use super::{kind, seed};
+use crate::duration;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
@@ -23,11 +26,54 @@ pub(crate) enum DemoCommand {
     // Its name is unlike any that somebody could mistype.
     #[command(hide = true, name = "worker-of-rain")]
     RainWorker(RainWorkerArgs),
+    /// The leader writes through a store that checks tokens; leaders are killed and stopped
+    #[command(after_help = format!("{FENCE}\n\n{}\n  130  it was ended before anything was written", super::EXIT_CODES))]
+    Writer(WriterArgs),
+    /// One of the agents of `demo writer`
+    #[command(hide = true, name = "agent-that-writes")]
+    Pen(PenArgs),
 }
 
 const STORY: &str = "\
 By default a third of the workers is killed when 20 % of the picture are done, the fault manager among them, and revived \
 at 50 %; then one is paused at 65 % and resumed at 80 %.";
+
+const FENCE: &str = "\
+Whoever leads writes numbered lines. By turns a leader is killed (SIGKILL), or stopped (SIGSTOP) until another writes and then \
+continued. One that was stopped wakes up with a line in its hands, and the store refuses it. At the end the file is judged: exit \
+code 0 only if its tokens never go backwards, each has one writer, and no number is left out or used twice.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WriterArgs {
+    /// What makes a leadership valid: a deadline, or the store
+    #[arg(long, value_name = "K", default_value = GrantKind::Token.name(), value_parser = kind())]
+    pub(crate) kind: GrantKind,
+    /// How long they write; Ctrl-C ends it sooner, and what was written is judged all the same
+    #[arg(long = "for", value_name = "DURATION", default_value = "20s", value_parser = duration::parse)]
+    pub(crate) length: Duration,
+    /// Kill and stop leaders yourself: with keys, or with `bellwether up stop 3` from another terminal
+    #[arg(long)]
+    pub(crate) by_hand: bool,
+    /// Have the store take every token, and see what becomes of the file
+    #[arg(long)]
+    pub(crate) no_fence: bool,
+    /// Print events as JSON objects, one per line; the last is the summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Keep the file, configurations and logs in DIR, which is not removed at the end
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PenArgs {
+    /// The configuration of its agent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Where the store listens
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) store: PathBuf,
+}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RainArgs {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use bellwether::GrantKind;
 use bellwether_proto::election::Protocol;
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 
-use super::protocol_among;
+use super::{kind, protocol_among};
 use crate::duration;
 
 #[derive(Debug, clap::Args)]
@@ -71,11 +71,6 @@ pub(crate) struct WhereArgs {
     /// Which cluster, if several are up: the directory that it prints
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-}
-
-fn kind() -> impl TypedValueParser<Value = GrantKind> {
-    PossibleValuesParser::new(GrantKind::ALL.map(GrantKind::name))
-        .map(|name| GrantKind::by_name(&name).expect("only names of kinds are let through"))
 }
 
 /// The algorithms that are for real networks.

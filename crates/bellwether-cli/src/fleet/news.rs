@@ -1,7 +1,11 @@
 //! Events of a fleet from all sources, in one stream.
 
+use std::io::{BufRead, BufReader};
+use std::process::ChildStdout;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
+
+use serde::de::DeserializeOwned;
 
 use super::control::{self, Order, Reply};
 use super::place::Place;
@@ -60,4 +64,20 @@ pub(crate) fn listen<T: Send + 'static>(
         typed::take(move |key| to.send(key.map_or(News::End, News::Key)).is_ok())?;
     }
     Ok(())
+}
+
+/// Reads what a process reports, one JSON object per line, until it ends.
+pub(crate) fn hear<R: DeserializeOwned, T>(
+    node: u32,
+    stdout: ChildStdout,
+    to: &Sender<News<T>>,
+    said: impl Fn(R) -> T,
+) {
+    for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+        // What is cut off by a kill is none of its words.
+        let Ok(report) = serde_json::from_str(&line) else { continue };
+        if to.send(News::Said(node, said(report))).is_err() {
+            return;
+        }
+    }
 }

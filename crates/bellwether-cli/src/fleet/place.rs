@@ -56,6 +56,11 @@ impl Place {
     pub(crate) fn socket(&self) -> PathBuf {
         socket_in(&self.run)
     }
+
+    /// Where a store of this fleet listens: the path is short enough, and only the user can connect.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.run.join("store.sock")
+    }
 }
 
 impl Drop for Place {

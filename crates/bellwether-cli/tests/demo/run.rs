@@ -33,14 +33,28 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// `demo rain`, with a picture.
     pub(crate) fn start(args: &[&str]) -> Self {
+        Self::of("rain", |command, home| {
+            command.arg("--out").arg(home.join("rain.png")).args(args);
+        })
+    }
+
+    /// `demo writer`. It ends when it is told to.
+    pub(crate) fn writer(args: &[&str]) -> Self {
+        Self::of("writer", |command, _| {
+            command.args(["--for", "1h"]).args(args);
+        })
+    }
+
+    fn of(name: &str, arguments: impl FnOnce(&mut Command, &Path)) -> Self {
         // Another's failure is no reason to fail.
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let place = tempfile::Builder::new().prefix("bw-").tempdir().unwrap();
         let home = tempfile::tempdir().unwrap();
         let mut command = bellwether();
-        command.args(["demo", "rain", "--json", "--out"]).arg(home.path().join("rain.png"));
-        command.arg("--dir").arg(home.path().join("files")).args(args);
+        command.args(["demo", name, "--json", "--dir"]).arg(home.path().join("files"));
+        arguments(&mut command, home.path());
         command.env("XDG_RUNTIME_DIR", place.path()).stdout(Stdio::piped());
         let mut process = Process::start(&mut command);
         let lines = follow(process.child().stdout.take().unwrap());
@@ -72,9 +86,20 @@ impl Run {
     /// The summary, at its end.
     #[track_caller]
     pub(crate) fn summary(&mut self) -> Value {
+        self.summary_and(0)
+    }
+
+    /// The same, with that exit code.
+    #[track_caller]
+    pub(crate) fn summary_and(&mut self, code: i32) -> Value {
         let summary = self.wait_for("summary", |_| true);
-        assert_eq!(self.process.wait(DEADLINE), Some(0));
+        assert_eq!(self.process.wait(DEADLINE), Some(code), "{summary:#}");
         summary
+    }
+
+    /// What writers wrote.
+    pub(crate) fn lines(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("files/lines.jsonl")).unwrap()
     }
 
     /// Does something to a worker, as from another terminal.

@@ -4,18 +4,13 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::fleet::befell::Befell;
 use crate::words::counted;
 
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(super) enum Happening {
-    /// A worker's process was started.
-    Started { node: u32, pid: u32 },
-    /// Something was done to a worker's process: `killed`, `stopped`, `continued`.
-    Done { node: u32, what: &'static str },
-    /// A worker's process has ended by itself.
-    Ended { node: u32, how: String },
     /// A worker has come up with what its disk still had.
     Up { node: u32, held: u32 },
     /// A view is in service.
@@ -36,8 +31,9 @@ pub(super) enum Happening {
     Progress { percent: u32, rows: u32 },
     /// Something else went wrong.
     Trouble { node: u32, what: String },
-    /// An order could not be carried out.
-    Problem { what: String },
+    /// Something befell a worker's process.
+    #[serde(untagged)]
+    Process(Befell),
 }
 
 /// What a fault manager did before its view was in service.
@@ -75,11 +71,6 @@ pub(super) enum Outcome {
 impl fmt::Display for Happening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Started { node, pid } => write!(f, "node {node} started, process {pid}"),
-            Self::Done { node, what } => write!(f, "node {node} {what}"),
-            Self::Ended { node, how } => {
-                write!(f, "node {node} ended ({how}); its log is in node-{node}/log")
-            }
             Self::Up { node, held } => {
                 write!(f, "node {node} is up again, with {} on its disk", counted(*held, "shard"))
             }
@@ -98,7 +89,7 @@ impl fmt::Display for Happening {
             Self::GoesOn { workers } => write!(f, "it goes on, with {}", counted(*workers, "worker")),
             Self::Progress { percent, rows } => write!(f, "{percent} % done, {} safe", counted(*rows, "row")),
             Self::Trouble { node, what } => write!(f, "node {node}: {what}"),
-            Self::Problem { what } => f.write_str(what),
+            Self::Process(befell) => befell.fmt(f),
         }
     }
 }

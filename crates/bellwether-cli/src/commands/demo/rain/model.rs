@@ -14,6 +14,7 @@ use super::request::needed;
 use super::script::Look;
 use super::watch::{Change, Signs, Watch};
 use crate::fleet::Process;
+use crate::fleet::befell::Befell;
 
 /// How many recoveries are remembered.
 const RECOVERIES_MAX: usize = 256;
@@ -144,13 +145,13 @@ impl Model {
         let before = node.process.replace(process.clone());
         match &process {
             Process::Up(pid) if !matches!(before, Some(Process::Up(_) | Process::Stopped(_))) => {
-                self.news.push(Happening::Started { node: id, pid: *pid });
+                self.news.push(Happening::Process(Befell::Started { node: id, pid: *pid }));
             }
             Process::Down(how) => {
                 node.activity = Activity::Unknown;
                 // What was done to it on purpose has been told already.
                 if how != "killed" && !matches!(before, Some(Process::Down(_))) {
-                    self.news.push(Happening::Ended { node: id, how: how.clone() });
+                    self.news.push(Happening::Process(Befell::Ended { node: id, how: how.clone() }));
                 }
             }
             Process::Up(_) | Process::Stopped(_) => {}

@@ -1,16 +1,14 @@
 //! The course of the demo: from the first process to the picture.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::Path;
-use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
 use bellwether_rain::collect::{Incomplete, collect};
 use bellwether_rain::image::Canvas;
 use bellwether_rain::report::Report;
-use serde_json::json;
 use tokio::runtime::Builder;
 
 use super::board;
@@ -23,13 +21,14 @@ use super::summary::Summary;
 use super::tries::Tries;
 use crate::Status;
 use crate::fleet::Fleet;
+use crate::fleet::befell::Befell;
 use crate::fleet::control::{Order, Verb};
 use crate::fleet::keys::{Keys, Pressed};
 use crate::fleet::news::{self, Next, TICK};
 use crate::fleet::place::Place;
+use crate::fleet::telling::Telling;
 use crate::output::Printer;
-use crate::terminal::notes::Notes;
-use crate::terminal::screen::{Screen, room};
+use crate::terminal::screen::room;
 use crate::trouble::Trouble;
 use crate::work::spawn;
 
@@ -50,17 +49,14 @@ pub(super) fn play(request: &Request, out: &Printer) -> Result<Status, Trouble> 
         return Ok(Status::Interrupted);
     };
     write_file(&request.out, &canvas.png()).map_err(Trouble::failed)?;
-    show.sum_up(&request.out, out);
+    show.sum_up(&request.out);
     Ok(Status::Done)
 }
 
 struct Show<'a> {
     fleet: Fleet,
     model: Model,
-    notes: Notes,
-    /// The screen for people; programs get lines.
-    screen: Option<Screen<'a>>,
-    out: &'a Printer,
+    telling: Telling<'a>,
     script: Script,
     keys: Keys,
     setup: Setup,
@@ -78,21 +74,17 @@ impl<'a> Show<'a> {
         news::listen(place, on_terminal, tell)?;
         let now = Instant::now();
         let script = Script::new(request.story, request.job.code.nodes(), request.seed);
-        let screen = (!request.json).then(|| Screen::open(on_terminal, out));
-        if let Some(screen) = &screen {
-            screen.introduce(board::introduction(&setup, script.spared()));
-        }
+        let telling = Telling::open(request.json, on_terminal, now, out);
+        telling.introduce(board::introduction(&setup, script.spared()));
         let to = tell.clone();
         let listen = move |node, stdout| {
             let to = to.clone();
-            spawn("worker", move || hear(node, stdout, &to))
+            spawn("worker", move || news::hear(node, stdout, &to, |report: Report| report))
         };
         let mut show = Self {
             fleet: Fleet::start(setup.launches.clone(), Some(Box::new(listen)))?,
             model: Model::new(request.job, request.pace, now),
-            notes: Notes::new(now),
-            screen,
-            out,
+            telling,
             script,
             keys: Keys::default(),
             setup,
@@ -109,7 +101,7 @@ impl<'a> Show<'a> {
         loop {
             self.look();
             let now = Instant::now();
-            if self.out.is_closed() {
+            if self.telling.is_closed() {
                 return Ok(None);
             }
             if tries.is_due(self.model.is_done(), now) {
@@ -140,14 +132,12 @@ impl<'a> Show<'a> {
         self.tell_news(now);
         for order in self.script.next(&self.model.look(now)) {
             if let Err(Trouble { what, .. }) = self.obey(&order) {
-                self.tell(&Happening::Problem { what }, now);
+                self.tell(&Happening::Process(Befell::Problem { what }), now);
             }
         }
         self.tell_news(now);
-        let (model, notes, selected) = (&self.model, &self.notes, self.keys.selected);
-        if let Some(screen) = &mut self.screen {
-            screen.show(notes, || board::lines(model, notes, selected, room(), now), now);
-        }
+        let (model, selected) = (&self.model, self.keys.selected);
+        self.telling.show(|notes| board::lines(model, notes, selected, room(), now), now);
     }
 
     fn tell_news(&mut self, now: Instant) {
@@ -157,18 +147,9 @@ impl<'a> Show<'a> {
     }
 
     fn tell(&mut self, happening: &Happening, now: Instant) {
-        if let Some(screen) = &mut self.screen {
-            // Where there is a bar, it tells how far it is.
-            if screen.is_terminal() && matches!(happening, Happening::Progress { .. }) {
-                return;
-            }
-            self.notes.add(&happening.to_string(), now);
-            screen.tell(&self.notes);
-        } else {
-            let at_ms = now.saturating_duration_since(self.model.began).as_millis();
-            let mut object = json!(happening);
-            object["at_ms"] = json!(u64::try_from(at_ms).unwrap_or(u64::MAX));
-            self.out.line(object);
+        // Where there is a bar, it tells how far it is.
+        if !(self.telling.has_board() && matches!(happening, Happening::Progress { .. })) {
+            self.telling.tell(happening, now);
         }
     }
 
@@ -194,7 +175,7 @@ impl<'a> Show<'a> {
             Pressed::Problem(problem) => Some(problem.to_owned()),
         };
         if let Some(what) = problem {
-            self.tell(&Happening::Problem { what }, Instant::now());
+            self.tell(&Happening::Process(Befell::Problem { what }), Instant::now());
         }
         Next::On
     }
@@ -205,7 +186,7 @@ impl<'a> Show<'a> {
         let now = Instant::now();
         // That it was started is told with its number.
         if order.verb != Verb::Start {
-            self.tell(&Happening::Done { node, what }, now);
+            self.tell(&Happening::Process(Befell::Done { node, what }), now);
         }
         self.model.process(node, state, now);
         Ok(format!("node {node} {what}"))
@@ -219,29 +200,10 @@ impl<'a> Show<'a> {
         runtime.map_err(|_| nobody)?.block_on(collect(&job.job, job.secret, &job.workers))
     }
 
-    fn sum_up(mut self, path: &Path, out: &Printer) {
-        let summary = Summary::new(&self.model, path);
-        match self.screen.take() {
-            Some(mut screen) => {
-                let (model, notes, now) = (&self.model, &self.notes, Instant::now());
-                screen.show_last(notes, || board::lines(model, notes, None, room(), now), now);
-                drop(screen);
-                out.line("");
-                summary.lines().iter().for_each(|line| out.line(line));
-            }
-            None => out.line(json!(summary)),
-        }
-    }
-}
-
-/// Reads a worker's reports, until it ends.
-fn hear(node: u32, stdout: ChildStdout, to: &Sender<News>) {
-    for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-        // What is cut off by a kill is none of its words.
-        let Ok(report) = serde_json::from_str(&line) else { continue };
-        if to.send(News::Said(node, report)).is_err() {
-            return;
-        }
+    fn sum_up(self, path: &Path) {
+        let (model, now) = (&self.model, Instant::now());
+        let summary = Summary::new(model, path);
+        self.telling.sum_up(|notes| board::lines(model, notes, None, room(), now), &summary, summary.lines());
     }
 }
 
