@@ -1,0 +1,116 @@
+use alloc::sync::Arc;
+
+use super::super::ident::{LifeId, StoreId};
+use super::super::terms::Drift;
+use super::*;
+use crate::ident::Incarnation;
+use crate::time::Span;
+
+fn life(node: u32) -> Life {
+    Life { node: NodeId(node), incarnation: Incarnation(1), id: LifeId(node.into()) }
+}
+
+/// A coordinator that was nominated at that time, and has asked for its first ballot.
+fn nominated(at: Time) -> Coordinator {
+    let (ttl, retry) = (Span::secs(1), Span::millis(50));
+    let terms = Terms { ttl, longest: ttl, drift: Drift(10_000), retry };
+    let mut coordinator = Coordinator::new(life(1), (1..=3).map(NodeId).collect(), terms);
+    coordinator.nominate(at, true);
+    assert!(!prepares(&mut coordinator), "perhaps it is nominated by itself alone");
+    let at = coordinator.deadline();
+    coordinator.wake(at);
+    assert!(prepares(&mut coordinator), "but it does not wait for long");
+    coordinator
+}
+
+/// Whether it asks for a ballot now.
+fn prepares(coordinator: &mut Coordinator) -> bool {
+    let asks = |action: &CoordinatorAction| {
+        matches!(action, CoordinatorAction::Ask(_, Asked { ask: Ask::Prepare { .. }, .. }))
+    };
+    coordinator.drain().filter(asks).count() > 0
+}
+
+/// A voter says that it has promised a later ballot of that node.
+fn outbid_by(coordinator: &mut Coordinator, now: Time, node: u32) {
+    let ballot = coordinator.ballot().expect("it has one");
+    let promised = Ballot { round: ballot.round + 1, of: life(node) };
+    let answer = Answer::Outbid { ballot, promised };
+    let said = Said { store: StoreId(2), commits: 1, configuration: None, answer };
+    coordinator.heard(now, NodeId(2), &said);
+}
+
+fn campaigns(coordinator: &mut Coordinator, now: Time, node: u32) {
+    let lease = Lease { life: life(node), number: 1 };
+    let wish = Wish::Campaign {
+        name: Name::leader(),
+        kind: GrantKind::Token,
+        holder: Holder { lease, session: 0, campaign: 1 },
+        waited: Span::ZERO,
+        priority: 0,
+        valid: true,
+        holds: None,
+        value: Arc::from([]),
+    };
+    coordinator.wish(now, NodeId(node), wish);
+}
+
+/// After a crash all are nominated by themselves. Only one is named by the others.
+#[test]
+fn whoever_is_named_by_most_asks_at_once() {
+    let now = Time::from_micros(1_000_000);
+    let (ttl, retry) = (Span::secs(1), Span::millis(50));
+    let terms = Terms { ttl, longest: ttl, drift: Drift(10_000), retry };
+    let mut coordinator = Coordinator::new(life(1), (1..=5).map(NodeId).collect(), terms);
+    coordinator.nominate(now, true);
+    campaigns(&mut coordinator, now, 2);
+    assert!(!prepares(&mut coordinator), "two of five");
+    campaigns(&mut coordinator, now, 7);
+    assert!(!prepares(&mut coordinator), "one that does not vote says nothing about the others");
+    campaigns(&mut coordinator, now, 3);
+    assert!(prepares(&mut coordinator), "three of five");
+}
+
+#[test]
+fn whoever_is_outbid_again_waits_unless_the_other_has_made_way() {
+    let now = Time::from_micros(1_000_000);
+    let mut coordinator = nominated(now);
+    outbid_by(&mut coordinator, now, 2);
+    assert!(prepares(&mut coordinator), "once it tries again at once");
+    outbid_by(&mut coordinator, now, 3);
+    assert!(!prepares(&mut coordinator), "two that are both nominated would go on for ever");
+    campaigns(&mut coordinator, now, 3);
+    outbid_by(&mut coordinator, now, 3);
+    assert!(prepares(&mut coordinator), "the other has made way");
+    outbid_by(&mut coordinator, now, 2);
+    assert!(!prepares(&mut coordinator));
+}
+
+#[test]
+fn whoever_waits_because_it_was_outbid_asks_when_the_other_makes_way() {
+    let now = Time::from_micros(1_000_000);
+    let mut coordinator = nominated(now);
+    outbid_by(&mut coordinator, now, 2);
+    coordinator.drain();
+    outbid_by(&mut coordinator, now, 3);
+    campaigns(&mut coordinator, now, 2);
+    assert!(!prepares(&mut coordinator), "node 3 may still be nominated");
+    campaigns(&mut coordinator, now, 3);
+    assert!(prepares(&mut coordinator), "it is not any more");
+    campaigns(&mut coordinator, now, 3);
+    assert!(!prepares(&mut coordinator), "what was asked is under way");
+}
+
+#[test]
+fn what_was_heard_before_the_nomination_says_nothing() {
+    let now = Time::from_micros(1_000_000);
+    let mut coordinator = nominated(now);
+    campaigns(&mut coordinator, now, 2);
+    coordinator.nominate(now, false);
+    let later = now + Span::millis(10);
+    coordinator.nominate(later, true);
+    outbid_by(&mut coordinator, later, 3);
+    coordinator.drain();
+    outbid_by(&mut coordinator, later, 2);
+    assert!(!prepares(&mut coordinator));
+}
