@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
+.PHONY: test format lint tools etcd engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -27,6 +27,23 @@ tools:
 	fi; \
 	echo "make tools: ip, nft or strace is missing and cannot be installed: tests on failing networks and slow disks will be skipped"; \
 	[ "$$BELLWETHER_REQUIRE_NET" != 1 ]
+
+# What the figures are set beside.
+ETCD := etcd-server etcd-client
+etcd:
+	@if command -v etcd >/dev/null && command -v etcdctl >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
+		apt-get install -y -q $(ETCD) && exit 0; \
+		apt-get update -q && apt-get install -y -q $(ETCD) && exit 0; \
+	fi; \
+	echo "make etcd: etcd or etcdctl is missing and cannot be installed"; \
+	exit 1
+
+# Exclusive leadership beside etcd, for a moment. `make bench` has the long form.
+engines: etcd
+	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked -p bellwether-cli --bench engines
+	$(CARGO) test --locked -p bellwether --lib grants_in_a_second -- --nocapture
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent
 # is late for want of a processor. Together the three are all tests: see `tidy`.
@@ -97,7 +114,7 @@ mutants:
 
 # The figures, as ratios in one run, and what became worse since the page was written last. `make test` runs every benchmark
 # for a moment.
-bench:
+bench: etcd
 	$(CARGO) run --locked -p bellwether-sim --example benchmarks -- --out docs/reference/figures.md
 
 clean:

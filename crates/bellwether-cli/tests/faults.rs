@@ -16,6 +16,7 @@
 //! | processes that may open few files | `descriptors.rs` |
 //! | output that nobody reads | `log.rs` |
 //! | addresses and ids that are taken | `taken.rs` |
+//! | members of two builds | `upgrade.rs` |
 
 mod crashes;
 mod descriptors;
@@ -30,6 +31,7 @@ mod protocols;
 mod slow_disk;
 mod state_file;
 mod taken;
+mod upgrade;
 mod views;
 
 use std::env;

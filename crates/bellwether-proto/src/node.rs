@@ -470,7 +470,8 @@ impl<E: Election> Node<E> {
             self.lead(|leadership| leadership.wake(now));
             self.work_off(now, out);
         }
-        if self.excluding() <= now {
+        // What may wait for a heartbeat goes with it.
+        if self.excluding().min(self.election.deadline()) <= now {
             self.exclude(|exclusive| exclusive.wake(now));
             self.work_off(now, out);
         }

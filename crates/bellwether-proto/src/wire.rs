@@ -58,7 +58,10 @@ pub enum WireError {
         /// Which.
         found: u8,
     },
-    /// The header or the body does not parse.
+    /// The header does not parse.
+    #[error("the header is malformed")]
+    Header,
+    /// The message does not parse.
     #[error("the {part} is malformed")]
     Malformed {
         /// Which part.
@@ -88,6 +91,22 @@ pub enum WireError {
         /// How many.
         extra: usize,
     },
+}
+
+impl WireError {
+    /// Whether the header is right, and only the message is none that this build knows. A later one may have more kinds of messages, and
+    /// may say more in one.
+    pub fn is_about_message(&self) -> bool {
+        match self {
+            Self::Malformed { .. } | Self::Tag { .. } | Self::Trailing { .. } => true,
+            Self::Empty
+            | Self::TooLong { .. }
+            | Self::Version { .. }
+            | Self::Header
+            | Self::Cluster { .. }
+            | Self::Election { .. } => false,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -187,7 +206,7 @@ pub fn decode(channel: Channel, bytes: &[u8]) -> Result<Frame<AnyMsg>, WireError
     if *version != VERSION {
         return Err(WireError::Version { found: *version });
     }
-    let (header, rest) = take::<Header>(rest, "header")?;
+    let (header, rest) = postcard::take_from_bytes::<Header>(rest).map_err(|_| WireError::Header)?;
     if header.cluster != channel.cluster {
         return Err(WireError::Cluster { found: header.cluster });
     }
@@ -195,7 +214,7 @@ pub fn decode(channel: Channel, bytes: &[u8]) -> Result<Frame<AnyMsg>, WireError
         return Err(WireError::Election { found: header.election });
     }
     if header.incarnation > Incarnation::MAX {
-        return Err(WireError::Malformed { part: "incarnation" });
+        return Err(WireError::Header);
     }
     let (body, rest) = take_body(header.tag, rest)?;
     if !rest.is_empty() {

@@ -11,9 +11,21 @@ use std::{env, fs};
 /// What differs by less is taken for the machine's mood.
 const NOTABLE_PERCENT: f64 = 15.0;
 
-const BENCHMARKS: [&[&str]; 2] = [
+const BENCHMARKS: [&[&str]; 4] = [
     &["bench", "--locked", "-p", "bellwether-sim", "--bench", "simulator"],
     &["bench", "--locked", "-p", "bellwether-cli", "--bench", "agent"],
+    &["bench", "--locked", "-p", "bellwether-cli", "--bench", "engines"],
+    &[
+        "test",
+        "--locked",
+        "--release",
+        "-p",
+        "bellwether",
+        "--lib",
+        "grants_in_a_second",
+        "--",
+        "--nocapture",
+    ],
 ];
 
 struct Figure {

@@ -101,4 +101,6 @@ fn write(
 }
 
 #[cfg(test)]
+mod grants;
+#[cfg(test)]
 mod tests;

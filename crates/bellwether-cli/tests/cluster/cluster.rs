@@ -142,6 +142,11 @@ impl Cluster {
         self.start_by(id, Process::agent);
     }
 
+    /// The same with the command of another build.
+    pub(crate) fn start_node_of(&mut self, id: u32, build: &Path) {
+        self.start_by(id, |config, log| Process::logged(&mut process::agent_of(build, config), log));
+    }
+
     /// The same with limits that `ulimit` sets.
     pub(crate) fn start_node_under(&mut self, id: u32, ulimit: &str) {
         self.start_by(id, |config, log| Process::agent_under(config, ulimit, log));

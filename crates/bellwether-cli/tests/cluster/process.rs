@@ -96,14 +96,23 @@ impl Drop for Process {
 
 /// An agent that ends with the test.
 pub(crate) fn agent(config: &Path) -> Command {
-    let mut command = bellwether();
+    agent_of(env!("CARGO_BIN_EXE_bellwether").as_ref(), config)
+}
+
+/// The same of that build.
+pub(super) fn agent_of(build: &Path, config: &Path) -> Command {
+    let mut command = undisturbed(build);
     command.arg("agent").arg("--config").arg(config).arg("--end-with-stdin");
     command
 }
 
 /// The command, as if called by hand: nothing of the tests' environment reaches it.
 pub(crate) fn bellwether() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bellwether"));
+    undisturbed(env!("CARGO_BIN_EXE_bellwether").as_ref())
+}
+
+fn undisturbed(build: &Path) -> Command {
+    let mut command = Command::new(build);
     let ours = std::env::vars_os().map(|(name, _)| name);
     for name in ours.filter(|name| name == "CARGO" || name.to_string_lossy().starts_with("BELLWETHER_")) {
         command.env_remove(name);

@@ -74,7 +74,8 @@ fn greetings_that_are_none_are_refused() {
     comes_back(siege);
 }
 
-/// One bit is wrong, or a few. Those that make another frame that the member may send are left out: it may.
+/// One bit is wrong, or a few. Those that make another frame that the member may send are left out, and those that it may send if it
+/// is of a later version: it may.
 #[test]
 fn frames_that_were_tampered_with_end_the_connection() {
     let siege = Siege::without_one();
@@ -90,6 +91,7 @@ fn frames_that_were_tampered_with_end_the_connection() {
             match wire::decode(channel(), &bytes) {
                 Ok(frame) if frame.from == NodeId(siege.other) => continue,
                 Ok(_) => in_anothers_name += 1,
+                Err(error) if error.is_about_message() => continue,
                 Err(_) => {}
             }
             say(&siege, &records::frame(&bytes));

@@ -43,6 +43,8 @@ pub struct Campaigns {
     last: u64,
     terms: Terms,
     due: Time,
+    /// Whether it was said last that the lease is valid.
+    said_valid: bool,
     actions: Vec<CampaignAction>,
 }
 
@@ -76,7 +78,8 @@ enum State {
 impl Campaigns {
     /// Nothing is wanted.
     pub fn new(terms: Terms) -> Self {
-        Self { names: BTreeMap::new(), last: 0, terms, due: Time::NEVER, actions: Vec::new() }
+        let (names, actions) = (BTreeMap::new(), Vec::new());
+        Self { names, last: 0, terms, due: Time::NEVER, said_valid: false, actions }
     }
 
     /// What is to be done, in order.
@@ -161,11 +164,19 @@ impl Campaigns {
     pub fn repeat(&mut self, now: Time, lease: Lease, valid: bool) {
         let waits = self.names.values().all(|campaign| campaign.state == State::Waiting);
         self.due = now + if waits { self.terms.waiting_period() } else { self.terms.period() };
+        self.said_valid = valid;
         let wishes = self.names.iter().map(|(name, campaign)| campaign.wish(now, name, lease, valid));
         self.actions.extend(wishes.map(CampaignAction::Wish));
     }
 
-    /// Something changed that the coordinator should know at once.
+    /// The lease is valid. Of kind `lease` no other campaign counts, so whoever was told otherwise is told at once.
+    pub fn valid(&mut self, now: Time) {
+        if !self.said_valid {
+            self.hurry(now);
+        }
+    }
+
+    /// Something changed that the coordinator should know at once, or something else is to be said just now.
     pub fn hurry(&mut self, now: Time) {
         self.due = now;
     }

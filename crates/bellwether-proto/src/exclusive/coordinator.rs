@@ -13,9 +13,6 @@
 //!
 //! Everything is repeated until it is answered: a lost message costs time, never an election.
 
-#[cfg(test)]
-mod tests;
-
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::{Drain, Vec};
@@ -58,6 +55,8 @@ pub struct Coordinator {
     round: u64,
     /// How often it was outbid since it was ready last.
     outbids: u32,
+    /// Who outbid it last, while it waits for that one before it asks again.
+    rival: Option<NodeId>,
     /// When to repeat what was not answered.
     repeat_at: Time,
     /// When to tell all again who holds what.
@@ -110,6 +109,7 @@ impl Coordinator {
             stage: Stage::Idle,
             round: 0,
             outbids: 0,
+            rival: None,
             repeat_at: Time::NEVER,
             tell_at: Time::NEVER,
             contests: BTreeMap::new(),
@@ -158,7 +158,8 @@ impl Coordinator {
         }
         let burials = self.burials.values().map(Burial::deadline).min().unwrap_or(Time::NEVER);
         let repeat = if self.awaits_voters() { self.repeat_at } else { Time::NEVER };
-        repeat.min(self.tell_at).min(burials)
+        // A coordinator has heartbeats to send, and what it tells goes with one of them.
+        repeat.min(self.tell_at + self.terms.retry).min(burials)
     }
 
     /// The node lives on in another incarnation: what it asked for in the one before is void.
@@ -239,7 +240,7 @@ impl Coordinator {
             Wish::Campaign { holds: Some(token), .. } => contest.claim(token),
             Wish::Release { token, holder, next, .. } => contest.release(holder, token, next),
         }
-        let Some(ballot) = ballot else { return self.ask_if_named(now) };
+        let Some(ballot) = ballot else { return self.ask_if_free(now, from) };
         contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
         self.advance(now, &name);
         self.tell_asker(&name, asker);
@@ -284,10 +285,18 @@ impl Coordinator {
 
     /// What was asked for in this ballot is void. Who waits for what is not.
     fn end_ballot(&mut self) {
-        self.stage = Stage::Idle;
+        (self.stage, self.rival) = (Stage::Idle, None);
         self.contests.values_mut().for_each(|contest| contest.register = None);
         self.burials.clear();
         self.objections.clear();
+    }
+
+    /// One that campaigns here makes way.
+    fn ask_if_free(&mut self, now: Time, from: NodeId) {
+        if self.rival == Some(from) {
+            return self.repeat();
+        }
+        self.ask_if_named(now);
     }
 
     /// Asks for a ballot if so many others name this node that nobody else can be named by as many. They may have known of it before
@@ -315,15 +324,16 @@ impl Coordinator {
 
     /// Another has a later ballot. After a crash several may be nominated for a moment, so whoever is still tries again at once; but
     /// only once, because two that both are would keep each other from everything. One that has since campaigned here has made way: it
-    /// takes no further ballot.
+    /// takes no further ballot. If it has not yet, it is waited for.
     fn outbid(&mut self, now: Time, promised: Ballot) {
         self.round = self.round.max(promised.round);
         self.outbids += 1;
         let made_way =
             self.heard.get(&promised.of.node).is_some_and(|(heard, _)| *heard >= self.nominated_since);
         self.prepare(now);
-        if self.outbids == 1 || made_way {
-            self.repeat();
+        match self.outbids == 1 || made_way {
+            true => self.repeat(),
+            false => self.rival = Some(promised.of.node),
         }
     }
 
@@ -507,6 +517,7 @@ impl Coordinator {
 
     /// Asks again whoever has not answered.
     fn repeat(&mut self) {
+        self.rival = None;
         match &self.stage {
             Stage::Idle | Stage::Named => {}
             Stage::Preparing { ballot, promised, .. } => {
@@ -610,3 +621,6 @@ fn who(votes: &Votes, does: impl Fn(NodeId) -> bool) -> Votes {
 fn holding(contest: &Contest) -> Option<Lease> {
     contest.grant().and_then(|(grant, _)| grant.holder).map(|holder| holder.lease)
 }
+
+#[cfg(test)]
+mod tests;

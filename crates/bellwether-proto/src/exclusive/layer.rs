@@ -282,13 +282,14 @@ impl Exclusive {
 
     /// When work has to end, if nothing is renewed until then.
     fn doubts_at(&self) -> Time {
-        let until = self.valid_until().filter(|until| !self.doubtful && *until != Time::NEVER);
+        let doubts = self.leads() && !self.doubtful;
+        let until = self.valid_until().filter(|until| doubts && *until != Time::NEVER);
         until.map_or(Time::NEVER, |until| until - self.margin())
     }
 
     fn give_back(&mut self, now: Time, next: Option<NodeId>) {
         let lease = self.tenant.lease();
-        if self.shown.is_some_and(|(leader, _)| leader == self.me.node) {
+        if self.leads() {
             self.cause = match next {
                 Some(next) => Cause::HandedOver(self.me.node, next),
                 None => Cause::Resigned(self.me.node),
@@ -391,14 +392,18 @@ impl Exclusive {
         let actions: Vec<TenantAction> = self.tenant.drain().collect();
         for action in actions {
             match action {
-                TenantAction::Ask(ask) => self.ask_voters(&ask),
+                TenantAction::Ask(ask) => {
+                    // The coordinator most often votes, too: what it is told goes with the renewal.
+                    if let Ask::Renew { .. } = ask {
+                        self.campaigns.hurry(now);
+                    }
+                    self.ask_voters(&ask);
+                }
                 TenantAction::Valid(until) => {
                     if let Some((GrantKind::Lease, _, token)) = self.campaigns.holds(&Name::leader()) {
                         self.actions.push(Action::Valid(token, until));
                     }
-                    if self.campaigns.waits(&Name::leader()) {
-                        self.campaigns.hurry(now);
-                    }
+                    self.campaigns.valid(now);
                 }
                 TenantAction::Lapsed => {}
                 TenantAction::Died(lease) => self.campaigns.died(now, lease),
@@ -472,6 +477,11 @@ impl Exclusive {
         }
     }
 
+    /// Whether this node shows that it leads.
+    fn leads(&self) -> bool {
+        self.shown.is_some_and(|(leader, _)| leader == self.me.node)
+    }
+
     /// Work is told to end so long before validity does.
     fn margin(&self) -> Span {
         self.config.terms.ttl * 2 / Terms::RENEWALS
@@ -480,8 +490,10 @@ impl Exclusive {
     fn show(&mut self, now: Time) {
         let valid = self.valid_until().filter(|until| now < *until);
         let doubtful = valid.is_some_and(|until| until != Time::NEVER && until - self.margin() <= now);
+        let leads = self.leads();
         let leader = match (valid, self.campaigns.holds(&Name::leader())) {
-            (Some(_), Some((.., token))) => Some((self.me.node, token)),
+            // Whoever waited renews less often, and does so now. Nobody begins what would have to end at once.
+            (Some(_), Some((.., token))) if leads || !doubtful => Some((self.me.node, token)),
             _ => self.led_by_another(now),
         };
         let before = core::mem::replace(&mut self.shown, leader);
@@ -496,6 +508,7 @@ impl Exclusive {
             }
             self.actions.push(Action::Announce(Announcement { leader, epoch: token.0, cause: self.cause }));
         }
+        let doubtful = doubtful && leads;
         if core::mem::replace(&mut self.doubtful, doubtful) != doubtful {
             self.actions.push(Action::Doubt(doubtful));
         }
@@ -527,9 +540,8 @@ impl Office for Exclusive {
     }
 
     fn may_hand_over(&self, _: Time, to: NodeId) -> Result<(), Reluctance> {
-        let leads = self.shown.is_some_and(|(leader, _)| leader == self.me.node);
         match to {
-            _ if !leads => Err(Reluctance::NotLeading),
+            _ if !self.leads() => Err(Reluctance::NotLeading),
             to if to == self.me.node => Err(Reluctance::LeadsAlready),
             to if self.config.witnesses.contains(&to) => Err(Reluctance::StandsAside),
             to if !self.reached.contains(&to) => Err(Reluctance::NotConnected),

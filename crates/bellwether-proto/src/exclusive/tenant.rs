@@ -203,8 +203,8 @@ impl Tenant {
                 let Some(renewal) = sent.iter_mut().find(|renewal| renewal.no == *no) else { return };
                 renewal.votes.add(voter, store);
                 if by.is_enough(&renewal.votes) {
-                    let until = renewal.at + self.terms.drift.shorter(self.terms.ttl);
-                    self.extend(now, until);
+                    let sent = renewal.at;
+                    self.extend(now, sent);
                 }
             }
             _ => {}
@@ -225,7 +225,7 @@ impl Tenant {
         self.due = now
             + match self.need {
                 Need::Holds => self.terms.period(),
-                Need::Nothing | Need::Waits => self.terms.waiting_period(),
+                Need::Nothing | Need::Waits => self.terms.waiting_retry(),
             };
         if let Phase::Trying { sent, .. } | Phase::Valid { sent, .. } = &mut self.phase {
             if sent.len() == UNANSWERED_MAX {
@@ -236,9 +236,14 @@ impl Tenant {
         }
     }
 
-    fn extend(&mut self, now: Time, until: Time) {
+    /// A majority has answered a renewal that was sent at that time.
+    fn extend(&mut self, now: Time, renewed: Time) {
+        let until = renewed + self.terms.drift.shorter(self.terms.ttl);
         if self.valid_until().unwrap_or(now) >= until {
             return;
+        }
+        if self.need != Need::Holds {
+            self.due = renewed + self.terms.waiting_period();
         }
         if let Phase::Trying { sent, .. } | Phase::Valid { sent, .. } = &mut self.phase {
             // What was sent before this one would not make it last longer.
@@ -258,5 +263,81 @@ impl Tenant {
     fn lose(&mut self) {
         self.lapse();
         self.actions.push(TenantAction::Died(self.lease));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ident::LifeId;
+    use super::super::terms::Drift;
+    use super::*;
+    use crate::ident::Incarnation;
+    use crate::time::Span;
+
+    const TTL: Span = Span::secs(1);
+
+    fn voters() -> Configuration {
+        Configuration::founding((1..=3).map(|id| (NodeId(id), StoreId(id.into()))).collect()).founded()
+    }
+
+    fn tenant() -> Tenant {
+        let life = Life { node: NodeId(9), incarnation: Incarnation(1), id: LifeId(9) };
+        let terms = Terms { ttl: TTL, longest: TTL, drift: Drift(10_000), retry: Span::millis(50) };
+        Tenant::new(life, terms)
+    }
+
+    /// The number of the renewal that it asks for, if it asks for one.
+    fn renews(tenant: &mut Tenant) -> Option<u64> {
+        let renewal = |action| match action {
+            TenantAction::Ask(Ask::Renew { no, .. }) => Some(no),
+            _ => None,
+        };
+        tenant.drain().filter_map(renewal).last()
+    }
+
+    fn hears(tenant: &mut Tenant, now: Time, answer: &Answer) {
+        [1, 2].map(|id: u32| tenant.heard(now, &voters(), (NodeId(id), StoreId(id.into())), answer));
+    }
+
+    /// One that waits, was valid since that time, and has asked for nothing since.
+    fn waiting(now: Time) -> Tenant {
+        let mut tenant = tenant();
+        let lease = tenant.lease();
+        tenant.want(now, Need::Waits);
+        hears(&mut tenant, now, &Answer::Lives { lease, no: 1 });
+        let no = renews(&mut tenant).expect("it tries");
+        hears(&mut tenant, now, &Answer::Renewed { lease, no });
+        assert!(tenant.is_valid(now));
+        tenant
+    }
+
+    #[test]
+    fn whoever_waits_renews_seldom_and_again_if_nobody_answers() {
+        let now = Time::from_micros(1_000_000);
+        let mut tenant = waiting(now);
+        let lease = tenant.lease();
+        assert_eq!(tenant.deadline(), now + TTL * 4 / 5);
+        let lost = tenant.deadline();
+        tenant.wake(lost);
+        renews(&mut tenant).expect("it renews");
+        let again = tenant.deadline();
+        assert!(again < now + TTL * 99 / 100, "there is still time");
+        tenant.wake(again);
+        let no = renews(&mut tenant).expect("nobody has answered");
+        hears(&mut tenant, again, &Answer::Renewed { lease, no });
+        assert_eq!(tenant.valid_until(), Some(again + TTL * 99 / 100), "from when it was sent");
+        assert_eq!(tenant.deadline(), again + TTL * 4 / 5);
+    }
+
+    #[test]
+    fn whoever_holds_renews_at_once_and_often() {
+        let now = Time::from_micros(1_000_000);
+        let mut tenant = waiting(now);
+        let later = now + TTL / 2;
+        tenant.want(later, Need::Holds);
+        let no = renews(&mut tenant).expect("it renewed less often than a holder does");
+        let lease = tenant.lease();
+        hears(&mut tenant, later, &Answer::Renewed { lease, no });
+        assert_eq!(tenant.deadline(), later + TTL / 5);
     }
 }

@@ -48,9 +48,14 @@ impl Terms {
         self.ttl / Self::RENEWALS
     }
 
-    /// How often by whoever only waits. It has nothing to lose but its place, and most agents only wait. Two renewals still fit into a ttl.
+    /// How often by whoever only waits, once it was answered. It has nothing to lose, and most agents only wait.
     pub fn waiting_period(&self) -> Span {
-        self.period() * 2
+        self.period() * 4
+    }
+
+    /// When it sends a renewal again that was not answered. One still fits in before its lease lapses.
+    pub fn waiting_retry(&self) -> Span {
+        self.period() / 2
     }
 }
 

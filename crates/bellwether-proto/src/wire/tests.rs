@@ -1,5 +1,7 @@
 //! The codec: what is written is read, and whatever else is read is refused in words.
 
+mod exclusively;
+mod golden;
 mod sample;
 
 use alloc::boxed::Box;
@@ -85,7 +87,7 @@ fn every_error_is_reached_and_readable() {
             "a frame of 65537 bytes; the longest allowed is 65536",
         ),
         (vec![9], WireError::Version { found: 9 }, "wire version 9; this build speaks 1"),
-        (vec![VERSION], WireError::Malformed { part: "header" }, "the header is malformed"),
+        (vec![VERSION], WireError::Header, "the header is malformed"),
         (
             good[..good.len() - 1].to_vec(),
             WireError::Malformed { part: "link message" },

@@ -209,9 +209,8 @@ impl AgentProcess {
                 }
                 // Whoever waits does not count until it is known to be valid.
                 TenantAction::Valid(_) => {
-                    if !std::mem::replace(&mut self.valid, true) {
-                        self.campaigns.hurry(now);
-                    }
+                    self.valid = true;
+                    self.campaigns.valid(now);
                     post.seen.push(Seen::Valid);
                 }
                 TenantAction::Lapsed => {

@@ -60,6 +60,17 @@ fn what_the_group_layer_keeps_is_there_in_the_next_incarnation() {
     assert_eq!(open(&dir).unwrap(), Some(kept));
 }
 
+/// Later versions read it, too.
+#[test]
+fn the_format_is_what_it_was() {
+    let (_, bytes) = kept();
+    let bytes: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(bytes, STATE);
+}
+
+/// [`KEPT`], of node 3 of `flock`.
+const STATE: &str = "4257535441544500020000002900000005000000666c6f636b0300000000f153650000000007000000000000002a00000000000000000000006a94a1ee";
+
 /// What a version wrote that knew no groups.
 #[test]
 fn the_format_before_this_one_is_still_read() {

@@ -26,6 +26,8 @@ pub(super) enum About {
     OurId,
     /// What came on a connection that had been taken.
     Content,
+    /// A message that this version does not know.
+    Message,
 }
 
 impl About {
@@ -36,6 +38,7 @@ impl About {
             Self::Crowd | Self::Tls | Self::Greeting | Self::Duplicate => "a connection was refused",
             Self::OurId => "two processes have the same id",
             Self::Content => "a connection was ended for what came on it",
+            Self::Message => "a message was skipped; a later version may know it",
         }
     }
 }
@@ -64,7 +67,8 @@ impl Complaints {
             | About::Tls
             | About::Greeting
             | About::Duplicate
-            | About::Content => tracing::warn!(?about, %peer, %problem, suppressed, "{happened}"),
+            | About::Content
+            | About::Message => tracing::warn!(?about, %peer, %problem, suppressed, "{happened}"),
         }
     }
 

@@ -59,7 +59,7 @@ async fn receive<S>(
 where
     S: AsyncRead,
 {
-    let mut bytes = Vec::new();
+    let (mut bytes, mut skipped) = (Vec::new(), false);
     loop {
         match record::read(reading, RECORD_MAX, &mut bytes).await {
             Ok(Record::Frame(frame)) => match wire::decode(shared.channel, frame) {
@@ -72,6 +72,10 @@ where
                     if !shared.deliver(no, frame).await {
                         return Over::Released;
                     }
+                }
+                // A later version may say more than this one knows. It can do without an answer to that.
+                Err(error) if error.is_about_message() => {
+                    shared.skip(process, &error, std::mem::replace(&mut skipped, true));
                 }
                 Err(error) => return shared.misbehaved(process, &error),
             },

@@ -135,6 +135,15 @@ impl Shared {
         Over::Ended(if matches!(error, ReadError::Goodbye) { End::Goodbye } else { End::Broken })
     }
 
+    /// That process said something that is not understood. It is worth a line, once for a connection.
+    pub(super) fn skip(&self, process: Process, problem: &dyn Display, again: bool) {
+        self.counts.refused_frames.add(1);
+        if !again {
+            let problem = format!("node {}: {problem}", process.id);
+            self.complaints.log(About::Message, Some(process.address), &problem);
+        }
+    }
+
     /// That process broke the protocol.
     pub(super) fn misbehaved(&self, process: Process, problem: &dyn Display) -> Over {
         self.counts.refused_frames.add(1);

@@ -1,8 +1,8 @@
 use alloc::sync::Arc;
 
+use super::super::ident::{LifeId, StoreId};
+use super::super::terms::Drift;
 use super::*;
-use crate::exclusive::ident::{LifeId, StoreId};
-use crate::exclusive::terms::Drift;
 use crate::ident::Incarnation;
 use crate::time::Span;
 
@@ -84,6 +84,21 @@ fn whoever_is_outbid_again_waits_unless_the_other_has_made_way() {
     assert!(prepares(&mut coordinator), "the other has made way");
     outbid_by(&mut coordinator, now, 2);
     assert!(!prepares(&mut coordinator));
+}
+
+#[test]
+fn whoever_waits_because_it_was_outbid_asks_when_the_other_makes_way() {
+    let now = Time::from_micros(1_000_000);
+    let mut coordinator = nominated(now);
+    outbid_by(&mut coordinator, now, 2);
+    coordinator.drain();
+    outbid_by(&mut coordinator, now, 3);
+    campaigns(&mut coordinator, now, 2);
+    assert!(!prepares(&mut coordinator), "node 3 may still be nominated");
+    campaigns(&mut coordinator, now, 3);
+    assert!(prepares(&mut coordinator), "it is not any more");
+    campaigns(&mut coordinator, now, 3);
+    assert!(!prepares(&mut coordinator), "what was asked is under way");
 }
 
 #[test]

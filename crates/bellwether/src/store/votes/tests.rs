@@ -83,6 +83,29 @@ fn what_was_kept_is_found_again() {
 }
 
 /// The process is killed: nobody closes the file.
+/// Later versions read them, too.
+#[test]
+fn values_are_what_they_were() {
+    let sealed = |change| match change {
+        Change::Promised(ballot) => seal::seal(&ballot),
+        Change::Accepted(_, accepted) => seal::seal(&accepted),
+        Change::Dead(_, age) => seal::seal(&age),
+        Change::Met(life) => seal::seal(&life),
+    };
+    let values: Vec<Vec<u8>> = changes().into_iter().map(sealed).collect();
+    let hex = |value: &Vec<u8>| -> String { value.iter().map(|byte| format!("{byte:02x}")).collect() };
+    assert_eq!(values.iter().map(hex).collect::<Vec<_>>(), VALUES);
+}
+
+/// Of [`changes`], in their order.
+const VALUES: [&str; 5] = [
+    "010109ffffffffffffffffffffffffffffffffffff037587e297",
+    "01040109ffffffffffffffffffffffffffffffffffff03c50f919d",
+    "01040109ffffffffffffffffffffffffffffffffffff0302010001034d7598aad0",
+    "01040109ffffffffffffffffffffffffffffffffffff030200000000001cb548cf",
+    "01050655e2976a",
+];
+
 #[test]
 fn what_was_kept_is_there_after_a_crash() {
     let (dir, after) = (TempDir::new().unwrap(), TempDir::new().unwrap());

@@ -10,6 +10,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use super::super::NetEvent;
 use super::super::record::{Hello, RECORD_MAX, Reason, Record, VERSION};
 use super::harness::{
     CLUSTER, Node, Stranger, authority, cluster, encoded, eventually, frame, hello, listed, listener,
@@ -181,6 +182,27 @@ async fn a_frame_in_anothers_name_ends_the_connection() {
 #[tokio::test]
 async fn a_frame_that_is_none_ends_the_connection() {
     misbehaves(&record(&Record::Frame(b"garbage")), 0).await;
+}
+
+/// A later version adds kinds of messages, and words to those that there are.
+#[tokio::test]
+async fn messages_that_a_later_version_knows_are_skipped_and_counted() {
+    let mut nodes = cluster(3).await;
+    nodes.pop().unwrap().transport.close().await;
+    nodes[0].until_ended(3).await;
+    let mut stranger = Stranger::welcomed(nodes[0].address(), 3).await;
+    let known = encoded(&frame(3, 1));
+    // The tag, and which of the algorithm's messages it is.
+    let [header @ .., tag, msg] = &known[..] else { panic!("a frame has both") };
+    let of_no_layer = [header, &[77, *msg]].concat();
+    let of_no_kind = [header, &[*tag, 77]].concat();
+    let longer = [&known[..], b"more"].concat();
+    for bytes in [&of_no_layer, &of_no_kind, &longer, &known.to_vec()] {
+        stranger.say(&Record::Frame(bytes)).await;
+    }
+    // What comes after them is taken.
+    nodes[0].until(|event| matches!(event, NetEvent::Frame(found) if *found == frame(3, 1))).await;
+    assert_eq!(nodes[0].transport.counters().refused_frames, 3);
 }
 
 #[tokio::test]

@@ -1,0 +1,97 @@
+//! Messages of exclusive leadership, at least one of each.
+
+use alloc::sync::Arc;
+
+use super::*;
+use crate::exclusive::configuration::Configuration;
+use crate::exclusive::grant::{Accepted, Content, Grant, GrantKind, Holder, Name, Token};
+use crate::exclusive::ident::{Ballot, Lease, Life, LifeId, Stamp, StoreId};
+use crate::exclusive::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Said, Telling, Wish};
+
+pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
+    let by = LIFE;
+    let asks = asks().into_iter().map(|ask| ExclusiveMsg::Ask(Asked { by, ask }));
+    let answers = answers().into_iter().enumerate().map(|(no, answer)| {
+        let configuration = (no % 2 == 0).then(|| (STAMP, configuration()));
+        ExclusiveMsg::Answer(Said { store: StoreId(7), commits: 300, configuration, answer })
+    });
+    let wishes = wishes().into_iter().map(ExclusiveMsg::Wish);
+    let (name, grant) = (Name::leader(), grant(Some(holder())));
+    let held = ExclusiveMsg::Tell(Telling::Held { name, stamp: STAMP, grant, waiting: 2 });
+    let all = asks.chain(answers).chain(wishes).chain([held]);
+    all.map(|msg| Body::Exclusive(Box::new(msg))).collect()
+}
+
+const LIFE: Life = Life { node: NodeId(2), incarnation: Incarnation(300), id: LifeId(1 << 100) };
+const BALLOT: Ballot = Ballot { round: 9, of: LIFE };
+const STAMP: Stamp = Stamp { ballot: BALLOT, write: 4 };
+const LEASE: Lease = Lease { life: LIFE, number: 3 };
+
+fn holder() -> Holder {
+    Holder { lease: LEASE, session: 0, campaign: 6 }
+}
+
+fn configuration() -> Configuration {
+    let founding = Configuration::founding([(NodeId(1), StoreId(7)), (NodeId(2), StoreId(8))].into());
+    founding.founded()
+}
+
+fn grant(holder: Option<Holder>) -> Grant {
+    Grant { kind: GrantKind::Lease, token: Token(1000), holder, value: Arc::from(*b"here") }
+}
+
+fn asks() -> Vec<Ask> {
+    let (ballot, stamp, lease, no) = (BALLOT, STAMP, LEASE, 11);
+    vec![
+        Ask::Prepare { ballot },
+        Ask::Read { ballot, name: Name::leader() },
+        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(Some(holder()))) },
+        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(None)) },
+        Ask::Write { stamp, name: Name::configuration(), content: Content::Configuration(configuration()) },
+        Ask::Runs { lease },
+        Ask::Bury { lease },
+        Ask::Renew { lease, no, ttl: Span::secs(1) },
+        Ask::IsDead { lease, no },
+    ]
+}
+
+fn answers() -> Vec<Answer> {
+    let (ballot, stamp, lease, no, name) = (BALLOT, STAMP, LEASE, 11, Name::leader());
+    let accepted = Some(Accepted { stamp, content: Content::Grant(grant(None)) });
+    vec![
+        Answer::Promised { ballot },
+        Answer::Outbid { ballot, promised: Ballot { round: 10, ..ballot } },
+        Answer::Holds { ballot, name: name.clone(), accepted },
+        Answer::Holds { ballot, name: name.clone(), accepted: None },
+        Answer::Wrote { stamp, name },
+        Answer::Unacceptable { stamp, why: Objection::OtherList },
+        Answer::Unacceptable { stamp, why: Objection::OtherStore },
+        Answer::Runs { lease, left: Span::millis(900) },
+        Answer::Stopped { lease },
+        Answer::Buried { lease },
+        Answer::Renewed { lease, no },
+        Answer::Lives { lease, no },
+        Answer::Dead { lease },
+        Answer::Outlived { life: LIFE, known: Incarnation(301) },
+    ]
+}
+
+fn wishes() -> Vec<Wish> {
+    let campaign = |kind, holds| Wish::Campaign {
+        name: Name::leader(),
+        kind,
+        holder: holder(),
+        waited: Span::millis(70),
+        priority: 5,
+        valid: true,
+        holds,
+        value: Arc::from(*b"there"),
+    };
+    let release = |token, next| Wish::Release { name: Name::leader(), token, holder: holder(), next };
+    vec![
+        campaign(GrantKind::Lease, None),
+        campaign(GrantKind::Token, Some(Token(1000))),
+        release(Some(Token(1000)), Some(NodeId(3))),
+        release(None, None),
+    ]
+}
