@@ -21,6 +21,7 @@ mod complaints;
 mod connection;
 mod counts;
 mod dial;
+mod enrolled;
 mod expiry;
 mod greet;
 mod homes;
@@ -35,6 +36,7 @@ mod shared;
 mod strangers;
 mod table;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::Ordering;
@@ -223,6 +225,27 @@ impl Transport {
     /// The member is in that incarnation from now on: greetings say so.
     pub(crate) fn set_incarnation(&self, incarnation: Incarnation) {
         self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
+    }
+
+    /// That one is a member from now on, at that address, which takes the place of an earlier one. Only where members are listed.
+    pub(crate) fn enrol(&self, id: NodeId, address: &str) {
+        self.change_list(|listed| listed.insert(id, address.to_owned()).as_deref() != Some(address));
+    }
+
+    /// That one is not a member any more: its connections end with a goodbye, and it is refused when it comes again.
+    pub(crate) fn dismiss(&self, id: NodeId) {
+        self.change_list(|listed| listed.remove(&id).is_some());
+    }
+
+    /// Whoever dials follows the list. The driver is told of ends as of all others.
+    fn change_list(&self, change: impl FnOnce(&mut BTreeMap<NodeId, String>) -> bool) {
+        let changed = match &mut self.shared.table().members {
+            Peers::Listed(listed) => change(listed),
+            Peers::Named(_) => false,
+        };
+        if changed {
+            self.shared.roster.notify_one();
+        }
     }
 
     /// Until when this member's certificate is good.
