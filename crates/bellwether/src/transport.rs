@@ -227,23 +227,14 @@ impl Transport {
         self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
     }
 
-    /// That one is a member from now on, at that address, which takes the place of an earlier one. Only where members are listed.
-    pub(crate) fn enrol(&self, id: NodeId, address: &str) {
-        self.change_list(|listed| listed.insert(id, address.to_owned()).as_deref() != Some(address));
-    }
-
-    /// That one is not a member any more: its connections end with a goodbye, and it is refused when it comes again.
-    pub(crate) fn dismiss(&self, id: NodeId) {
-        self.change_list(|listed| listed.remove(&id).is_some());
-    }
-
-    /// Whoever dials follows the list. The driver is told of ends as of all others.
-    fn change_list(&self, change: impl FnOnce(&mut BTreeMap<NodeId, String>) -> bool) {
-        let changed = match &mut self.shared.table().members {
-            Peers::Listed(listed) => change(listed),
-            Peers::Named(_) => false,
-        };
-        if changed {
+    /// These are the members from now on, each at its address. Whoever is new is dialled. Whoever is gone hears a goodbye, and is refused
+    /// when it comes again. Only where members are listed.
+    pub(crate) fn enrol(&self, members: &BTreeMap<NodeId, String>) {
+        if let Peers::Listed(listed) = &mut self.shared.table().members
+            && listed != members
+        {
+            listed.clone_from(members);
+            // Whoever dials follows the list, and tells the driver of ends in order with all else.
             self.shared.roster.notify_one();
         }
     }

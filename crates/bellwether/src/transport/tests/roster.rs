@@ -14,7 +14,7 @@ async fn who_is_enrolled_is_dialled_and_taken_in() {
     let mut three = Node::on(third, settings(3, all));
     three.until_received(0, 2).await;
     for node in [&mut *one, &mut *two] {
-        node.transport.enrol(NodeId(3), &at.to_string());
+        node.enrol(NodeId(3), &at.to_string());
         node.until_connected(3).await;
     }
     three.until_connected_with([1, 2]).await;
@@ -27,7 +27,7 @@ async fn who_is_enrolled_is_dialled_and_taken_in() {
 async fn who_is_dismissed_hears_a_goodbye_and_is_refused_from_then_on() {
     let mut nodes = cluster(3).await;
     let [one, two, three] = &mut nodes[..] else { unreachable!() };
-    one.transport.dismiss(NodeId(3));
+    one.dismiss(NodeId(3));
     assert_eq!(one.until_ended(3).await, End::Goodbye);
     assert_eq!(three.until_ended(1).await, End::Goodbye);
     three.until_received(0, 1).await;
@@ -48,10 +48,10 @@ async fn who_is_dismissed_hears_a_goodbye_and_is_refused_from_then_on() {
 async fn who_was_dismissed_can_be_enrolled_again() {
     let mut nodes = cluster(2).await;
     let [one, two] = &mut nodes[..] else { unreachable!() };
-    one.transport.dismiss(NodeId(2));
+    one.dismiss(NodeId(2));
     one.until_ended(2).await;
     two.until_received(0, 1).await;
-    one.transport.enrol(NodeId(2), &two.address().to_string());
+    one.enrol(NodeId(2), &two.address().to_string());
     one.until_connected(2).await;
     two.until_connected(1).await;
     one.reaches(two, 1).await;
@@ -60,12 +60,12 @@ async fn who_was_dismissed_can_be_enrolled_again() {
 #[tokio::test]
 async fn a_new_address_takes_the_place_of_the_old_one() {
     let mut nodes = cluster(2).await;
-    let mut two = nodes.pop().unwrap();
+    let two = nodes.pop().unwrap();
     let mut one = nodes.pop().unwrap();
     let peers = two.transport.shared.table().members.clone();
     let moved = listener();
     let at = moved.local_addr().unwrap();
-    one.transport.enrol(NodeId(2), &at.to_string());
+    one.enrol(NodeId(2), &at.to_string());
     assert_eq!(one.until_ended(2).await, End::Goodbye);
     two.transport.close().await;
     let mut two = Node::on(moved, settings(2, peers));
@@ -83,8 +83,8 @@ async fn a_new_address_takes_the_place_of_the_old_one() {
 async fn who_is_enrolled_again_at_the_same_address_stays_connected() {
     let mut nodes = cluster(2).await;
     let [one, two] = &mut nodes[..] else { unreachable!() };
-    one.transport.enrol(NodeId(2), &two.address().to_string());
-    one.transport.dismiss(NodeId(9));
+    one.enrol(NodeId(2), &two.address().to_string());
+    one.dismiss(NodeId(9));
     one.send(two, 1);
     assert!(matches!(two.next().await, NetEvent::Frame(_)), "nothing but the frame");
 }
