@@ -271,6 +271,7 @@ impl Driver {
                 Output::Persist(durable) => followed.written = self.persist(durable).or(followed.written),
                 Output::Keep(change) => self.votes.keep(*change),
                 Output::Valid { epoch, until } => self.validate(now, epoch, until),
+                Output::Members(_) => {}
                 Output::Send { to, frame } => self.send(to, &frame),
                 Output::Broadcast(frame) => self.broadcast(&frame),
                 Output::Plan(request) => self.planning.begin(*request),
@@ -481,6 +482,9 @@ impl Driver {
                     tracing::warn!(
                         "nobody can lead yet: node {voter} has other votes than when it was asked first"
                     );
+                }
+                Objection::Rescued => {
+                    tracing::warn!("node {voter} was rescued, and takes no part in what was before");
                 }
             }
         }

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use bellwether_proto::agent;
 use bellwether_proto::election::Variant;
 use bellwether_proto::exclusive::ExclusiveConfig;
+use bellwether_proto::exclusive::configuration::Address;
 use bellwether_proto::exclusive::ident::{LifeId, StoreId};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Outbox};
@@ -128,7 +129,7 @@ fn exclusive(
     let told = ExclusiveConfig {
         life: draw().map(LifeId).ok_or(JoinError::Randomness)?,
         members: members.into_iter().collect(),
-        voters,
+        voters: voters.into_iter().map(|voter| (voter, Address::default())).collect(),
         witnesses: exclusive.witnesses.iter().copied().collect(),
         kind: exclusive.kind,
         terms: exclusive.terms(config.heartbeat),
