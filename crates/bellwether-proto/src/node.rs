@@ -77,7 +77,7 @@ use writes::{Waits, Writes};
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
 ///             Output::Tenure(_) | Output::Answer { .. } | Output::Left => { /* only of a node `with_leadership` */ }
-///             Output::Keep(_) | Output::Valid { .. } => { /* only of a node `with_exclusive` */ }
+///             Output::Keep(_) | Output::Valid { .. } | Output::Members(_) => { /* only of a node `with_exclusive` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -225,6 +225,7 @@ impl<E: Election> Node<E> {
             Input::Command { ticket, command } => {
                 self.release(|release, office| release.command(now, ticket, command, office));
             }
+            Input::Change { ticket, change } => self.change(now, ticket, *change, out),
             Input::Released => self.release(|release, _| release.released()),
             Input::Persisted { writes } => {
                 if overslept {

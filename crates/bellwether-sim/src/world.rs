@@ -419,6 +419,7 @@ impl<'a, E: Election> World<'a, E> {
                     self.keep_vote(at, *change);
                 }
                 Output::Valid { epoch, until } => self.tell_valid(at, epoch, until),
+                Output::Members(_) => {}
                 Output::Plan(request) => self.ask(at, &request),
                 Output::Tenure(tenure) => {
                     tenured = true;

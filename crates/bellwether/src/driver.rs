@@ -499,7 +499,9 @@ impl Driver {
                         "nobody can lead yet: node {voter} has other votes than when it was asked first"
                     );
                 }
-                Objection::Rescued => tracing::warn!("the voters were rescued without this member"),
+                Objection::Rescued => {
+                    tracing::warn!("node {voter} was rescued, and takes no part in what was before");
+                }
             }
         }
         self.objections = now;

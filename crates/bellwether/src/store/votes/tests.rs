@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fs;
 
 use bellwether_proto::exclusive::configuration::{Address, Configuration};
