@@ -155,10 +155,8 @@ mod tests {
     fn a_voter_that_was_replaced_is_met_where_that_said_and_a_founder_where_the_file_says() {
         let listed = listed(&[1, 3], &[1, 3]);
         let replaced = founded().without(NodeId(3)).settled();
-        let joining = Membership {
-            joining: Some((NodeId(3), address("new-3:1"))),
-            ..known(replaced.clone())
-        };
+        let joining =
+            Membership { joining: Some((NodeId(3), address("new-3:1"))), ..known(replaced.clone()) };
         let all = at(&[(1, "file-1:1"), (2, "founded-2:1"), (3, "new-3:1")]);
         assert_eq!(met(&listed, &joining), all);
         let replaced = replaced.with(NodeId(3), StoreId(33), address("new-3:1")).settled();

@@ -124,11 +124,7 @@ impl Shared {
     }
 
     /// Asks the driver, and waits for its answer.
-    pub(crate) async fn ask(
-        &self,
-        commands: &mpsc::Sender<Command>,
-        asked: Asked,
-    ) -> Result<(), Refused> {
+    pub(crate) async fn ask(&self, commands: &mpsc::Sender<Command>, asked: Asked) -> Result<(), Refused> {
         let (reply, answer) = oneshot::channel();
         if commands.send(Command { asked, reply: Some(reply) }).await.is_err() {
             return Err(self.end().await.into());

@@ -92,7 +92,9 @@ fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Place>) -> String {
     if let Some(token) = shape.token {
         let _ = writeln!(config, "[api]\ntoken = \"{token}\"");
     }
-    for (peer, Place { dialled, .. }) in all.iter().filter(|(peer, _)| **peer <= shape.founders || **peer == id) {
+    for (peer, Place { dialled, .. }) in
+        all.iter().filter(|(peer, _)| **peer <= shape.founders || **peer == id)
+    {
         let _ = writeln!(config, "[[peer]]\nid = {peer}\naddress = \"{dialled}\"");
     }
     if id <= shape.founders {

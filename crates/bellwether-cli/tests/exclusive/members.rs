@@ -71,7 +71,10 @@ fn voters_are_added_while_the_leader_leads_and_then_more_may_be_lost() {
     }
     let listed = cluster.get(follower, "/v1/members").json();
     let is_voter = |member: &Value| member["voter"] == true && member["store"].is_string();
-    assert!(listed["members"].as_array().is_some_and(|all| all.len() == 5 && all.iter().all(is_voter)), "{listed:#}");
+    assert!(
+        listed["members"].as_array().is_some_and(|all| all.len() == 5 && all.iter().all(is_voter)),
+        "{listed:#}"
+    );
     cluster.kill_together(&[agreed.0, follower]);
     let (_, token) = cluster.wait_for_agreement();
     assert!(token > agreed.1, "{token} after {}", agreed.1);
@@ -85,7 +88,10 @@ fn a_member_that_nobody_knows_is_refused_and_does_not_lead_until_it_is_added() {
     cluster.start_node(4);
     wait_for_one(&cluster, 4, "it is refused", |view| view["barred"]["kind"] == "refused");
     let status = cluster.get(4, "/v1/status").json();
-    assert!(status["barred"]["refusals"].to_string().contains("node 4 is not in the list of members"), "{status:#}");
+    assert!(
+        status["barred"]["refusals"].to_string().contains("node 4 is not in the list of members"),
+        "{status:#}"
+    );
     assert_eq!((&status["leader"], cluster.get(4, "/leader").status), (&Value::Null, 503));
     let address = cluster.peer(4).to_string();
     let said = change(&cluster, 1, &["add", "4", &address]);
@@ -142,8 +148,12 @@ fn without_a_majority_the_voters_do_not_change_and_whoever_asks_is_told() {
     let others: Vec<u32> = cluster.ids().into_iter().filter(|id| *id != leader).collect();
     cluster.kill_together(&others);
     wait_for_one(&cluster, leader, "it is alone", |view| view["exclusive"]["reachable"] == 1);
-    let answer = crate::cluster::http::delete(&cluster.api(leader), &format!("/v1/members/{}", others[0]), TOKEN);
-    assert_eq!((answer.status, answer.error()), (503, "too few voters can be reached: 1 of 2 that are needed".to_owned()));
+    let answer =
+        crate::cluster::http::delete(&cluster.api(leader), &format!("/v1/members/{}", others[0]), TOKEN);
+    assert_eq!(
+        (answer.status, answer.error()),
+        (503, "too few voters can be reached: 1 of 2 that are needed".to_owned())
+    );
     let (code, _, err) = attempt(&cluster, leader, &["remove", &others[0].to_string()]);
     assert!(code == 3 && err.contains("1 of 2 that are needed"), "{err}");
 }
@@ -233,7 +243,12 @@ fn there_are_no_voters_to_change_where_leadership_is_not_exclusive() {
     let cluster = Cluster::start(1);
     cluster.wait_for_leader();
     let answer = cluster.post(1, "/v1/members", r#"{"id":2,"address":"127.0.0.1:9"}"#);
-    assert_eq!((answer.status, answer.error().contains("leadership is not exclusive")), (409, true), "{}", answer.body);
+    assert_eq!(
+        (answer.status, answer.error().contains("leadership is not exclusive")),
+        (409, true),
+        "{}",
+        answer.body
+    );
     let listed = cluster.get(1, "/v1/members").json();
     assert_eq!((&listed["configuration"], &listed["members"][0]["voter"]), (&Value::Null, &Value::Null));
 }

@@ -82,7 +82,9 @@ impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
         let text = refused.to_string();
         match refused {
-            Refused::Cannot(tenure::Refused::Members(Unchanged::NoMajority { .. })) => Self::unavailable(text),
+            Refused::Cannot(tenure::Refused::Members(Unchanged::NoMajority { .. })) => {
+                Self::unavailable(text)
+            }
             Refused::Cannot(tenure::Refused::Members(Unchanged::NotInTime)) => Self::timed_out(text),
             _ => Self::conflict(text),
         }
