@@ -111,7 +111,8 @@ impl Burial {
 
 /// When so many timers have ended that a majority has, if that is known.
 fn ends_at(by: &Configuration, stopped: &Votes, running: &BTreeMap<(NodeId, StoreId), Time>) -> Option<Time> {
-    let mut ends: Vec<(Time, (NodeId, StoreId))> = running.iter().map(|(voter, end)| (*end, *voter)).collect();
+    let mut ends: Vec<(Time, (NodeId, StoreId))> =
+        running.iter().map(|(voter, end)| (*end, *voter)).collect();
     ends.sort_unstable();
     let mut stopped = stopped.clone();
     ends.into_iter().find_map(|(end, (voter, store))| {

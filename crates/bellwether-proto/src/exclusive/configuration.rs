@@ -230,7 +230,8 @@ fn has(seats: &Seats, voter: NodeId, store: StoreId) -> bool {
 
 /// From outside: neither empty nor too many.
 fn voters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Seats, D::Error> {
-    let listed: Vec<(NodeId, Seat)> = crate::bounded::list::<{ Configuration::VOTERS_MAX }, D, _>(deserializer)?;
+    let listed: Vec<(NodeId, Seat)> =
+        crate::bounded::list::<{ Configuration::VOTERS_MAX }, D, _>(deserializer)?;
     let (len, voters) = (listed.len(), listed.into_iter().collect::<Seats>());
     if voters.is_empty() || voters.len() < len {
         return Err(serde::de::Error::custom("voters are one at least, and each is listed once"));

@@ -158,7 +158,8 @@ impl Contest {
         };
         let Some(holder) = &grant.holder else {
             let next = self.first(Some(grant.kind), None, None);
-            return next.map_or(Step::Rest, |next| Step::Write(grant.to(next.holder, next.value.clone(), floor)));
+            return next
+                .map_or(Step::Rest, |next| Step::Write(grant.to(next.holder, next.value.clone(), floor)));
         };
         let released = self.is_released(grant, holder);
         match self.next(grant, released) {

@@ -603,7 +603,9 @@ impl Coordinator {
     }
 
     fn ask_configuration(&mut self) {
-        let (Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. }) = &self.stage else { return };
+        let (Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. }) = &self.stage else {
+            return;
+        };
         if let Some((ask, votes)) = electorate.asks() {
             let votes = votes.clone();
             self.ask_voters(&ask, &votes);
@@ -613,7 +615,9 @@ impl Coordinator {
     /// Those whose votes count. Before that is known, those of the file, and those that were heard of.
     fn voters(&self) -> BTreeSet<NodeId> {
         match &self.stage {
-            Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. } => electorate.by().asked(),
+            Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. } => {
+                electorate.by().asked()
+            }
             Stage::Idle | Stage::Named | Stage::Preparing { .. } => match &self.known {
                 Some((_, known)) => known.asked(),
                 None => self.listed.keys().copied().collect(),

@@ -4,13 +4,13 @@
 //! voter at a time. What changes the voters counts from when it is proposed: a majority of those before it is needed all the same.
 //! What settles a change counts only when it is decided.
 
+use super::configuration::Votes;
 use super::configuration::{Configuration, Settling};
 use super::grant::{Content, Name};
 use super::ident::{Ballot, Stamp, StoreId};
 use super::message::{Answer, Ask};
 use super::register::Register;
 use super::sweep::Sweep;
-use super::configuration::Votes;
 use crate::ident::NodeId;
 
 /// Who votes, in one ballot.

@@ -123,7 +123,9 @@ impl fmt::Display for Unchanged {
             Self::SurvivorMissing { node } => {
                 write!(f, "node {node} does not vote or cannot be reached, and all survivors must be there")
             }
-            Self::NotInTime => f.write_str("nobody said in time what became of the change; it may still be done"),
+            Self::NotInTime => {
+                f.write_str("nobody said in time what became of the change; it may still be done")
+            }
         }
     }
 }
@@ -182,7 +184,10 @@ impl MemberChange {
             Self::Rescue { .. } => {
                 let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
                 let (reachable, needed) = by.quorum(|_| true);
-                return Err(Unchanged::MajorityReachable { reachable: count(reachable), needed: count(needed) });
+                return Err(Unchanged::MajorityReachable {
+                    reachable: count(reachable),
+                    needed: count(needed),
+                });
             }
         };
         match step {

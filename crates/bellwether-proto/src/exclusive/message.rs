@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::configuration::Configuration;
-use super::membership::{MemberChange, Unchanged};
 use super::grant::{Accepted, Content, Grant, GrantKind, Holder, Name, Token};
 use super::ident::{Age, Ballot, Lease, Life, Stamp, StoreId};
+use super::membership::{MemberChange, Unchanged};
 use crate::canonical::Form;
 use crate::digest::fnv1a;
 use crate::ident::{Incarnation, NodeId};

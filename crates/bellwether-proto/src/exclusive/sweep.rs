@@ -69,7 +69,9 @@ impl Sweep {
     /// When there is something to do without an answer.
     pub fn deadline(&self) -> Time {
         match &self.dead {
-            Dead::Burying(graves, _) => graves.values().map(|grave| grave.burial.deadline()).min().unwrap_or(self.until),
+            Dead::Burying(graves, _) => {
+                graves.values().map(|grave| grave.burial.deadline()).min().unwrap_or(self.until)
+            }
             Dead::Listing(_) => self.until,
             Dead::Done if self.names == Names::Done => self.until,
             Dead::Done => Time::NEVER,
@@ -113,9 +115,9 @@ impl Sweep {
             }
             Dead::Burying(graves, _) => {
                 let asked = graves.iter().filter(|(_, grave)| !grave.burial.is_over());
-                asks.extend(asked.map(|(of, grave)| {
-                    (Ask::IsDead { lease: lease(*of), no: 0 }, grave.lives.clone())
-                }));
+                asks.extend(
+                    asked.map(|(of, grave)| (Ask::IsDead { lease: lease(*of), no: 0 }, grave.lives.clone())),
+                );
             }
             Dead::Done => {}
         }
@@ -134,7 +136,13 @@ impl Sweep {
 
     /// A voter answers. Whether something else is to be done now.
     #[must_use]
-    pub fn heard(&mut self, now: Time, by: &Configuration, voter: (NodeId, StoreId), answer: &Answer) -> bool {
+    pub fn heard(
+        &mut self,
+        now: Time,
+        by: &Configuration,
+        voter: (NodeId, StoreId),
+        answer: &Answer,
+    ) -> bool {
         match answer {
             Answer::Names { ballot, after, names, more } if *ballot == self.ballot => {
                 let Names::Listing(pages) = &mut self.names else { return false };
@@ -144,7 +152,8 @@ impl Sweep {
                 if self.names().next().is_none() {
                     // Nothing is left of an empty page.
                     let Names::Writing(_, next) = &mut self.names else { return false };
-                    self.names = next.take().map_or(Names::Done, |next| Names::Listing(Pages::after(Some(next))));
+                    self.names =
+                        next.take().map_or(Names::Done, |next| Names::Listing(Pages::after(Some(next))));
                 }
                 true
             }
@@ -161,7 +170,13 @@ impl Sweep {
         }
     }
 
-    fn heard_of_grave(&mut self, now: Time, by: &Configuration, voter: (NodeId, StoreId), answer: &Answer) -> bool {
+    fn heard_of_grave(
+        &mut self,
+        now: Time,
+        by: &Configuration,
+        voter: (NodeId, StoreId),
+        answer: &Answer,
+    ) -> bool {
         let Dead::Burying(graves, _) = &mut self.dead else { return false };
         let mut turned = false;
         for (of, grave) in graves {

@@ -51,7 +51,13 @@ impl<E: Election> Node<E> {
         self.exclusive.as_ref().map(Exclusive::membership)
     }
 
-    pub(super) fn change(&mut self, now: Time, ticket: Ticket, change: MemberChange, out: &mut Outbox<E::Msg>) {
+    pub(super) fn change(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        change: MemberChange,
+        out: &mut Outbox<E::Msg>,
+    ) {
         if self.exclusive.is_none() {
             let outcome = Err(Refused::Members(Unchanged::NotExclusive));
             return out.push(Output::Answer { ticket, outcome });

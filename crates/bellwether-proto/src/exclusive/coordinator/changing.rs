@@ -208,11 +208,14 @@ impl Coordinator {
     /// Those who survived go on alone, if that is asked for, a majority is lost, and all of them are there.
     fn rescue(&mut self, now: Time) {
         let Stage::Preparing { ballot, promised, .. } = &self.stage else { return };
-        let Some(Request { change: MemberChange::Rescue { survivors }, until, largest, .. }) = &self.request else {
+        let Some(Request { change: MemberChange::Rescue { survivors }, until, largest, .. }) = &self.request
+        else {
             return;
         };
         let Some((_, newest)) = &self.known else { return };
-        let counts = |node: &NodeId| promised.iter().any(|(voter, store)| voter == *node && newest.counts(voter, store));
+        let counts = |node: &NodeId| {
+            promised.iter().any(|(voter, store)| voter == *node && newest.counts(voter, store))
+        };
         let missing = survivors.iter().find(|node| !counts(node));
         match missing {
             Some(node) if *until <= now || !newest.voters.contains_key(node) => {
