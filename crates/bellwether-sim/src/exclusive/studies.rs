@@ -136,6 +136,7 @@ fn both(budget: Budget) -> Setting {
 fn base(coordinators: usize, agents: usize, budget: Budget) -> Setting {
     Setting {
         voters: 3,
+        spares: 0,
         coordinators,
         agents,
         names: Vec::new(),
