@@ -221,7 +221,10 @@ impl<E: Election> Node<E> {
                 self.lead(|leadership| leadership.disconnect(now, peer));
                 self.exclude(|exclusive| exclusive.reach(now, peer, false));
             }
-            Input::Received(reception) => self.lead(|leadership| leadership.receive(now, reception)),
+            Input::Received(reception) => {
+                self.lead(|leadership| leadership.receive(now, reception));
+                self.exclude(|exclusive| exclusive.receive(reception));
+            }
             Input::Command { ticket, command } => {
                 self.release(|release, office| release.command(now, ticket, command, office));
             }
@@ -278,7 +281,8 @@ impl<E: Election> Node<E> {
 
     /// Why the node does not lead, whatever its election says.
     pub fn bar(&self) -> Option<Bar> {
-        self.leadership.as_ref().and_then(Leadership::bar)
+        let exclusively = || self.exclusive.as_ref().and_then(Exclusive::bar);
+        self.leadership.as_ref().and_then(Leadership::bar).or_else(exclusively)
     }
 
     /// The id of this node.

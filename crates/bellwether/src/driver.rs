@@ -598,7 +598,8 @@ impl Driver {
 fn note_vote(before: Vote, now: Vote) {
     match now {
         Vote::Lost if before != now => tracing::error!(
-            "this member does not vote: the others know its votes from another file, which is lost; they go on without it"
+            "this member does not vote: the others know its votes from another file, which is lost; they go on without it, until \
+             `members replace` lets it vote again"
         ),
         Vote::Without | Vote::Unknown | Vote::Counts | Vote::Lost => {}
     }

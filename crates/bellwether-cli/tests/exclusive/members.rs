@@ -122,6 +122,19 @@ fn a_voter_that_is_gone_for_good_is_removed_and_is_no_member_when_it_comes_back(
 }
 
 #[test]
+fn a_leader_that_is_removed_leads_no_more() {
+    let mut cluster = started(3, LEASE);
+    let (leader, token) = cluster.wait_for_agreement();
+    let asked = follower_of(&cluster, leader);
+    change(&cluster, asked, &["remove", &leader.to_string()]);
+    wait_for_one(&cluster, leader, "it leads no more", |view| view["leader"].is_null());
+    let _ = cluster.end(leader);
+    let (_, larger) = cluster.wait_for_agreement();
+    assert!(larger > token, "{larger} after {token}");
+    assert_kept(&cluster, &PROMISED);
+}
+
+#[test]
 fn a_voter_that_lost_its_disk_votes_again_when_it_is_replaced() {
     let mut cluster = started(3, LEASE);
     let agreed = cluster.wait_for_agreement();

@@ -19,7 +19,7 @@ use super::terms::Terms;
 use super::voter::{Change, Voter, VoterAction, VoterKept};
 use crate::cause::Cause;
 use crate::ident::{Incarnation, NodeId};
-use crate::leadership::{Announcement, Office, Reluctance};
+use crate::leadership::{Announcement, Bar, Office, Reception, Reluctance};
 use crate::time::{Span, Time};
 
 /// What was told of the leader counts for so many ttls, if nothing more is told.
@@ -109,6 +109,8 @@ pub(crate) struct Exclusive {
     nominee: Option<NodeId>,
     /// Who can be spoken with.
     reached: BTreeSet<NodeId>,
+    /// How peers receive this node.
+    reception: Reception,
     /// What was told last of the leader.
     seen: Option<Seen>,
     /// Until when this node does not stand.
@@ -138,6 +140,7 @@ impl Exclusive {
             campaigns: Campaigns::new(terms),
             nominee: None,
             reached: BTreeSet::new(),
+            reception: Reception::default(),
             seen: None,
             aside: None,
             shown: None,
@@ -235,6 +238,18 @@ impl Exclusive {
             self.campaigns.hurry(now);
         }
         self.go_on(now);
+    }
+
+    /// The driver has found out more about how peers receive this node.
+    pub(crate) fn receive(&mut self, reception: Reception) {
+        self.reception = reception;
+    }
+
+    /// Why nobody is named: peers answer this node, and refuse it. What it would lead with is granted by a majority, so it need not
+    /// be kept from leading.
+    pub(crate) fn bar(&self) -> Option<Bar> {
+        let refusing = Reception { unheard: 0, ..self.reception };
+        Bar::of(refusing, self.reached.len(), 0).filter(|_| self.shown.is_none())
     }
 
     /// The node begins another incarnation because peers knew a later one.
@@ -359,7 +374,7 @@ impl Exclusive {
         {
             return self.actions.push(Action::Outlived(known));
         }
-        said.configuration.iter().for_each(|(stamp, shown)| self.learn(*stamp, shown));
+        said.configuration.iter().for_each(|(stamp, shown)| self.learn(now, *stamp, shown));
         self.coordinator.heard(now, from, said);
         if let Some((_, configuration)) = &self.configuration {
             self.tenant.heard(now, configuration, (from, said.store), &said.answer);
@@ -367,10 +382,16 @@ impl Exclusive {
     }
 
     /// Whether it is decided or not, whoever counts by it needs a majority of those before it, too: so whoever shows it is believed.
-    fn learn(&mut self, stamp: Stamp, shown: &Configuration) {
+    fn learn(&mut self, now: Time, stamp: Stamp, shown: &Configuration) {
         let known = self.configuration.as_ref().map(|(stamp, known)| (known.generation(), *stamp));
-        if !shown.is_founding() && known < Some((shown.generation(), stamp)) {
-            self.configuration = Some((stamp, shown.clone()));
+        if shown.is_founding() || known >= Some((shown.generation(), stamp)) {
+            return;
+        }
+        let before = self.in_force().map_or(0, Configuration::generation);
+        self.configuration = Some((stamp, shown.clone()));
+        // Those who are lost may have buried this node's lease, and granted what it held to another.
+        if shown.generation() > before {
+            self.tenant.renounce(now);
         }
     }
 
@@ -387,7 +408,7 @@ impl Exclusive {
                 self.campaigns.told(now, self.tenant.lease(), name, grant);
             }
             Telling::Members { stamp, configuration } => {
-                self.learn(*stamp, configuration);
+                self.learn(now, *stamp, configuration);
                 let outcome = self.petition.told(now, configuration, &self.config.terms);
                 self.answer(outcome);
             }

@@ -142,6 +142,16 @@ impl Tenant {
         }
     }
 
+    /// Gives the lease up, as if it were dead, and begins the next.
+    pub fn renounce(&mut self, now: Time) {
+        let wanted = self.phase != Phase::Unwanted;
+        self.lose();
+        self.lease.number += 1;
+        if wanted {
+            self.ask(now);
+        }
+    }
+
     /// What the lease is needed for.
     pub fn want(&mut self, now: Time, need: Need) {
         let before = core::mem::replace(&mut self.need, need);
