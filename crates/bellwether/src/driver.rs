@@ -508,7 +508,7 @@ impl Driver {
     }
 
     /// Members come and go with the voters.
-    fn on_members(&mut self, membership: Membership) {
+    fn on_members(&self, membership: Membership) {
         let (members, differs) = (self.listed.members(&membership), self.listed.differs(&membership));
         self.shared.transport.enrol(&members);
         if let Some(now) = &membership.configuration {
