@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{LEASE, PROMISED, started, wait_for_one};
-use crate::cluster::{Cluster, Shape, TOKEN};
+use crate::cluster::{Cluster, Place, Shape, TOKEN};
 use crate::faults::judged::assert_kept;
 
 /// A cluster of three that works, and the files of further members that are not started yet.
@@ -122,15 +122,39 @@ fn a_voter_that_is_gone_for_good_is_removed_and_is_no_member_when_it_comes_back(
 }
 
 #[test]
-fn a_leader_that_is_removed_leads_no_more() {
+fn a_leader_that_is_removed_leads_no_more_whoever_is_asked() {
+    for ask_the_leader in [false, true] {
+        let mut cluster = started(3, LEASE);
+        let (leader, token) = cluster.wait_for_agreement();
+        let asked = if ask_the_leader { leader } else { follower_of(&cluster, leader) };
+        change(&cluster, asked, &["remove", &leader.to_string()]);
+        wait_for_one(&cluster, leader, "it leads no more", |view| view["leader"].is_null());
+        let _ = cluster.end(leader);
+        let (_, larger) = cluster.wait_for_agreement();
+        assert!(larger > token, "{larger} after {token}");
+        assert_kept(&cluster, &PROMISED);
+    }
+}
+
+/// The address that was given counts, also when all come up again with files that have the old one.
+#[test]
+fn a_voter_that_is_replaced_by_another_machine_is_found_there() {
     let mut cluster = started(3, LEASE);
     let (leader, token) = cluster.wait_for_agreement();
-    let asked = follower_of(&cluster, leader);
-    change(&cluster, asked, &["remove", &leader.to_string()]);
-    wait_for_one(&cluster, leader, "it leads no more", |view| view["leader"].is_null());
-    let _ = cluster.end(leader);
+    let lost = follower_of(&cluster, leader);
+    cluster.kill(lost);
+    fs::remove_dir_all(cluster.home(lost).join("data")).unwrap();
+    let elsewhere = Place::on_loopback(1)[0].listen.to_string();
+    let there = [("BELLWETHER_LISTEN_PEER", elsewhere.clone())];
+    cluster.start_node_with(lost, &there);
+    change(&cluster, leader, &["replace", &lost.to_string(), &elsewhere]);
+    wait_until_it_votes(&cluster, lost);
+    cluster.kill_together(&[1, 2, 3]);
+    (1..=3).filter(|id| *id != lost).for_each(|id| cluster.start_node(id));
+    cluster.start_node_with(lost, &there);
     let (_, larger) = cluster.wait_for_agreement();
     assert!(larger > token, "{larger} after {token}");
+    wait_until_it_votes(&cluster, lost);
     assert_kept(&cluster, &PROMISED);
 }
 
@@ -163,9 +187,11 @@ fn without_a_majority_the_voters_do_not_change_and_whoever_asks_is_told() {
     wait_for_one(&cluster, leader, "it is alone", |view| view["exclusive"]["reachable"] == 1);
     let answer =
         crate::cluster::http::delete(&cluster.api(leader), &format!("/v1/members/{}", others[0]), TOKEN);
-    assert_eq!(
-        (answer.status, answer.error()),
-        (503, "too few voters can be reached: 1 of 2 that are needed".to_owned())
+    assert_eq!(answer.status, 503, "{}", answer.body);
+    let said = answer.error();
+    assert!(
+        said.starts_with("too few voters can be reached: 1 of 2 that are needed; start the others"),
+        "{said}"
     );
     let (code, _, err) = attempt(&cluster, leader, &["remove", &others[0].to_string()]);
     assert!(code == 3 && err.contains("1 of 2 that are needed"), "{err}");
@@ -224,13 +250,14 @@ fn all_are_restarted_with_the_files_from_before_a_change_and_go_on() {
 fn what_cannot_be_meant_is_refused_before_anything_changes() {
     let cluster = started(3, LEASE);
     let (leader, _) = cluster.wait_for_agreement();
-    let wrong: [(&[&str], i32, &str); 6] = [
+    let wrong: [(&[&str], i32, &str); 7] = [
         (&["add", "0", "10.0.0.4:3170"], 2, "0"),
         (&["add", "4", "two words"], 2, "expected a host and a port"),
         (&["add", "3", "10.0.0.3:3170"], 3, "node 3 votes already"),
         (&["remove", "9"], 3, "node 9 does not vote"),
         (&["replace", "9"], 3, "node 9 does not vote"),
         (&["rescue", "--yes"], 2, "<ID>"),
+        (&["rescue", "1", "2", "9", "--yes"], 3, "node 9 does not vote or cannot be reached"),
     ];
     for (args, expected, said) in wrong {
         let (code, _, err) = attempt(&cluster, leader, args);

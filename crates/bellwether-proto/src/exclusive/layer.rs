@@ -207,6 +207,8 @@ impl Exclusive {
         let rescues = matches!(change, MemberChange::Rescue { .. });
         if self.petition.is_open() {
             self.answer(Some((no, Err(Unchanged::Unsettled))));
+        } else if let Some(node) = self.stranger_in(&change) {
+            self.answer(Some((no, Err(Unchanged::SurvivorMissing { node }))));
         } else if reachable < needed && !rescues {
             let (reachable, needed) = (count(reachable), count(needed));
             self.answer(Some((no, Err(Unchanged::NoMajority { reachable, needed }))));
@@ -215,6 +217,13 @@ impl Exclusive {
             self.petition.ask(now, no, change, since, &self.config.terms);
         }
         self.go_on(now);
+    }
+
+    /// One that is said to have survived, and does not vote. Others would not read a longer list than there are voters.
+    fn stranger_in(&self, change: &MemberChange) -> Option<NodeId> {
+        let MemberChange::Rescue { survivors } = change else { return None };
+        let votes = |node: &&NodeId| self.in_force().is_some_and(|by| by.voters.contains_key(*node));
+        survivors.iter().find(|node| !votes(node)).copied()
     }
 
     /// Who votes, and who is to be met.

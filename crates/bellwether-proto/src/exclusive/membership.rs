@@ -105,17 +105,28 @@ impl fmt::Display for Unchanged {
                 f.write_str("leadership is not exclusive here, so there are no voters to change")
             }
             Self::NoMajority { reachable, needed } => {
-                write!(f, "too few voters can be reached: {reachable} of {needed} that are needed")
+                write!(f, "too few voters can be reached: {reachable} of {needed} that are needed; ")?;
+                f.write_str("start the others, or rescue those that are left if the others are lost for good")
             }
-            Self::Unsettled => f.write_str("another change of voters is not settled yet"),
+            Self::Unsettled => {
+                f.write_str("another change of voters is not settled yet; ask again when it is")
+            }
             Self::VotesAlready { node } => write!(f, "node {node} votes already"),
             Self::DoesNotVote { node } => write!(f, "node {node} does not vote"),
-            Self::TooMany => write!(f, "there are {} voters, and no more can be", Configuration::VOTERS_MAX),
-            Self::LastVoter => f.write_str("somebody must vote, and no other voter would be left"),
-            Self::Unreachable { node } => write!(f, "node {node} cannot be reached as a voter"),
-            Self::NotEmpty { node } => {
-                write!(f, "the store of node {node} is not empty: a new voter begins with an empty one")
+            Self::TooMany => {
+                let most = Configuration::VOTERS_MAX;
+                write!(f, "there are {most} voters, and no more can be; remove one first")
             }
+            Self::LastVoter => f.write_str("somebody must vote, and no other voter would be left"),
+            Self::Unreachable { node } => write!(
+                f,
+                "node {node} cannot be reached as a voter; start its agent, see that the address is right, and add it"
+            ),
+            Self::NotEmpty { node } => write!(
+                f,
+                "the store of node {node} is not empty, and a new voter begins with an empty one; move its data directory away, \
+                 start it again, and add it"
+            ),
             Self::MajorityReachable { reachable, needed } => write!(
                 f,
                 "a majority of the voters can be reached ({reachable}, and {needed} are needed): remove those that are lost instead"
