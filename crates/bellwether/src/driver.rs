@@ -509,7 +509,8 @@ impl Driver {
 
     /// Members come and go with the voters.
     fn on_members(&self, membership: Membership) {
-        let (members, differs) = (self.listed.members(&membership), self.listed.differs(&membership));
+        let members = self.listed.members(&membership, self.shared.transport.members());
+        let differs = self.listed.differs(&membership);
         self.shared.transport.enrol(&members);
         if let Some(now) = &membership.configuration {
             let voters: Vec<u32> = now.voters.keys().map(|id| id.0).collect();

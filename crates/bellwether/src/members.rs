@@ -53,11 +53,16 @@ impl fmt::Display for Ids<'_> {
 }
 
 impl Listed {
-    /// Who is a member, and where each is met.
-    pub(crate) fn members(&self, known: &Membership) -> BTreeMap<NodeId, String> {
+    /// Who is a member, and where each is met. Whoever was one stays one until it is certain that its vote is not needed.
+    pub(crate) fn members(
+        &self,
+        known: &Membership,
+        before: BTreeMap<NodeId, String>,
+    ) -> BTreeMap<NodeId, String> {
         let Some(in_force) = in_force(known) else { return self.peers.clone() };
         let never_voted = self.peers.iter().filter(|(id, _)| !self.voters.contains(id));
-        let mut members: BTreeMap<_, _> = never_voted.map(|(id, address)| (*id, address.clone())).collect();
+        let mut members = if known.decided < in_force.number { before } else { BTreeMap::new() };
+        members.extend(never_voted.map(|(id, address)| (*id, address.clone())));
         let before = in_force.before().into_iter().flatten();
         for (id, seat) in before.chain(&in_force.voters) {
             members.insert(*id, self.address_of(*id, seat));
@@ -113,11 +118,11 @@ mod tests {
     }
 
     fn known(configuration: Configuration) -> Membership {
-        Membership { configuration: Some(configuration), joining: None }
+        Membership { decided: configuration.number, configuration: Some(configuration), joining: None }
     }
 
     fn met(listed: &Listed, known: &Membership) -> Vec<(u32, String)> {
-        listed.members(known).into_iter().map(|(id, address)| (id.0, address)).collect()
+        listed.members(known, listed.peers.clone()).into_iter().map(|(id, address)| (id.0, address)).collect()
     }
 
     fn at(members: &[(u32, &str)]) -> Vec<(u32, String)> {
@@ -148,7 +153,10 @@ mod tests {
         let listed = listed(&[1, 2, 3], &[1, 2, 3]);
         let two = founded().without(NodeId(3));
         assert_eq!(met(&listed, &known(two.clone())).len(), 3, "its vote counts until it is settled");
-        assert_eq!(met(&listed, &known(two.settled())), at(&[(1, "file-1:1"), (2, "file-2:1")]));
+        let settled = known(two.settled());
+        assert_eq!(met(&listed, &settled), at(&[(1, "file-1:1"), (2, "file-2:1")]));
+        let undecided = Membership { decided: 2, ..settled };
+        assert_eq!(met(&listed, &undecided).len(), 3, "its vote may be needed");
     }
 
     #[test]

@@ -227,6 +227,14 @@ impl Transport {
         self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
     }
 
+    /// The members, where they are listed.
+    pub(crate) fn members(&self) -> BTreeMap<NodeId, String> {
+        match &self.shared.table().members {
+            Peers::Listed(listed) => listed.clone(),
+            Peers::Named(_) => BTreeMap::new(),
+        }
+    }
+
     /// These are the members from now on, each at its address. Whoever is new is dialled. Whoever is gone hears a goodbye, and is refused
     /// when it comes again. Only where members are listed.
     pub(crate) fn enrol(&self, members: &BTreeMap<NodeId, String>) {

@@ -21,7 +21,10 @@ fn three_and(more: u32) -> Cluster {
 #[track_caller]
 fn change(cluster: &Cluster, asked: u32, args: &[&str]) -> String {
     let (code, said, err) = attempt(cluster, asked, args);
-    assert_eq!(code, 0, "{args:?}: {err}");
+    let logs = || {
+        cluster.ids().into_iter().map(|id| format!("--- node {id}\n{}", cluster.log(id))).collect::<String>()
+    };
+    assert_eq!(code, 0, "{args:?}: {err}\n{}", logs());
     said
 }
 

@@ -463,6 +463,8 @@ impl Coordinator {
         for (name, contest) in &mut self.contests {
             contest.register = Some(Register::read(ballot, name.clone()));
         }
+        // Whoever has come up again knows what it accepted, and not whether that is decided.
+        self.tell_members(None);
         self.go_on(now);
     }
 

@@ -98,6 +98,8 @@ pub(crate) struct Exclusive {
     config: ExclusiveConfig,
     /// The newest that voters have shown, or a coordinator has told. Whatever counts, counts by it.
     configuration: Option<(Stamp, Configuration)>,
+    /// The number of the latest that a coordinator has told.
+    decided: u64,
     petition: Petition,
     /// What the driver knows of the members.
     membership: Membership,
@@ -132,6 +134,7 @@ impl Exclusive {
         Self {
             me,
             configuration: None,
+            decided: 0,
             petition: Petition::default(),
             membership: Membership::default(),
             voter: kept.map(|kept| Voter::new(me.node, listed, kept, terms, now)),
@@ -418,6 +421,7 @@ impl Exclusive {
             }
             Telling::Members { stamp, configuration } => {
                 self.learn(now, *stamp, configuration);
+                self.decided = self.decided.max(configuration.number);
                 let outcome = self.petition.told(now, configuration, &self.config.terms);
                 self.answer(outcome);
             }
@@ -601,9 +605,12 @@ impl Exclusive {
     }
 
     fn show_members(&mut self) {
-        let joining = self.coordinator.joining();
-        if self.membership.configuration.as_ref() != self.in_force() || self.membership.joining != joining {
-            self.membership = Membership { configuration: self.in_force().cloned(), joining };
+        let (joining, decided) = (self.coordinator.joining(), self.decided);
+        let known = &self.membership;
+        if known.configuration.as_ref() != self.in_force()
+            || (&known.joining, known.decided) != (&joining, decided)
+        {
+            self.membership = Membership { configuration: self.in_force().cloned(), decided, joining };
             self.actions.push(Action::Members(Box::new(self.membership.clone())));
         }
     }

@@ -144,8 +144,10 @@ impl fmt::Display for Unchanged {
 /// Who votes, as far as a node knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Membership {
-    /// The configuration in force; `None` before the first is known.
+    /// The newest configuration; `None` before the first is known. It may not be decided yet.
     pub configuration: Option<Configuration>,
+    /// The number of the latest that is known to be decided. Nobody may be let go because of one that is not: its vote may be needed.
+    pub decided: u64,
     /// Who is to be met although it does not vote yet, and where: it is to be added.
     pub joining: Option<(NodeId, Address)>,
 }

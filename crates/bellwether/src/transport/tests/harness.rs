@@ -92,19 +92,14 @@ impl Node {
 
     /// That one is a member from now on.
     pub(super) fn enrol(&self, id: NodeId, address: &str) {
-        self.transport.enrol(&self.members().into_iter().chain([(id, address.to_owned())]).collect());
+        self.transport
+            .enrol(&self.transport.members().into_iter().chain([(id, address.to_owned())]).collect());
     }
 
     /// That one is not a member any more.
     pub(super) fn dismiss(&self, id: NodeId) {
-        self.transport.enrol(&self.members().into_iter().filter(|(member, _)| *member != id).collect());
-    }
-
-    fn members(&self) -> BTreeMap<NodeId, String> {
-        match &self.transport.shared.table().members {
-            Peers::Listed(listed) => listed.clone(),
-            Peers::Named(_) => BTreeMap::new(),
-        }
+        self.transport
+            .enrol(&self.transport.members().into_iter().filter(|(member, _)| *member != id).collect());
     }
 
     pub(super) fn address(&self) -> SocketAddr {
