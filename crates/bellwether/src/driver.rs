@@ -192,6 +192,10 @@ impl Driver {
 
     fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
         match event {
+            // Who votes is answered, and whom nobody can answer is not listened to: all might nominate one that hears none of them.
+            NetEvent::Frame(frame) if self.shared.is_exclusive() && !self.connected.contains(&frame.from) => {
+                Ok(())
+            }
             NetEvent::Frame(frame) => {
                 if let Some(recorder) = &mut self.recorder {
                     let at = self.clock.wall_micros(self.clock.now());

@@ -50,7 +50,13 @@ impl Coordinator {
             Some(known) if known.heard + patience > now => self.refuse(&request, Unchanged::Unsettled),
             none => {
                 request.until = now + patience;
+                let rescues = matches!(request.change, MemberChange::Rescue { .. });
                 *none = Some(request);
+                // Who promised before says nothing about who is there now.
+                if rescues && self.ballot().is_some() {
+                    self.prepare(now);
+                    self.repeat();
+                }
             }
         }
         self.change(now);
