@@ -25,7 +25,7 @@ fn short_studies_keep_every_promise_in_every_state() {
     for Study { name, setting, .. } in studies::short() {
         let explored = search(&setting, &Honest, STATES, |_, _, _| {});
         assert!(explored.violation.is_none(), "{name}: {}", told(explored.violation));
-        assert!(explored.extent == Extent::All || name != "lease-short", "{name} is searched to its end");
+        assert!(explored.extent == Extent::All || name == "register-short", "{name} is searched to its end");
     }
 }
 
@@ -58,10 +58,6 @@ fn every_planted_bug_is_noticed() {
     let walker = Walker { settles: false, ..WALKER };
     for bug in BUGS {
         let noticed = (1..=WALKS_PLANTED).find_map(|seed| walk(walker, seed, bug.meddle).err());
-        eprintln!("PROBE {}: {:?}", bug.name, noticed.as_ref().map(|v| (v.seed, v.breach.promise)));
-        if noticed.is_none() {
-            continue;
-        }
         let Some(violation) = noticed else { panic!("{}: not noticed", bug.name) };
         assert!(
             bug.breaks.contains(&violation.breach.promise),
