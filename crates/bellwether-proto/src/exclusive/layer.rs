@@ -375,7 +375,9 @@ impl Exclusive {
                 }
             }
             ExclusiveMsg::Answer(said) => self.heard(now, from, &said),
-            ExclusiveMsg::Wish(wish) => self.coordinator.wish(now, from, wish),
+            // A member that is neither listed nor votes does not lead.
+            ExclusiveMsg::Wish(wish) if self.knows(from) => self.coordinator.wish(now, from, wish),
+            ExclusiveMsg::Wish(_) => {}
             ExclusiveMsg::Tell(telling) => self.told(now, &telling),
         }
     }
@@ -536,6 +538,11 @@ impl Exclusive {
     fn known(&self) -> BTreeSet<NodeId> {
         let voters = self.in_force().map(Configuration::asked).unwrap_or_default();
         self.config.members.iter().copied().chain(voters).collect()
+    }
+
+    fn knows(&self, member: NodeId) -> bool {
+        let votes = |by: &Configuration| by.asked().contains(&member);
+        self.config.members.contains(&member) || self.in_force().is_some_and(votes)
     }
 
     fn follow_petition(&mut self, now: Time) {

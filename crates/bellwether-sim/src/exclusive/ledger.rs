@@ -1,7 +1,7 @@
 //! What was decided, seen from outside: what is on whose disk. It knows no machine and no clock.
 //!
 //! A write is *decided* when enough voters have had it on disk, each with the store that is listed, by the configuration that counts
-//! for its ballot. It stays decided, whatever they accept later. Writes are ordered by their stamps. A write may be decided later than
+//! for its ballot; or when enough voters of the configuration in force hold it at once. It stays decided, whatever they accept later. Writes are ordered by their stamps. A write may be decided later than
 //! one with a larger stamp, if both were under way at once; what was decided before a write was accepted anywhere comes before it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,8 @@ pub(super) struct Ledger {
     /// What is not decided yet.
     votes: BTreeMap<(Name, Stamp), Vote>,
     chains: BTreeMap<Name, BTreeMap<Stamp, Grant>>,
+    /// What each store holds of a name.
+    latest: BTreeMap<(Name, NodeId, StoreId), Stamp>,
     /// Up to which lease of a node each voter has buried all.
     buried: BTreeMap<(NodeId, (NodeId, StoreId)), Age>,
     /// Up to which lease of a node all are dead.
@@ -68,6 +70,8 @@ impl Ledger {
         if self.chains.get(name).is_some_and(|chain| chain.contains_key(&accepted.stamp)) {
             return Ok(());
         }
+        let latest = self.latest.entry((name.clone(), voter, store)).or_insert(accepted.stamp);
+        *latest = accepted.stamp.max(*latest);
         let (content, floor) = (accepted.content.clone(), self.largest(name));
         let vote = Vote { content, by: Votes::default(), floor };
         let vote = self.votes.entry((name.clone(), accepted.stamp)).or_insert(vote);
@@ -180,7 +184,7 @@ impl Ledger {
         }
         let key = (name.clone(), stamp);
         let Some(vote) = self.votes.get(&key) else { return Ok(()) };
-        if !self.electorates(stamp.ballot).any(|by| by.is_enough(&vote.by)) {
+        if !self.electorates(stamp.ballot).any(|by| by.is_enough(&vote.by)) && !self.is_held(name, stamp) {
             return Ok(());
         }
         let floor = vote.floor;
@@ -189,6 +193,14 @@ impl Ledger {
         let judged = judge(chain, name, stamp, grant, floor);
         chain.insert(stamp, grant.clone());
         judged
+    }
+
+    /// Whether enough voters in force hold just that by now. Whoever reads the name then finds it, though its ballot was another's.
+    fn is_held(&self, name: &Name, stamp: Stamp) -> bool {
+        let mut holds = Votes::default();
+        let of_name = self.latest.iter().filter(|((of, ..), latest)| of == name && **latest == stamp);
+        of_name.for_each(|((_, voter, store), _)| holds.add(*voter, *store));
+        self.in_force().is_some_and(|by| by.is_enough(&holds))
     }
 
     /// Which of a node's leases are dead by the configuration in force. They are for ever.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use bellwether_proto::exclusive::configuration::Address;
+use bellwether_proto::exclusive::configuration::{Address, Votes};
+use bellwether_proto::exclusive::grant::{Accepted, Content, Name};
 use bellwether_proto::exclusive::ident::StoreId;
 use bellwether_proto::exclusive::membership::MemberChange;
 use bellwether_proto::exclusive::message::{ExclusiveMsg, Wish};
@@ -338,9 +339,25 @@ impl Model {
         }
     }
 
-    /// Whether that voter is in force.
+    /// Whether that voter is in force, or is listed while the cluster is being founded.
     pub(super) fn votes(&self, voter: usize) -> bool {
-        self.ledger.in_force().is_some_and(|by| by.asked().contains(&Setting::voter(voter)))
+        let listed = || voter < self.setting.voters;
+        self.ledger.in_force().map_or_else(listed, |by| by.asked().contains(&Setting::voter(voter)))
+    }
+
+    /// Whether enough stores are there for every configuration that any of them holds.
+    pub(super) fn has_quorums(&self) -> bool {
+        let mut there = Votes::default();
+        self.voters
+            .iter()
+            .enumerate()
+            .for_each(|(index, voter)| there.add(Setting::voter(index), voter.store()));
+        let configurations =
+            self.voters.iter().filter_map(|voter| match voter.kept().accepted.get(&Name::configuration()) {
+                Some(Accepted { content: Content::Configuration(shown), .. }) => Some(shown),
+                _ => None,
+            });
+        configurations.filter(|shown| !shown.is_founding()).all(|shown| shown.is_enough(&there))
     }
 
     /// Somebody asks for it who is no part of the model, and does not repeat it.

@@ -65,6 +65,9 @@ impl Coordinator {
     /// Does what is next for the change that is asked for, and for the one that is not settled.
     pub(super) fn change(&mut self, now: Time) {
         self.sweep(now);
+        // Whoever asks repeats it. One that does not wants it no more.
+        let patience = self.terms.ttl * PATIENCE;
+        self.request.take_if(|request| request.heard + patience * PATIENCE < now);
         let Some(next) = self.next_step() else { return self.rescue(now) };
         let Some(request) = self.request.clone() else { return };
         match next {
