@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod flaws;
+pub(crate) mod members;
 pub(crate) mod protocols;
 pub(crate) mod sim;
 pub(crate) mod tls;
@@ -39,9 +40,9 @@ pub(crate) enum Command {
     /// Name the leader; exit code 1 if there is none
     #[command(after_help = EXIT_CODES)]
     Leader(agent::LeaderArgs),
-    /// List the members, as one of them sees them
+    /// List the members, as one of them sees them, or change who votes
     #[command(after_help = EXIT_CODES)]
-    Members(agent::MembersArgs),
+    Members(members::MembersArgs),
     /// Print changes of leader as they happen, until Ctrl-C
     #[command(after_help = EXIT_CODES)]
     Watch(agent::WatchArgs),

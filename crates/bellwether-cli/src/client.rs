@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use ureq::config::ConfigBuilder;
 use ureq::http::{Response, StatusCode};
 use ureq::typestate::AgentScope;
-use ureq::{Agent, Body, Timeout};
+use ureq::{Agent, Body, RequestBuilder, Timeout};
 
 use crate::Status;
 use crate::args::agent::{ApiArgs, TokenArgs};
@@ -96,11 +96,21 @@ impl Client {
 
     /// Asks for a change.
     pub(crate) fn post(&self, path: &str, body: &impl Serialize) -> Result<Value, Failure> {
-        let mut request = agent(CHANGE_TIMEOUT).post(self.url(path)).content_type("application/json");
-        if let Some(token) = &self.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
+        let request = agent(CHANGE_TIMEOUT).post(self.url(path)).content_type("application/json");
+        self.answer(self.authorised(request).send(json!(body).to_string()), CHANGE_TIMEOUT)
+    }
+
+    /// Asks for something to be removed.
+    pub(crate) fn delete(&self, path: &str) -> Result<Value, Failure> {
+        let request = agent(CHANGE_TIMEOUT).delete(self.url(path));
+        self.answer(self.authorised(request).call(), CHANGE_TIMEOUT)
+    }
+
+    fn authorised<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.token {
+            Some(token) => request.header("Authorization", format!("Bearer {token}")),
+            None => request,
         }
-        self.answer(request.send(json!(body).to_string()), CHANGE_TIMEOUT)
     }
 
     /// The agent's events from now on, or after that change.

@@ -108,6 +108,8 @@ pub(crate) struct Exclusive {
     pub(crate) needed: usize,
     /// Whether the member votes: `none`, `unknown`, `counts` or `lost`.
     pub(crate) vote: String,
+    /// Of agents that tell, once it is known.
+    pub(crate) configuration: Option<Configuration>,
 }
 
 impl Exclusive {
@@ -249,6 +251,41 @@ impl Cause {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Members {
     pub(crate) members: Vec<Member>,
+    /// Of exclusive leadership, once it is known who votes, and of agents that tell.
+    pub(crate) configuration: Option<Configuration>,
+}
+
+/// Who votes, in `/v1/members` and `/v1/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Configuration {
+    /// Grows with every change, and when it is settled.
+    pub(crate) number: u64,
+    pub(crate) voters: Vec<u32>,
+    /// Whether a change is being settled. Until then there is no other.
+    pub(crate) settling: bool,
+    /// Who is to vote next.
+    pub(crate) joining: Option<u32>,
+    /// In words, if the member's file lists other voters. It does not count.
+    pub(crate) warning: Option<String>,
+}
+
+impl Configuration {
+    /// `1, 2, 3 vote (configuration 5)`
+    pub(crate) fn in_words(&self) -> String {
+        let voters = self.voters.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let vote = if self.voters.len() == 1 { "votes" } else { "vote" };
+        let settling = if self.settling { ", and a change is being settled" } else { "" };
+        format!("{voters} {vote} (configuration {}){settling}", self.number)
+    }
+
+    /// What is unwise about it.
+    pub(crate) fn caution(&self) -> Option<String> {
+        let voters = self.voters.len();
+        let even = voters > 1 && voters.is_multiple_of(2);
+        even.then(|| {
+            format!("{voters} voters can spare no more than {} could: add or remove one", voters - 1)
+        })
+    }
 }
 
 /// One of `/v1/members`.
@@ -263,6 +300,12 @@ pub(crate) struct Member {
     pub(crate) heard_us: Option<u64>,
     pub(crate) is_self: bool,
     pub(crate) is_leader: bool,
+    /// Whether it votes; null in other modes, and of agents that do not tell.
+    pub(crate) voter: Option<bool>,
+    /// Whether it never leads, by the file of the member that was asked; null in the same cases.
+    pub(crate) witness: Option<bool>,
+    /// The id of the store with which it votes, if it does.
+    pub(crate) store: Option<String>,
 }
 
 /// What is sent to `/v1/resign`: `{}`, `{"hold":"10s"}`, `{"hold":"until-told"}` or `{"end":true}`
@@ -283,6 +326,38 @@ pub(crate) const UNTIL_TOLD: &str = "until-told";
 #[serde(deny_unknown_fields)]
 pub(crate) struct Transfer {
     pub(crate) to: u32,
+}
+
+/// What is sent to `/v1/members`: `{"id":4,"address":"10.0.0.4:3170"}`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AddMember {
+    pub(crate) id: u32,
+    pub(crate) address: String,
+}
+
+/// What is sent to `/v1/members/3/replace`: `{}` or `{"address":"10.0.0.9:3170"}`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplaceMember {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) address: Option<String>,
+}
+
+/// What is sent to `/v1/members/rescue`: `{"survivors":[1],"yes":true}`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rescue {
+    pub(crate) survivors: Vec<u32>,
+    #[serde(default)]
+    pub(crate) yes: bool,
+}
+
+impl Rescue {
+    /// What it costs, for whoever has not said yes.
+    pub(crate) const COST: &str = "a rescue gives up what a majority of the voters knew. Do it only if their disks are lost for good. \
+        If one of the others still runs, there may be two leaders; if one comes back, it must come with an empty data directory. \
+        Tokens go on far above all that the survivors know, and nobody leads for one `ttl`";
 }
 
 /// Why a request is not met.

@@ -7,8 +7,10 @@
 //! | too few voters | `minority.rs` |
 //! | votes that are lost, damaged or slow to write | `votes.rs` |
 //! | members that do not agree on the terms | `terms.rs` |
+//! | voters that come and go | `members.rs` |
 
 mod crashes;
+mod members;
 mod minority;
 mod pauses;
 mod terms;

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
+use crate::exclusive::membership::{MemberChange, Membership};
 use crate::exclusive::voter::Change;
 use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
@@ -54,6 +55,13 @@ pub enum Input<M> {
         ticket: Ticket,
         /// What is asked for.
         command: Command,
+    },
+    /// Change who votes. Any member may be asked. It is answered with [`Output::Answer`] when the change is settled, or refused.
+    Change {
+        /// Comes back with the answer.
+        ticket: Ticket,
+        /// What is asked for.
+        change: Box<MemberChange>,
     },
     /// The work that was done as the leader has ended, after [`Tenure::AskedBack`] or [`Tenure::None`]. Given at once if
     /// there was none.
@@ -118,7 +126,9 @@ pub enum Output<M> {
         /// Until when; [`Time::NEVER`] if a store decides that.
         until: Time,
     },
-    /// The answer to a command.
+    /// Who votes changed, as far as this node knows, or who is to be met. Only of a node with exclusive leadership.
+    Members(Box<Membership>),
+    /// The answer to a command, or to a change of who votes.
     Answer {
         /// The command's ticket.
         ticket: Ticket,
@@ -136,7 +146,12 @@ impl<M> Output<M> {
     pub fn is_effect(&self) -> bool {
         match self {
             Self::Persist(_) | Self::Keep(_) | Self::Send { .. } | Self::Broadcast(_) | Self::Plan(_) => true,
-            Self::Valid { .. } | Self::Tenure(_) | Self::Answer { .. } | Self::Left | Self::Event(_) => false,
+            Self::Valid { .. }
+            | Self::Tenure(_)
+            | Self::Members(_)
+            | Self::Answer { .. }
+            | Self::Left
+            | Self::Event(_) => false,
         }
     }
 }

@@ -77,7 +77,7 @@ use writes::{Waits, Writes};
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
 ///             Output::Tenure(_) | Output::Answer { .. } | Output::Left => { /* only of a node `with_leadership` */ }
-///             Output::Keep(_) | Output::Valid { .. } => { /* only of a node `with_exclusive` */ }
+///             Output::Keep(_) | Output::Valid { .. } | Output::Members(_) => { /* only of a node `with_exclusive` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -221,10 +221,14 @@ impl<E: Election> Node<E> {
                 self.lead(|leadership| leadership.disconnect(now, peer));
                 self.exclude(|exclusive| exclusive.reach(now, peer, false));
             }
-            Input::Received(reception) => self.lead(|leadership| leadership.receive(now, reception)),
+            Input::Received(reception) => {
+                self.lead(|leadership| leadership.receive(now, reception));
+                self.exclude(|exclusive| exclusive.receive(reception));
+            }
             Input::Command { ticket, command } => {
                 self.release(|release, office| release.command(now, ticket, command, office));
             }
+            Input::Change { ticket, change } => self.change(now, ticket, *change, out),
             Input::Released => self.release(|release, _| release.released()),
             Input::Persisted { writes } => {
                 if overslept {
@@ -277,7 +281,8 @@ impl<E: Election> Node<E> {
 
     /// Why the node does not lead, whatever its election says.
     pub fn bar(&self) -> Option<Bar> {
-        self.leadership.as_ref().and_then(Leadership::bar)
+        let exclusively = || self.exclusive.as_ref().and_then(Exclusive::bar);
+        self.leadership.as_ref().and_then(Leadership::bar).or_else(exclusively)
     }
 
     /// The id of this node.

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::exclusive::membership::Unchanged;
 use crate::ident::NodeId;
 use crate::leadership::Reluctance;
 use crate::time::{ParseSpanError, Span};
@@ -147,11 +148,13 @@ pub enum Refused {
         /// The member.
         to: NodeId,
     },
+    /// Who votes was not changed.
+    Members(Unchanged),
 }
 
 impl Refused {
     /// The words used in traces.
-    pub const NAMES: [&str; 8] = [
+    pub const NAMES: [&str; 9] = [
         "not-leader",
         "no-successor",
         "not-aside",
@@ -160,6 +163,7 @@ impl Refused {
         "fixed-priorities",
         "hand-over",
         "not-taken",
+        "members-unchanged",
     ];
 
     /// The word used in traces.
@@ -173,6 +177,7 @@ impl Refused {
             Self::FixedPriorities { .. } => Self::NAMES[5],
             Self::HandOver { .. } => Self::NAMES[6],
             Self::NotTaken { .. } => Self::NAMES[7],
+            Self::Members(_) => Self::NAMES[8],
         }
     }
 }
@@ -203,6 +208,7 @@ impl fmt::Display for Refused {
                 "{algorithm} has fixed priorities: its leader cannot hand over to a node of its choice; resign instead"
             ),
             Self::NotTaken { to } => write!(f, "node {to} did not take over in time"),
+            Self::Members(why) => why.fmt(f),
         }
     }
 }

@@ -4,6 +4,7 @@ use bellwether_proto::agent::Settings;
 use bellwether_proto::detector::DetectorConfig;
 use bellwether_proto::election::{Choices, Election, Peers, Setup};
 use bellwether_proto::exclusive::ExclusiveConfig;
+use bellwether_proto::exclusive::configuration::Address;
 use bellwether_proto::exclusive::terms::Terms;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::Durable;
@@ -101,7 +102,7 @@ impl Blueprint {
         Some(ExclusiveConfig {
             life: votes?.life,
             members: self.setup.roster.members().to_vec(),
-            voters,
+            voters: voters.into_iter().map(|voter| (voter, Address::default())).collect(),
             witnesses,
             kind,
             terms: Terms { ttl, longest: ttl, drift, retry: self.setup.timing.tau },

@@ -249,6 +249,8 @@ fn loses_messages(fault: &Fault) -> bool {
         | Fault::ResignFor { .. }
         | Fault::Stand(_)
         | Fault::Transfer { .. }
+        | Fault::AddVoter(_)
+        | Fault::RemoveVoter(_)
         | Fault::Leave(_)
         | Fault::Accept(_)
         | Fault::Work { .. }

@@ -1,6 +1,7 @@
 //! From a scenario to its report.
 
 use bellwether_proto::election::{AnyElection, AnyMsg};
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::leadership::LeadershipConfig;
 use bellwether_proto::message::Frame;
 use bellwether_proto::promise::Property;
@@ -12,7 +13,7 @@ use crate::check::{Facts, Judge, Leading, Origin, Preference};
 use crate::environment::{judged, largest_drift, promises};
 use crate::journal::{Journal, Listener};
 use crate::report::{FinalNode, Played, Report};
-use crate::scenario::{Scenario, asked_for};
+use crate::scenario::{Fault, Scenario, asked_for};
 use crate::world::World;
 
 /// Plays a scenario to its end.
@@ -82,7 +83,7 @@ pub fn facts(scenario: &Scenario) -> Facts {
                 .needs(scenario.nodes as usize)
                 .max(scenario.policy.min_peers as usize + 1),
         },
-        voters: scenario.exclusive.iter().flat_map(|terms| terms.voters.iter().copied()).collect(),
+        voters: voters(scenario),
         witnesses: scenario.exclusive.iter().flat_map(|terms| terms.witnesses.iter().copied()).collect(),
         preference: Preference {
             priority: scenario.policy.priority.clone(),
@@ -132,4 +133,14 @@ fn finish(scenario: &Scenario, mut world: World<'_, AnyElection>) -> Report {
 fn through_the_wire(frame: Frame<AnyMsg>) -> Frame<AnyMsg> {
     let channel = Channel::of_cluster("simulated");
     wire::decode(channel, &wire::encode(channel, &frame)).expect("what we encode, we can decode")
+}
+
+/// Who votes, if that is the same all the time: what depends on a majority is not judged while nobody outside knows of whom.
+fn voters(scenario: &Scenario) -> Vec<NodeId> {
+    let changes = scenario
+        .events
+        .iter()
+        .any(|planned| matches!(planned.fault, Fault::AddVoter(_) | Fault::RemoveVoter(_)));
+    let terms = scenario.exclusive.iter().filter(|_| !changes);
+    terms.flat_map(|terms| terms.voters.iter().copied()).collect()
 }

@@ -411,6 +411,10 @@ pub enum Fault {
         /// To whom.
         to: NodeId,
     },
+    /// `add_voter`: some member is asked to let that one vote. Only of exclusive leadership.
+    AddVoter(NodeId),
+    /// `remove_voter`: some member is asked to let that one vote no more. Only of exclusive leadership.
+    RemoveVoter(NodeId),
     /// `leave`: the program asks these to leave. Their processes end with a goodbye, and `recover` starts them again.
     Leave(Vec<NodeId>),
     /// `unlink`: the connections between these end with a goodbye, and come back a while later.

@@ -18,6 +18,8 @@ use std::collections::VecDeque;
 
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
+use bellwether_proto::exclusive::configuration::Address;
+use bellwether_proto::exclusive::membership::MemberChange;
 use bellwether_proto::exclusive::voter::VoterKept;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
@@ -277,6 +279,10 @@ impl<'a, E: Election> World<'a, E> {
             Fault::Unlink(_) | Fault::Refuse(_) | Fault::Accept(_) => self.befall_connections(fault),
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) => self.ask_members(fault),
             Fault::Transfer { .. } | Fault::Leave(_) | Fault::Work { .. } => self.ask_members(fault),
+            Fault::AddVoter(node) => {
+                self.change_voters(MemberChange::Add { node: *node, address: Address::default() });
+            }
+            Fault::RemoveVoter(node) => self.change_voters(MemberChange::Remove { node: *node }),
             Fault::Network { latency, loss, duplicate, fifo } => self.net.change_base(|rule| {
                 rule.latency = latency.unwrap_or(rule.latency);
                 rule.loss = loss.unwrap_or(rule.loss);
@@ -419,6 +425,7 @@ impl<'a, E: Election> World<'a, E> {
                     self.keep_vote(at, *change);
                 }
                 Output::Valid { epoch, until } => self.tell_valid(at, epoch, until),
+                Output::Members(_) => {}
                 Output::Plan(request) => self.ask(at, &request),
                 Output::Tenure(tenure) => {
                     tenured = true;

@@ -3,18 +3,28 @@
 use bellwether_proto::tenure::{self, Refused};
 use tokio::sync::oneshot;
 
+use crate::members::MemberChange;
+
 /// What comes of a request.
 pub(crate) type Reply = oneshot::Sender<Result<(), Refused>>;
 
 /// What a handle asks of the driver.
 pub(crate) struct Command {
-    pub(crate) command: tenure::Command,
+    pub(crate) asked: Asked,
     pub(crate) reply: Option<Reply>,
+}
+
+/// What it is about.
+pub(crate) enum Asked {
+    /// Who leads.
+    Tenure(tenure::Command),
+    /// Who votes.
+    Members(Box<MemberChange>),
 }
 
 impl Command {
     /// Nobody waits for the answer: who leaves has ended.
     pub(crate) fn leave() -> Self {
-        Self { command: tenure::Command::Leave, reply: None }
+        Self { asked: Asked::Tenure(tenure::Command::Leave), reply: None }
     }
 }

@@ -30,11 +30,12 @@ use tokio::time::timeout;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::command::{Command, Reply};
+use crate::command::{Asked, Command, Reply};
 use crate::config::{OnLost, Overrun};
 use crate::disk::{Disk, Written};
 use crate::error::Ended;
 use crate::history;
+use crate::members::{Listed, Membership};
 use crate::recorder::Recorder;
 use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
@@ -67,6 +68,8 @@ pub(crate) struct Driver {
     pub(crate) planning: Planning,
     /// Which voters do not take the first configuration, and why, as far as the log says.
     pub(crate) objections: Vec<(NodeId, Objection)>,
+    /// What the file says of members.
+    pub(crate) listed: Listed,
     /// In which epoch somebody acts as the leader, as far as the trace says.
     pub(crate) works: Option<u64>,
     /// What the member's service was begun for, while it lasts.
@@ -79,6 +82,8 @@ pub(crate) struct Driver {
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     waiting: BTreeMap<Ticket, Reply>,
+    /// Those who ask for a change of who votes. Traces do not have them.
+    changes: BTreeSet<Ticket>,
     last: Ticket,
 }
 
@@ -187,6 +192,10 @@ impl Driver {
 
     fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
         match event {
+            // Who votes is answered, and whom nobody can answer is not listened to: all might nominate one that hears none of them.
+            NetEvent::Frame(frame) if self.shared.is_exclusive() && !self.connected.contains(&frame.from) => {
+                Ok(())
+            }
             NetEvent::Frame(frame) => {
                 if let Some(recorder) = &mut self.recorder {
                     let at = self.clock.wall_micros(self.clock.now());
@@ -220,12 +229,21 @@ impl Driver {
         Err(Ended::IdInUse { id: self.shared.id, at: at.to_owned(), says: by })
     }
 
-    fn on_command(&mut self, Command { command, reply }: Command) -> Result<(), Ended> {
+    fn on_command(&mut self, Command { asked, reply }: Command) -> Result<(), Ended> {
         // Whoever asks may have begun to work before.
         self.record_work();
         let ticket = self.replies.ticket(reply);
-        self.record(What::Program(Program::Asked { ticket, command }));
-        self.step(Input::Command { ticket, command })
+        match asked {
+            Asked::Tenure(command) => {
+                self.record(What::Program(Program::Asked { ticket, command }));
+                self.step(Input::Command { ticket, command })
+            }
+            Asked::Members(change) => {
+                tracing::info!(?change, "a change of who votes is asked for");
+                self.replies.changes.insert(ticket);
+                self.step(Input::Change { ticket, change })
+            }
+        }
     }
 
     /// If nobody acts as the leader any more, the node waits for that when leadership is to be given back.
@@ -278,6 +296,7 @@ impl Driver {
                     self.tell_tenure(tenure);
                     followed.asked_back = !matches!(tenure, Tenure::Held { .. });
                 }
+                Output::Members(membership) => self.on_members(*membership),
                 Output::Answer { ticket, outcome } => self.answer(ticket, outcome),
                 Output::Left => {
                     self.record(What::Program(Program::Left));
@@ -385,8 +404,10 @@ impl Driver {
     }
 
     fn answer(&mut self, ticket: Ticket, outcome: Result<(), Refused>) {
-        let refused = outcome.as_ref().err().map(Refused::name);
-        self.record(What::Program(Program::Answered { ticket, refused }));
+        if !self.replies.changes.remove(&ticket) {
+            let refused = outcome.as_ref().err().map(Refused::name);
+            self.record(What::Program(Program::Answered { ticket, refused }));
+        }
         // Whoever is answered may ask at once how things are.
         self.shared.known().aside = self.node.is_aside();
         self.replies.answer(ticket, outcome);
@@ -482,9 +503,30 @@ impl Driver {
                         "nobody can lead yet: node {voter} has other votes than when it was asked first"
                     );
                 }
+                Objection::Rescued => {
+                    tracing::warn!("node {voter} was rescued, and takes no part in what was before");
+                }
             }
         }
         self.objections = now;
+    }
+
+    /// Members come and go with the voters.
+    fn on_members(&self, membership: Membership) {
+        let members = self.listed.members(&membership, self.shared.transport.members());
+        let differs = self.listed.differs(&membership);
+        self.shared.transport.enrol(&members);
+        if let Some(now) = &membership.configuration {
+            let voters: Vec<u32> = now.voters.keys().map(|id| id.0).collect();
+            tracing::info!(number = now.number, ?voters, settled = now.is_settled(), "who votes");
+        }
+        let mut known = self.shared.known();
+        known.membership = Arc::new(membership);
+        let before = std::mem::replace(&mut known.differs, differs.clone());
+        drop(known);
+        if let Some(differs) = differs.filter(|differs| before.as_ref() != Some(differs)) {
+            tracing::warn!("{differs}");
+        }
     }
 
     /// Whoever works in a group that is no more is told before anybody else.
@@ -561,7 +603,8 @@ impl Driver {
 fn note_vote(before: Vote, now: Vote) {
     match now {
         Vote::Lost if before != now => tracing::error!(
-            "this member does not vote: the others know its votes from another file, which is lost; they go on without it"
+            "this member does not vote: the others know its votes from another file, which is lost; they go on without it, until \
+             `members replace` lets it vote again"
         ),
         Vote::Without | Vote::Unknown | Vote::Counts | Vote::Lost => {}
     }

@@ -27,6 +27,7 @@
 //! | know a member's group, and the lineage of groups | [`Member::status`], [`Member::groups`] |
 //! | say what a new group works on, and do this member's part | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
 //! | be the only one, and prove it to a store | [`Config::exclusive`], [`Leadership::token`], [`Leadership::check`] |
+//! | change who votes | [`Member::change_members`], [`members`] |
 //! | give leadership away | [`Leadership::resign`], [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
 //! **What you may rely on**: every set of members that can reach each other has one announced leader, and every leadership
@@ -47,6 +48,7 @@ mod driver;
 mod error;
 mod history;
 pub mod member;
+pub mod members;
 mod pulse;
 mod random;
 mod recorder;

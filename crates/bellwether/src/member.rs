@@ -29,10 +29,11 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::tenure;
 use tokio::sync::mpsc;
 
-use crate::command::Command;
+use crate::command::{Asked, Command};
 use crate::config::Mode;
 use crate::error::{Ended, Refused};
 use crate::history::HISTORY_MAX;
+use crate::members::MemberChange;
 use crate::reorganization::Services;
 use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
@@ -202,6 +203,16 @@ impl Member {
         self.ask(tenure::Command::Transfer { to }).await
     }
 
+    /// Changes who votes. Any member can be asked. Returns when the change is settled, and the next may begin: after the longest
+    /// lease at least.
+    ///
+    /// # Errors
+    /// If leadership is not exclusive, if too few voters can be reached, or if the change cannot be:
+    /// [`Unchanged`](crate::members::Unchanged) says why. A change that is not settled in time may still be made.
+    pub async fn change_members(&self, change: MemberChange) -> Result<(), Refused> {
+        self.shared.ask(&self.commands, Asked::Members(Box::new(change))).await
+    }
+
     /// Hands over if it leads, says goodbye and stops.
     pub async fn leave(&self) {
         // If the driver does not take it, it has ended.
@@ -215,6 +226,6 @@ impl Member {
     }
 
     async fn ask(&self, command: tenure::Command) -> Result<(), Refused> {
-        self.shared.ask(&self.commands, command).await
+        self.shared.ask(&self.commands, Asked::Tenure(command)).await
     }
 }

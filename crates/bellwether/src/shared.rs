@@ -10,13 +10,13 @@ use bellwether_proto::group;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::opinion::Opinion;
-use bellwether_proto::tenure;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::command::Command;
+use crate::command::{Asked, Command};
 use crate::config::{Config, Mode};
 use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
+use crate::members::{Differs, Membership};
 use crate::pulse::Pulse;
 use crate::reorganization::Service;
 use crate::status::{Bar, Change, Counters, DiskStatus, ExclusiveStatus, Leader, Reach, Standing, Status};
@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) mode: Mode,
     /// How many members there are, if the leader needs a majority of them.
     size: Option<usize>,
+    /// Of exclusive leadership: who never leads.
+    witnesses: BTreeSet<NodeId>,
     pub(crate) up_since: SystemTime,
     /// Whether what is known counts.
     pub(crate) pulse: Arc<Pulse>,
@@ -57,6 +59,9 @@ pub(crate) struct Known {
     /// Of exclusive leadership: how many voters are reached, how many are needed, and what the own vote is worth.
     pub(crate) quorum: (usize, usize),
     pub(crate) vote: Vote,
+    /// Who votes, and whether the file says the same.
+    pub(crate) membership: Arc<Membership>,
+    pub(crate) differs: Option<Differs>,
     /// The peers to which the consistent link is up.
     pub(crate) links_up: BTreeSet<NodeId>,
     pub(crate) counters: Counters,
@@ -85,6 +90,7 @@ impl Shared {
             protocol: config.protocol,
             mode,
             size: (mode == Mode::OfAlgorithm(election::Mode::Majority)).then(|| config.members().len()),
+            witnesses: config.exclusive.iter().flat_map(|exclusive| exclusive.witnesses.clone()).collect(),
             up_since,
             tenures: Tenures::new(Arc::clone(&pulse), rights),
             pulse,
@@ -100,6 +106,8 @@ impl Shared {
                 bar: None,
                 quorum: (0, 0),
                 vote: Vote::Unknown,
+                membership: Arc::default(),
+                differs: None,
                 links_up: BTreeSet::new(),
                 counters: Counters::default(),
                 last_write: Duration::ZERO,
@@ -116,13 +124,9 @@ impl Shared {
     }
 
     /// Asks the driver, and waits for its answer.
-    pub(crate) async fn ask(
-        &self,
-        commands: &mpsc::Sender<Command>,
-        command: tenure::Command,
-    ) -> Result<(), Refused> {
+    pub(crate) async fn ask(&self, commands: &mpsc::Sender<Command>, asked: Asked) -> Result<(), Refused> {
         let (reply, answer) = oneshot::channel();
-        if commands.send(Command { command, reply: Some(reply) }).await.is_err() {
+        if commands.send(Command { asked, reply: Some(reply) }).await.is_err() {
             return Err(self.end().await.into());
         }
         match answer.await {
@@ -250,6 +254,9 @@ impl Shared {
             reached,
             needed,
             vote: known.vote,
+            membership: Arc::clone(&known.membership),
+            differs: known.differs.clone(),
+            witnesses: self.witnesses.clone(),
         })
     }
 

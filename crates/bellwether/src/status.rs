@@ -1,6 +1,8 @@
 //! What a member can tell about itself, the others and the past.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bellwether_proto::election::Protocol;
@@ -12,6 +14,7 @@ pub use bellwether_proto::exclusive::Vote;
 pub use bellwether_proto::leadership::{Bar, Cause};
 
 use crate::config::{GrantKind, Mode};
+use crate::members::{Differs, Membership};
 
 /// What a member knows now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +109,7 @@ impl Reach {
 }
 
 /// How exclusive leadership stands with a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExclusiveStatus {
     /// What makes a leadership valid.
@@ -121,6 +124,12 @@ pub struct ExclusiveStatus {
     pub needed: usize,
     /// What this member's own vote is worth.
     pub vote: Vote,
+    /// Who votes, as far as it knows.
+    pub membership: Arc<Membership>,
+    /// Whether the member's file lists other voters.
+    pub differs: Option<Differs>,
+    /// Who never leads, by its file.
+    pub witnesses: BTreeSet<NodeId>,
 }
 
 /// An announced leader.

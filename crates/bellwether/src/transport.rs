@@ -21,6 +21,7 @@ mod complaints;
 mod connection;
 mod counts;
 mod dial;
+mod enrolled;
 mod expiry;
 mod greet;
 mod homes;
@@ -35,6 +36,7 @@ mod shared;
 mod strangers;
 mod table;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::Ordering;
@@ -223,6 +225,26 @@ impl Transport {
     /// The member is in that incarnation from now on: greetings say so.
     pub(crate) fn set_incarnation(&self, incarnation: Incarnation) {
         self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
+    }
+
+    /// The members, where they are listed.
+    pub(crate) fn members(&self) -> BTreeMap<NodeId, String> {
+        match &self.shared.table().members {
+            Peers::Listed(listed) => listed.clone(),
+            Peers::Named(_) => BTreeMap::new(),
+        }
+    }
+
+    /// These are the members from now on, each at its address. Whoever is new is dialled. Whoever is gone hears a goodbye, and is refused
+    /// when it comes again. Only where members are listed.
+    pub(crate) fn enrol(&self, members: &BTreeMap<NodeId, String>) {
+        if let Peers::Listed(listed) = &mut self.shared.table().members
+            && listed != members
+        {
+            listed.clone_from(members);
+            // Whoever dials follows the list, and tells the driver of ends in order with all else.
+            self.shared.roster.notify_one();
+        }
     }
 
     /// Until when this member's certificate is good.

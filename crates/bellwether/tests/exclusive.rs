@@ -11,10 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bellwether::member::Hold;
+use bellwether::members::{Address, MemberChange, Unchanged};
+use bellwether::proto::tenure;
 use bellwether::status::{Connection, ExclusiveStatus, Standing, Vote};
 use bellwether::{
     BadConfig, Config, Drift, Exclusive, Expired, GrantKind, Leadership, Member, Mode, NodeId, OnLost,
-    Overrun, Peers, Percent, Protocol,
+    Overrun, Peers, Percent, Protocol, Refused,
 };
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -84,6 +86,47 @@ async fn one_leads_with_a_token_and_the_next_has_a_larger_one() {
             soon("it leaves", member.leave()).await;
         }
     }
+}
+
+/// Its file may list those that vote now, or all that shall.
+#[tokio::test]
+async fn a_member_whose_file_lists_all_that_shall_vote_is_added() {
+    let (_dir, mut configs) = configs(5, &exclusive(GrantKind::Lease));
+    for config in &mut configs[..3] {
+        let Peers::Listed(peers) = &mut config.peers else { unreachable!() };
+        peers.retain(|id, _| id.0 <= 3);
+    }
+    let members = join(&configs[..3]).await;
+    let (_, leadership, _) = led(&members).await;
+    let token = leadership.token();
+    let fourth = Member::join(configs[3].clone()).await.unwrap();
+    assert_eq!(fourth.leader(), None, "nobody knows it");
+    let address = Address::new(&configs[3].listen.to_string()).unwrap();
+    let add = MemberChange::Add { node: NodeId(4), address };
+    soon("it is added", members[0].change_members(add.clone())).await.unwrap();
+    assert_eq!((leadership.check(), leadership.token()), (Ok(()), token), "nobody was disturbed");
+    let told = members[0].status().exclusive.expect("that is the mode");
+    let in_force = told.membership.configuration.as_ref().expect("it is known who votes");
+    assert!(in_force.is_settled() && in_force.voters.keys().map(|id| id.0).eq(1..=4), "{in_force:?}");
+    let differs = told.differs.expect("its file lists three").to_string();
+    assert_eq!(differs, "the file lists the voters 1, 2, 3, but 1, 2, 3, 4 vote; the file does not count");
+    let again = soon("it is refused", members[1].change_members(add)).await.unwrap_err();
+    let votes_already = Unchanged::VotesAlready { node: NodeId(4) };
+    assert!(
+        matches!(again, Refused::Cannot(tenure::Refused::Members(why)) if why == votes_already),
+        "{again}"
+    );
+}
+
+#[tokio::test]
+async fn there_are_no_voters_to_change_where_leadership_is_not_exclusive() {
+    let (_dir, configs) = loopback::configs(1).unwrap();
+    let member = Member::join(configs[0].clone()).await.unwrap();
+    let refused = member.change_members(MemberChange::Remove { node: NodeId(1) }).await.unwrap_err();
+    assert!(
+        matches!(refused, Refused::Cannot(tenure::Refused::Members(Unchanged::NotExclusive))),
+        "{refused}"
+    );
 }
 
 fn others_than(leader: &Member, members: &[Member]) -> NodeId {

@@ -9,7 +9,7 @@
 //!
 //! Every error says where it is, and all errors of one step are reported at once.
 
-mod address;
+pub(crate) mod address;
 mod cautions;
 mod cluster;
 mod error;

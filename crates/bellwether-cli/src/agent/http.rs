@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod health;
 mod host;
+mod members;
 mod metrics;
 mod opening;
 mod refusals;
@@ -23,7 +24,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use bellwether::Member;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -67,7 +68,10 @@ pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients, log: Log
     Router::new()
         .route("/v1/status", get(status::status))
         .route("/v1/leader", get(status::leader))
-        .route("/v1/members", get(status::members))
+        .route("/v1/members", get(members::list).post(members::add))
+        .route("/v1/members/rescue", post(members::rescue))
+        .route("/v1/members/{id}", delete(members::remove))
+        .route("/v1/members/{id}/replace", post(members::replace))
         .route("/v1/history", get(status::history))
         .route("/v1/watch", get(watch::watch))
         .route("/v1/resign", post(change::resign))

@@ -57,12 +57,6 @@ pub(crate) struct LeaderArgs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct MembersArgs {
-    #[command(flatten)]
-    pub(crate) api: ApiArgs,
-}
-
-#[derive(Debug, clap::Args)]
 pub(crate) struct HistoryArgs {
     #[command(flatten)]
     pub(crate) api: ApiArgs,

@@ -56,6 +56,10 @@ fn print(status: &Answer, out: &Printer) {
     if let Some(exclusive) = &status.right.exclusive {
         entry("valid", &valid(status, exclusive));
         entry("voters", &voters(exclusive));
+        if let Some(configuration) = &exclusive.configuration {
+            entry("", &configuration.in_words());
+            configuration.warning.iter().for_each(|warning| entry("", warning));
+        }
     }
     let since = status.leader.since.as_deref().zip(status.leader.since_us);
     entry(

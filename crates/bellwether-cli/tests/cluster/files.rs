@@ -17,6 +17,8 @@ use super::TOKEN;
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) nodes: u32,
+    /// The files of the first so many list each other as members and voters. Those of the others list these, and themselves as a member.
+    pub(crate) founders: u32,
     pub(crate) protocol: &'static str,
     /// Lines at the top of every configuration.
     pub(crate) more: &'static str,
@@ -28,7 +30,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// That many nodes, and everything else as it is by default.
     pub(crate) fn of(nodes: u32) -> Self {
-        Self { nodes, protocol: "fjr", more: "", tables: "", token: Some(TOKEN) }
+        Self { nodes, founders: nodes, protocol: "fjr", more: "", tables: "", token: Some(TOKEN) }
     }
 }
 
@@ -90,9 +92,17 @@ fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Place>) -> String {
     if let Some(token) = shape.token {
         let _ = writeln!(config, "[api]\ntoken = \"{token}\"");
     }
-    for (id, Place { dialled, .. }) in all {
-        let _ = writeln!(config, "[[peer]]\nid = {id}\naddress = \"{dialled}\"");
+    for (peer, Place { dialled, .. }) in
+        all.iter().filter(|(peer, _)| **peer <= shape.founders || **peer == id)
+    {
+        let _ = writeln!(config, "[[peer]]\nid = {peer}\naddress = \"{dialled}\"");
     }
-    config.push_str(shape.tables);
+    if id <= shape.founders {
+        config.push_str(shape.tables);
+    } else {
+        let voters: Vec<u32> = (1..=shape.founders).collect();
+        let voters = format!("[exclusive]\nvoters = {voters:?}\n");
+        config.push_str(&shape.tables.replace("[exclusive]\n", &voters));
+    }
     config
 }

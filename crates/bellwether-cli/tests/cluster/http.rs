@@ -54,6 +54,12 @@ pub(crate) fn try_post(api: &str, path: &str, token: Option<&str>, body: &str) -
     request(api, &text)
 }
 
+#[track_caller]
+pub(crate) fn delete(api: &str, path: &str, token: &str) -> Answer {
+    let text = format!("DELETE {path} HTTP/1.0\r\nhost: {api}\r\nauthorization: Bearer {token}\r\n\r\n");
+    request(api, &text).unwrap_or_else(|| panic!("{api} does not answer"))
+}
+
 /// Sends these bytes, and reads whatever comes until the end. In HTTP/1.0 the end of an answer is the end.
 pub(crate) fn request(api: &str, text: &str) -> Option<Answer> {
     answer(send(api, text)?)

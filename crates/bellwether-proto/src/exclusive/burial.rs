@@ -33,7 +33,7 @@ enum State {
     Asking {
         stopped: Votes,
         /// Until when timers run, as far as voters have said.
-        running: BTreeMap<NodeId, Time>,
+        running: BTreeMap<(NodeId, StoreId), Time>,
     },
     Burying(Votes),
     Dead,
@@ -92,7 +92,7 @@ impl Burial {
                 true
             }
             (State::Asking { stopped, running }, Answer::Runs { lease, left }) if *lease == self.lease => {
-                running.insert(voter, now + *left);
+                running.insert((voter, store), now + *left);
                 let ends = ends_at(by, stopped, running);
                 self.due = ends.map_or(self.due, |ends| ends.max(now + SOONEST));
                 false
@@ -110,9 +110,13 @@ impl Burial {
 }
 
 /// When so many timers have ended that a majority has, if that is known.
-fn ends_at(by: &Configuration, stopped: &Votes, running: &BTreeMap<NodeId, Time>) -> Option<Time> {
-    let missing = by.needed().checked_sub(by.count(stopped) + 1)?;
-    let mut ends: Vec<Time> = running.values().copied().collect();
+fn ends_at(by: &Configuration, stopped: &Votes, running: &BTreeMap<(NodeId, StoreId), Time>) -> Option<Time> {
+    let mut ends: Vec<(Time, (NodeId, StoreId))> =
+        running.iter().map(|(voter, end)| (*end, *voter)).collect();
     ends.sort_unstable();
-    ends.get(missing).copied()
+    let mut stopped = stopped.clone();
+    ends.into_iter().find_map(|(end, (voter, store))| {
+        stopped.add(voter, store);
+        by.is_enough(&stopped).then_some(end)
+    })
 }

@@ -15,7 +15,7 @@ use alloc::vec::{Drain, Vec};
 
 use super::grant::{Grant, GrantKind, Holder, Name, Token};
 use super::ident::Lease;
-use super::message::{Telling, Wish};
+use super::message::Wish;
 use super::tenant::Need;
 use super::terms::Terms;
 use crate::ident::NodeId;
@@ -182,7 +182,7 @@ impl Campaigns {
     }
 
     /// The coordinator tells who holds a name. That is decided.
-    pub fn told(&mut self, now: Time, lease: Lease, Telling::Held { name, grant, .. }: &Telling) {
+    pub fn told(&mut self, now: Time, lease: Lease, name: &Name, grant: &Grant) {
         let patience = self.terms.ttl;
         let mine = grant.holder.filter(|holder| holder.lease.life == lease.life);
         let Some(campaign) = self.names.get_mut(name) else {

@@ -120,8 +120,27 @@ impl Contest {
         u32::try_from(self.queue.values().filter(waits).count()).unwrap_or(u32::MAX)
     }
 
-    /// What to do now. `is_free` says of a holder that did not give it back whether another may hold it.
-    pub fn step(&self, is_free: impl Fn(GrantKind, &Holder) -> bool) -> Step {
+    /// What is known of the name without being certain, if nothing is under way.
+    pub fn uncertain(&self) -> Option<&Content> {
+        match self.register.as_ref()?.content()? {
+            (content, None) => content,
+            (_, Some(_)) => None,
+        }
+    }
+
+    /// Whether it is certain what the name holds.
+    pub fn is_certain(&self) -> bool {
+        let content = self.register.as_ref().and_then(Register::content);
+        content.is_some_and(|(content, decided)| content.is_none() || decided.is_some())
+    }
+
+    /// Whether nobody wants anything of it.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.released.is_none() && self.claimed.is_none()
+    }
+
+    /// What to do now. Tokens are above the floor. `is_free` says of a holder that did not give it back whether another may hold it.
+    pub fn step(&self, floor: Token, is_free: impl Fn(GrantKind, &Holder) -> bool) -> Step {
         let Some((content, decided)) = self.register.as_ref().and_then(Register::content) else {
             return Step::Rest;
         };
@@ -139,12 +158,13 @@ impl Contest {
         };
         let Some(holder) = &grant.holder else {
             let next = self.first(Some(grant.kind), None, None);
-            return next.map_or(Step::Rest, |next| Step::Write(grant.to(next.holder, next.value.clone())));
+            return next
+                .map_or(Step::Rest, |next| Step::Write(grant.to(next.holder, next.value.clone(), floor)));
         };
         let released = self.is_released(grant, holder);
         match self.next(grant, released) {
             Some(next) if released || is_free(grant.kind, holder) => {
-                Step::Write(grant.to(next.holder, next.value.clone()))
+                Step::Write(grant.to(next.holder, next.value.clone(), floor))
             }
             _ if released => Step::Write(grant.freed()),
             // It is told to its holder only when it is certain.

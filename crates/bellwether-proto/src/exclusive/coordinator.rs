@@ -13,13 +13,16 @@
 //!
 //! Everything is repeated until it is answered: a lost message costs time, never an election.
 
+mod changing;
+
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::{Drain, Vec};
 
 use super::burial::Burial;
-use super::configuration::{Configuration, Votes};
+use super::configuration::{Address, Configuration, Settling, Votes};
 use super::contest::{Candidate, Contest, Step};
+use super::electorate::Electorate;
 use super::grant::{Content, GrantKind, Holder, Name, Token};
 use super::ident::{Ballot, Lease, Life, Stamp};
 use super::message::{Answer, Ask, Asked, Objection, Said, Telling, Wish};
@@ -27,6 +30,7 @@ use super::register::Register;
 use super::terms::Terms;
 use crate::ident::NodeId;
 use crate::time::Time;
+use changing::Request;
 
 /// No more names are looked after at once. Agents ask again.
 const CONTESTS_MAX: usize = 1 << 20;
@@ -41,6 +45,8 @@ pub enum CoordinatorAction {
     Ask(NodeId, Asked),
     /// Tell all agents.
     Tell(Telling),
+    /// Tell whoever asked for something.
+    Answer(NodeId, Telling),
 }
 
 /// The coordinator's side of exclusive leadership.
@@ -49,7 +55,9 @@ pub struct Coordinator {
     me: Life,
     terms: Terms,
     /// The voters of the owner's file: where to begin.
-    listed: BTreeSet<NodeId>,
+    listed: BTreeMap<NodeId, Address>,
+    /// The newest configuration that was heard of.
+    known: Option<(Stamp, Configuration)>,
     stage: Stage,
     /// The largest round that was heard of.
     round: u64,
@@ -63,6 +71,8 @@ pub struct Coordinator {
     tell_at: Time,
     contests: BTreeMap<Name, Contest>,
     burials: BTreeMap<Lease, Burial>,
+    /// The change of the voters that somebody asks for.
+    request: Option<Request>,
     /// Nodes that cannot be spoken with.
     absent: BTreeSet<NodeId>,
     /// When each agent was heard of last, and which life of it that was.
@@ -84,28 +94,28 @@ enum Stage {
     Preparing {
         ballot: Ballot,
         promised: Votes,
-        /// What each of those shows.
-        shown: BTreeMap<NodeId, Option<(Stamp, Configuration)>>,
+        /// When what each of those shows was written.
+        shown: BTreeMap<NodeId, Option<Stamp>>,
     },
     Configuring {
         ballot: Ballot,
-        /// In a box: it is rare, and every stage would have to be as large.
-        register: Box<Register>,
-        configuration: Configuration,
+        /// In a box: every stage would have to be as large.
+        electorate: Box<Electorate>,
     },
     Ready {
         ballot: Ballot,
-        configuration: Configuration,
+        electorate: Box<Electorate>,
     },
 }
 
 impl Coordinator {
     /// A coordinator that is not nominated yet.
-    pub fn new(me: Life, listed: BTreeSet<NodeId>, terms: Terms) -> Self {
+    pub fn new(me: Life, listed: BTreeMap<NodeId, Address>, terms: Terms) -> Self {
         Self {
             me,
             terms,
             listed,
+            known: None,
             stage: Stage::Idle,
             round: 0,
             outbids: 0,
@@ -114,6 +124,7 @@ impl Coordinator {
             tell_at: Time::NEVER,
             contests: BTreeMap::new(),
             burials: BTreeMap::new(),
+            request: None,
             absent: BTreeSet::new(),
             heard: BTreeMap::new(),
             nominated_since: Time::ZERO,
@@ -159,7 +170,7 @@ impl Coordinator {
         let burials = self.burials.values().map(Burial::deadline).min().unwrap_or(Time::NEVER);
         let repeat = if self.awaits_voters() { self.repeat_at } else { Time::NEVER };
         // A coordinator has heartbeats to send, and what it tells goes with one of them.
-        repeat.min(self.tell_at + self.terms.retry).min(burials)
+        repeat.min(self.tell_at + self.terms.retry).min(burials).min(self.sweeps_at())
     }
 
     /// The node lives on in another incarnation: what it asked for in the one before is void.
@@ -184,6 +195,7 @@ impl Coordinator {
             (false, true) => {
                 self.end_ballot();
                 self.contests.clear();
+                self.request = None;
             }
             _ => {}
         }
@@ -222,7 +234,10 @@ impl Coordinator {
 
     /// An agent wants something. That is kept even if this node is not nominated: others may know earlier that it is.
     pub fn wish(&mut self, now: Time, from: NodeId, wish: Wish) {
-        let (Wish::Campaign { name, holder, .. } | Wish::Release { name, holder, .. }) = &wish;
+        let (name, holder) = match &wish {
+            Wish::Campaign { name, holder, .. } | Wish::Release { name, holder, .. } => (name, holder),
+            Wish::Change { .. } => return self.wish_change(now, from, wish),
+        };
         let (name, is_full) = (name.clone(), self.contests.len() >= CONTESTS_MAX);
         if holder.lease.life.node != from || is_full && !self.contests.contains_key(&name) {
             return;
@@ -239,6 +254,7 @@ impl Coordinator {
             // It holds the name, and says so that it is known to be there.
             Wish::Campaign { holds: Some(token), .. } => contest.claim(token),
             Wish::Release { token, holder, next, .. } => contest.release(holder, token, next),
+            Wish::Change { .. } => {}
         }
         let Some(ballot) = ballot else { return self.ask_if_free(now, from) };
         contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
@@ -253,24 +269,74 @@ impl Coordinator {
         {
             return self.outbid(now, *promised);
         }
+        if self.learn(now, said) {
+            return;
+        }
         if let Answer::Unacceptable { why, .. } = &said.answer {
             self.object(now, from, *why);
+        }
+        if let Answer::Store { ballot, empty, largest } = &said.answer
+            && Some(*ballot) == self.ballot()
+        {
+            return self.met(now, (from, said.store), *empty, *largest);
         }
         match &mut self.stage {
             Stage::Idle | Stage::Named => {}
             Stage::Preparing { ballot, promised, shown } => {
                 if said.answer == (Answer::Promised { ballot: *ballot }) {
                     promised.add(from, said.store);
-                    shown.insert(from, said.configuration.clone());
+                    shown.insert(from, said.configuration.as_ref().map(|(stamp, _)| *stamp));
                     self.begin(now);
                 }
             }
-            Stage::Configuring { register, configuration, .. } => {
-                if register.heard(configuration, from, said.store, &said.answer) {
+            Stage::Configuring { electorate, .. } => {
+                if electorate.heard(from, said.store, &said.answer) {
                     self.configured(now);
                 }
             }
             Stage::Ready { .. } => self.ready_heard(now, from, said),
+        }
+    }
+
+    /// Keeps the newest configuration that is shown. One that another has written since ends this ballot: whoever counts by an older
+    /// one may count too few. Whether it did.
+    fn learn(&mut self, now: Time, said: &Said) -> bool {
+        let Some((stamp, shown)) = &said.configuration else { return false };
+        let known = self.known.as_ref().map(|(stamp, known)| (known.generation(), *stamp));
+        if known >= Some((shown.generation(), *stamp)) || shown.is_founding() {
+            return false;
+        }
+        self.known = Some((*stamp, shown.clone()));
+        match &self.stage {
+            Stage::Idle | Stage::Named => {}
+            // Its voters are asked, too.
+            Stage::Preparing { .. } => self.repeat(),
+            Stage::Configuring { ballot, .. } | Stage::Ready { ballot, .. } if *ballot != stamp.ballot => {
+                self.outbid(now, stamp.ballot);
+                return true;
+            }
+            Stage::Configuring { .. } | Stage::Ready { .. } => {}
+        }
+        false
+    }
+
+    fn wish_change(&mut self, now: Time, from: NodeId, wish: Wish) {
+        if let Wish::Change { by, no, since, change } = wish
+            && by.node == from
+            && self.is_nominated()
+        {
+            let largest = BTreeMap::new();
+            self.requested(now, Request { by, no, since, change, heard: now, until: now, largest });
+        }
+    }
+
+    /// When there is something to do for a change of the voters.
+    fn sweeps_at(&self) -> Time {
+        match &self.stage {
+            Stage::Ready { electorate, .. } => {
+                electorate.sweep.as_ref().map_or(Time::NEVER, |sweep| sweep.deadline())
+            }
+            _ => Time::NEVER,
         }
     }
 
@@ -306,7 +372,8 @@ impl Coordinator {
         let names = |voter: &&NodeId| {
             **voter == self.me.node || self.heard.get(*voter).is_some_and(|(heard, _)| *heard >= since)
         };
-        let is_named = self.listed.iter().filter(names).count() > self.listed.len() / 2;
+        let voters = self.voters();
+        let is_named = voters.iter().filter(names).count() > voters.len() / 2;
         if self.stage == Stage::Named && is_named {
             self.prepare(now);
             self.repeat();
@@ -340,7 +407,7 @@ impl Coordinator {
     /// A voter does not take the configuration. If its disk was lost since it promised, it has another store by now: ask again.
     fn object(&mut self, now: Time, voter: NodeId, why: Objection) {
         let founding =
-            matches!(&self.stage, Stage::Configuring { configuration, .. } if configuration.is_founding());
+            matches!(&self.stage, Stage::Configuring { electorate, .. } if electorate.by().is_founding());
         if founding && why == Objection::OtherStore {
             self.prepare(now);
         }
@@ -354,58 +421,54 @@ impl Coordinator {
         self.heard.retain(|_, (heard, _)| *heard >= before);
     }
 
-    /// If enough have promised, it is known which configuration counts, or that there is none yet.
+    /// If enough have promised, it is known which configuration counts, or that there is none yet. The newest that any of them shows
+    /// counts: a majority of its voters has promised, so none that is later was decided.
     fn begin(&mut self, now: Time) {
         let Stage::Preparing { ballot, promised, shown } = &self.stage else { return };
         let ballot = *ballot;
-        let newest = shown.values().flatten().max_by_key(|(stamp, _)| *stamp);
-        match newest.filter(|(_, newest)| !newest.is_founding()) {
+        match &self.known {
             Some((stamp, newest)) if newest.is_enough(promised) => {
-                let same = |shown: &Option<(Stamp, Configuration)>| {
-                    shown.as_ref().is_some_and(|(shown, _)| shown == stamp)
-                };
-                let agree = who(promised, |voter| shown.get(&voter).is_some_and(same));
+                let agree = who(promised, |voter| shown.get(&voter) == Some(&Some(*stamp)));
                 if newest.is_enough(&agree) {
-                    let configuration = newest.clone();
-                    self.ready(now, ballot, configuration);
+                    let electorate = Electorate::decided(ballot, *stamp, newest.clone());
+                    self.ready(now, ballot, Box::new(electorate));
                 } else {
-                    let again = newest.clone();
-                    self.configure(ballot, again);
+                    let electorate = Electorate::again(ballot, newest.clone());
+                    self.configure(electorate, ballot);
                 }
             }
-            Some(_) => {}
+            Some(_) => self.change(now),
             None => {
-                let founding = Configuration::founding(promised.iter().collect());
-                let whole = self.listed.iter().eq(founding.voters.keys());
-                if whole {
-                    self.configure(ballot, founding);
+                let address = |voter| self.listed.get(&voter).cloned().unwrap_or_default();
+                let seats = promised.iter().map(|(voter, store)| (voter, store, address(voter)));
+                let founding = Configuration::founding(seats);
+                if self.listed.keys().eq(founding.voters.keys()) {
+                    self.configure(Electorate::again(ballot, founding), ballot);
                 }
             }
         }
     }
 
-    fn configure(&mut self, ballot: Ballot, configuration: Configuration) {
-        let mut register = Register::known(ballot, Name::configuration(), None, None);
-        register.write(Content::Configuration(configuration.clone()));
-        self.stage = Stage::Configuring { ballot, register: Box::new(register), configuration };
+    fn configure(&mut self, electorate: Electorate, ballot: Ballot) {
+        self.stage = Stage::Configuring { ballot, electorate: Box::new(electorate) };
         self.repeat();
     }
 
     /// A founding configuration that all have accepted is followed by the first in force.
     fn configured(&mut self, now: Time) {
-        let Stage::Configuring { ballot, register, configuration } = &mut self.stage else { return };
-        if configuration.is_founding() {
-            *configuration = configuration.founded();
-            register.write(Content::Configuration(configuration.clone()));
+        let Stage::Configuring { ballot, electorate } = &mut self.stage else { return };
+        if electorate.by().is_founding() {
+            let founded = electorate.by().founded();
+            electorate.write(founded);
             self.objections.clear();
             return self.repeat();
         }
-        let (ballot, configuration) = (*ballot, configuration.clone());
-        self.ready(now, ballot, configuration);
+        let (ballot, electorate) = (*ballot, electorate.clone());
+        self.ready(now, ballot, electorate);
     }
 
-    fn ready(&mut self, now: Time, ballot: Ballot, configuration: Configuration) {
-        self.stage = Stage::Ready { ballot, configuration };
+    fn ready(&mut self, now: Time, ballot: Ballot, electorate: Box<Electorate>) {
+        self.stage = Stage::Ready { ballot, electorate };
         self.outbids = 0;
         (self.ready_since, self.tell_at) = (now, now + self.terms.period());
         // What the cluster's own leadership is like is of interest to all.
@@ -413,28 +476,36 @@ impl Coordinator {
         for (name, contest) in &mut self.contests {
             contest.register = Some(Register::read(ballot, name.clone()));
         }
+        // Whoever has come up again knows what it accepted, and not whether that is decided.
+        self.tell_members(None);
         self.go_on(now);
     }
 
     fn ready_heard(&mut self, now: Time, from: NodeId, said: &Said) {
-        let Stage::Ready { configuration, .. } = &self.stage else { return };
+        let Stage::Ready { electorate, .. } = &mut self.stage else { return };
         let voter = (from, said.store);
+        if electorate.heard(from, said.store, &said.answer) {
+            self.tell_members(None);
+            return self.go_on(now);
+        }
+        let by = electorate.by();
         if let Answer::Holds { name, .. } | Answer::Wrote { name, .. } = &said.answer {
             let register = self.contests.get_mut(name).and_then(|contest| contest.register.as_mut());
-            if register.is_some_and(|register| register.heard(configuration, from, said.store, &said.answer))
-            {
+            if register.is_some_and(|register| register.heard(by, from, said.store, &said.answer)) {
                 self.tell(name);
                 self.advance(now, name);
+                self.change(now);
             }
             return;
         }
         let mut turned = false;
         for burial in self.burials.values_mut() {
-            turned |= burial.heard(now, configuration, voter, &said.answer);
+            turned |= burial.heard(now, by, voter, &said.answer);
         }
         if turned {
             self.go_on(now);
         }
+        self.sweep_heard(now, voter, &said.answer);
     }
 
     /// Does for every name what can be done.
@@ -442,29 +513,40 @@ impl Coordinator {
         let names: Vec<Name> = self.contests.keys().cloned().collect();
         names.iter().for_each(|name| self.advance(now, name));
         self.bury(now);
+        self.change(now);
     }
 
     fn advance(&mut self, now: Time, name: &Name) {
-        if !self.is_ready() {
-            return;
-        }
+        let Stage::Ready { electorate, .. } = &self.stage else { return };
+        let (floor, settling) = (electorate.by().floor, electorate.by().settling.clone());
         if self.ask_if_new(name) {
             return;
         }
         let Some(contest) = self.contests.get(name) else { return };
-        match contest.step(|kind, holder| self.is_free(now, kind, holder)) {
-            Step::Write(grant) => {
-                let contest = self.contests.get_mut(name);
-                if let Some(register) = contest.and_then(|contest| contest.register.as_mut()) {
-                    register.write(Content::Grant(grant));
-                    self.ask_if_new(name);
-                }
-            }
+        // What only voters before the change may know is known to a majority of the others before anything else becomes of it.
+        if settling != Settling::Done
+            && let Some(content) = contest.uncertain().cloned()
+        {
+            return self.write(name, content);
+        }
+        if settling == Settling::Rescued {
+            return;
+        }
+        match contest.step(floor, |kind, holder| self.is_free(now, kind, holder)) {
+            Step::Write(grant) => self.write(name, Content::Grant(grant)),
             Step::Bury(holder) => {
                 self.burials.entry(holder.lease).or_insert_with(|| Burial::new(holder.lease, now));
                 self.bury(now);
             }
             Step::Rest => {}
+        }
+    }
+
+    fn write(&mut self, name: &Name, content: Content) {
+        let contest = self.contests.get_mut(name);
+        if let Some(register) = contest.and_then(|contest| contest.register.as_mut()) {
+            register.write(content);
+            self.ask_if_new(name);
         }
     }
 
@@ -524,13 +606,10 @@ impl Coordinator {
                 let (ask, promised) = (Ask::Prepare { ballot: *ballot }, promised.clone());
                 self.ask_voters(&ask, &promised);
             }
-            Stage::Configuring { register, .. } => {
-                if let Some((ask, votes)) = register.asks() {
-                    let votes = votes.clone();
-                    self.ask_voters(&ask, &votes);
-                }
-            }
+            Stage::Configuring { .. } => self.ask_configuration(),
             Stage::Ready { .. } => {
+                self.ask_configuration();
+                self.ask_sweep();
                 let registers = self.contests.values().filter_map(|contest| contest.register.as_ref());
                 let asks = registers.filter_map(Register::asks).map(|(ask, votes)| (ask, votes.clone()));
                 let asks: Vec<(Ask, Votes)> = asks.collect();
@@ -539,16 +618,33 @@ impl Coordinator {
         }
     }
 
-    /// Asks all voters that have not answered. Before there is a configuration, those of the file.
-    fn ask_voters(&mut self, ask: &Ask, answered: &Votes) {
-        let voters: Vec<NodeId> = match &self.stage {
-            Stage::Configuring { configuration, .. } | Stage::Ready { configuration, .. } => {
-                configuration.voters.keys().copied().collect()
-            }
-            Stage::Idle | Stage::Named | Stage::Preparing { .. } => self.listed.iter().copied().collect(),
+    fn ask_configuration(&mut self) {
+        let (Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. }) = &self.stage else {
+            return;
         };
+        if let Some((ask, votes)) = electorate.asks() {
+            let votes = votes.clone();
+            self.ask_voters(&ask, &votes);
+        }
+    }
+
+    /// Those whose votes count. Before that is known, those of the file, and those that were heard of.
+    fn voters(&self) -> BTreeSet<NodeId> {
+        match &self.stage {
+            Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. } => {
+                electorate.by().asked()
+            }
+            Stage::Idle | Stage::Named | Stage::Preparing { .. } => match &self.known {
+                Some((_, known)) => known.asked(),
+                None => self.listed.keys().copied().collect(),
+            },
+        }
+    }
+
+    /// Asks all voters that have not answered.
+    fn ask_voters(&mut self, ask: &Ask, answered: &Votes) {
         let by = self.me;
-        let missing = voters.into_iter().filter(|voter| !answered.has(*voter));
+        let missing = self.voters().into_iter().filter(|voter| !answered.has(*voter));
         let asks = missing.map(|voter| CoordinatorAction::Ask(voter, Asked { by, ask: ask.clone() }));
         self.actions.extend(asks);
     }
@@ -557,7 +653,15 @@ impl Coordinator {
     fn awaits_voters(&self) -> bool {
         let is_busy =
             |contest: &Contest| contest.register.as_ref().is_some_and(|register| register.asks().is_some());
-        !self.is_ready() || self.contests.values().any(is_busy)
+        match &self.stage {
+            Stage::Ready { electorate, .. } => {
+                electorate.asks().is_some()
+                    || electorate.sweep.is_some()
+                    || self.request.is_some()
+                    || self.contests.values().any(is_busy)
+            }
+            _ => true,
+        }
     }
 
     /// What the cluster's own leadership is like, and whatever its holder seems not to know of.
@@ -607,6 +711,7 @@ impl Asker {
             Wish::Campaign { holds: None, .. } => Self::Waits,
             Wish::Campaign { holder, holds: Some(token), .. } => Self::Holds(*holder, *token),
             Wish::Release { holder, .. } => Self::GivesBack(*holder),
+            Wish::Change { .. } => Self::Waits,
         }
     }
 }

@@ -159,10 +159,10 @@ impl Grant {
         Self { kind, token: Token::default(), holder: None, value: Arc::from([]) }
     }
 
-    /// The grant by which that one holds the name next.
+    /// The grant by which that one holds the name next, with a token above the floor.
     #[must_use]
-    pub fn to(&self, holder: Holder, value: Arc<[u8]>) -> Self {
-        Self { kind: self.kind, token: self.token.next(), holder: Some(holder), value }
+    pub fn to(&self, holder: Holder, value: Arc<[u8]>, floor: Token) -> Self {
+        Self { kind: self.kind, token: self.token.max(floor).next(), holder: Some(holder), value }
     }
 
     /// The grant by which nobody holds it any more. The token stays: the next is larger.

@@ -2,22 +2,24 @@
 //! cluster is the election named `leader`.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
 use super::campaigns::{CampaignAction, Campaigns};
-use super::configuration::Configuration;
+use super::configuration::{Address, Configuration};
 use super::coordinator::{Coordinator, CoordinatorAction};
 use super::grant::{Grant, GrantKind, Name, Token};
 use super::ident::{Life, LifeId, Stamp};
+use super::membership::{MemberChange, Membership, Unchanged};
 use super::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Said, Telling};
+use super::petition::{Outcome, Petition};
 use super::tenant::{Tenant, TenantAction};
 use super::terms::Terms;
 use super::voter::{Change, Voter, VoterAction, VoterKept};
 use crate::cause::Cause;
 use crate::ident::{Incarnation, NodeId};
-use crate::leadership::{Announcement, Office, Reluctance};
+use crate::leadership::{Announcement, Bar, Office, Reception, Reluctance};
 use crate::time::{Span, Time};
 
 /// What was told of the leader counts for so many ttls, if nothing more is told.
@@ -30,8 +32,8 @@ pub struct ExclusiveConfig {
     pub life: LifeId,
     /// All members.
     pub members: Vec<NodeId>,
-    /// Those of them that vote.
-    pub voters: BTreeSet<NodeId>,
+    /// Those of them that vote at first, and where each is met. Once a cluster is founded, what its voters keep counts instead.
+    pub voters: BTreeMap<NodeId, Address>,
     /// Those that never lead.
     pub witnesses: BTreeSet<NodeId>,
     /// What makes a leadership valid.
@@ -83,6 +85,10 @@ pub(crate) enum Action {
     Doubt(bool),
     /// A voter knows a later incarnation of this node.
     Outlived(Incarnation),
+    /// Who votes changed, or who is to be met.
+    Members(Box<Membership>),
+    /// What became of a change of the voters that was asked for with that number.
+    Changed(u64, Result<(), Unchanged>),
 }
 
 /// Exclusive leadership, as one node takes part in it.
@@ -90,8 +96,13 @@ pub(crate) enum Action {
 pub(crate) struct Exclusive {
     me: Life,
     config: ExclusiveConfig,
-    /// The voters in force, as far as voters have said.
-    configuration: Option<Configuration>,
+    /// The newest that voters have shown, or a coordinator has told. Whatever counts, counts by it.
+    configuration: Option<(Stamp, Configuration)>,
+    /// The number of the latest that a coordinator has told.
+    decided: u64,
+    petition: Petition,
+    /// What the driver knows of the members.
+    membership: Membership,
     voter: Option<Voter>,
     coordinator: Coordinator,
     tenant: Tenant,
@@ -100,6 +111,8 @@ pub(crate) struct Exclusive {
     nominee: Option<NodeId>,
     /// Who can be spoken with.
     reached: BTreeSet<NodeId>,
+    /// How peers receive this node.
+    reception: Reception,
     /// What was told last of the leader.
     seen: Option<Seen>,
     /// Until when this node does not stand.
@@ -117,16 +130,20 @@ impl Exclusive {
     pub(crate) fn new(me: NodeId, incarnation: Incarnation, config: ExclusiveConfig, now: Time) -> Self {
         let me = Life { node: me, incarnation, id: config.life };
         let (voters, terms) = (config.voters.clone(), config.terms);
-        let votes = config.kept.clone().filter(|_| voters.contains(&me.node));
+        let (listed, kept) = (voters.keys().copied().collect(), config.kept.clone());
         Self {
             me,
             configuration: None,
-            voter: votes.map(|kept| Voter::new(me.node, voters.clone(), kept, terms, now)),
+            decided: 0,
+            petition: Petition::default(),
+            membership: Membership::default(),
+            voter: kept.map(|kept| Voter::new(me.node, listed, kept, terms, now)),
             coordinator: Coordinator::new(me, voters, terms),
             tenant: Tenant::new(me, terms),
             campaigns: Campaigns::new(terms),
             nominee: None,
             reached: BTreeSet::new(),
+            reception: Reception::default(),
             seen: None,
             aside: None,
             shown: None,
@@ -149,6 +166,7 @@ impl Exclusive {
 
     pub(crate) fn deadline(&self) -> Time {
         let parts = self.coordinator.deadline().min(self.tenant.deadline()).min(self.campaigns.deadline());
+        let parts = parts.min(self.petition.deadline());
         parts.min(self.forgets_at()).min(self.doubts_at()).min(self.aside.unwrap_or(Time::NEVER))
     }
 
@@ -158,6 +176,8 @@ impl Exclusive {
         }
         self.tenant.wake(now);
         self.coordinator.wake(now);
+        let late = self.petition.expire(now);
+        self.answer(late);
         self.go_on(now);
     }
 
@@ -179,7 +199,43 @@ impl Exclusive {
         self.nominee = named;
         self.coordinator.nominate(now, named == Some(self.me.node));
         self.campaigns.hurry(now);
+        self.petition.hurry(now);
         self.go_on(now);
+    }
+
+    /// A program asks this member for a change of the voters.
+    pub(crate) fn change(&mut self, now: Time, no: u64, change: MemberChange) {
+        let (reachable, needed) = self.quorum();
+        let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+        let rescues = matches!(change, MemberChange::Rescue { .. });
+        if self.petition.is_open() {
+            self.answer(Some((no, Err(Unchanged::Unsettled))));
+        } else if let Some(node) = self.stranger_in(&change) {
+            self.answer(Some((no, Err(Unchanged::SurvivorMissing { node }))));
+        } else if reachable < needed && !rescues {
+            let (reachable, needed) = (count(reachable), count(needed));
+            self.answer(Some((no, Err(Unchanged::NoMajority { reachable, needed }))));
+        } else {
+            let since = self.in_force().map_or(0, |in_force| in_force.number);
+            self.petition.ask(now, no, change, since, &self.config.terms);
+        }
+        self.go_on(now);
+    }
+
+    /// One that is said to have survived, and does not vote. Others would not read a longer list than there are voters.
+    fn stranger_in(&self, change: &MemberChange) -> Option<NodeId> {
+        let MemberChange::Rescue { survivors } = change else { return None };
+        let votes = |node: &&NodeId| self.in_force().is_some_and(|by| by.voters.contains_key(*node));
+        survivors.iter().find(|node| !votes(node)).copied()
+    }
+
+    /// Who votes, and who is to be met.
+    pub(crate) fn membership(&self) -> &Membership {
+        &self.membership
+    }
+
+    fn answer(&mut self, outcome: Option<Outcome>) {
+        self.actions.extend(outcome.map(|(no, outcome)| Action::Changed(no, outcome)));
     }
 
     /// A peer can be spoken with, or not any more.
@@ -194,6 +250,18 @@ impl Exclusive {
             self.campaigns.hurry(now);
         }
         self.go_on(now);
+    }
+
+    /// The driver has found out more about how peers receive this node.
+    pub(crate) fn receive(&mut self, reception: Reception) {
+        self.reception = reception;
+    }
+
+    /// Why nobody is named: peers answer this node, and refuse it. What it would lead with is granted by a majority, so it need not
+    /// be kept from leading.
+    pub(crate) fn bar(&self) -> Option<Bar> {
+        let refusing = Reception { unheard: 0, ..self.reception };
+        Bar::of(refusing, self.reached.len(), 0).filter(|_| self.shown.is_none())
     }
 
     /// The node begins another incarnation because peers knew a later one.
@@ -237,34 +305,35 @@ impl Exclusive {
 
     /// How many voters can be spoken with, of how many that are needed; itself included.
     pub(crate) fn quorum(&self) -> (usize, usize) {
-        let reaches = |voter: &&NodeId| **voter == self.me.node || self.reached.contains(*voter);
+        let reaches = |voter: NodeId| voter == self.me.node || self.reached.contains(&voter);
         match self.in_force() {
-            Some(configuration) => {
-                (configuration.voters.keys().filter(reaches).count(), configuration.needed())
-            }
+            Some(configuration) => configuration.quorum(reaches),
             None => {
                 let listed = &self.config.voters;
                 // Who was told of a leader knows that there was a whole cluster once.
                 let needed = if self.seen.is_some() { listed.len() / 2 + 1 } else { listed.len() };
-                (listed.iter().filter(reaches).count(), needed)
+                (listed.keys().filter(|voter| reaches(**voter)).count(), needed)
             }
         }
     }
 
     /// The voters in force, as far as this node knows: from others, or from its own disk.
     fn in_force(&self) -> Option<&Configuration> {
-        self.configuration.as_ref().or_else(|| self.voter.as_ref().and_then(Voter::in_force))
+        let known = self.configuration.as_ref().map(|(_, known)| known);
+        known.or_else(|| self.voter.as_ref().and_then(Voter::in_force))
     }
 
     /// What this node's vote is worth.
     pub(crate) fn vote(&self) -> Vote {
         match (&self.voter, self.in_force()) {
             (None, _) => Vote::Without,
-            (Some(_), None) => Vote::Unknown,
-            (Some(voter), Some(in_force)) if in_force.counts(self.me.node, voter.kept().store) => {
-                Vote::Counts
-            }
-            (Some(_), Some(_)) => Vote::Lost,
+            (Some(_), None) if self.config.voters.contains_key(&self.me.node) => Vote::Unknown,
+            (Some(_), None) => Vote::Without,
+            (Some(voter), Some(in_force)) => match in_force.voters.get(&self.me.node) {
+                Some(seat) if seat.store == voter.kept().store => Vote::Counts,
+                Some(_) => Vote::Lost,
+                None => Vote::Without,
+            },
         }
     }
 
@@ -307,7 +376,9 @@ impl Exclusive {
                 }
             }
             ExclusiveMsg::Answer(said) => self.heard(now, from, &said),
-            ExclusiveMsg::Wish(wish) => self.coordinator.wish(now, from, wish),
+            // A member that is neither listed nor votes does not lead.
+            ExclusiveMsg::Wish(wish) if self.knows(from) => self.coordinator.wish(now, from, wish),
+            ExclusiveMsg::Wish(_) => {}
             ExclusiveMsg::Tell(telling) => self.told(now, &telling),
         }
     }
@@ -318,34 +389,51 @@ impl Exclusive {
         {
             return self.actions.push(Action::Outlived(known));
         }
-        self.learn(said);
+        said.configuration.iter().for_each(|(stamp, shown)| self.learn(now, *stamp, shown));
         self.coordinator.heard(now, from, said);
-        if let Some(configuration) = &self.configuration {
+        if let Some((_, configuration)) = &self.configuration {
             self.tenant.heard(now, configuration, (from, said.store), &said.answer);
         }
     }
 
-    /// A configuration that is in force was accepted by all voters before, so whoever shows it is believed.
-    fn learn(&mut self, said: &Said) {
-        let newer = |known: &Configuration, shown: &Configuration| shown.number > known.number;
-        if let Some((_, shown)) = &said.configuration
-            && !shown.is_founding()
-            && self.configuration.as_ref().is_none_or(|known| newer(known, shown))
-        {
-            self.configuration = Some(shown.clone());
+    /// Whether it is decided or not, whoever counts by it needs a majority of those before it, too: so whoever shows it is believed.
+    fn learn(&mut self, now: Time, stamp: Stamp, shown: &Configuration) {
+        let known = self.configuration.as_ref().map(|(stamp, known)| (known.generation(), *stamp));
+        if shown.is_founding() || known >= Some((shown.generation(), stamp)) {
+            return;
+        }
+        let before = self.in_force().map_or(0, Configuration::generation);
+        self.configuration = Some((stamp, shown.clone()));
+        // Those who are lost may have buried this node's lease, and granted what it held to another.
+        if shown.generation() > before {
+            self.tenant.renounce(now);
         }
     }
 
     /// Only coordinators tell, and what they tell is decided. The latest counts.
     fn told(&mut self, now: Time, telling: &Telling) {
-        let Telling::Held { name, stamp, grant, waiting } = telling;
-        let is_old = self.seen.as_ref().is_some_and(|seen| seen.stamp > *stamp);
-        if *name != Name::leader() || is_old {
-            return;
+        match telling {
+            Telling::Held { name, stamp, grant, waiting } => {
+                let is_old = self.seen.as_ref().is_some_and(|seen| seen.stamp > *stamp);
+                if *name != Name::leader() || is_old {
+                    return;
+                }
+                self.because(grant);
+                self.seen = Some(Seen { stamp: *stamp, grant: grant.clone(), waiting: *waiting, at: now });
+                self.campaigns.told(now, self.tenant.lease(), name, grant);
+            }
+            Telling::Members { stamp, configuration } => {
+                self.learn(now, *stamp, configuration);
+                self.decided = self.decided.max(configuration.number);
+                let outcome = self.petition.told(now, configuration, &self.config.terms);
+                self.answer(outcome);
+            }
+            Telling::Unchanged { to, no, why } if *to == self.me => {
+                let outcome = self.petition.refused(*no, *why);
+                self.answer(outcome);
+            }
+            Telling::Unchanged { .. } => {}
         }
-        self.because(grant);
-        self.seen = Some(Seen { stamp: *stamp, grant: grant.clone(), waiting: *waiting, at: now });
-        self.campaigns.told(now, self.tenant.lease(), telling);
     }
 
     /// Why it changed, as far as this node can tell.
@@ -370,6 +458,7 @@ impl Exclusive {
                 self.campaigns.repeat(now, self.tenant.lease(), self.tenant.is_valid(now));
             }
             self.follow_campaigns();
+            self.follow_petition(now);
             self.follow_coordinator();
             self.follow_voter();
             let Some(msg) = self.local.pop_front() else { break };
@@ -379,6 +468,7 @@ impl Exclusive {
             return self.stand(now); // What was handed over is over: it waits for the next time.
         }
         self.show(now);
+        self.show_members();
     }
 
     fn is_standing(&self) -> bool {
@@ -434,16 +524,36 @@ impl Exclusive {
         for action in actions {
             match action {
                 CoordinatorAction::Ask(voter, asked) => self.send(voter, ExclusiveMsg::Ask(asked)),
+                CoordinatorAction::Answer(asker, telling) => self.send(asker, ExclusiveMsg::Tell(telling)),
                 CoordinatorAction::Tell(telling) => {
-                    let Telling::Held { stamp, grant, .. } = &telling;
-                    if self.seen.as_ref().is_none_or(|seen| seen.stamp < *stamp) {
+                    if let Telling::Held { stamp, grant, .. } = &telling
+                        && self.seen.as_ref().is_none_or(|seen| seen.stamp < *stamp)
+                    {
                         self.actions.push(Action::Decided(*stamp, grant.clone()));
                     }
-                    for member in self.config.members.clone() {
+                    for member in self.known() {
                         self.send(member, ExclusiveMsg::Tell(telling.clone()));
                     }
                 }
             }
+        }
+    }
+
+    /// Those that the file lists, and those that vote by now.
+    fn known(&self) -> BTreeSet<NodeId> {
+        let voters = self.in_force().map(Configuration::asked).unwrap_or_default();
+        self.config.members.iter().copied().chain(voters).collect()
+    }
+
+    fn knows(&self, member: NodeId) -> bool {
+        let votes = |by: &Configuration| by.asked().contains(&member);
+        self.config.members.contains(&member) || self.in_force().is_some_and(votes)
+    }
+
+    fn follow_petition(&mut self, now: Time) {
+        let wish = self.petition.repeat(now, self.me, &self.config.terms);
+        if let (Some(wish), Some(nominee)) = (wish, self.nominee) {
+            self.send(nominee, ExclusiveMsg::Wish(wish));
         }
     }
 
@@ -453,15 +563,15 @@ impl Exclusive {
         for action in actions {
             match action {
                 VoterAction::Keep(change) => self.actions.push(Action::Keep(change)),
-                VoterAction::Answer(to, said) => self.send(to, ExclusiveMsg::Answer(said)),
+                VoterAction::Answer(to, said) => self.send(to, ExclusiveMsg::Answer(*said)),
             }
         }
     }
 
     fn ask_voters(&mut self, ask: &Ask) {
-        let voters: Vec<NodeId> = match &self.configuration {
-            Some(configuration) => configuration.voters.keys().copied().collect(),
-            None => self.config.voters.iter().copied().collect(),
+        let voters: BTreeSet<NodeId> = match &self.configuration {
+            Some((_, configuration)) => configuration.asked(),
+            None => self.config.voters.keys().copied().collect(),
         };
         let by = self.me;
         voters
@@ -511,6 +621,17 @@ impl Exclusive {
         let doubtful = doubtful && leads;
         if core::mem::replace(&mut self.doubtful, doubtful) != doubtful {
             self.actions.push(Action::Doubt(doubtful));
+        }
+    }
+
+    fn show_members(&mut self) {
+        let (joining, decided) = (self.coordinator.joining(), self.decided);
+        let known = &self.membership;
+        if known.configuration.as_ref() != self.in_force()
+            || (&known.joining, known.decided) != (&joining, decided)
+        {
+            self.membership = Membership { configuration: self.in_force().cloned(), decided, joining };
+            self.actions.push(Action::Members(Box::new(self.membership.clone())));
         }
     }
 

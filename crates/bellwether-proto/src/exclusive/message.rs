@@ -7,10 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::configuration::Configuration;
 use super::grant::{Accepted, Content, Grant, GrantKind, Holder, Name, Token};
-use super::ident::{Ballot, Lease, Life, Stamp, StoreId};
+use super::ident::{Age, Ballot, Lease, Life, Stamp, StoreId};
+use super::membership::{MemberChange, Unchanged};
 use crate::canonical::Form;
 use crate::digest::fnv1a;
-use crate::ident::Incarnation;
+use crate::ident::{Incarnation, NodeId};
 use crate::kind::Kind;
 use crate::time::Span;
 
@@ -85,6 +86,25 @@ pub enum Ask {
         lease: Lease,
         /// Counts these questions.
         no: u64,
+    },
+    /// "Which names have you accepted after that one?" Whoever answers has promised the ballot.
+    Names {
+        /// The ballot.
+        ballot: Ballot,
+        /// From the first if there is none.
+        after: Option<Name>,
+    },
+    /// "Which leases are dead, of nodes after that one?" Whoever answers has promised the ballot.
+    Buried {
+        /// The ballot.
+        ballot: Ballot,
+        /// From the first if there is none.
+        after: Option<NodeId>,
+    },
+    /// "With which store would you vote, and what does it hold?" Whoever answers has promised the ballot.
+    Store {
+        /// The ballot.
+        ballot: Ballot,
     },
 }
 
@@ -182,6 +202,46 @@ pub enum Answer {
         /// The incarnation that the voter knows.
         known: Incarnation,
     },
+    /// Names that were accepted, in order.
+    Names {
+        /// The ballot that was asked for. It is promised.
+        ballot: Ballot,
+        /// After which name.
+        after: Option<Name>,
+        /// The next.
+        #[serde(deserialize_with = "page")]
+        names: Vec<Name>,
+        /// Whether there are more.
+        more: bool,
+    },
+    /// Leases that are dead, in the order of their nodes.
+    TheBuried {
+        /// The ballot that was asked for. It is promised.
+        ballot: Ballot,
+        /// After which node.
+        after: Option<NodeId>,
+        /// Up to which lease all of that node are dead.
+        #[serde(deserialize_with = "page")]
+        dead: Vec<(NodeId, Age)>,
+        /// Whether there are more.
+        more: bool,
+    },
+    /// What the store holds.
+    Store {
+        /// The ballot that was asked for. It is promised.
+        ballot: Ballot,
+        /// Whether it holds no name and no burial.
+        empty: bool,
+        /// The largest token in it.
+        largest: Token,
+    },
+}
+
+/// No more names, or nodes, are told at once.
+pub const PAGE: usize = 64;
+
+fn page<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    crate::bounded::list::<PAGE, D, T>(deserializer)
 }
 
 /// Why a voter does not accept a configuration.
@@ -191,6 +251,8 @@ pub enum Objection {
     OtherList,
     /// Its store is another than the one that is listed.
     OtherStore,
+    /// The voters were rescued since.
+    Rescued,
 }
 
 /// What an agent wants of the coordinator.
@@ -225,7 +287,18 @@ pub enum Wish {
         /// Which campaign.
         holder: Holder,
         /// Who shall hold it next, if it campaigns.
-        next: Option<crate::ident::NodeId>,
+        next: Option<NodeId>,
+    },
+    /// "The voters are to change." Repeated until it is told to be settled, or refused.
+    Change {
+        /// Who asks.
+        by: Life,
+        /// Tells what it asks for apart.
+        no: u64,
+        /// The configuration that it knew then: what has happened since may be what it asks for.
+        since: u64,
+        /// What is to change.
+        change: MemberChange,
     },
 }
 
@@ -242,6 +315,22 @@ pub enum Telling {
         grant: Grant,
         /// How many others wait for it.
         waiting: u32,
+    },
+    /// Who votes.
+    Members {
+        /// When that was written.
+        stamp: Stamp,
+        /// The configuration in force.
+        configuration: Configuration,
+    },
+    /// To whoever asked: the voters are not changed.
+    Unchanged {
+        /// Who asked.
+        to: Life,
+        /// What it asked for.
+        no: u64,
+        /// Why.
+        why: Unchanged,
     },
 }
 
@@ -271,11 +360,17 @@ impl ExclusiveMsg {
                 Ask::Bury { .. } => 4,
                 Ask::Renew { .. } => 5,
                 Ask::IsDead { .. } => 6,
+                Ask::Names { .. } => 11,
+                Ask::Buried { .. } => 12,
+                Ask::Store { .. } => 13,
             },
             Self::Answer(_) => 7,
             Self::Wish(Wish::Campaign { .. }) => 8,
             Self::Wish(Wish::Release { .. }) => 9,
-            Self::Tell(_) => 10,
+            Self::Tell(Telling::Held { .. }) => 10,
+            Self::Wish(Wish::Change { .. }) => 14,
+            Self::Tell(Telling::Members { .. }) => 15,
+            Self::Tell(Telling::Unchanged { .. }) => 16,
         }
     }
 }
@@ -293,4 +388,10 @@ pub const KINDS: &[Kind] = &[
     Kind::detector("Campaign"),
     Kind::detector("Release"),
     Kind::detector("Held"),
+    Kind::detector("Names?"),
+    Kind::detector("Buried?"),
+    Kind::detector("Store?"),
+    Kind::detector("Change"),
+    Kind::detector("Members"),
+    Kind::detector("Unchanged"),
 ];

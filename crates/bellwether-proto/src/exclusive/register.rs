@@ -111,6 +111,8 @@ impl Register {
                     return false;
                 }
                 let decided = if by.is_enough(agree) { stamp_of(latest.as_ref()) } else { None };
+                // A name that was put aside in this ballot goes on where it was: what was decided of it is among what is told.
+                self.writes = known_writes(self.ballot, latest.as_ref());
                 let content = latest.take().map(|accepted| accepted.content);
                 self.state = State::Known { content, decided };
                 true
@@ -134,6 +136,12 @@ impl Register {
     fn stamp(&self) -> Stamp {
         Stamp { ballot: self.ballot, write: self.writes }
     }
+}
+
+/// How many writes of that ballot there were.
+fn known_writes(ballot: Ballot, latest: Option<&Accepted>) -> u64 {
+    let own = latest.filter(|accepted| accepted.stamp.ballot == ballot);
+    own.map_or(0, |accepted| accepted.stamp.write)
 }
 
 fn stamp_of(accepted: Option<&Accepted>) -> Option<Stamp> {

@@ -142,6 +142,16 @@ impl Tenant {
         }
     }
 
+    /// Gives the lease up, as if it were dead, and begins the next.
+    pub fn renounce(&mut self, now: Time) {
+        let wanted = self.phase != Phase::Unwanted;
+        self.lose();
+        self.lease.number += 1;
+        if wanted {
+            self.ask(now);
+        }
+    }
+
     /// What the lease is needed for.
     pub fn want(&mut self, now: Time, need: Need) {
         let before = core::mem::replace(&mut self.need, need);
@@ -268,6 +278,7 @@ impl Tenant {
 
 #[cfg(test)]
 mod tests {
+    use super::super::configuration::Address;
     use super::super::ident::LifeId;
     use super::super::terms::Drift;
     use super::*;
@@ -277,7 +288,8 @@ mod tests {
     const TTL: Span = Span::secs(1);
 
     fn voters() -> Configuration {
-        Configuration::founding((1..=3).map(|id| (NodeId(id), StoreId(id.into()))).collect()).founded()
+        let seats = (1..=3).map(|id| (NodeId(id), StoreId(id.into()), Address::default()));
+        Configuration::founding(seats).founded()
     }
 
     fn tenant() -> Tenant {
@@ -292,11 +304,13 @@ mod tests {
             TenantAction::Ask(Ask::Renew { no, .. }) => Some(no),
             _ => None,
         };
-        tenant.drain().filter_map(renewal).last()
+        tenant.drain().filter_map(renewal).next_back()
     }
 
     fn hears(tenant: &mut Tenant, now: Time, answer: &Answer) {
-        [1, 2].map(|id: u32| tenant.heard(now, &voters(), (NodeId(id), StoreId(id.into())), answer));
+        for id in [1_u32, 2] {
+            tenant.heard(now, &voters(), (NodeId(id), StoreId(id.into())), answer);
+        }
     }
 
     /// One that waits, was valid since that time, and has asked for nothing since.

@@ -7,13 +7,15 @@
 //! disk, whenever the word was said: an answer carries the number of the last write that it tells of, and is parked until
 //! [`Voter::written`] has passed it. Renewals tell of nothing that is written, and wait for nothing.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::{Drain, Vec};
+use core::ops::Bound;
 
 use super::configuration::Configuration;
-use super::grant::{Accepted, Content, Name};
+use super::grant::{Accepted, Content, Name, Token};
 use super::ident::{Age, Ballot, Lease, Life, Stamp, StoreId};
-use super::message::{Answer, Ask, Asked, Objection, Said};
+use super::message::{Answer, Ask, Asked, Objection, PAGE, Said};
 use super::terms::Terms;
 use crate::ident::NodeId;
 use crate::time::{Span, Time};
@@ -94,7 +96,7 @@ pub enum VoterAction {
     /// Have this on stable storage, after all that was asked for before, and say so with [`Voter::written`].
     Keep(Change),
     /// Tell that node.
-    Answer(NodeId, Said),
+    Answer(NodeId, Box<Said>),
 }
 
 /// A voter.
@@ -244,10 +246,22 @@ impl Voter {
                 );
             }
             Ask::Bury { lease } => self.bury(now, from, lease, met),
-            Ask::Renew { lease, no, ttl } => self.renew(now, from, lease, no, ttl),
+            Ask::Renew { lease, no, ttl } => self.renew(now, from, lease, no, ttl, met),
             Ask::IsDead { lease, no } => match self.is_dead(lease) {
                 Some(write) => self.answer(write, from, Answer::Dead { lease }),
                 None => self.answer(met, from, Answer::Lives { lease, no }),
+            },
+            Ask::Names { ballot, after } => match self.promise(ballot) {
+                Ok(promised) => self.list_names(from, ballot, after, promised.max(met)),
+                Err(promised) => self.outbid(from, ballot, promised),
+            },
+            Ask::Buried { ballot, after } => match self.promise(ballot) {
+                Ok(promised) => self.list_dead(from, ballot, after, promised.max(met)),
+                Err(promised) => self.outbid(from, ballot, promised),
+            },
+            Ask::Store { ballot } => match self.promise(ballot) {
+                Ok(promised) => self.tell_store(from, ballot, promised.max(met)),
+                Err(promised) => self.outbid(from, ballot, promised),
             },
         }
     }
@@ -293,16 +307,45 @@ impl Voter {
         self.answer(after.max(promised).max(met), from, Answer::Wrote { stamp, name });
     }
 
-    /// Every grant is. A configuration must have this store, and the first one these voters.
+    /// Every grant is. A configuration must have this store, and the first one these voters. Those who were rescued do not go back.
     fn is_acceptable(&self, content: &Content) -> Result<(), Objection> {
         let Content::Configuration(configuration) = content else { return Ok(()) };
         if configuration.is_founding() && !configuration.voters.keys().eq(self.listed.iter()) {
             return Err(Objection::OtherList);
         }
+        let known = newest(&self.kept).map_or(0, |(_, known)| known.generation());
         match configuration.voters.get(&self.me) {
-            Some(store) if *store != self.kept.store => Err(Objection::OtherStore),
+            _ if configuration.generation() < known => Err(Objection::Rescued),
+            Some(seat) if seat.store != self.kept.store => Err(Objection::OtherStore),
             _ => Ok(()),
         }
+    }
+
+    fn list_names(&mut self, from: NodeId, ballot: Ballot, after: Option<Name>, written: u64) {
+        let begin = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let elections = |(name, _): &(&Name, &Accepted)| **name != Name::configuration();
+        let mut rest = self.kept.accepted.range((begin, Bound::Unbounded)).filter(elections);
+        let names: Vec<Name> = rest.by_ref().take(PAGE).map(|(name, _)| name.clone()).collect();
+        let more = rest.next().is_some();
+        let listed = names.iter().filter_map(|name| self.accepted_by.get(name)).max().copied().unwrap_or(0);
+        self.answer(written.max(listed), from, Answer::Names { ballot, after, names, more });
+    }
+
+    fn list_dead(&mut self, from: NodeId, ballot: Ballot, after: Option<NodeId>, written: u64) {
+        let begin = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut rest = self.kept.dead.range((begin, Bound::Unbounded));
+        let dead: Vec<(NodeId, Age)> = rest.by_ref().take(PAGE).map(|(node, age)| (*node, *age)).collect();
+        let more = rest.next().is_some();
+        let listed = dead.iter().filter_map(|(node, _)| self.dead_by.get(node)).max().copied().unwrap_or(0);
+        self.answer(written.max(listed), from, Answer::TheBuried { ballot, after, dead, more });
+    }
+
+    /// A store that has accepted no grant and buried nobody may vote as a new one. What it has promised binds nobody but itself.
+    fn tell_store(&mut self, from: NodeId, ballot: Ballot, written: u64) {
+        let grants = || self.kept.accepted.values().filter_map(|accepted| accepted.content.as_grant());
+        let empty = grants().next().is_none() && self.kept.dead.is_empty();
+        let largest = grants().map(|grant| grant.token).max().unwrap_or(Token::default());
+        self.answer(written, from, Answer::Store { ballot, empty, largest });
     }
 
     fn bury(&mut self, now: Time, from: NodeId, lease: Lease, met: u64) {
@@ -325,7 +368,7 @@ impl Voter {
         }
     }
 
-    fn renew(&mut self, now: Time, from: NodeId, lease: Lease, no: u64, ttl: Span) {
+    fn renew(&mut self, now: Time, from: NodeId, lease: Lease, no: u64, ttl: Span, met: u64) {
         if lease.life.node != from || ttl > self.terms.longest {
             return;
         }
@@ -342,8 +385,9 @@ impl Voter {
         let until = timers.entry(lease).or_default();
         // Never to an earlier end: a renewal may overtake another, and ask for less.
         *until = (*until).max(now + self.terms.drift.longer(ttl));
-        // It tells of nothing that is written.
-        self.answer(0, from, Answer::Renewed { lease, no });
+        // It tells of nothing that is written. But a store that has kept nothing must have answered nobody: a voter that restarts
+        // with an empty one does not wait for timers.
+        self.answer(met, from, Answer::Renewed { lease, no });
     }
 
     /// The write that holds that it is.
@@ -370,7 +414,7 @@ impl Voter {
     fn say(&mut self, to: NodeId, answer: Answer) {
         let (store, commits, configuration) = (self.kept.store, self.done, self.shown.clone());
         let said = Said { store, commits, configuration, answer };
-        self.actions.push(VoterAction::Answer(to, said));
+        self.actions.push(VoterAction::Answer(to, Box::new(said)));
     }
 }
 

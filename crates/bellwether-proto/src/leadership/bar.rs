@@ -55,7 +55,7 @@ pub enum Bar {
 }
 
 impl Bar {
-    fn of(reception: Reception, connected: usize, needed: usize) -> Option<Self> {
+    pub(crate) fn of(reception: Reception, connected: usize, needed: usize) -> Option<Self> {
         match reception {
             Reception { refusing: by @ 1.., .. } if connected == 0 => Some(Self::Refused { by }),
             Reception { unheard: peers @ 1.., .. } if connected == 0 => Some(Self::Unheard { peers }),

@@ -6,12 +6,14 @@ use super::Node;
 use super::work::Work;
 use crate::election::Election;
 use crate::exclusive::ident::{Ballot, Stamp};
+use crate::exclusive::membership::{MemberChange, Membership, Unchanged};
 use crate::exclusive::message::Objection;
 use crate::exclusive::{self, Exclusive, ExclusiveConfig, Vote};
 use crate::ident::NodeId;
 use crate::io::{Event, Outbox, Output};
 use crate::message::Body;
 use crate::release::{Patience, Release};
+use crate::tenure::{Refused, Ticket};
 use crate::time::Time;
 
 impl<E: Election> Node<E> {
@@ -44,6 +46,25 @@ impl<E: Election> Node<E> {
         self.exclusive.iter().flat_map(Exclusive::objections)
     }
 
+    /// Of exclusive leadership: who votes, and who is to be met.
+    pub fn membership(&self) -> Option<&Membership> {
+        self.exclusive.as_ref().map(Exclusive::membership)
+    }
+
+    pub(super) fn change(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        change: MemberChange,
+        out: &mut Outbox<E::Msg>,
+    ) {
+        if self.exclusive.is_none() {
+            let outcome = Err(Refused::Members(Unchanged::NotExclusive));
+            return out.push(Output::Answer { ticket, outcome });
+        }
+        self.exclude(|exclusive| exclusive.change(now, ticket.0, change));
+    }
+
     /// Does something with exclusive leadership, if there is any.
     pub(super) fn exclude(&mut self, act: impl FnOnce(&mut Exclusive)) {
         if let Some(exclusive) = &mut self.exclusive {
@@ -71,6 +92,11 @@ impl<E: Election> Node<E> {
             }
             exclusive::Action::Doubt(doubtful) => self.release(|release, _| release.doubt(doubtful)),
             exclusive::Action::Outlived(known) => self.outlived(now, known, out),
+            exclusive::Action::Members(membership) => out.push(Output::Members(membership)),
+            exclusive::Action::Changed(ticket, outcome) => {
+                let (ticket, outcome) = (Ticket(ticket), outcome.map_err(Refused::Members));
+                out.push(Output::Answer { ticket, outcome });
+            }
         }
     }
 }

@@ -411,6 +411,7 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
                 Output::Plan(_)
                 | Output::Keep(_)
                 | Output::Valid { .. }
+                | Output::Members(_)
                 | Output::Tenure(_)
                 | Output::Answer { .. }
                 | Output::Left

@@ -36,7 +36,7 @@ impl Granted {
 impl Granted {
     /// How many voters must run.
     fn needed(&self) -> usize {
-        if self.founded { self.voters.len() / 2 + 1 } else { self.voters.len() }
+        if self.founded { self.voters.len() / 2 + 1 } else { self.voters.len().max(1) }
     }
 }
 

@@ -101,6 +101,7 @@ impl Aftermath {
             Fault::Leave(nodes) => self.down.extend(nodes),
             // Whoever stands aside counts as gone, and connections come back by themselves.
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => {}
+            Fault::AddVoter(_) | Fault::RemoveVoter(_) => {}
             Fault::Unlink(_) | Fault::Work { .. } | Fault::Stall { .. } => {}
             Fault::Mend(_) | Fault::Accept(_) | Fault::Perform { .. } => {}
             Fault::Network { loss, .. } => self.loss = loss.unwrap_or(self.loss),

@@ -125,7 +125,7 @@ impl AgentProcess {
     }
 
     pub(super) fn hears(&mut self, setting: &Setting, now: Time, from: NodeId, said: &Said, post: &mut Post) {
-        self.learns(said);
+        said.configuration.iter().for_each(|(stamp, shown)| self.learns(*stamp, shown));
         match &said.answer {
             Answer::Outlived { life, known } if *life == self.life => {
                 post.seen.push(Seen::Outlived);
@@ -148,7 +148,11 @@ impl AgentProcess {
     }
 
     pub(super) fn is_told(&mut self, setting: &Setting, now: Time, telling: &Telling, post: &mut Post) {
-        self.campaigns.told(now, self.tenant.lease(), telling);
+        match telling {
+            Telling::Held { name, grant, .. } => self.campaigns.told(now, self.tenant.lease(), name, grant),
+            Telling::Members { stamp, configuration } => self.learns(*stamp, configuration),
+            Telling::Unchanged { .. } => {}
+        }
         self.goes_on(setting, now, post);
     }
 
@@ -173,7 +177,7 @@ impl AgentProcess {
         match &said.answer {
             Answer::Lives { .. } | Answer::Renewed { .. } => {
                 let mut hears = self.clone();
-                hears.learns(said);
+                said.configuration.iter().for_each(|(stamp, shown)| hears.learns(*stamp, shown));
                 if let Some((_, configuration)) = &hears.configuration {
                     hears.tenant.heard(now, configuration, (from, said.store), &said.answer);
                 }
@@ -184,13 +188,10 @@ impl AgentProcess {
         }
     }
 
-    fn learns(&mut self, said: &Said) {
-        let known = self.configuration.as_ref().map(|(stamp, _)| *stamp);
-        if let Some((stamp, shown)) = &said.configuration
-            && !shown.is_founding()
-            && Some(*stamp) > known
-        {
-            self.configuration = Some((*stamp, shown.clone()));
+    fn learns(&mut self, stamp: Stamp, shown: &Configuration) {
+        let known = self.configuration.as_ref().map(|(stamp, known)| (known.generation(), *stamp));
+        if !shown.is_founding() && Some((shown.generation(), stamp)) > known {
+            self.configuration = Some((stamp, shown.clone()));
         }
     }
 
@@ -204,8 +205,11 @@ impl AgentProcess {
                     if let Ask::Renew { no, .. } = ask {
                         self.renewal = no;
                     }
-                    let voters = (0..setting.voters).map(Setting::voter);
-                    voters.for_each(|voter| post.ask(self.life, voter, ask.clone()));
+                    let voters = match &self.configuration {
+                        Some((_, configuration)) => configuration.asked(),
+                        None => (0..setting.voters).map(Setting::voter).collect(),
+                    };
+                    voters.into_iter().for_each(|voter| post.ask(self.life, voter, ask.clone()));
                 }
                 // Whoever waits does not count until it is known to be valid.
                 TenantAction::Valid(_) => {

@@ -93,7 +93,12 @@ impl CoordinatorProcess {
     /// good then.
     pub(super) fn is_deaf_to(&self, now: Time, from: NodeId, said: &Said) -> bool {
         match &said.answer {
-            Answer::Promised { .. } | Answer::Holds { .. } | Answer::Wrote { .. } => {
+            Answer::Promised { .. }
+            | Answer::Holds { .. }
+            | Answer::Wrote { .. }
+            | Answer::Names { .. }
+            | Answer::TheBuried { .. }
+            | Answer::Store { .. } => {
                 let mut machine = self.machine.clone();
                 machine.heard(now, from, said);
                 // Whatever it says then is in it, too.
@@ -114,6 +119,7 @@ impl CoordinatorProcess {
         for action in self.machine.drain() {
             match action {
                 CoordinatorAction::Ask(to, asked) => post.ask(asked.by, to, asked.ask),
+                CoordinatorAction::Answer(to, telling) => post.tell(self.life.node, to, telling),
                 CoordinatorAction::Tell(telling) => (0..setting.agents)
                     .for_each(|agent| post.tell(self.life.node, Setting::agent(agent), telling.clone())),
             }

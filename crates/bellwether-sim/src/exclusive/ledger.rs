@@ -1,14 +1,14 @@
 //! What was decided, seen from outside: what is on whose disk. It knows no machine and no clock.
 //!
-//! A write is *decided* when a majority of the voters of the configuration in force have had it on disk, each with the store that is
-//! listed. It stays decided, whatever they accept later. Writes are ordered by their stamps. A write may be decided later than one
-//! with a larger stamp, if both were under way at once; what was decided before a write was accepted anywhere comes before it.
+//! A write is *decided* when enough voters have had it on disk, each with the store that is listed, by the configuration that counts
+//! for its ballot; or when enough voters of the configuration in force hold it at once. It stays decided, whatever they accept later. Writes are ordered by their stamps. A write may be decided later than
+//! one with a larger stamp, if both were under way at once; what was decided before a write was accepted anywhere comes before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bellwether_proto::exclusive::configuration::{Configuration, Votes};
 use bellwether_proto::exclusive::grant::{Accepted, Content, Grant, Name, Token};
-use bellwether_proto::exclusive::ident::{Age, Lease, Stamp, StoreId};
+use bellwether_proto::exclusive::ident::{Age, Ballot, Lease, Stamp, StoreId};
 use bellwether_proto::ident::NodeId;
 
 use super::promise::{Breach, Promise};
@@ -18,17 +18,23 @@ use super::promise::{Breach, Promise};
 pub(super) struct Ledger {
     /// Whether all voters had one founding configuration on disk.
     whole: bool,
-    in_force: Option<Configuration>,
+    /// Every configuration that came into force, and the ballot in which it first did.
+    configurations: Vec<(Option<Ballot>, Configuration)>,
     /// What is not decided yet.
     votes: BTreeMap<(Name, Stamp), Vote>,
     chains: BTreeMap<Name, BTreeMap<Stamp, Grant>>,
+    /// What each store holds of a name.
+    latest: BTreeMap<(Name, NodeId, StoreId), Stamp>,
     /// Up to which lease of a node each voter has buried all.
     buried: BTreeMap<(NodeId, (NodeId, StoreId)), Age>,
+    /// Up to which lease of a node all are dead.
+    dead: BTreeMap<NodeId, Age>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Vote {
-    by: BTreeSet<(NodeId, StoreId)>,
+    content: Content,
+    by: Votes,
     /// The largest token that was decided when it was first accepted.
     floor: Token,
 }
@@ -36,7 +42,7 @@ struct Vote {
 impl Ledger {
     /// Of a cluster that was founded with that configuration.
     pub(super) fn founded(configuration: Configuration) -> Self {
-        Self { whole: true, in_force: Some(configuration), ..Self::default() }
+        Self { whole: true, configurations: vec![(None, configuration)], ..Self::default() }
     }
 
     /// How many writes are decided.
@@ -44,20 +50,32 @@ impl Ledger {
         self.chains.values().map(BTreeMap::len).sum()
     }
 
+    /// How many configurations came into force.
+    pub(super) fn configured(&self) -> usize {
+        self.configurations.len()
+    }
+
+    /// The configuration in force.
+    pub(super) fn in_force(&self) -> Option<&Configuration> {
+        self.configurations.last().map(|(_, by)| by)
+    }
+
     /// That voter has this on disk.
     pub(super) fn accepted(
         &mut self,
-        voter: (NodeId, StoreId),
+        (voter, store): (NodeId, StoreId),
         name: &Name,
         accepted: &Accepted,
     ) -> Result<(), Breach> {
         if self.chains.get(name).is_some_and(|chain| chain.contains_key(&accepted.stamp)) {
             return Ok(());
         }
-        let floor = self.largest(name);
-        let vote = Vote { by: BTreeSet::new(), floor };
+        let latest = self.latest.entry((name.clone(), voter, store)).or_insert(accepted.stamp);
+        *latest = accepted.stamp.max(*latest);
+        let (content, floor) = (accepted.content.clone(), self.largest(name));
+        let vote = Vote { content, by: Votes::default(), floor };
         let vote = self.votes.entry((name.clone(), accepted.stamp)).or_insert(vote);
-        vote.by.insert(voter);
+        vote.by.add(voter, store);
         match &accepted.content {
             Content::Configuration(configuration) => {
                 self.configuration_accepted(accepted.stamp, configuration)
@@ -70,15 +88,12 @@ impl Ledger {
     pub(super) fn buried(&mut self, voter: (NodeId, StoreId), node: NodeId, age: Age) {
         let known = self.buried.entry((node, voter)).or_insert(age);
         *known = age.max(*known);
+        self.bury(node);
     }
 
     /// An agent's lease is valid.
     pub(super) fn valid(&self, lease: Lease) -> Result<(), Breach> {
-        let of_node =
-            self.buried.iter().filter(|((node, _), age)| *node == lease.life.node && lease.age() <= **age);
-        let mut votes = Votes::default();
-        of_node.for_each(|((_, (voter, store)), _)| votes.add(*voter, *store));
-        match self.in_force.as_ref().is_some_and(|in_force| in_force.is_enough(&votes)) {
+        match self.dead.get(&lease.life.node).is_some_and(|dead| lease.age() <= *dead) {
             true => broken(Promise::DeadStays, format!("{lease} is valid, and a majority has buried it")),
             false => Ok(()),
         }
@@ -102,11 +117,20 @@ impl Ledger {
         tokens.max().unwrap_or_default()
     }
 
+    /// By which configurations the writes of that ballot count: the last before it, and those that came into force in it.
+    fn electorates(&self, ballot: Ballot) -> impl Iterator<Item = &Configuration> {
+        let before = self.configurations.iter().rposition(|(first, _)| *first < Some(ballot));
+        let counts = move |(at, (first, _)): &(usize, &(Option<Ballot>, Configuration))| {
+            Some(*at) == before || *first == Some(ballot)
+        };
+        self.configurations.iter().enumerate().filter(counts).map(|(_, (_, by))| by)
+    }
+
     fn configuration_accepted(&mut self, stamp: Stamp, configuration: &Configuration) -> Result<(), Breach> {
-        let vote = self.votes.get(&(Name::configuration(), stamp));
-        let votes = vote.map_or(0, |vote| count(vote, configuration));
+        let votes = self.votes.get(&(Name::configuration(), stamp));
+        let is_enough = votes.is_some_and(|vote| configuration.is_enough(&vote.by));
         if configuration.is_founding() {
-            self.whole |= votes >= configuration.needed();
+            self.whole |= is_enough;
             return Ok(());
         }
         if !self.whole {
@@ -115,28 +139,52 @@ impl Ledger {
                 "a configuration is in force that not all have accepted".to_owned(),
             );
         }
-        if votes < configuration.needed() {
+        if !is_enough {
             return Ok(());
         }
         self.votes.remove(&(Name::configuration(), stamp));
-        match &self.in_force {
-            Some(known) if known != configuration => {
-                broken(Promise::OneChain, format!("{configuration:?} is decided, and {known:?} was"))
+        self.configure(stamp, configuration)
+    }
+
+    /// A configuration is decided. One of each number comes into force, each follows from the one before it, and the majorities that
+    /// decide it have a voter in common with all that decided before.
+    fn configure(&mut self, stamp: Stamp, configuration: &Configuration) -> Result<(), Breach> {
+        let known = self.configurations.iter().find(|(_, known)| known.number == configuration.number);
+        match (known, self.in_force()) {
+            (Some((_, known)), _) if known == configuration => return Ok(()),
+            (None, Some(last)) if !follows_from(last, configuration) => {
+                return broken(
+                    Promise::OneElectorate,
+                    format!("{configuration:?} does not follow from {last:?}"),
+                );
             }
-            _ => {
-                self.in_force = Some(configuration.clone());
-                Ok(())
+            (None, _) => {}
+            (Some((_, known)), _) => {
+                return broken(
+                    Promise::OneElectorate,
+                    format!("{configuration:?} is decided, and {known:?} was"),
+                );
             }
         }
+        self.configurations.push((Some(stamp.ballot), configuration.clone()));
+        // What was on some disks before may be enough by now.
+        let nodes: BTreeSet<NodeId> = self.buried.keys().map(|(node, _)| *node).collect();
+        nodes.into_iter().for_each(|node| self.bury(node));
+        let waiting: Vec<_> =
+            self.votes.iter().map(|(key, vote)| (key.clone(), vote.content.clone())).collect();
+        waiting.into_iter().try_for_each(|((name, stamp), content)| match content {
+            Content::Grant(grant) => self.grant_accepted(&name, stamp, &grant),
+            Content::Configuration(_) => Ok(()),
+        })
     }
 
     fn grant_accepted(&mut self, name: &Name, stamp: Stamp, grant: &Grant) -> Result<(), Breach> {
-        let Some(configuration) = self.in_force.as_ref().filter(|_| self.whole) else {
+        if !self.whole || self.configurations.is_empty() {
             return broken(Promise::Whole, format!("{name} is granted, and the cluster was never whole"));
-        };
+        }
         let key = (name.clone(), stamp);
         let Some(vote) = self.votes.get(&key) else { return Ok(()) };
-        if count(vote, configuration) < configuration.needed() {
+        if !self.electorates(stamp.ballot).any(|by| by.is_enough(&vote.by)) && !self.is_held(name, stamp) {
             return Ok(());
         }
         let floor = vote.floor;
@@ -146,13 +194,46 @@ impl Ledger {
         chain.insert(stamp, grant.clone());
         judged
     }
+
+    /// Whether enough voters in force hold just that by now. Whoever reads the name then finds it, though its ballot was another's.
+    fn is_held(&self, name: &Name, stamp: Stamp) -> bool {
+        let mut holds = Votes::default();
+        let of_name = self.latest.iter().filter(|((of, ..), latest)| of == name && **latest == stamp);
+        of_name.for_each(|((_, voter, store), _)| holds.add(*voter, *store));
+        self.in_force().is_some_and(|by| by.is_enough(&holds))
+    }
+
+    /// Which of a node's leases are dead by the configuration in force. They are for ever.
+    fn bury(&mut self, node: NodeId) {
+        let Some(by) = self.in_force() else { return };
+        let of_node = || self.buried.iter().filter(|((of, _), _)| *of == node);
+        let is_dead = |age: &Age| {
+            let mut votes = Votes::default();
+            of_node()
+                .filter(|(_, buried)| age <= *buried)
+                .for_each(|((_, (voter, store)), _)| votes.add(*voter, *store));
+            by.is_enough(&votes)
+        };
+        let dead = of_node().map(|(_, age)| *age).filter(is_dead).max();
+        if let Some(dead) = dead {
+            let known = self.dead.entry(node).or_insert(dead);
+            *known = dead.max(*known);
+        }
+    }
 }
 
-/// How many of these votes count.
-fn count(vote: &Vote, configuration: &Configuration) -> usize {
-    vote.by.iter().filter(|(voter, store)| configuration.counts(*voter, *store)).count()
+/// The same voters, settled; or one voter more or less, with those before it.
+fn follows_from(last: &Configuration, next: &Configuration) -> bool {
+    let changes = |one: &Configuration, other: &Configuration| {
+        one.voters.iter().filter(|(node, seat)| other.voters.get(node) != Some(seat)).count()
+    };
+    let is_settled = *next == last.settled() && !last.is_settled();
+    let is_change = last.is_settled()
+        && next.number == last.number + 1
+        && next.before() == Some(&last.voters)
+        && changes(last, next) + changes(next, last) == 1;
+    is_settled || is_change
 }
-
 /// One more grant is decided.
 fn judge(
     chain: &BTreeMap<Stamp, Grant>,

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use bellwether_proto::exclusive::configuration::{Address, Votes};
+use bellwether_proto::exclusive::grant::{Accepted, Content, Name};
 use bellwether_proto::exclusive::ident::StoreId;
-use bellwether_proto::exclusive::message::ExclusiveMsg;
+use bellwether_proto::exclusive::membership::MemberChange;
+use bellwether_proto::exclusive::message::{ExclusiveMsg, Wish};
 use bellwether_proto::exclusive::voter::VoterKept;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::time::Time;
@@ -21,6 +24,9 @@ use super::shared::{Bytes, Shared};
 use super::sights::Sights;
 use super::step::Step;
 use super::voters::{VoterProcess, first_configuration};
+
+/// Whoever asks for changes of the voters. It is no part of the model.
+const ASKER: usize = 9;
 
 /// A state.
 #[derive(Clone, Debug)]
@@ -61,7 +67,7 @@ impl Model {
             setting: Arc::clone(&setting),
         };
         let voter = |index| VoterProcess::new(&setting, index, model.now(Role::Voter(index)));
-        let voters: Vec<_> = (0..setting.voters).map(voter).map(Shared::new).collect();
+        let voters: Vec<_> = (0..setting.stores()).map(voter).map(Shared::new).collect();
         let post = &mut scratch.post;
         let mut coordinator =
             |index| CoordinatorProcess::new(&setting, index, model.now(Role::Coordinator(index)), post);
@@ -120,8 +126,8 @@ impl Model {
     pub(super) fn now(&self, role: Role) -> Time {
         let process = match role {
             Role::Voter(index) => index,
-            Role::Coordinator(index) => self.setting.voters + index,
-            Role::Agent(index) => self.setting.voters + self.setting.coordinators + index,
+            Role::Coordinator(index) => self.setting.stores() + index,
+            Role::Agent(index) => self.setting.stores() + self.setting.coordinators + index,
         };
         self.setting.clocks.shows(process, self.elapsed)
     }
@@ -193,6 +199,7 @@ impl Model {
                 self.reach(setting, coordinator, agent, false, post);
             }
             Step::Meet(coordinator, agent) => self.reach(setting, coordinator, agent, true, post),
+            Step::Change(coordinator, voter) => self.change_members(setting, coordinator, voter, post),
         }
         acts.into_iter().for_each(|node| self.prune(node));
         self.carry_out(meddle, scratch)
@@ -206,7 +213,8 @@ impl Model {
             | Step::RestartCoordinator(index)
             | Step::ForgetCoordinator(index)
             | Step::Part(index, _)
-            | Step::Meet(index, _) => Some(Setting::coordinator(index)),
+            | Step::Meet(index, _)
+            | Step::Change(index, _) => Some(Setting::coordinator(index)),
             Step::WakeAgent(index)
             | Step::RestartAgent(index)
             | Step::ForgetAgent(index)
@@ -277,7 +285,8 @@ impl Model {
                 voter.restarts(setting, now);
             }
             Step::Amnesia(index) => {
-                self.left.amnesias -= 1;
+                // Whoever does not vote has nothing to forget.
+                self.left.amnesias -= u32::from(self.votes(index) && self.left.amnesias > 0);
                 let now = self.now(Role::Voter(index));
                 let voter = self.voters[index].change();
                 let store = meddle.store_after(voter.store(), voter.next_store());
@@ -330,6 +339,41 @@ impl Model {
         }
     }
 
+    /// Whether that voter is in force, or is listed while the cluster is being founded.
+    pub(super) fn votes(&self, voter: usize) -> bool {
+        let listed = || voter < self.setting.voters;
+        self.ledger.in_force().map_or_else(listed, |by| by.asked().contains(&Setting::voter(voter)))
+    }
+
+    /// Whether enough stores are there for every configuration that any of them holds.
+    pub(super) fn has_quorums(&self) -> bool {
+        let mut there = Votes::default();
+        self.voters
+            .iter()
+            .enumerate()
+            .for_each(|(index, voter)| there.add(Setting::voter(index), voter.store()));
+        let configurations =
+            self.voters.iter().filter_map(|voter| match voter.kept().accepted.get(&Name::configuration()) {
+                Some(Accepted { content: Content::Configuration(shown), .. }) => Some(shown),
+                _ => None,
+            });
+        configurations.filter(|shown| !shown.is_founding()).all(|shown| shown.is_enough(&there))
+    }
+
+    /// Somebody asks for it who is no part of the model, and does not repeat it.
+    fn change_members(&mut self, setting: &Setting, coordinator: usize, voter: usize, post: &mut Post) {
+        self.left.changes -= 1;
+        let node = Setting::voter(voter);
+        let change = match self.votes(voter) {
+            true => MemberChange::Remove { node },
+            false => MemberChange::Add { node, address: Address::default() },
+        };
+        let (by, no) = (life_of(Setting::agent(ASKER), 1, Incarnation(1)), self.left.changes.into());
+        let now = self.now(Role::Coordinator(coordinator));
+        let wish = Wish::Change { by, no, since: 0, change };
+        self.coordinators[coordinator].change().is_wished(setting, now, by.node, wish, post);
+    }
+
     fn reach(&mut self, setting: &Setting, coordinator: usize, agent: usize, reached: bool, post: &mut Post) {
         let now = self.now(Role::Coordinator(coordinator));
         let agent = Setting::agent(agent);
@@ -356,9 +400,10 @@ impl Model {
     fn judge_seen(&mut self, seen: Seen, sights: &mut Sights) -> Result<(), Breach> {
         match seen {
             Seen::Accepted { voter, store, name, accepted } => {
-                let before = self.ledger.decided();
+                let before = (self.ledger.decided(), self.ledger.configured());
                 self.ledger.change().accepted((voter, store), &name, &accepted)?;
-                sights.decided += (self.ledger.decided() - before) as u64;
+                sights.decided += (self.ledger.decided() - before.0) as u64;
+                sights.changed += (self.ledger.configured() - before.1) as u64;
             }
             Seen::Held { name, lease, token } => {
                 sights.held += 1;
@@ -395,7 +440,12 @@ impl Model {
 
     /// Whether a message may ever be heeded, where that is asked. Who is no part of the model heeds none.
     fn heeds(&self, envelope: &Envelope) -> bool {
-        if matches!(Role::of(envelope.to), Role::Coordinator(index) if index >= self.coordinators.len()) {
+        let is_there = match Role::of(envelope.to) {
+            Role::Voter(index) => index < self.voters.len(),
+            Role::Coordinator(index) => index < self.coordinators.len(),
+            Role::Agent(index) => index < self.agents.len(),
+        };
+        if !is_there {
             return false;
         }
         match (self.setting.copies, Role::of(envelope.to), &envelope.msg) {

@@ -24,6 +24,11 @@ impl Model {
                 (0..self.setting.names.len()).for_each(|name| self.commands(agent, name, steps));
             });
         }
+        if self.left.changes > 0 {
+            let pairs =
+                (0..self.coordinators.len()).flat_map(|c| (0..self.voters.len()).map(move |v| (c, v)));
+            steps.extend(pairs.map(|(coordinator, voter)| Step::Change(coordinator, voter)));
+        }
         if self.left.partings > 0 {
             let parties = self.parties();
             let pairs = (0..self.coordinators.len()).flat_map(|c| (0..parties).map(move |a| (c, a)));

@@ -13,6 +13,8 @@ pub enum Promise {
     DeadStays,
     /// What is decided of a name later follows from what was decided before.
     OneChain,
+    /// What is decided of who votes later follows from what was decided before: one voter more or less at a time, by majorities of both.
+    OneElectorate,
     /// Nothing is granted while the cluster was never whole.
     Whole,
     /// Whoever believes to hold a name holds it by a grant that is decided.
@@ -30,6 +32,7 @@ impl Promise {
             Self::OneHolder => "ONE-HOLDER",
             Self::DeadStays => "DEAD-STAYS",
             Self::OneChain => "ONE-CHAIN",
+            Self::OneElectorate => "ONE-ELECTORATE",
             Self::Whole => "WHOLE",
             Self::ToldDecided => "TOLD-DECIDED",
             Self::Granted => "GRANTED",

@@ -11,8 +11,10 @@ use super::clocks::Clocks;
 /// A model before its first step.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// How many voters.
+    /// How many voters at first.
     pub voters: usize,
+    /// How many others could vote, each with an empty store.
+    pub spares: usize,
     /// How many believe to be nominated.
     pub coordinators: usize,
     /// How many agents.
@@ -81,10 +83,12 @@ pub struct Budget {
     pub commands: u32,
     /// A coordinator takes an agent for gone.
     pub partings: u32,
+    /// Coordinators are asked to add or to remove a voter.
+    pub changes: u32,
 }
 
 impl Budget {
-    /// As often as one likes; no voter loses its disk.
+    /// As often as one likes; no voter loses its disk, and all stay.
     pub const UNBOUNDED: Self = Self {
         ticks: u32::MAX,
         duplicates: u32::MAX,
@@ -95,6 +99,7 @@ impl Budget {
         forgetful: u32::MAX,
         commands: u32::MAX,
         partings: u32::MAX,
+        changes: 0,
     };
 }
 
@@ -102,6 +107,11 @@ impl Setting {
     /// The id of a voter.
     pub fn voter(index: usize) -> NodeId {
         NodeId(1 + index as u32)
+    }
+
+    /// All that have a store.
+    pub fn stores(&self) -> usize {
+        self.voters + self.spares
     }
 
     /// The id of a coordinator.

@@ -44,10 +44,10 @@ impl Model {
         }
     }
 
-    /// Whether a lease lasts from one tick to the next, so that whoever holds it can be seen to. One that lapses with every tick may be
+    /// Whether enough voters have their stores, and a lease lasts from one tick to the next, so that whoever holds it can be seen to. One that lapses with every tick may be
     /// buried with every tick.
     pub(super) fn may_hold(&self) -> bool {
-        self.setting.terms.ttl.as_micros() >= 3 * self.setting.tick.as_micros()
+        self.setting.terms.ttl.as_micros() >= 3 * self.setting.tick.as_micros() && self.has_quorums()
     }
 
     /// So many ticks are enough: a lease must end, and messages may have to be repeated a few times.

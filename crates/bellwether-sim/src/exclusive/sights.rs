@@ -21,6 +21,8 @@ pub struct Sights {
     pub restarts: u64,
     /// Nodes that were told of another life of theirs.
     pub outlived: u64,
+    /// Configurations decided.
+    pub changed: u64,
     /// Walks that were then left alone, and settled.
     pub settled: u64,
 }
@@ -36,6 +38,7 @@ impl Sights {
         self.died += other.died;
         self.restarts += other.restarts;
         self.outlived += other.outlived;
+        self.changed += other.changed;
         self.settled += other.settled;
     }
 }
@@ -44,7 +47,7 @@ impl fmt::Display for Sights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "decided {}, held {}, buried {}, renewed {}, lapsed {}, died {}, restarts {}, outlived {}, settled {}",
+            "decided {}, held {}, buried {}, renewed {}, lapsed {}, died {}, restarts {}, outlived {}, configurations {}, settled {}",
             self.decided,
             self.held,
             self.buried,
@@ -53,6 +56,7 @@ impl fmt::Display for Sights {
             self.died,
             self.restarts,
             self.outlived,
+            self.changed,
             self.settled
         )
     }

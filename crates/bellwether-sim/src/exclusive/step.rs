@@ -41,6 +41,8 @@ pub enum Step {
     Part(usize, usize),
     /// A coordinator can speak with an agent again.
     Meet(usize, usize),
+    /// A coordinator is asked to let a voter vote, or to remove it if it does.
+    Change(usize, usize),
 }
 
 impl Step {
@@ -70,6 +72,7 @@ impl Step {
             15 => Self::Transfer(a, b),
             16 => Self::Part(a, b),
             17 => Self::Meet(a, b),
+            19 => Self::Change(a, b),
             _ => Self::Lose(a),
         }
     }
@@ -95,6 +98,7 @@ impl Step {
             Self::Part(a, b) => (16, a, b),
             Self::Meet(a, b) => (17, a, b),
             Self::Lose(a) => (18, a, 0),
+            Self::Change(a, b) => (19, a, b),
         }
     }
 }

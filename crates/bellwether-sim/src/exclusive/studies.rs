@@ -39,7 +39,22 @@ pub fn short() -> Vec<Study> {
             about: "an agent renews, and voters may be asked to bury its first lease; a tick",
             setting: lease(1, Budget { ticks: 1, ..Budget::default() }),
         },
+        Study {
+            name: "members-short",
+            about: "a coordinator adds a second voter, or removes one, and settles that",
+            setting: members(1, 1, Budget { changes: 1, ticks: 1, ..Budget::default() }),
+        },
     ]
+}
+
+/// A change of the voters alone: candidates wait with every coordinator, in opposite orders.
+fn members(voters: usize, coordinators: usize, budget: Budget) -> Setting {
+    let setting = register(budget);
+    let heard =
+        setting.heard.iter().filter(|(coordinator, ..)| *coordinator < coordinators).cloned().collect();
+    // Nobody is forgotten, and the longest lease is over with a tick.
+    let terms = Terms { longest: TICK, ..setting.terms };
+    Setting { voters, spares: 1, coordinators, heard, terms, ..setting }
 }
 
 /// Those that take minutes.
@@ -85,6 +100,21 @@ pub fn long() -> Vec<Study> {
             name: "lease-crash",
             about: "the same with one lease, and a voter restarts",
             setting: lease(1, Budget { ticks: 2, voter_restarts: 1, ..Budget::default() }),
+        },
+        Study {
+            name: "members-one",
+            about: "a coordinator, two voters and a third, a change",
+            setting: members(2, 1, Budget { changes: 1, ticks: 1, ..Budget::default() }),
+        },
+        Study {
+            name: "members-two",
+            about: "two coordinators, a voter and a second, a change",
+            setting: members(1, 2, Budget { changes: 1, ticks: 1, ..Budget::default() }),
+        },
+        Study {
+            name: "members",
+            about: "two coordinators, three voters and a fourth, a change",
+            setting: members(3, 2, Budget { changes: 1, ticks: 1, ..Budget::default() }),
         },
         Study {
             name: "both",
@@ -136,6 +166,7 @@ fn both(budget: Budget) -> Setting {
 fn base(coordinators: usize, agents: usize, budget: Budget) -> Setting {
     Setting {
         voters: 3,
+        spares: 0,
         coordinators,
         agents,
         names: Vec::new(),

@@ -1,8 +1,8 @@
 //! A voter, its disk, and what is on the way to the disk.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
-use bellwether_proto::exclusive::configuration::Configuration;
+use bellwether_proto::exclusive::configuration::{Address, Configuration};
 use bellwether_proto::exclusive::grant::{Accepted, Content, Name};
 use bellwether_proto::exclusive::ident::{Ballot, Life, LifeId, Stamp, StoreId};
 use bellwether_proto::exclusive::message::{Asked, Said};
@@ -30,7 +30,7 @@ impl VoterProcess {
     pub(super) fn new(setting: &Setting, index: usize, now: Time) -> Self {
         let node = Setting::voter(index);
         let mut disk = VoterKept::new(store_of(node, 1));
-        if setting.founded {
+        if setting.founded && index < setting.voters {
             let (name, accepted) = founding(setting);
             disk.keep(Change::Accepted(name, accepted));
             known_lives(setting).for_each(|life| disk.keep(Change::Met(life)));
@@ -120,25 +120,25 @@ impl VoterProcess {
             match action {
                 VoterAction::Keep(change) => self.queue.push_back(change),
                 // Nobody heeds the count yet, and it would tell states apart that behave alike.
-                VoterAction::Answer(to, said) => post.answer(self.node, to, Said { commits: 0, ..said }),
+                VoterAction::Answer(to, said) => post.answer(self.node, to, Said { commits: 0, ..*said }),
             }
         }
     }
 }
 
-/// The voters of the file.
-pub(super) fn listed(setting: &Setting) -> BTreeSet<NodeId> {
-    (0..setting.voters).map(Setting::voter).collect()
+/// The voters of the file. Where they are met is nothing that matters here.
+pub(super) fn listed(setting: &Setting) -> BTreeMap<NodeId, Address> {
+    (0..setting.voters).map(|index| (Setting::voter(index), Address::default())).collect()
 }
 
 /// The first configuration in force, with the stores that voters have at first.
 pub(super) fn first_configuration(setting: &Setting) -> Configuration {
-    let voters: BTreeMap<_, _> = listed(setting).into_iter().map(|node| (node, store_of(node, 1))).collect();
-    Configuration::founding(voters).founded()
+    let seats = listed(setting).into_iter().map(|(node, address)| (node, store_of(node, 1), address));
+    Configuration::founding(seats).founded()
 }
 
 fn start(setting: &Setting, node: NodeId, kept: VoterKept, now: Time) -> Voter {
-    Voter::new(node, listed(setting), kept, setting.terms, now)
+    Voter::new(node, listed(setting).into_keys().collect(), kept, setting.terms, now)
 }
 
 fn store_of(node: NodeId, count: u64) -> StoreId {

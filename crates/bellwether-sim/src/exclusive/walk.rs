@@ -94,16 +94,24 @@ const TICK: Span = Span::millis(2);
 
 fn draw(trod: Trod, rng: &mut ChaCha8Rng) -> Setting {
     let (voters, coordinators, agents) = (if one_in(4, rng) { 5 } else { 3 }, 2, 2 + below(2, rng) as usize);
-    let (drift, clocks) = drift(trod, voters + coordinators + agents, rng);
+    // In half of them the voters change, up to three times.
+    let changes = if one_in(2, rng) { 1 + below(3, rng) as u32 } else { 0 };
+    let (voters, spares) = if changes > 0 {
+        (voters.min(3 - below(2, rng) as usize), 1 + below(2, rng) as usize)
+    } else {
+        (voters, 0)
+    };
+    let (drift, clocks) = drift(trod, voters + spares + coordinators + agents, rng);
     let ttl = TICK * (1 + below(6, rng));
     let longest = if one_in(2, rng) { ttl } else { ttl * 2 };
     let mut names = vec![(Name::leader(), if one_in(6, rng) { GrantKind::Token } else { GrantKind::Lease })];
     if one_in(3, rng) {
         names.push((Name::new("backup").expect("a name"), GrantKind::Lease));
     }
-    let amnesias = if one_in(4, rng) { (voters as u32 - 1) / 2 } else { 0 };
+    let amnesias = if changes == 0 && one_in(4, rng) { (voters as u32 - 1) / 2 } else { 0 };
     Setting {
         voters,
+        spares,
         coordinators,
         agents,
         names,
@@ -116,7 +124,7 @@ fn draw(trod: Trod, rng: &mut ChaCha8Rng) -> Setting {
         heard: Vec::new(),
         asked: Vec::new(),
         copies: Copies::Few,
-        budget: Budget { amnesias, ..Budget::UNBOUNDED },
+        budget: Budget { amnesias, changes, ..Budget::UNBOUNDED },
     }
 }
 
@@ -157,7 +165,7 @@ struct Habits {
     rival: u64,
 }
 
-const KINDS: usize = 11;
+const KINDS: usize = 12;
 
 impl Habits {
     fn draw(rng: &mut ChaCha8Rng) -> Self {
@@ -175,6 +183,7 @@ impl Habits {
             rare(some(0, 20)),  // restart an agent
             some(10, 120),      // command
             rare(some(0, 20)),  // part or meet
+            some(5, 40),        // change who votes
         ];
         let (crowd, any) = (16 + below(80, rng) as usize, 1 + below(8, rng));
         Self { weights, total: weights.iter().sum(), crowd, any, rival: 1 + below(40, rng) }
@@ -221,11 +230,12 @@ impl Habits {
                 false => Step::RestartAgent(index),
             }),
             9 => command(model, rng),
-            _ => {
+            10 => {
                 let (coordinator, agent) = (some_of(model.coordinators.len(), rng)?, some_of(agents, rng)?);
                 let parts = one_in(2, rng);
                 Some(if parts { Step::Part(coordinator, agent) } else { Step::Meet(coordinator, agent) })
             }
+            _ => change(model, rng),
         }
     }
 
@@ -263,8 +273,14 @@ fn write(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {
 
 fn restart_voter(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {
     let voter = some_of(model.voters.len(), rng)?;
-    let forgets = model.left.amnesias > 0 && one_in(8, rng);
+    // Whoever does not vote any more may vote again with another store.
+    let forgets = if model.votes(voter) { model.left.amnesias > 0 && one_in(8, rng) } else { one_in(2, rng) };
     Some(if forgets { Step::Amnesia(voter) } else { Step::RestartVoter(voter) })
+}
+
+fn change(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {
+    let (coordinator, voter) = (some_of(model.coordinators.len(), rng)?, some_of(model.voters.len(), rng)?);
+    (model.left.changes > 0).then_some(Step::Change(coordinator, voter))
 }
 
 fn command(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {

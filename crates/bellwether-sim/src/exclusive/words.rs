@@ -1,5 +1,6 @@
 //! Steps in words.
 
+use bellwether_proto::exclusive::configuration::{Configuration, Settling};
 use bellwether_proto::exclusive::grant::{Accepted, Content};
 use bellwether_proto::exclusive::ident::Stamp;
 use bellwether_proto::exclusive::message::{Answer, Ask, ExclusiveMsg, Telling, Wish};
@@ -41,6 +42,10 @@ impl Model {
             Step::Part(index, gone) => {
                 format!("coordinator {} takes {} for gone", coordinator(index), agent(gone))
             }
+            Step::Change(index, of) => {
+                let (coordinator, voter) = (coordinator(index), voter(of));
+                format!("coordinator {coordinator} is asked to add or to remove {voter}")
+            }
             Step::Meet(index, back) => {
                 format!("coordinator {} can speak with {} again", coordinator(index), agent(back))
             }
@@ -65,6 +70,11 @@ fn message(msg: &ExclusiveMsg) -> String {
             let token = token.map_or(String::new(), |token| format!(" token {token}"));
             format!("Release {name} {}#{}{token}", holder.lease, holder.campaign)
         }
+        ExclusiveMsg::Wish(Wish::Change { change, .. }) => format!("Change {change:?}"),
+        ExclusiveMsg::Tell(Telling::Members { stamp: when, configuration }) => {
+            format!("Members {}: {}", stamp(when), content(&Content::Configuration(configuration.clone())))
+        }
+        ExclusiveMsg::Tell(Telling::Unchanged { why, .. }) => format!("Unchanged: {why}"),
         ExclusiveMsg::Tell(Telling::Held { name, stamp: when, grant, .. }) => {
             format!("Held {name} {}: {}", stamp(when), content(&Content::Grant(grant.clone())))
         }
@@ -82,6 +92,9 @@ fn ask(ask: &Ask) -> String {
         Ask::Bury { lease } => format!("Bury {lease}"),
         Ask::Renew { lease, no, .. } => format!("Renew {lease} no {no}"),
         Ask::IsDead { lease, no } => format!("Dead? {lease} no {no}"),
+        Ask::Names { ballot, .. } => format!("Names? {ballot}"),
+        Ask::Buried { ballot, .. } => format!("Buried? {ballot}"),
+        Ask::Store { ballot } => format!("Store? {ballot}"),
     }
 }
 
@@ -100,6 +113,11 @@ fn answer(answer: &Answer) -> String {
         Answer::Renewed { lease, no } => format!("Renewed {lease} no {no}"),
         Answer::Lives { lease, no } => format!("Lives {lease} no {no}"),
         Answer::Dead { lease } => format!("Dead {lease}"),
+        Answer::Names { ballot, names, .. } => format!("Names {ballot}: {}", names.len()),
+        Answer::TheBuried { ballot, dead, .. } => format!("Buried {ballot}: {}", dead.len()),
+        Answer::Store { ballot, empty, .. } => {
+            format!("Store {ballot}: {}", if *empty { "empty" } else { "not empty" })
+        }
         Answer::Outlived { life, known } => format!("Outlived {life}: {known} is known"),
     }
 }
@@ -114,7 +132,11 @@ fn stamp(stamp: &Stamp) -> String {
 
 fn content(content: &Content) -> String {
     match content {
-        Content::Configuration(configuration) => format!("configuration {}", configuration.number),
+        Content::Configuration(Configuration { number, voters, settling, .. }) => {
+            let voters: Vec<String> = voters.keys().map(ToString::to_string).collect();
+            let settled = if *settling == Settling::Done { "" } else { ", not settled" };
+            format!("configuration {number} ({}{settled})", voters.join(" "))
+        }
         Content::Grant(grant) => match &grant.holder {
             Some(holder) => format!("{}#{} token {}", holder.lease, holder.campaign, grant.token),
             None => format!("nobody, token {}", grant.token),

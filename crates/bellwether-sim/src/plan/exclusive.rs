@@ -4,13 +4,13 @@
 use bellwether_proto::exclusive::grant::GrantKind;
 use bellwether_proto::exclusive::message;
 use bellwether_proto::ident::NodeId;
-use bellwether_proto::time::Span;
+use bellwether_proto::time::{Span, Time};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
 use super::limits::Limits;
 use crate::chance::below;
-use crate::scenario::{Exclusive, Fault, Scenario};
+use crate::scenario::{Exclusive, Fault, Planned, Scenario};
 
 /// A lease is at least so many periods of the leader, as agents have it.
 const PERIODS_MIN: u64 = 5;
@@ -46,8 +46,25 @@ pub(super) fn add(mut scenario: Scenario, limits: &Limits) -> Scenario {
     scenario.exclusive = Some(terms);
     if limits.kinds.is_none() {
         wait_for_votes(&mut scenario, &mut rng);
+        change_voters(&mut scenario, &mut rng);
     }
     scenario
+}
+
+/// In a quarter of the plans a voter is removed, and another added if there is one, while things go wrong.
+fn change_voters(scenario: &mut Scenario, rng: &mut ChaCha8Rng) {
+    let Some(terms) = scenario.exclusive.clone().filter(|terms| terms.voters.len() > 1) else { return };
+    if below(4, rng) > 0 {
+        return;
+    }
+    let mut at = || Time::ZERO + Span::micros(below(scenario.until.as_micros() / 2, rng));
+    let times = (at(), at());
+    let removed = terms.voters.iter().nth(below(terms.voters.len() as u64, rng) as usize);
+    let added = scenario.ids().find(|node| !terms.voters.contains(node));
+    let removal = removed.map(|node| Planned { at: times.0, fault: Fault::RemoveVoter(*node) });
+    let addition = added.map(|node| Planned { at: times.1, fault: Fault::AddVoter(node) });
+    scenario.events.extend(removal.into_iter().chain(addition));
+    scenario.events.sort_by_key(|planned| planned.at);
 }
 
 /// About half of the messages that a fault waits for are of exclusive leadership.

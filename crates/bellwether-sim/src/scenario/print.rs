@@ -201,6 +201,8 @@ impl Fault {
             }
             Self::Stand(who) => ("stand", nodes(who)),
             Self::Transfer { from, to } => ("transfer", format!("{{ from = {from}, to = {to} }}")),
+            Self::AddVoter(node) => ("add_voter", node.to_string()),
+            Self::RemoveVoter(node) => ("remove_voter", node.to_string()),
             Self::Leave(who) => ("leave", nodes(who)),
             Self::Unlink(links) => ("unlink", pairs(links)),
             Self::Refuse(links) => ("refuse", pairs(links)),

@@ -157,6 +157,7 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
         Fault::Transfer { from, .. } => vec![Fault::Resign(vec![*from])],
         Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } | Fault::Perform { .. } => Vec::new(),
         Fault::Work { .. } | Fault::Stall { .. } => Vec::new(),
+        Fault::AddVoter(_) | Fault::RemoveVoter(_) => Vec::new(),
     }
 }
 

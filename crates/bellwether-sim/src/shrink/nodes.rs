@@ -114,6 +114,8 @@ fn about(fault: &Fault, moved: &impl Fn(NodeId) -> Option<NodeId>) -> Option<Fau
         Fault::ResignFor { node, hold } => Fault::ResignFor { node: moved(*node)?, hold: *hold },
         Fault::Stand(who) => Fault::Stand(nodes(who)?),
         Fault::Transfer { from, to } => Fault::Transfer { from: moved(*from)?, to: moved(*to)? },
+        Fault::AddVoter(node) => Fault::AddVoter(moved(*node)?),
+        Fault::RemoveVoter(node) => Fault::RemoveVoter(moved(*node)?),
         Fault::Leave(who) => Fault::Leave(nodes(who)?),
         Fault::Unlink(links) => Fault::Unlink(pairs(links)?),
         Fault::Refuse(links) => Fault::Refuse(pairs(links)?),

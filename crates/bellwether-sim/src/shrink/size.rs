@@ -85,7 +85,7 @@ fn named(fault: &Fault) -> u64 {
             2 * pairs.len() as u64
         }
         Fault::CutOneWay(pairs) | Fault::Mend(pairs) => pairs.len() as u64,
-        Fault::Heal | Fault::DropNext { .. } => 1,
+        Fault::Heal | Fault::DropNext { .. } | Fault::AddVoter(_) | Fault::RemoveVoter(_) => 1,
         Fault::Partition(blocks) => 3 + blocks.iter().map(|block| 1 + block.len() as u64).sum::<u64>(),
         Fault::Slow { .. } | Fault::CrashBeforeSend { .. } | Fault::Perform { .. } => 2,
         Fault::ResignFor { .. } | Fault::Transfer { .. } => 2,

@@ -3,8 +3,11 @@
 //! Work begins as soon as it may. When it is to end, because leadership is asked back or has been lost, it takes as long as
 //! the scenario says; then the member is told, and if it leads again by then, work begins anew.
 
+use std::collections::BTreeSet;
+
 use bellwether_proto::canonical::Form;
 use bellwether_proto::election::Election;
+use bellwether_proto::exclusive::membership::MemberChange;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::io::Input;
 use bellwether_proto::tenure::{Command, Hold, Refused, Tenure, Ticket};
@@ -20,6 +23,8 @@ pub(super) struct Programs {
     /// By host.
     all: Vec<Program>,
     tickets: u64,
+    /// Those of them that were about who votes.
+    changes: BTreeSet<Ticket>,
     /// Whether they say that their work has ended as soon as it is to: a planted fault.
     hasty: bool,
 }
@@ -54,7 +59,7 @@ impl Programs {
             endings: 0,
             owes_release: false,
         };
-        Self { all: vec![idle; hosts], tickets: 0, hasty: false }
+        Self { all: vec![idle; hosts], tickets: 0, changes: BTreeSet::new(), hasty: false }
     }
 
     /// The process has ended, and all that it did with it.
@@ -131,7 +136,21 @@ impl<E: Election> World<'_, E> {
         self.input(at, Input::Command { ticket, command });
     }
 
+    /// Any member may be asked who votes: the first that runs is. It has no program that waits for the answer.
+    pub(super) fn change_voters(&mut self, change: MemberChange) {
+        let runs = |at: &usize| self.hosts[*at].node.is_some() && !self.hosts[*at].paused;
+        let Some(at) = (0..self.hosts.len()).find(runs) else { return };
+        let Some(programs) = &mut self.programs else { return };
+        programs.tickets += 1;
+        let ticket = Ticket(programs.tickets);
+        programs.changes.insert(ticket);
+        self.input(at, Input::Change { ticket, change: Box::new(change) });
+    }
+
     pub(super) fn answer_program(&mut self, at: usize, ticket: Ticket, outcome: Result<(), Refused>) {
+        if self.programs.as_mut().is_some_and(|programs| programs.changes.remove(&ticket)) {
+            return;
+        }
         let refused = outcome.err().map(|refused| refused.name());
         self.record(at, What::Program(Told::Answered { ticket, refused }));
     }

@@ -1,5 +1,6 @@
 //! Bugs, planted between the machines: in messages, on disks, in clocks. The machines themselves are the ones that ship.
 
+use bellwether_proto::exclusive::configuration::Settling;
 use bellwether_proto::exclusive::grant::{Accepted, Content, Holder, Name, Token};
 use bellwether_proto::exclusive::ident::{Lease, Stamp, StoreId};
 use bellwether_proto::exclusive::message::{Answer, Ask, Asked, ExclusiveMsg, Said, Wish};
@@ -27,6 +28,16 @@ const ALL: &[Promise] = &[
     Promise::TokenOnce,
     Promise::ToldDecided,
 ];
+/// Who votes is the first thing that is broken, or whatever rests on it.
+const VOTERS: &[Promise] = &[
+    Promise::OneElectorate,
+    Promise::OneHolder,
+    Promise::DeadStays,
+    Promise::OneChain,
+    Promise::TokenGrows,
+    Promise::TokenOnce,
+    Promise::ToldDecided,
+];
 const EARLY: &[Promise] = &[Promise::OneChain, Promise::TokenOnce, Promise::ToldDecided, Promise::Whole];
 
 pub(super) const BUGS: &[Bug] = &[
@@ -44,6 +55,11 @@ pub(super) const BUGS: &[Bug] = &[
     Bug { name: "an amnesiac that votes", meddle: &Amnesiac, breaks: ALL },
     Bug { name: "a reader that does not promise", meddle: &Unpromised, breaks: CHAIN },
     Bug { name: "a word sent before its write is durable", meddle: &Early, breaks: EARLY },
+    Bug { name: "the sweep of names skipped", meddle: &NamesUnswept, breaks: CHAIN },
+    Bug { name: "the sweep of the dead skipped", meddle: &DeadUnswept, breaks: HOLDER },
+    Bug { name: "a configuration in force when accepted", meddle: &InForceAtOnce, breaks: VOTERS },
+    Bug { name: "a configuration in force only when told", meddle: &InForceWhenTold, breaks: VOTERS },
+    Bug { name: "a store that votes again though it was removed", meddle: &Returns, breaks: VOTERS },
 ];
 
 /// A voter's words, with the right of its store.
@@ -244,5 +260,60 @@ struct Early;
 impl Meddle for Early {
     fn is_early(&self) -> bool {
         true
+    }
+}
+
+/// Voters list no names when a change is settled.
+struct NamesUnswept;
+impl Meddle for NamesUnswept {
+    fn answers(&self, model: &mut Model, envelope: &Envelope) -> Option<Vec<Envelope>> {
+        let Some(Ask::Names { ballot, after }) = ask(envelope) else { return None };
+        let none = Answer::Names { ballot: *ballot, after: after.clone(), names: Vec::new(), more: false };
+        Some(vec![says(model, envelope.to, envelope.from, none)])
+    }
+}
+
+/// Voters list no dead when a change is settled.
+struct DeadUnswept;
+impl Meddle for DeadUnswept {
+    fn answers(&self, model: &mut Model, envelope: &Envelope) -> Option<Vec<Envelope>> {
+        let Some(Ask::Buried { ballot, after }) = ask(envelope) else { return None };
+        let none = Answer::TheBuried { ballot: *ballot, after: *after, dead: Vec::new(), more: false };
+        Some(vec![says(model, envelope.to, envelope.from, none)])
+    }
+}
+
+/// Whoever is shown a change counts by the voters after it alone.
+struct InForceAtOnce;
+impl Meddle for InForceAtOnce {
+    fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
+        if let ExclusiveMsg::Answer(Said { configuration: Some((_, shown)), .. }) = &mut envelope.msg {
+            shown.settling = Settling::Done;
+        }
+        vec![envelope]
+    }
+}
+
+/// Agents heed no configuration that voters show: only what a coordinator tells.
+struct InForceWhenTold;
+impl Meddle for InForceWhenTold {
+    fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
+        if let ExclusiveMsg::Answer(Said { configuration, .. }) = &mut envelope.msg
+            && envelope.to.0 > 20
+        {
+            configuration.take_if(|(_, shown)| shown.number > 1);
+        }
+        vec![envelope]
+    }
+}
+
+/// Whatever a store holds, it is taken for an empty one.
+struct Returns;
+impl Meddle for Returns {
+    fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
+        if let ExclusiveMsg::Answer(Said { answer: Answer::Store { empty, .. }, .. }) = &mut envelope.msg {
+            *empty = true;
+        }
+        vec![envelope]
     }
 }

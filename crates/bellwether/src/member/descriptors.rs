@@ -1,7 +1,7 @@
 //! How many file descriptors a member has open.
 
 use super::Member;
-use crate::config::{Config, Peers};
+use crate::config::{Config, Exclusive, Peers};
 use crate::transport;
 
 /// The state file's directory, its lock and its next version, the history and its next version, and the trace.
@@ -28,7 +28,9 @@ impl Member {
     /// that many of what the system allows (`ulimit -n`). With names to look up, fifteen others are counted.
     pub fn descriptors(config: &Config) -> Descriptors {
         let others = match &config.peers {
-            Peers::Listed(_) => config.members().len() - 1,
+            // Voters can be added while it runs.
+            Peers::Listed(_) if config.exclusive.is_some() => config.others().max(Exclusive::VOTERS_MAX - 1),
+            Peers::Listed(_) => config.others(),
             Peers::Named(_) => DISCOVERED,
         };
         let (peers, strangers) = transport::descriptors(others);

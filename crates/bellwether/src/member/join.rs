@@ -1,6 +1,6 @@
 //! From a configuration to a driver.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -20,11 +20,12 @@ use tokio::sync::mpsc;
 use super::{Member, thread};
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Peers};
 use crate::disk::Disk;
 use crate::driver::{Driver, Replies};
 use crate::error::JoinError;
 use crate::history::{History, HistoryFile};
+use crate::members::{Address, Listed};
 use crate::random;
 use crate::recorder::Recorder;
 use crate::reorganization::{Manager, Planning};
@@ -93,6 +94,7 @@ pub(super) fn set_up(
         node,
         planning: Planning::new(manager, program),
         objections: Vec::new(),
+        listed: listed(config),
         works: None,
         serving: None,
         clock,
@@ -114,7 +116,18 @@ pub(super) fn set_up(
     Ok((Member { shared, commands }, driver, closed))
 }
 
-/// What the node is told of exclusive leadership, if that is the mode, and where its votes are kept, if it votes.
+/// What the file says of members. It counts until it is known who votes.
+fn listed(config: &Config) -> Listed {
+    let peers = match &config.peers {
+        Peers::Listed(peers) => peers.clone(),
+        Peers::Named(_) => BTreeMap::new(),
+    };
+    let voters = config.exclusive.as_ref().map(|exclusive| exclusive.voters(&config.members()));
+    Listed { peers, voters: voters.unwrap_or_default() }
+}
+
+/// What the node is told of exclusive leadership, if that is the mode, and where its votes are kept. Who does not vote yet may be
+/// asked to, and then it must have a store of its own.
 fn exclusive(
     config: &Config,
     store: &Store,
@@ -123,19 +136,27 @@ fn exclusive(
     let draw = || random::bytes().map(u128::from_le_bytes);
     let members = config.members();
     let voters = exclusive.voters(&members);
-    let votes = voters.contains(&config.id).then(|| store.votes(|| draw().map(StoreId)));
-    let (file, kept) = votes.transpose().map_err(JoinError::from_store)?.unzip();
+    let (file, kept) = store.votes(|| draw().map(StoreId)).map_err(JoinError::from_store)?;
     let told = ExclusiveConfig {
         life: draw().map(LifeId).ok_or(JoinError::Randomness)?,
         members: members.into_iter().collect(),
-        voters,
+        voters: voters.into_iter().map(|voter| (voter, address_of(config, voter))).collect(),
         witnesses: exclusive.witnesses.iter().copied().collect(),
         kind: exclusive.kind,
         terms: exclusive.terms(config.heartbeat),
         priority: config.priority,
-        kept,
+        kept: Some(kept),
     };
-    Ok((file, Some(told)))
+    Ok((Some(file), Some(told)))
+}
+
+/// Where that member is met, as far as the file says.
+fn address_of(config: &Config, id: NodeId) -> Address {
+    let address = match &config.peers {
+        Peers::Listed(peers) => peers.get(&id).and_then(|address| Address::new(address)),
+        Peers::Named(_) => None,
+    };
+    address.unwrap_or_default()
 }
 
 fn record(

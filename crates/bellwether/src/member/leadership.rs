@@ -9,7 +9,7 @@ use bellwether_proto::tenure;
 use tokio::sync::mpsc;
 
 use super::Hold;
-use crate::command::Command;
+use crate::command::{Asked, Command};
 use crate::error::{Expired, Refused};
 use crate::shared::Shared;
 use crate::tenure::Guard;
@@ -103,7 +103,7 @@ impl Leadership {
         let Some(commands) = self.commands.upgrade().filter(|_| self.guard.lasts()) else { return Ok(()) };
         let shared = Arc::clone(&self.shared);
         drop(self);
-        match shared.ask(&commands, tenure::Command::Resign { hold: hold.into() }).await {
+        match shared.ask(&commands, Asked::Tenure(tenure::Command::Resign { hold: hold.into() })).await {
             Err(Refused::Cannot(tenure::Refused::NotLeader { .. })) => Ok(()),
             answer => answer,
         }

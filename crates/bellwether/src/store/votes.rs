@@ -95,8 +95,8 @@ impl VotesFault {
     fn remedy(&self) -> &'static str {
         match self {
             Self::Damaged { .. } => {
-                "move it away to join as a voter whose disk was lost: the others go on without this one's vote. Do not put \
-                 an old copy back: it would forget what was promised"
+                "move it away to join as a voter whose disk was lost: the others go on without this one's vote, until `members \
+                 replace` lets it vote again. Do not put an old copy back: it would forget what was promised"
             }
             Self::Foreign => "move it away, or give this member another data directory",
             Self::OtherCluster { .. } | Self::OtherNode { .. } => {

@@ -213,7 +213,7 @@ fn check(shared: &Shared, hello: &Hello<'_>, shown: Option<&[CertificateDer<'_>]
         let text = format!("node {id} runs {:?}, this member runs {}", hello.protocol, shared.agreed);
         return Err(Refusal::new(Reason::Protocol, text));
     }
-    if !shared.is_listed(id) {
+    if !shared.table().is_listed(id) {
         return Err(Refusal::new(Reason::NotListed, format!("node {id} is not in the list of members")));
     }
     Ok(())

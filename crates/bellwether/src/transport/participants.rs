@@ -52,7 +52,7 @@ pub(super) fn list(shared: &Shared) -> Vec<Participant> {
 /// This member's own address as others know it, if it is known: the list may have it, or a dialled name may
 /// have led back here.
 fn own_address(shared: &Shared, table: &Table) -> String {
-    let listed = match &shared.peers {
+    let listed = match &table.members {
         Peers::Listed(listed) => listed.get(&shared.me).cloned(),
         Peers::Named(_) => None,
     };

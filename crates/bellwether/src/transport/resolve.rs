@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use super::connection::{Leash, leash};
 use super::dial::{Dialler, Place, stopped};
+use super::enrolled::Enrolled;
 use super::shared::Shared;
 use crate::config::Peers;
 
@@ -26,24 +27,23 @@ const ADDRESSES_MAX: usize = 256;
 
 /// Dials all peers until it is told to stop. Listed members are known from the moment that this is called.
 pub(super) fn run(shared: Arc<Shared>, stop: watch::Receiver<bool>) -> impl Future<Output = ()> + Send {
-    let (listed, names) = match shared.peers.clone() {
-        Peers::Listed(listed) => (listed, Vec::new()),
-        Peers::Named(names) => (BTreeMap::new(), names),
+    let members = shared.table().members.clone();
+    let dialling = match members {
+        Peers::Listed(_) => Dialling::Listed(Enrolled::new(shared)),
+        Peers::Named(names) => Dialling::Named(Followed::new(shared, names)),
     };
-    let others = listed.into_iter().filter(|(id, _)| *id != shared.me);
-    let diallers: Vec<_> = others.map(|(id, name)| Dialler::new(&shared, Place::Member(id, name))).collect();
     async move {
-        // That they are about to be asked is known before any of them can answer.
-        shared.change(|table| ((), table.news())).await;
-        let (mut tasks, mut leashes) = (JoinSet::new(), Vec::new());
-        for dialler in diallers {
-            let (leash, held) = leash();
-            leashes.push(leash);
-            tasks.spawn(dialler.run(stop.clone(), held));
+        match dialling {
+            Dialling::Listed(enrolled) => enrolled.run(stop).await,
+            Dialling::Named(followed) => followed.run(stop).await,
         }
-        Followed::new(shared, names).run(stop).await;
-        while tasks.join_next().await.is_some() {}
     }
+}
+
+/// Whom to dial.
+enum Dialling {
+    Listed(Enrolled),
+    Named(Followed),
 }
 
 /// Names, the addresses that they had when they were last looked up, and the dialling of those.
@@ -61,6 +61,8 @@ impl Followed {
     }
 
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        // That names are about to be looked up is known before anybody can answer.
+        self.shared.change(|table| ((), table.news())).await;
         loop {
             tokio::select! {
                 () = self.look_up() => {}

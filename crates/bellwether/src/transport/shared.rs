@@ -19,7 +19,6 @@ use super::homes::Homes;
 use super::record::{Hello, ReadError, VERSION, Welcome};
 use super::table::{Process, Table};
 use super::{End, NetEvent, Settings, StartError};
-use crate::config::Peers;
 use crate::random;
 use crate::tls::{TlsConfigs, TlsError, id_in, verify_id};
 
@@ -33,7 +32,6 @@ pub(super) struct Shared {
     pub(super) channel: Channel,
     /// How the leader is chosen: what members must agree on.
     pub(super) agreed: String,
-    pub(super) peers: Peers,
     pub(super) local: SocketAddr,
     pub(super) tls: TlsConfigs,
     /// Tells this process from all others.
@@ -43,6 +41,8 @@ pub(super) struct Shared {
     pub(super) complaints: Complaints,
     /// Somebody came whose address is not known: look the names up again.
     pub(super) search: Notify,
+    /// The list of members has changed.
+    pub(super) roster: Notify,
     events: mpsc::Sender<NetEvent>,
     table: Mutex<Table>,
     homes: Mutex<Homes>,
@@ -56,17 +56,11 @@ impl Shared {
         events: mpsc::Sender<NetEvent>,
     ) -> Result<Self, StartError> {
         let Settings { cluster, id: me, incarnation, agreed, peers, .. } = settings;
-        let listed = match &peers {
-            Peers::Listed(listed) => listed.keys().copied().filter(|id| *id != me).collect(),
-            Peers::Named(_) => Vec::new(),
-        };
-        let searching = matches!(peers, Peers::Named(_));
         Ok(Self {
             me,
             channel: Channel::of_cluster(&cluster),
             cluster,
             agreed,
-            peers,
             local,
             tls,
             instance: random::bytes().map(u64::from_le_bytes).ok_or(StartError::Random)?,
@@ -74,8 +68,9 @@ impl Shared {
             counts: Counts::default(),
             complaints: Complaints::default(),
             search: Notify::new(),
+            roster: Notify::new(),
             events,
-            table: Mutex::new(Table::new(listed, searching)),
+            table: Mutex::new(Table::new(me, peers)),
             homes: Mutex::default(),
         })
     }
@@ -204,13 +199,6 @@ impl Shared {
     /// Whose certificate this is, whatever its holder says.
     pub(super) fn holder(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<NodeId> {
         shown.and_then(<[_]>::first).and_then(|cert| id_in(cert, &self.cluster))
-    }
-
-    pub(super) fn is_listed(&self, id: NodeId) -> bool {
-        match &self.peers {
-            Peers::Listed(listed) => listed.contains_key(&id),
-            Peers::Named(_) => true,
-        }
     }
 
     /// How many accepted connections there may be.

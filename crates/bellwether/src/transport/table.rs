@@ -14,12 +14,15 @@ use super::inbound::Ask;
 use super::queue::Queue;
 use super::refusal::TurnedAway;
 use super::{End, NetEvent};
+use crate::config::Peers;
 
 /// No more members are known at once.
 const PEERS_MAX: usize = 1024;
 
 #[derive(Debug)]
 pub(super) struct Table {
+    /// Who may connect, and where the others are. Members that are listed come and go.
+    pub(super) members: Peers,
     pub(super) peers: BTreeMap<NodeId, Peer>,
     pub(super) dials: BTreeMap<u64, Dial>,
     /// The members that are being greeted at an address that was dialled without knowing who is there.
@@ -121,9 +124,14 @@ pub(super) struct Incumbent {
 type Taken = (Result<(), Rejected>, Option<NetEvent>);
 
 impl Table {
-    /// With the members that are listed. If there are names as well, they have yet to be looked up.
-    pub(super) fn new(listed: Vec<NodeId>, searching: bool) -> Self {
+    /// The members that are listed are known. Names have yet to be looked up.
+    pub(super) fn new(me: NodeId, members: Peers) -> Self {
+        let (listed, searching) = match &members {
+            Peers::Listed(listed) => (listed.keys().copied().filter(|id| *id != me).collect(), false),
+            Peers::Named(_) => (Vec::new(), true),
+        };
         Self {
+            members,
             peers: listed.into_iter().map(|id| (id, Peer::default())).collect(),
             dials: BTreeMap::new(),
             greeting: BTreeSet::new(),
@@ -209,9 +217,29 @@ impl Table {
         (Ok(()), ended.or_else(|| peer.link()))
     }
 
+    /// Whether that one may connect.
+    pub(super) fn is_listed(&self, id: NodeId) -> bool {
+        match &self.members {
+            Peers::Listed(listed) => listed.contains_key(&id),
+            Peers::Named(_) => true,
+        }
+    }
+
+    /// Ends the connections with that peer on purpose. If it is not a member any more, it is forgotten.
+    pub(super) fn let_go(&mut self, id: NodeId) -> Option<NetEvent> {
+        let mut peer = self.peers.remove(&id)?;
+        let ended = peer.end(End::Goodbye);
+        if self.is_listed(id) {
+            let Peer { incarnation, heard, .. } = peer;
+            self.peers.insert(id, Peer { incarnation, heard, ..Peer::default() });
+        }
+        ended
+    }
+
+    /// None for whoever was dismissed while it greeted: it is told why when it comes again.
     fn peer(&mut self, id: NodeId) -> Option<&mut Peer> {
         let room = self.peers.len() < PEERS_MAX || self.peers.contains_key(&id);
-        (room && !self.closed).then(|| self.peers.entry(id).or_default())
+        (room && !self.closed && self.is_listed(id)).then(|| self.peers.entry(id).or_default())
     }
 
     /// Connection `no` with that peer is over. If the two were connected, the other direction is closed as

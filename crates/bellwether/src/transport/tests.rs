@@ -4,4 +4,5 @@ mod links;
 mod names;
 mod pressure;
 mod refusals;
+mod roster;
 mod strangers;

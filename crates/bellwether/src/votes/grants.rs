@@ -10,6 +10,7 @@ mod figure;
 
 use std::collections::BTreeMap;
 
+use bellwether_proto::exclusive::configuration::Address;
 use bellwether_proto::exclusive::coordinator::{Coordinator, CoordinatorAction};
 use bellwether_proto::exclusive::grant::{GrantKind, Holder, Name, Token};
 use bellwether_proto::exclusive::ident::{Lease, Life, LifeId, StoreId};
@@ -94,7 +95,8 @@ impl Engine {
             let voter = Voter::new(id, VOTERS.into(), kept, TERMS, Time::ZERO);
             voters.insert(id, (voter, Votes::behind(file, Arc::new(store)).unwrap()));
         }
-        let mut coordinator = Coordinator::new(life(VOTERS[0]), VOTERS.into(), TERMS);
+        let mut coordinator =
+            Coordinator::new(life(VOTERS[0]), VOTERS.map(|voter| (voter, Address::default())).into(), TERMS);
         coordinator.nominate(Time::ZERO, true);
         coordinator.wake(coordinator.deadline());
         let (told, waited, began) = (BTreeMap::new(), Vec::new(), Instant::now());
@@ -169,6 +171,7 @@ impl Engine {
                     voter.handle(now, VOTERS[0], asked);
                 }
                 CoordinatorAction::Tell(telling) => self.told(&telling),
+                CoordinatorAction::Answer(..) => {} // Nobody asks for other voters.
             }
         }
         let mut said = Vec::new();
@@ -177,7 +180,7 @@ impl Engine {
                 busy = true;
                 match action {
                     VoterAction::Keep(change) => votes.keep(change),
-                    VoterAction::Answer(to, answer) if to == VOTERS[0] => said.push((*id, answer)),
+                    VoterAction::Answer(to, answer) if to == VOTERS[0] => said.push((*id, *answer)),
                     VoterAction::Answer(..) => {}
                 }
             }
@@ -187,7 +190,8 @@ impl Engine {
     }
 
     /// Whoever holds the name now gives it back, and campaigns again.
-    fn told(&mut self, Telling::Held { name, grant, .. }: &Telling) {
+    fn told(&mut self, telling: &Telling) {
+        let Telling::Held { name, grant, .. } = telling else { return };
         let (Some(known), Some(holder)) = (self.told.get_mut(name), grant.holder) else { return };
         if grant.token == known.0 {
             return; // It was told before.

@@ -9,10 +9,10 @@ pub(super) const PEER_PORT: u16 = 3170;
 pub(super) const API: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3171);
 
 /// What an error says was expected where an address should be.
-pub(super) const EXPECTED: &str = "a host and a port such as \"10.0.0.1:3170\"";
+pub(crate) const EXPECTED: &str = "a host and a port such as \"10.0.0.1:3170\"";
 
 /// A `host:port`, the port filled in if it was left out.
-pub(super) fn host_and_port(text: &str) -> Option<String> {
+pub(crate) fn host_and_port(text: &str) -> Option<String> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
             let (host, rest) = rest.split_once(']')?;

@@ -12,7 +12,9 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use bellwether::Refused;
 use bellwether::member::Hold;
+use bellwether::members::Unchanged;
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::tenure;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use subtle::ConstantTimeEq;
@@ -65,10 +67,10 @@ fn hold_of(hold: Option<&str>) -> Result<Hold, Problem> {
     }
 }
 
-async fn within(request: impl Future<Output = Result<(), Refused>>) -> Result<(), Problem> {
+pub(super) async fn within(request: impl Future<Output = Result<(), Refused>>) -> Result<(), Problem> {
     match timeout(PATIENCE, request).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(refused)) => Err(Problem::conflict(refused.to_string())),
+        Ok(Err(refused)) => Err(refused.into()),
         Err(_) => Err(Problem::timed_out(format!(
             "not done after {} s, and perhaps still going on: ask /v1/status",
             PATIENCE.as_secs()
@@ -76,7 +78,20 @@ async fn within(request: impl Future<Output = Result<(), Refused>>) -> Result<()
     }
 }
 
-fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        let text = refused.to_string();
+        match refused {
+            Refused::Cannot(tenure::Refused::Members(Unchanged::NoMajority { .. })) => {
+                Self::unavailable(text)
+            }
+            Refused::Cannot(tenure::Refused::Members(Unchanged::NotInTime)) => Self::timed_out(text),
+            _ => Self::conflict(text),
+        }
+    }
+}
+
+pub(super) fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
     body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             Problem::too_large(format!("the body is too long, expected at most {BODY_MAX} bytes"))
@@ -86,7 +101,7 @@ fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
 }
 
 /// A list would do for serde, too: nobody means that.
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     let object = serde_json::from_slice::<Map<String, Value>>(body);
     let asked = object.and_then(|object| serde_json::from_value(Value::Object(object)));
     asked.map_err(|error| Problem::bad_request(format!("the body: {error}")))

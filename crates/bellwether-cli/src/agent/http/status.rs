@@ -5,16 +5,15 @@ use std::time::{Duration, SystemTime};
 use axum::Json;
 use axum::extract::State;
 use bellwether::status::{
-    Bar, Change, Connection, DiskStatus, ExclusiveStatus, Leader, Participant, Reach, Standing, Status, Vote,
+    Bar, Change, Connection, DiskStatus, ExclusiveStatus, Leader, Reach, Standing, Status, Vote,
 };
 use bellwether::tls::expiry_warning;
 use bellwether::{Member, Mode};
 use bellwether_proto::group::Record;
-use bellwether_proto::ident::NodeId;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Api, rfc3339};
+use super::{Api, members, rfc3339};
 use crate::schema;
 
 pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
@@ -24,12 +23,6 @@ pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
 
 pub(super) async fn leader(State(api): State<Api>) -> Json<Value> {
     answer(schema::Leader::from(api.member.leader()))
-}
-
-pub(super) async fn members(State(api): State<Api>) -> Json<Value> {
-    let leader = api.member.leader().map(|leader| leader.id);
-    let members = api.member.participants();
-    answer(schema::Members { members: members.iter().map(|one| member(one, leader)).collect() })
 }
 
 pub(super) async fn history(State(api): State<Api>) -> Json<Value> {
@@ -138,6 +131,7 @@ impl From<&ExclusiveStatus> for schema::Right {
                 reachable: status.reached,
                 needed: status.needed,
                 vote: vote.to_owned(),
+                configuration: members::configuration(status),
             }),
         }
     }
@@ -179,28 +173,4 @@ pub(super) fn change(member: &Member, change: &Change) -> schema::Change {
         token: matches!(member.mode(), Mode::Exclusive(_)).then_some(change.epoch),
         cause: schema::Cause::new(change.cause, change.leader),
     }
-}
-
-fn member(member: &Participant, leader: Option<NodeId>) -> schema::Member {
-    let (link, remote, reason) = match &member.connection {
-        Connection::Connected(remote) => ("connected", Some(remote.to_string()), None),
-        Connection::Down(reason) => ("down", None, Some(reason.clone())),
-        Connection::Refused(reason) => ("refused", None, Some(reason.clone())),
-        Connection::Connecting => ("connecting", None, None),
-    };
-    schema::Member {
-        id: member.id.map(|id| id.0),
-        address: member.address.clone(),
-        link: if member.is_self { "self" } else { link }.to_owned(),
-        remote,
-        reason,
-        incarnation: member.incarnation.map(|incarnation| incarnation.0),
-        heard_us: member.heard.map(whole_micros),
-        is_self: member.is_self,
-        is_leader: member.id.is_some() && member.id == leader,
-    }
-}
-
-fn whole_micros(span: Duration) -> u64 {
-    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }

@@ -10,11 +10,15 @@ fn life(node: u32) -> Life {
     Life { node: NodeId(node), incarnation: Incarnation(1), id: LifeId(node.into()) }
 }
 
+fn listed(voters: u32) -> BTreeMap<NodeId, Address> {
+    (1..=voters).map(|voter| (NodeId(voter), Address::default())).collect()
+}
+
 /// A coordinator that was nominated at that time, and has asked for its first ballot.
 fn nominated(at: Time) -> Coordinator {
     let (ttl, retry) = (Span::secs(1), Span::millis(50));
     let terms = Terms { ttl, longest: ttl, drift: Drift(10_000), retry };
-    let mut coordinator = Coordinator::new(life(1), (1..=3).map(NodeId).collect(), terms);
+    let mut coordinator = Coordinator::new(life(1), listed(3), terms);
     coordinator.nominate(at, true);
     assert!(!prepares(&mut coordinator), "perhaps it is nominated by itself alone");
     let at = coordinator.deadline();
@@ -61,7 +65,7 @@ fn whoever_is_named_by_most_asks_at_once() {
     let now = Time::from_micros(1_000_000);
     let (ttl, retry) = (Span::secs(1), Span::millis(50));
     let terms = Terms { ttl, longest: ttl, drift: Drift(10_000), retry };
-    let mut coordinator = Coordinator::new(life(1), (1..=5).map(NodeId).collect(), terms);
+    let mut coordinator = Coordinator::new(life(1), listed(5), terms);
     coordinator.nominate(now, true);
     campaigns(&mut coordinator, now, 2);
     assert!(!prepares(&mut coordinator), "two of five");

@@ -83,6 +83,7 @@ fn storm(protocol: Protocol, disk: Disk, seed: u64) -> usize {
                 Output::Plan(_)
                 | Output::Keep(_)
                 | Output::Valid { .. }
+                | Output::Members(_)
                 | Output::Tenure(_)
                 | Output::Answer { .. }
                 | Output::Left

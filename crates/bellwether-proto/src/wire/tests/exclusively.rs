@@ -3,9 +3,10 @@
 use alloc::sync::Arc;
 
 use super::*;
-use crate::exclusive::configuration::Configuration;
+use crate::exclusive::configuration::{Address, Configuration};
 use crate::exclusive::grant::{Accepted, Content, Grant, GrantKind, Holder, Name, Token};
 use crate::exclusive::ident::{Ballot, Lease, Life, LifeId, Stamp, StoreId};
+use crate::exclusive::membership::{MemberChange, Unchanged};
 use crate::exclusive::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Said, Telling, Wish};
 
 pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
@@ -18,7 +19,11 @@ pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
     let wishes = wishes().into_iter().map(ExclusiveMsg::Wish);
     let (name, grant) = (Name::leader(), grant(Some(holder())));
     let held = ExclusiveMsg::Tell(Telling::Held { name, stamp: STAMP, grant, waiting: 2 });
-    let all = asks.chain(answers).chain(wishes).chain([held]);
+    let members = Telling::Members { stamp: STAMP, configuration: configuration().settled() };
+    let unchanged =
+        Telling::Unchanged { to: LIFE, no: 3, why: Unchanged::NoMajority { reachable: 1, needed: 2 } };
+    let told = [members, unchanged].map(ExclusiveMsg::Tell);
+    let all = asks.chain(answers).chain(wishes).chain([held]).chain(told);
     all.map(|msg| Body::Exclusive(Box::new(msg))).collect()
 }
 
@@ -31,9 +36,13 @@ fn holder() -> Holder {
     Holder { lease: LEASE, session: 0, campaign: 6 }
 }
 
+fn address() -> Address {
+    Address::new("db-1:7000").expect("it is short")
+}
+
 fn configuration() -> Configuration {
-    let founding = Configuration::founding([(NodeId(1), StoreId(7)), (NodeId(2), StoreId(8))].into());
-    founding.founded()
+    let seat = |node, store| (NodeId(node), StoreId(store), address());
+    Configuration::founding([seat(1, 7), seat(2, 8)]).founded()
 }
 
 fn grant(holder: Option<Holder>) -> Grant {
@@ -52,6 +61,14 @@ fn asks() -> Vec<Ask> {
         Ask::Bury { lease },
         Ask::Renew { lease, no, ttl: Span::secs(1) },
         Ask::IsDead { lease, no },
+        Ask::Names { ballot, after: None },
+        Ask::Buried { ballot, after: Some(NodeId(2)) },
+        Ask::Store { ballot },
+        Ask::Write {
+            stamp,
+            name: Name::configuration(),
+            content: Content::Configuration(configuration().with(NodeId(4), StoreId(9), address())),
+        },
     ]
 }
 
@@ -73,6 +90,10 @@ fn answers() -> Vec<Answer> {
         Answer::Lives { lease, no },
         Answer::Dead { lease },
         Answer::Outlived { life: LIFE, known: Incarnation(301) },
+        Answer::Names { ballot, after: Some(Name::leader()), names: vec![Name::leader()], more: true },
+        Answer::TheBuried { ballot, after: None, dead: vec![(NodeId(3), LEASE.age())], more: false },
+        Answer::Store { ballot, empty: true, largest: Token(1000) },
+        Answer::Unacceptable { stamp, why: Objection::Rescued },
     ]
 }
 
@@ -87,11 +108,16 @@ fn wishes() -> Vec<Wish> {
         holds,
         value: Arc::from(*b"there"),
     };
+    let change = |change| Wish::Change { by: LIFE, no: 3, since: 1, change };
     let release = |token, next| Wish::Release { name: Name::leader(), token, holder: holder(), next };
     vec![
         campaign(GrantKind::Lease, None),
         campaign(GrantKind::Token, Some(Token(1000))),
         release(Some(Token(1000)), Some(NodeId(3))),
         release(None, None),
+        change(MemberChange::Add { node: NodeId(4), address: address() }),
+        change(MemberChange::Remove { node: NodeId(4) }),
+        change(MemberChange::Replace { node: NodeId(4), address: address() }),
+        change(MemberChange::Rescue { survivors: [NodeId(1), NodeId(2)].into() }),
     ]
 }

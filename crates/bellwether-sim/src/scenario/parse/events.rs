@@ -16,7 +16,7 @@ use super::raw::{
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
 use crate::scenario::{Fault, Planned};
 
-const ACTIONS: [&str; 24] = [
+const ACTIONS: [&str; 26] = [
     "crash",
     "recover",
     "pause",
@@ -35,6 +35,8 @@ const ACTIONS: [&str; 24] = [
     "resign_for",
     "stand",
     "transfer",
+    "add_voter",
+    "remove_voter",
     "leave",
     "unlink",
     "refuse",
@@ -122,12 +124,14 @@ impl Cluster {
         Ok(actions.flatten().collect())
     }
 
-    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 10], Wrong> {
+    fn actions_of_agents(&self, raw: &RawEvent) -> Result<[Option<Action>; 12], Wrong> {
         Ok([
             action("resign", &raw.resign, |nodes| self.nodes(nodes).map(Fault::Resign))?,
             action("resign_for", &raw.resign_for, |resign| self.resign_for(&resign.get_ref().0))?,
             action("stand", &raw.stand, |nodes| self.nodes(nodes).map(Fault::Stand))?,
             action("transfer", &raw.transfer, |transfer| self.transfer(&transfer.get_ref().0))?,
+            action("add_voter", &raw.add_voter, |node| self.node(node).map(Fault::AddVoter))?,
+            action("remove_voter", &raw.remove_voter, |node| self.node(node).map(Fault::RemoveVoter))?,
             action("leave", &raw.leave, |nodes| self.nodes(nodes).map(Fault::Leave))?,
             action("unlink", &raw.unlink, |pairs| self.pairs(pairs).map(Fault::Unlink))?,
             action("refuse", &raw.refuse, |pairs| self.pairs(pairs).map(Fault::Refuse))?,

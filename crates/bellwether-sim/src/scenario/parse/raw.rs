@@ -189,6 +189,8 @@ pub(super) struct RawEvent {
     pub(super) resign_for: Option<Spanned<Table<RawResignFor>>>,
     pub(super) stand: Option<Spanned<List<Whole>>>,
     pub(super) transfer: Option<Spanned<Table<RawTransfer>>>,
+    pub(super) add_voter: Option<Spanned<Whole>>,
+    pub(super) remove_voter: Option<Spanned<Whole>>,
     pub(super) leave: Option<Spanned<List<Whole>>>,
     pub(super) unlink: Option<Spanned<List<List<Whole>>>>,
     pub(super) refuse: Option<Spanned<List<List<Whole>>>>,

@@ -259,6 +259,8 @@ fn asked() -> impl Strategy<Value = Fault> {
         (node(), option::of(delay())).prop_map(|(node, hold)| Fault::ResignFor { node, hold }),
         nodes().prop_map(Fault::Stand),
         pair().prop_map(|(from, to)| Fault::Transfer { from, to }),
+        node().prop_map(Fault::AddVoter),
+        node().prop_map(Fault::RemoveVoter),
         nodes().prop_map(Fault::Leave),
         vec(pair(), 1..4).prop_map(Fault::Unlink),
         vec(pair(), 1..4).prop_map(Fault::Refuse),

@@ -1,7 +1,6 @@
-use std::collections::BTreeMap;
 use std::fs;
 
-use bellwether_proto::exclusive::configuration::Configuration;
+use bellwether_proto::exclusive::configuration::{Address, Configuration};
 use bellwether_proto::exclusive::grant::{Accepted, Content, Grant, GrantKind, Name};
 use bellwether_proto::exclusive::ident::{Age, Ballot, Life, LifeId, Stamp};
 use bellwether_proto::ident::Incarnation;
@@ -26,7 +25,7 @@ fn life(node: u32) -> Life {
 fn changes() -> Vec<Change> {
     let ballot = Ballot { round: 4, of: life(1) };
     let accepted = |content| Accepted { stamp: Stamp { ballot, write: 2 }, content };
-    let voters = Configuration::founding(BTreeMap::from([(NodeId(3), STORE)]));
+    let voters = Configuration::founding([(NodeId(3), STORE, Address::default())]);
     vec![
         Change::Met(life(1)),
         Change::Promised(ballot),

@@ -9,7 +9,7 @@ use crate::config::Peers;
 #[tokio::test]
 async fn a_second_process_of_an_id_is_refused_and_both_hear_of_it() {
     let mut nodes = cluster(2).await;
-    let peers = nodes[0].transport.shared.peers.clone();
+    let peers = nodes[0].transport.shared.table().members.clone();
     let mut twin = Node::on(listener(), settings(2, peers));
 
     let in_use = twin.until(|event| matches!(event, NetEvent::IdInUse { .. })).await;

@@ -90,6 +90,18 @@ impl Node {
         Self { transport, events, id }
     }
 
+    /// That one is a member from now on.
+    pub(super) fn enrol(&self, id: NodeId, address: &str) {
+        self.transport
+            .enrol(&self.transport.members().into_iter().chain([(id, address.to_owned())]).collect());
+    }
+
+    /// That one is not a member any more.
+    pub(super) fn dismiss(&self, id: NodeId) {
+        self.transport
+            .enrol(&self.transport.members().into_iter().filter(|(member, _)| *member != id).collect());
+    }
+
     pub(super) fn address(&self) -> SocketAddr {
         self.transport.local_addr()
     }

@@ -76,7 +76,7 @@ async fn a_restarted_process_is_connected_again_in_its_new_incarnation() {
     let mut nodes = cluster(3).await;
     for incarnation in 2..5 {
         let gone = nodes.pop().unwrap();
-        let peers = gone.transport.shared.peers.clone();
+        let peers = gone.transport.shared.table().members.clone();
         let address = gone.address();
         drop(gone);
         for node in &mut nodes {

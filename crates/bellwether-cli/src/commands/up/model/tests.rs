@@ -215,7 +215,13 @@ fn exclusive_leadership_is_shown_with_token_validity_and_voters() {
         model.change(id, &change(Some(2), 7, "started", None), start + 100 * MS);
     }
     assert_eq!(told(&model), ["node 2 leads, token 7; 100 ms after the start"]);
-    let voters = Exclusive { kind: "lease".to_owned(), reachable: 3, needed: 2, vote: "counts".to_owned() };
+    let voters = Exclusive {
+        kind: "lease".to_owned(),
+        reachable: 3,
+        needed: 2,
+        vote: "counts".to_owned(),
+        configuration: None,
+    };
     model.right(2, Right { token: Some(7), valid_ms: Some(812), exclusive: Some(voters) });
     let rows = board::list(&model, start + 200 * MS);
     let row = rows.lines().nth(2).expect("a row for node 2");
