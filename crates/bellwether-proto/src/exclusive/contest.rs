@@ -71,7 +71,15 @@ impl Contest {
 
     /// A campaign was heard of. Since when it waits does not change.
     pub fn stand(&mut self, candidate: Candidate) {
-        let key = (candidate.holder.lease.life.node, candidate.holder.session);
+        let Holder { lease, session, campaign } = candidate.holder;
+        let key = (lease.life.node, session);
+        // A word that is late: a campaign that was given back is over.
+        let is_over = |Release { holder, .. }: Release| {
+            (holder.lease.life, holder.session) == (lease.life, session) && campaign <= holder.campaign
+        };
+        if self.released.is_some_and(is_over) {
+            return;
+        }
         if self.queue.len() >= QUEUE_MAX && !self.queue.contains_key(&key) {
             return;
         }
