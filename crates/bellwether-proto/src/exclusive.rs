@@ -11,7 +11,9 @@
 //! - [`register`]: the proposer's side of one name. [`contest`]: who would hold it. [`burial`]: how a lease comes to be dead.
 //!   [`coordinator`]: all names.
 //! - [`tenant`]: an agent's lease. [`campaigns`]: what it would hold.
-//! - [`configuration`]: who votes. [`grant`], [`ident`], [`terms`], [`message`]: what is spoken of.
+//! - [`configuration`]: who votes. [`membership`]: how that may change. [`electorate`]: who counts in a ballot. [`sweep`]: how a change is settled.
+//!   `petition`: a change that a program asked for.
+//! - [`grant`], [`ident`], [`terms`], [`message`]: what is spoken of.
 //!
 //! **A name changes hands only if its holder released it, or if the holder's lease is dead. A lease is dead when a majority of the
 //! voters has said so, each after its own timer, and then it is dead for ever.**

@@ -1,7 +1,7 @@
 //! Searches the machines of exclusive leadership to the end, within bounds, and walks through them at random. Stops at the first
 //! broken promise.
 //!
-//! Run: cargo run --release -p bellwether-sim --example exclusive -- [--study NAME] [--walks N] [--from SEED] [--length N]
+//! Run: cargo run --release -p bellwether-sim --example exclusive -- [--study NAME] [--walks N] [--from SEED] [--length N] [--changes N]
 //!
 //! Without `--walks` it searches: every study, or those whose names begin with NAME. With it, it walks. The seed of a walk that broke
 //! a promise replays it: `--from SEED --walks 1` tells its steps.
@@ -27,7 +27,7 @@ const CHUNK: u64 = 10_000;
 
 fn main() -> ExitCode {
     let Some(args) = Args::read() else {
-        println!("usage: exclusive [--study NAME] [--walks N] [--from SEED] [--length N]");
+        println!("usage: exclusive [--study NAME] [--walks N] [--from SEED] [--length N] [--changes N]");
         return ExitCode::from(2);
     };
     let kept = match args.walks {
@@ -42,11 +42,13 @@ struct Args {
     walks: Option<u64>,
     from: u64,
     length: u32,
+    changes: u32,
 }
 
 impl Args {
     fn read() -> Option<Self> {
-        let mut args = Self { study: String::new(), walks: None, from: 1, length: 2_000 };
+        let mut args =
+            Self { study: String::new(), walks: None, from: 1, length: 2_000, changes: Walker::FEW };
         let mut words = env::args().skip(1);
         while let Some(word) = words.next() {
             let value = words.next()?;
@@ -55,6 +57,7 @@ impl Args {
                 "--walks" => args.walks = Some(value.parse().ok()?),
                 "--from" => args.from = value.parse().ok()?,
                 "--length" => args.length = value.parse().ok()?,
+                "--changes" => args.changes = value.parse().ok()?,
                 _ => return None,
             }
         }
@@ -87,7 +90,8 @@ fn is_clean(Study { name, about, setting }: &Study) -> bool {
 }
 
 fn all_walks(args: &Args, walks: u64) -> bool {
-    let within = Walker { length: args.length, trod: Trod::WithinDrift, settles: true };
+    let within =
+        Walker { length: args.length, trod: Trod::WithinDrift, changes: args.changes, settles: true };
     let beyond = Walker { trod: Trod::BeyondDrift, settles: false, ..within };
     // A tenth of the walks have clocks that cannot be trusted.
     walks_are_clean(within, args.from, walks) && beyond_is_as_bad_as_it_may_be(beyond, args.from, walks / 10)
@@ -130,8 +134,8 @@ fn tell(walker: Walker, Violation { seed, steps, breach }: &Violation) -> bool {
     replay(walker, *seed, &Honest).iter().for_each(|step| println!("  {step}"));
     println!("seed {seed}: {} is broken after {steps} steps: {}", breach.promise.name(), breach.what);
     println!(
-        "replay: cargo run --release -p bellwether-sim --example exclusive -- --walks 1 --from {seed} --length {}",
-        walker.length
+        "replay: cargo run --release -p bellwether-sim --example exclusive -- --walks 1 --from {seed} --length {} --changes {}",
+        walker.length, walker.changes
     );
     false
 }

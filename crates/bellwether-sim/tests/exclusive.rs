@@ -9,7 +9,7 @@ use bellwether_sim::exclusive::{
 
 use bugs::BUGS;
 
-const WALKER: Walker = Walker { length: 2_000, trod: Trod::WithinDrift, settles: true };
+const WALKER: Walker = Walker { length: 2_000, trod: Trod::WithinDrift, changes: Walker::FEW, settles: true };
 
 /// Walks with the honest machines. `cargo run --release -p bellwether-sim --example exclusive` takes more.
 const WALKS: u64 = 600;
@@ -73,9 +73,10 @@ fn story(walker: Walker, violation: &Violation, meddle: &dyn Meddle) -> String {
     let Breach { promise, what } = breach;
     let told = replay(walker, *seed, meddle).join("\n  ");
     format!(
-        "{} is broken after {steps} steps: {what}\n  {told}\nreplay: cargo run --release -p bellwether-sim --example exclusive -- --from {seed} --walks 1 --length {}",
+        "{} is broken after {steps} steps: {what}\n  {told}\nreplay: cargo run --release -p bellwether-sim --example exclusive -- --from {seed} --walks 1 --length {} --changes {}",
         promise.name(),
-        walker.length
+        walker.length,
+        walker.changes
     )
 }
 

@@ -241,7 +241,7 @@ fn classes_of(plan: &Scenario) -> BTreeSet<FaultClass> {
         Fault::Network { .. } | Fault::Heal | Fault::Perform { .. } => None,
         // What programs ask for is no fault.
         Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => None,
-        Fault::Leave(_) | Fault::Work { .. } => None,
+        Fault::Leave(_) | Fault::Work { .. } | Fault::AddVoter(_) | Fault::RemoveVoter(_) => None,
     };
     network.chain(plan.events.iter().filter_map(|planned| of(&planned.fault))).collect()
 }

@@ -19,7 +19,7 @@ use bellwether_proto::group::{GroupEvent, Plan};
 use bellwether_proto::ident::{ElectionId, GroupId, NodeId};
 use bellwether_proto::io::{Durable, Event, Input, Outbox, Output};
 use bellwether_proto::leadership::{Announcement, Bar};
-use bellwether_proto::message::{Frame, Layer};
+use bellwether_proto::message::{Body, Frame, Layer};
 use bellwether_proto::node::Node;
 use bellwether_proto::tenure::{Refused, Tenure, Ticket};
 use bellwether_proto::time::Time;
@@ -70,6 +70,8 @@ pub(crate) struct Driver {
     pub(crate) objections: Vec<(NodeId, Objection)>,
     /// What the file says of members.
     pub(crate) listed: Listed,
+    /// Who is connected only to be asked whether it can vote.
+    pub(crate) only_met: Option<NodeId>,
     /// In which epoch somebody acts as the leader, as far as the trace says.
     pub(crate) works: Option<u64>,
     /// What the member's service was begun for, while it lasts.
@@ -192,10 +194,7 @@ impl Driver {
 
     fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
         match event {
-            // Who votes is answered, and whom nobody can answer is not listened to: all might nominate one that hears none of them.
-            NetEvent::Frame(frame) if self.shared.is_exclusive() && !self.connected.contains(&frame.from) => {
-                Ok(())
-            }
+            NetEvent::Frame(frame) if self.shared.is_exclusive() && !self.listens_to(&frame) => Ok(()),
             NetEvent::Frame(frame) => {
                 if let Some(recorder) = &mut self.recorder {
                     let at = self.clock.wall_micros(self.clock.now());
@@ -219,6 +218,13 @@ impl Driver {
             NetEvent::Duplicate { .. } => Ok(()),
             NetEvent::IdInUse { by, at } => self.on_id_in_use(by, &at),
         }
+    }
+
+    /// With exclusive leadership: whoever cannot be answered could be nominated by all, and hear none of them. And one that is only
+    /// being met, to be asked for its store, is not known to the others: it is nominated when it votes.
+    fn listens_to(&self, frame: &Frame<AnyMsg>) -> bool {
+        let is_only_met = self.only_met == Some(frame.from);
+        self.connected.contains(&frame.from) && !(is_only_met && matches!(frame.body, Body::Election(_)))
     }
 
     /// One that was here first stays. One that has just come, and is refused, is the second.
@@ -512,7 +518,8 @@ impl Driver {
     }
 
     /// Members come and go with the voters.
-    fn on_members(&self, membership: Membership) {
+    fn on_members(&mut self, membership: Membership) {
+        self.only_met = self.listed.only_met(&membership);
         let members = self.listed.members(&membership, self.shared.transport.members());
         let differs = self.listed.differs(&membership);
         self.shared.transport.enrol(&members);

@@ -73,6 +73,14 @@ impl Listed {
         members
     }
 
+    /// Who is met only because it is to vote: it is no member otherwise.
+    pub(crate) fn only_met(&self, known: &Membership) -> Option<NodeId> {
+        let (id, _) = known.joining.as_ref()?;
+        let never_voted = self.peers.contains_key(id) && !self.voters.contains(id);
+        let votes = in_force(known).is_some_and(|in_force| in_force.asked().contains(id));
+        (!never_voted && !votes).then_some(*id)
+    }
+
     /// Those who founded the cluster may have moved since, and then their file says so.
     fn address_of(&self, id: NodeId, seat: &Seat) -> String {
         let listed = self.peers.get(&id).filter(|_| seat.since <= FIRST || seat.address.as_str().is_empty());
@@ -166,7 +174,7 @@ mod tests {
         let joining =
             Membership { joining: Some((NodeId(3), address("new-3:1"))), ..known(replaced.clone()) };
         let all = at(&[(1, "file-1:1"), (2, "founded-2:1"), (3, "new-3:1")]);
-        assert_eq!(met(&listed, &joining), all);
+        assert_eq!((met(&listed, &joining), listed.only_met(&joining)), (all.clone(), Some(NodeId(3))));
         let replaced = replaced.with(NodeId(3), StoreId(33), address("new-3:1")).settled();
         assert_eq!(met(&listed, &known(replaced)), all);
     }

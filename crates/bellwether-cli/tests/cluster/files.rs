@@ -17,7 +17,8 @@ use super::TOKEN;
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) nodes: u32,
-    /// The files of the first so many list each other as members and voters. Those of the others list these, and themselves as a member.
+    /// The files of the first so many list each other as members and voters. Those of the others list all before them as members, and
+    /// these as voters.
     pub(crate) founders: u32,
     pub(crate) protocol: &'static str,
     /// Lines at the top of every configuration.
@@ -92,9 +93,7 @@ fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Place>) -> String {
     if let Some(token) = shape.token {
         let _ = writeln!(config, "[api]\ntoken = \"{token}\"");
     }
-    for (peer, Place { dialled, .. }) in
-        all.iter().filter(|(peer, _)| **peer <= shape.founders || **peer == id)
-    {
+    for (peer, Place { dialled, .. }) in all.iter().filter(|(peer, _)| **peer <= shape.founders.max(id)) {
         let _ = writeln!(config, "[[peer]]\nid = {peer}\naddress = \"{dialled}\"");
     }
     if id <= shape.founders {

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::cmp::Reverse;
 
 use super::grant::{Content, Grant, GrantKind, Holder, Token};
-use super::ident::Stamp;
+use super::ident::{Lease, Stamp};
 use super::register::Register;
 use crate::ident::NodeId;
 use crate::time::Time;
@@ -71,7 +71,15 @@ impl Contest {
 
     /// A campaign was heard of. Since when it waits does not change.
     pub fn stand(&mut self, candidate: Candidate) {
-        let key = (candidate.holder.lease.life.node, candidate.holder.session);
+        let Holder { lease, session, campaign } = candidate.holder;
+        let key = (lease.life.node, session);
+        // A word that is late: a campaign that was given back is over.
+        let is_over = |Release { holder, .. }: Release| {
+            (holder.lease.life, holder.session) == (lease.life, session) && campaign <= holder.campaign
+        };
+        if self.released.is_some_and(is_over) {
+            return;
+        }
         if self.queue.len() >= QUEUE_MAX && !self.queue.contains_key(&key) {
             return;
         }
@@ -106,6 +114,12 @@ impl Contest {
     /// Forgets who has not been heard of since then, or is gone.
     pub fn forget(&mut self, before: Time) {
         self.queue.retain(|_, candidate| candidate.heard >= before);
+    }
+
+    /// A lease is dead, and all before it: whoever waited with one waits with the next, and says so.
+    pub fn died(&mut self, lease: Lease) {
+        let outlives = |held: &Lease| held.life.node != lease.life.node || held.age() > lease.age();
+        self.queue.retain(|_, candidate| outlives(&candidate.holder.lease));
     }
 
     /// A node is gone: it waits no more.

@@ -503,6 +503,10 @@ impl Coordinator {
             turned |= burial.heard(now, by, voter, &said.answer);
         }
         if turned {
+            // Two that wait with dead leases would be granted the name in turns, for ever.
+            for dead in self.burials.iter().filter(|(_, burial)| burial.is_over()).map(|(lease, _)| *lease) {
+                self.contests.values_mut().for_each(|contest| contest.died(dead));
+            }
             self.go_on(now);
         }
         self.sweep_heard(now, voter, &said.answer);

@@ -79,10 +79,11 @@ impl Model {
             match (0..self.voters.len()).find(written) {
                 Some(voter) => take(self, Step::WriteAll(voter))?,
                 None if self.net.len() > 0 => take(self, Step::Deliver(0))?,
-                None => break,
+                None => return Ok(()),
             }
         }
-        Ok(())
+        let what = "at one instant, what is said is answered without an end".to_owned();
+        Err(Breach { promise: Promise::Granted, what })
     }
 }
 

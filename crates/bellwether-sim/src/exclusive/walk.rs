@@ -24,8 +24,15 @@ pub struct Walker {
     pub length: u32,
     /// How far clocks may differ from each other.
     pub trod: Trod,
+    /// How often the voters change, at most. Above [`Walker::FEW`] they do in every walk.
+    pub changes: u32,
     /// Whether what becomes of each walk is judged when nothing goes wrong any more.
     pub settles: bool,
+}
+
+impl Walker {
+    /// If the voters change no more often than this, they do in half of the walks.
+    pub const FEW: u32 = 3;
 }
 
 /// Which clocks walks have.
@@ -70,8 +77,8 @@ fn tread(
     mut watch: impl FnMut(&Model, Step),
 ) -> Result<Sights, Violation> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let setting = Arc::new(draw(walker.trod, &mut rng));
-    let habits = Habits::draw(&mut rng);
+    let setting = Arc::new(draw(walker, &mut rng));
+    let habits = Habits::draw(walker.changes, &mut rng);
     let mut scratch = Scratch::default();
     let mut model = Model::new(setting, meddle, &mut scratch);
     for steps in 1..=walker.length {
@@ -92,10 +99,10 @@ fn tread(
 /// A tick of a walk.
 const TICK: Span = Span::millis(2);
 
-fn draw(trod: Trod, rng: &mut ChaCha8Rng) -> Setting {
+fn draw(Walker { trod, changes, .. }: Walker, rng: &mut ChaCha8Rng) -> Setting {
     let (voters, coordinators, agents) = (if one_in(4, rng) { 5 } else { 3 }, 2, 2 + below(2, rng) as usize);
-    // In half of them the voters change, up to three times.
-    let changes = if one_in(2, rng) { 1 + below(3, rng) as u32 } else { 0 };
+    let often = changes > Walker::FEW;
+    let changes = if often || one_in(2, rng) { 1 + below(u64::from(changes), rng) as u32 } else { 0 };
     let (voters, spares) = if changes > 0 {
         (voters.min(3 - below(2, rng) as usize), 1 + below(2, rng) as usize)
     } else {
@@ -168,22 +175,22 @@ struct Habits {
 const KINDS: usize = 12;
 
 impl Habits {
-    fn draw(rng: &mut ChaCha8Rng) -> Self {
+    fn draw(changes: u32, rng: &mut ChaCha8Rng) -> Self {
         let mut some = |least: u64, most: u64| (least + below(most - least + 1, rng)) as u32;
         let rare = |weight: u32| if weight < 5 { 0 } else { weight };
         let weights = [
-            some(4_000, 8_000), // deliver
-            rare(some(0, 100)), // duplicate
-            rare(some(0, 400)), // lose
-            some(30, 600),      // tick
-            some(600, 2_000),   // wake
-            some(600, 3_000),   // write
-            rare(some(0, 30)),  // restart a voter
-            rare(some(0, 20)),  // restart a coordinator
-            rare(some(0, 20)),  // restart an agent
-            some(10, 120),      // command
-            rare(some(0, 20)),  // part or meet
-            some(5, 40),        // change who votes
+            some(4_000, 8_000),                                              // deliver
+            rare(some(0, 100)),                                              // duplicate
+            rare(some(0, 400)),                                              // lose
+            some(30, 600),                                                   // tick
+            some(600, 2_000),                                                // wake
+            some(600, 3_000),                                                // write
+            rare(some(0, 30)),                                               // restart a voter
+            rare(some(0, 20)),                                               // restart a coordinator
+            rare(some(0, 20)),                                               // restart an agent
+            some(10, 120),                                                   // command
+            rare(some(0, 20)),                                               // part or meet
+            if changes > Walker::FEW { some(40, 200) } else { some(5, 40) }, // change who votes
         ];
         let (crowd, any) = (16 + below(80, rng) as usize, 1 + below(8, rng));
         Self { weights, total: weights.iter().sum(), crowd, any, rival: 1 + below(40, rng) }
@@ -274,7 +281,9 @@ fn write(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {
 fn restart_voter(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {
     let voter = some_of(model.voters.len(), rng)?;
     // Whoever does not vote any more may vote again with another store.
-    let forgets = if model.votes(voter) { model.left.amnesias > 0 && one_in(8, rng) } else { one_in(2, rng) };
+    // But if all whom the file lists lost their stores, they would be another cluster.
+    let may_forget = voter > 0 && !model.votes(voter) && one_in(2, rng);
+    let forgets = may_forget || model.votes(voter) && model.left.amnesias > 0 && one_in(8, rng);
     Some(if forgets { Step::Amnesia(voter) } else { Step::RestartVoter(voter) })
 }
 

@@ -55,11 +55,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug { name: "an amnesiac that votes", meddle: &Amnesiac, breaks: ALL },
     Bug { name: "a reader that does not promise", meddle: &Unpromised, breaks: CHAIN },
     Bug { name: "a word sent before its write is durable", meddle: &Early, breaks: EARLY },
-    Bug { name: "the sweep of names skipped", meddle: &NamesUnswept, breaks: CHAIN },
-    Bug { name: "the sweep of the dead skipped", meddle: &DeadUnswept, breaks: HOLDER },
     Bug { name: "a configuration in force when accepted", meddle: &InForceAtOnce, breaks: VOTERS },
-    Bug { name: "a configuration in force only when told", meddle: &InForceWhenTold, breaks: VOTERS },
-    Bug { name: "a store that votes again though it was removed", meddle: &Returns, breaks: VOTERS },
 ];
 
 /// A voter's words, with the right of its store.
@@ -263,56 +259,12 @@ impl Meddle for Early {
     }
 }
 
-/// Voters list no names when a change is settled.
-struct NamesUnswept;
-impl Meddle for NamesUnswept {
-    fn answers(&self, model: &mut Model, envelope: &Envelope) -> Option<Vec<Envelope>> {
-        let Some(Ask::Names { ballot, after }) = ask(envelope) else { return None };
-        let none = Answer::Names { ballot: *ballot, after: after.clone(), names: Vec::new(), more: false };
-        Some(vec![says(model, envelope.to, envelope.from, none)])
-    }
-}
-
-/// Voters list no dead when a change is settled.
-struct DeadUnswept;
-impl Meddle for DeadUnswept {
-    fn answers(&self, model: &mut Model, envelope: &Envelope) -> Option<Vec<Envelope>> {
-        let Some(Ask::Buried { ballot, after }) = ask(envelope) else { return None };
-        let none = Answer::TheBuried { ballot: *ballot, after: *after, dead: Vec::new(), more: false };
-        Some(vec![says(model, envelope.to, envelope.from, none)])
-    }
-}
-
 /// Whoever is shown a change counts by the voters after it alone.
 struct InForceAtOnce;
 impl Meddle for InForceAtOnce {
     fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
         if let ExclusiveMsg::Answer(Said { configuration: Some((_, shown)), .. }) = &mut envelope.msg {
             shown.settling = Settling::Done;
-        }
-        vec![envelope]
-    }
-}
-
-/// Agents heed no configuration that voters show: only what a coordinator tells.
-struct InForceWhenTold;
-impl Meddle for InForceWhenTold {
-    fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
-        if let ExclusiveMsg::Answer(Said { configuration, .. }) = &mut envelope.msg
-            && envelope.to.0 > 20
-        {
-            configuration.take_if(|(_, shown)| shown.number > 1);
-        }
-        vec![envelope]
-    }
-}
-
-/// Whatever a store holds, it is taken for an empty one.
-struct Returns;
-impl Meddle for Returns {
-    fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
-        if let ExclusiveMsg::Answer(Said { answer: Answer::Store { empty, .. }, .. }) = &mut envelope.msg {
-            *empty = true;
         }
         vec![envelope]
     }

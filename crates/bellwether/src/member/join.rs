@@ -95,6 +95,7 @@ pub(super) fn set_up(
         planning: Planning::new(manager, program),
         objections: Vec::new(),
         listed: listed(config),
+        only_met: None,
         works: None,
         serving: None,
         clock,
