@@ -292,11 +292,13 @@ mod tests {
             TenantAction::Ask(Ask::Renew { no, .. }) => Some(no),
             _ => None,
         };
-        tenant.drain().filter_map(renewal).last()
+        tenant.drain().filter_map(renewal).next_back()
     }
 
     fn hears(tenant: &mut Tenant, now: Time, answer: &Answer) {
-        [1, 2].map(|id: u32| tenant.heard(now, &voters(), (NodeId(id), StoreId(id.into())), answer));
+        for id in [1, 2_u32] {
+            tenant.heard(now, &voters(), (NodeId(id), StoreId(id.into())), answer);
+        }
     }
 
     /// One that waits, was valid since that time, and has asked for nothing since.
