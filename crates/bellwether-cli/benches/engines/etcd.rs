@@ -1,6 +1,6 @@
 //! A cluster of three etcd servers on loopback, as its package has them, and what is asked of it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;

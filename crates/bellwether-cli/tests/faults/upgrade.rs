@@ -25,7 +25,8 @@ fn a_cluster_is_upgraded_one_by_one() {
                 assert_eq!(answer.status, 200, "from {leader} to {to}: {}", answer.body);
             }
             let before = epoch;
-            (leader, epoch) = cluster.wait_for_agreement();
+            let (leader, now) = cluster.wait_for_agreement();
+            epoch = now;
             assert!(
                 leader == to && epoch >= before,
                 "node {leader} leads in epoch {epoch}, not {to} after {before}"
