@@ -73,9 +73,9 @@ impl Contest {
     pub fn stand(&mut self, candidate: Candidate) {
         let Holder { lease, session, campaign } = candidate.holder;
         let key = (lease.life.node, session);
-        // A word that is late: a campaign that was given back is over.
+        // A word that is late: a campaign that was given back is over. With another lease it goes on.
         let is_over = |Release { holder, .. }: Release| {
-            (holder.lease.life, holder.session) == (lease.life, session) && campaign <= holder.campaign
+            (holder.lease, holder.session) == (lease, session) && campaign <= holder.campaign
         };
         if self.released.is_some_and(is_over) {
             return;
