@@ -13,7 +13,9 @@
 //!
 //! Everything is repeated until it is answered: a lost message costs time, never an election.
 
+mod asking;
 mod changing;
+mod telling;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -23,7 +25,7 @@ use super::burial::Burial;
 use super::configuration::{Address, Configuration, Settling, Votes};
 use super::contest::{Candidate, Contest, Step};
 use super::electorate::Electorate;
-use super::grant::{Content, GrantKind, Holder, Name, Token};
+use super::grant::{Content, GrantKind, Holder, Name};
 use super::ident::{Ballot, Lease, Life, Stamp};
 use super::message::{Answer, Ask, Asked, Objection, Said, Telling, Wish};
 use super::register::Register;
@@ -31,6 +33,7 @@ use super::terms::Terms;
 use crate::ident::NodeId;
 use crate::time::Time;
 use changing::Request;
+use telling::Asker;
 
 /// No more names are looked after at once. Agents ask again.
 const CONTESTS_MAX: usize = 1 << 20;
@@ -599,124 +602,6 @@ impl Coordinator {
         let retry = self.terms.retry;
         let asks: Vec<Ask> = self.burials.values_mut().filter_map(|burial| burial.ask(now, retry)).collect();
         asks.iter().for_each(|ask| self.ask_voters(ask, &Votes::default()));
-    }
-
-    /// Asks again whoever has not answered.
-    fn repeat(&mut self) {
-        self.rival = None;
-        match &self.stage {
-            Stage::Idle | Stage::Named => {}
-            Stage::Preparing { ballot, promised, .. } => {
-                let (ask, promised) = (Ask::Prepare { ballot: *ballot }, promised.clone());
-                self.ask_voters(&ask, &promised);
-            }
-            Stage::Configuring { .. } => self.ask_configuration(),
-            Stage::Ready { .. } => {
-                self.ask_configuration();
-                self.ask_sweep();
-                let registers = self.contests.values().filter_map(|contest| contest.register.as_ref());
-                let asks = registers.filter_map(Register::asks).map(|(ask, votes)| (ask, votes.clone()));
-                let asks: Vec<(Ask, Votes)> = asks.collect();
-                asks.iter().for_each(|(ask, votes)| self.ask_voters(ask, votes));
-            }
-        }
-    }
-
-    fn ask_configuration(&mut self) {
-        let (Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. }) = &self.stage else {
-            return;
-        };
-        if let Some((ask, votes)) = electorate.asks() {
-            let votes = votes.clone();
-            self.ask_voters(&ask, &votes);
-        }
-    }
-
-    /// Those whose votes count. Before that is known, those of the file, and those that were heard of.
-    fn voters(&self) -> BTreeSet<NodeId> {
-        match &self.stage {
-            Stage::Configuring { electorate, .. } | Stage::Ready { electorate, .. } => {
-                electorate.by().asked()
-            }
-            Stage::Idle | Stage::Named | Stage::Preparing { .. } => match &self.known {
-                Some((_, known)) => known.asked(),
-                None => self.listed.keys().copied().collect(),
-            },
-        }
-    }
-
-    /// Asks all voters that have not answered.
-    fn ask_voters(&mut self, ask: &Ask, answered: &Votes) {
-        let by = self.me;
-        let missing = self.voters().into_iter().filter(|voter| !answered.has(*voter));
-        let asks = missing.map(|voter| CoordinatorAction::Ask(voter, Asked { by, ask: ask.clone() }));
-        self.actions.extend(asks);
-    }
-
-    /// Whether voters have yet to answer something.
-    fn awaits_voters(&self) -> bool {
-        let is_busy =
-            |contest: &Contest| contest.register.as_ref().is_some_and(|register| register.asks().is_some());
-        match &self.stage {
-            Stage::Ready { electorate, .. } => {
-                electorate.asks().is_some()
-                    || electorate.sweep.is_some()
-                    || self.request.is_some()
-                    || self.contests.values().any(is_busy)
-            }
-            _ => true,
-        }
-    }
-
-    /// What the cluster's own leadership is like, and whatever its holder seems not to know of.
-    fn tell_again(&mut self) {
-        let unclaimed = self.contests.iter_mut().filter_map(|(name, contest)| {
-            let told = contest.is_unclaimed() || *name == Name::leader();
-            told.then(|| name.clone())
-        });
-        let unclaimed: Vec<Name> = unclaimed.collect();
-        unclaimed.iter().for_each(|name| self.tell(name));
-    }
-
-    /// Whoever believes to hold what it does not, or gives back what it has not any more, was not told.
-    fn tell_asker(&mut self, name: &Name, asker: Asker) {
-        let Some((grant, Some(_))) = self.contests.get(name).and_then(Contest::grant) else { return };
-        let is_wrong = match asker {
-            Asker::Waits => false,
-            Asker::Holds(holder, token) => (grant.holder, grant.token) != (Some(holder), token),
-            Asker::GivesBack(holder) => grant.holder != Some(holder),
-        };
-        if is_wrong {
-            self.tell(name);
-        }
-    }
-
-    /// Tells all who holds a name, if that is decided.
-    fn tell(&mut self, name: &Name) {
-        let Some(contest) = self.contests.get(name) else { return };
-        let Some((grant, Some(stamp))) = contest.grant() else { return };
-        let (name, grant, waiting) = (name.clone(), grant.clone(), contest.waiting());
-        let telling = Telling::Held { name, stamp, grant, waiting };
-        self.actions.push(CoordinatorAction::Tell(telling));
-    }
-}
-
-/// What whoever wishes something believes.
-#[derive(Clone, Copy)]
-enum Asker {
-    Waits,
-    Holds(Holder, Token),
-    GivesBack(Holder),
-}
-
-impl Asker {
-    fn of(wish: &Wish) -> Self {
-        match wish {
-            Wish::Campaign { holds: None, .. } => Self::Waits,
-            Wish::Campaign { holder, holds: Some(token), .. } => Self::Holds(*holder, *token),
-            Wish::Release { holder, .. } => Self::GivesBack(*holder),
-            Wish::Change { .. } => Self::Waits,
-        }
     }
 }
 
