@@ -8,10 +8,12 @@
 //! | `run.rs` | work that goes on while the member leads |
 //! | `outcome.rs`, `backoff.rs` | what such work may return, and when it is begun again |
 //! | `tied.rs` | work on other threads and in other processes |
+//! | `elections.rs` | named elections |
 //! | `observer.rs` | changes of leader, as they happen |
 
 mod backoff;
 mod descriptors;
+mod elections;
 mod join;
 mod leadership;
 mod observer;

@@ -13,6 +13,7 @@ use super::grant::{Grant, GrantKind, Name, Token};
 use super::ident::{Life, LifeId, Stamp};
 use super::membership::{MemberChange, Membership, Unchanged};
 use super::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Said, Telling};
+use super::order::{Declined, News, Order};
 use super::petition::{Outcome, Petition};
 use super::tenant::{Tenant, TenantAction};
 use super::terms::Terms;
@@ -87,6 +88,10 @@ pub(crate) enum Action {
     Outlived(Incarnation),
     /// Who votes changed, or who is to be met.
     Members(Box<Membership>),
+    /// Something about named elections.
+    News(Box<News>),
+    /// What became of an order with that number.
+    Answered(u64, Result<(), Declined>),
     /// What became of a change of the voters that was asked for with that number.
     Changed(u64, Result<(), Unchanged>),
 }
@@ -219,6 +224,13 @@ impl Exclusive {
             let since = self.in_force().map_or(0, |in_force| in_force.number);
             self.petition.ask(now, no, change, since, &self.config.terms);
         }
+        self.go_on(now);
+    }
+
+    /// A program wants something of a named election.
+    pub(crate) fn order(&mut self, now: Time, no: u64, order: Order) {
+        let _ = order;
+        self.actions.push(Action::Answered(no, Err(Declined::NotExclusive)));
         self.go_on(now);
     }
 
