@@ -454,7 +454,7 @@ impl Coordinator {
     fn end_ballot(&mut self) {
         (self.stage, self.rival) = (Stage::Idle, None);
         for contest in self.contests.values_mut() {
-            (contest.register, contest.told, contest.deletion) = (None, None, None);
+            (contest.register, contest.told, contest.deletion) = (None, 0, None);
         }
         self.attention.clear();
         self.busy.clear();
