@@ -76,13 +76,21 @@ pub struct Contest {
     /// The token that its holder says it has, since that was last looked at.
     claimed: Option<Token>,
     /// What its holder proclaims, and the number of that.
-    proclaimed: Option<Box<(Holder, u64, Arc<[u8]>)>>,
+    proclaimed: Option<Box<Proclaimed>>,
     /// Somebody wants it to be forgotten.
     pub deletion: Option<Box<Deletion>>,
     /// The last of those who did, and was heard.
     pub deleted: Option<Box<Deletion>>,
     /// What was told last to all, as a number; 0 if nothing was.
     pub told: u64,
+}
+
+/// What a holder proclaims.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Proclaimed {
+    by: Holder,
+    edition: u64,
+    value: Arc<[u8]>,
 }
 
 /// Those who want a name, in the order of their agents and sessions. Most names have few.
@@ -180,10 +188,9 @@ impl Contest {
 
     /// A holder proclaims something. The latest counts.
     pub fn proclaim(&mut self, holder: Holder, edition: u64, value: Arc<[u8]>) {
-        let is_old =
-            self.proclaimed.as_deref().is_some_and(|(by, known, _)| *by == holder && *known >= edition);
-        if !is_old {
-            self.proclaimed = Some(Box::new((holder, edition, value)));
+        let is_old = |known: &Proclaimed| known.by == holder && known.edition >= edition;
+        if !self.proclaimed.as_deref().is_some_and(is_old) {
+            self.proclaimed = Some(Box::new(Proclaimed { by: holder, edition, value }));
         }
     }
 
@@ -367,7 +374,7 @@ impl Contest {
         if let Some(adopter) = self.adopter(grant, holder, &is_valid) {
             return Step::Write(grant.to(adopter.holder, adopter.value.clone(), Token::default()));
         }
-        if let Some((by, _, value)) = self.proclaimed.as_deref()
+        if let Some(Proclaimed { by, value, .. }) = self.proclaimed.as_deref()
             && by == holder
             && *value != grant.value
         {

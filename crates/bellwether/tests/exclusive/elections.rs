@@ -14,9 +14,7 @@ fn name(name: &str) -> Name {
 }
 
 fn of_kind(kind: GrantKind) -> Candidacy {
-    let mut candidacy = Candidacy::default();
-    candidacy.kind = kind;
-    candidacy
+    Candidacy { kind, ..Candidacy::default() }
 }
 
 async fn campaign(session: &Session, of: &str, candidacy: Candidacy) -> Campaign {
