@@ -121,7 +121,9 @@ impl Leadership {
 
     /// Tells of everything that changes, such as until when it is valid, without holding the name.
     pub fn changes(&self) -> Changes {
-        Changes(self.seat.changes())
+        let mut changes = self.seat.changes();
+        changes.mark_unchanged();
+        Changes(changes)
     }
 
     /// Proclaims that for as long as the name is held: at most 4096 bytes.
