@@ -155,8 +155,8 @@ async fn what_is_asked_back_may_be_acted_on_until_it_is_given_back() {
     world.state().ask_back("backup", "transfer");
     known(|| leadership.standing() == Standing::Over(Over::Transferred)).await;
     assert!(leadership.check().is_err());
-    known(|| world.state().waiting("backup") == 0).await;
-    assert_eq!(world.holder("backup"), None, "it does not wait again without being asked to");
+    // It does not wait again without being asked to.
+    known(|| world.state().waiting("backup") == 0 && world.holder("backup").is_none()).await;
 }
 
 #[tokio::test]
