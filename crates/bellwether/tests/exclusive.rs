@@ -1,5 +1,7 @@
 //! Exclusive leadership: members of one process that vote.
 
+#[path = "exclusive/elections.rs"]
+mod elections;
 #[path = "../examples/support/loopback.rs"]
 mod loopback;
 #[cfg(target_os = "linux")]

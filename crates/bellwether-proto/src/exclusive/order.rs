@@ -63,7 +63,7 @@ pub struct Candidacy {
 }
 
 /// What a session that has come back held through an earlier life of its agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Adoption {
     /// With that token.
     pub token: Token,
@@ -108,6 +108,17 @@ pub enum News {
         /// The name.
         name: Name,
     },
+    /// A campaign does not count: the name is of another kind. It is over.
+    Unfit {
+        /// Of which session.
+        session: u64,
+        /// The name.
+        name: Name,
+        /// The kind of the name.
+        kind: GrantKind,
+    },
+    /// All that was told of names is so now.
+    Current,
     /// The agent's lease, on which everything of kind `lease` rests, is valid until then; `None` if it is not.
     Valid(Option<Time>),
     /// Who holds that name, as far as the coordinator told; `None` if it was deleted.
@@ -120,7 +131,7 @@ pub enum News {
 }
 
 /// Why a campaign holds its name no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lost {
     /// The agent's lease ended.
     Lease,
@@ -153,6 +164,10 @@ pub enum Declined {
     Reserved,
     /// There are as many names as there may be.
     TooMany,
+    /// The value is longer than any may be.
+    TooLong,
+    /// A witness campaigns for nothing.
+    Witness,
     /// Nobody who coordinates has answered in time. It may be done all the same.
     Unanswered {
         /// How many voters can be reached.
@@ -174,6 +189,8 @@ impl fmt::Display for Declined {
             Self::InUse => f.write_str("somebody holds that name, or waits for it"),
             Self::Reserved => f.write_str("that name cannot be deleted"),
             Self::TooMany => f.write_str("there are as many names as there may be"),
+            Self::TooLong => write!(f, "a value has at most {} bytes", Grant::VALUE_MAX),
+            Self::Witness => f.write_str("this member is a witness, and campaigns for nothing"),
             Self::Unanswered { reachable, needed } if reachable < needed => write!(
                 f,
                 "not done, for want of a majority: {reachable} voters can be reached, {needed} are needed"

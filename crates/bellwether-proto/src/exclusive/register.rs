@@ -57,6 +57,11 @@ impl Register {
         Self { ballot, name, state: State::Known { content, decided }, writes: 0 }
     }
 
+    /// The ballot.
+    pub fn ballot(&self) -> Ballot {
+        self.ballot
+    }
+
     /// The name.
     pub fn name(&self) -> &Name {
         &self.name

@@ -91,7 +91,11 @@ impl<E: Election> Node<E> {
         match action {
             exclusive::Action::Send(to, msg) => self.post(now, to, Body::Exclusive(msg), out),
             exclusive::Action::Keep(change) => out.push(Output::Keep(Box::new(change))),
-            exclusive::Action::Announce(announced) => self.announce(announced, out),
+            exclusive::Action::Announce { announced, for_session } => {
+                self.release(|release, _| release.lead_for_session(for_session));
+                self.announce(announced, out);
+            }
+            exclusive::Action::GiveWay(to) => self.release(|release, _| release.yield_to(now, to)),
             exclusive::Action::Valid(token, until) => out.push(Output::Valid { epoch: token.0, until }),
             exclusive::Action::Decided(stamp, grant) => {
                 let to = grant.holder.map(|holder| holder.lease.life.node);

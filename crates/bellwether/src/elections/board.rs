@@ -32,6 +32,8 @@ struct Inner {
     unsent: Vec<Command>,
     /// Counts what became known.
     no: u64,
+    /// When all that is known was so, if nothing was heard since.
+    current: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -101,7 +103,9 @@ impl Board {
             News::Waits { session, name, before } => {
                 self.turn(session, name, |state| match *state {
                     State::Waiting { lost, .. } => State::Waiting { before, lost },
-                    State::Held { .. } | State::Over => State::Waiting { before, lost: None },
+                    State::Held { .. } | State::Unfit { .. } | State::Over => {
+                        State::Waiting { before, lost: None }
+                    }
                 });
             }
             News::Holds { session, name, token } => {
@@ -109,11 +113,20 @@ impl Board {
             }
             News::Lost { session, name, why } => self.turn(session, name, |_| lost(why)),
             News::Over { session, name } => self.end(session, &name),
+            News::Unfit { session, name, kind } => self.refuse(session, &name, kind),
+            News::Current => self.inner().current = uptime::now(),
             News::Valid(valid) => {
                 let valid_until = valid.and_then(until);
                 self.lease.send_replace(Lease { valid_until });
             }
             News::Known { name, held } => self.learn(at, name, held),
+        }
+    }
+
+    /// A campaign does not count.
+    fn refuse(&self, session: u64, name: &Name, kind: GrantKind) {
+        if let Some(state) = self.inner().campaigns.remove(&(session, name.clone())) {
+            state.send_replace(State::Unfit { kind });
         }
     }
 
@@ -148,12 +161,13 @@ impl Board {
         let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
         let inner = self.inner();
         let known = inner.known.range::<Name, _>((begin, Bound::Unbounded));
-        known.take(limit).map(|(name, known)| known.election(name)).collect()
+        known.take(limit).map(|(name, known)| known.election(name, inner.current)).collect()
     }
 
     /// What is known of one.
     pub(crate) fn get(&self, name: &Name) -> Option<Election> {
-        self.inner().known.get(name).map(|known| known.election(name))
+        let inner = self.inner();
+        inner.known.get(name).map(|known| known.election(name, inner.current))
     }
 
     /// Tells when something becomes known of that name.
@@ -184,7 +198,7 @@ impl Inner {
 }
 
 impl Known {
-    fn election(&self, name: &Name) -> Election {
+    fn election(&self, name: &Name, current: Duration) -> Election {
         let holder =
             self.grant.holder.map(|holder| Holder { node: holder.lease.life.node, session: holder.session });
         Election {
@@ -195,7 +209,7 @@ impl Known {
             value: Arc::clone(&self.grant.value),
             waiting: self.waiting,
             since: self.since,
-            age: uptime::now().saturating_sub(self.heard),
+            age: uptime::now().saturating_sub(self.heard.max(current)),
         }
     }
 }

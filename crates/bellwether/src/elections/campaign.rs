@@ -43,6 +43,11 @@ pub enum State {
         /// The token.
         token: u64,
     },
+    /// It does not count: the name is of another kind.
+    Unfit {
+        /// The kind of the name.
+        kind: GrantKind,
+    },
     /// It was given back, or the member has ended.
     Over,
 }

@@ -89,6 +89,7 @@ fn values_are_what_they_were() {
         Change::Accepted(_, accepted) => seal::seal(&accepted),
         Change::Dead(_, age) => seal::seal(&age),
         Change::Met(life) => seal::seal(&life),
+        Change::Dropped(name) => seal::seal(&name),
     };
     let values: Vec<Vec<u8>> = changes().into_iter().map(sealed).collect();
     let hex = |value: &Vec<u8>| -> String { value.iter().map(|byte| format!("{byte:02x}")).collect() };
