@@ -233,6 +233,12 @@ impl Sessions {
         self.0.inner().holds.get(name).map(|(_, candidate)| Arc::clone(candidate))
     }
 
+    /// Whether a campaign for that name waits here.
+    pub(crate) fn waits(&self, name: &Name) -> bool {
+        let campaigns = self.0.sessions().into_iter().filter_map(|session| session.candidate(name));
+        campaigns.into_iter().any(|candidate| candidate.token().is_none())
+    }
+
     /// A stream of something else than a session.
     pub(crate) fn feed(&self, form: Form) -> Arc<Feed> {
         let feed = Feed::new(form);

@@ -162,6 +162,13 @@ pub(crate) enum Event {
     },
     /// It is not held any more.
     Lost { name: String, token: u64, why: String },
+    /// A campaign is over: it cannot be.
+    Refused {
+        name: String,
+        /// The kind of the name.
+        kind: String,
+        why: String,
+    },
     /// How an election stands.
     Election(Election),
     /// There is no election of that name.

@@ -19,12 +19,12 @@ pub(crate) struct SocketConfig {
 /// The owner and the group.
 const MODE: u32 = 0o660;
 
-/// The longest path of a Unix socket, in bytes: the address has room for that many and a zero.
-pub(super) const PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
-
 const EXPECTED: &str = "permissions in octal such as \"0660\"";
 
 impl SocketConfig {
+    /// The longest path, in bytes: the address has room for that many and a zero.
+    pub(crate) const PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
     /// The socket, if there is to be one.
     pub(super) fn read(settings: &mut Settings, node: Option<NodeId>) -> Option<Self> {
         let path = settings.path("listen.socket", node);
@@ -34,10 +34,11 @@ impl SocketConfig {
         }
         let path = path?;
         let bytes = path.as_os_str().as_bytes().len();
-        if bytes > PATH_MAX {
+        if bytes > Self::PATH_MAX {
             let problem = format!(
-                "listen.socket ({}) has {bytes} bytes, and the path of a socket has at most {PATH_MAX}",
-                path.display()
+                "listen.socket ({}) has {bytes} bytes, and the path of a socket has at most {}",
+                path.display(),
+                Self::PATH_MAX
             );
             settings.wrong("listen.socket", problem);
         }

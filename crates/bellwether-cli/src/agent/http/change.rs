@@ -83,6 +83,7 @@ impl Problem {
     fn declined(why: Declined, text: String) -> Self {
         match why {
             Declined::Unknown | Declined::NoCampaign => Self::not_found(text),
+            Declined::TooLong => Self::too_large(text),
             Declined::Unanswered { reachable, needed } if reachable >= needed => Self::timed_out(text),
             _ => Self::conflict(text),
         }

@@ -203,6 +203,10 @@ pub(super) async fn transfer(
     if to == 0 {
         return Err(Problem::bad_request("to: found 0, expected the id of a member, from 1 on"));
     }
+    let nobody = || format!("no session of node {to} waits for \"{name}\"");
+    if NodeId(to) == api.member.status().id && name != Name::leader() && !sessions.waits(&name) {
+        return Err(Problem::conflict(nobody()));
+    }
     match give_back(&api.member, &sessions, &name, token, Back::transfer(NodeId(to))).await? {
         Holding::ByAgent => within(api.member.transfer(NodeId(to))).await?,
         Holding::ByNobody => {
@@ -213,9 +217,7 @@ pub(super) async fn transfer(
     let after = read_by_majority(&api.member, &name).await?.ok_or_else(|| unknown(&name))?;
     match after.holder {
         Some(holder) if holder.node == NodeId(to) => Ok(shown(&after)),
-        _ => Err(Problem::conflict(format!(
-            "\"{name}\" was given back, but no session of node {to} waits for it"
-        ))),
+        _ => Err(Problem::conflict(format!("it was given back, but {}", nobody()))),
     }
 }
 

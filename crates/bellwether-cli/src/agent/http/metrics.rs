@@ -146,7 +146,7 @@ fn sessions(registry: &mut Registry, counts: Counts) {
     }
     registry.register("campaigns", "Campaigns of sessions, by state", campaigns);
     let help = "Elections that were given back because the kernel told that the holder's process had ended";
-    self::count(registry, "certain_deaths", help, counts.certain);
+    count(registry, "certain_deaths", help, counts.certain);
 }
 
 fn counts(registry: &mut Registry, counters: Counters) {

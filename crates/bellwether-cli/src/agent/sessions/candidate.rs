@@ -368,6 +368,10 @@ impl Runner {
             self.is_lost(now, token, why_lost(state));
         }
         match (state, presence) {
+            (State::Unfit { kind }, _) => {
+                self.is_unfit(kind);
+                true
+            }
             (State::Over, _) | (_, Presence::Over) => true,
             (State::Held { token }, Presence::Here { stream }) => {
                 self.is_held(now, token, stream);
@@ -404,6 +408,11 @@ impl Runner {
         };
         (now.awaits_lease, now.held, now.told) = (false, Some(token), Some((stream, None)));
         self.session.elected(&self.candidate, self.start.candidacy.kind, token, until);
+    }
+
+    fn is_unfit(&self, kind: GrantKind) {
+        let (name, kind) = (self.candidate.name.to_string(), kind.name().to_owned());
+        self.session.tell(&Event::Refused { name, kind, why: "other-kind".to_owned() });
     }
 
     fn is_lost(&self, now: &mut Standing, token: u64, why: &str) {
@@ -473,7 +482,7 @@ impl Runner {
     }
 
     /// Ends this campaign: gives back what it has, and says what follows.
-    async fn end(&mut self, mut now: Standing, withdrawn: Option<Reply>) -> Onward {
+    async fn end(&self, mut now: Standing, withdrawn: Option<Reply>) -> Onward {
         let back = now.back.take();
         let presence = *self.presence.borrow();
         if let Some(token) = now.held.take() {
@@ -482,7 +491,11 @@ impl Runner {
                 self.tell_lost(token, back.back.why.lost());
             }
         }
-        let outcome = now.campaign.release(back.as_ref().and_then(|back| back.back.next)).await;
+        let is_over = matches!(now.campaign.state(), State::Over | State::Unfit { .. });
+        let outcome = match is_over {
+            true => Ok(()),
+            false => now.campaign.release(back.as_ref().and_then(|back| back.back.next)).await,
+        };
         for reply in back.into_iter().flat_map(|back| back.replies) {
             let _ = reply.send(outcome.clone());
         }
@@ -492,7 +505,7 @@ impl Runner {
                 let _ = reply.send(outcome.clone());
                 Onward::Over(outcome)
             }
-            None if presence == Presence::Over => Onward::Over(outcome),
+            None if is_over || presence == Presence::Over => Onward::Over(outcome),
             None => Onward::Again,
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bellwether::Refused;
 use bellwether::elections::{self, Adoption, Candidacy, Declined, GrantKind, Name};
@@ -18,6 +18,9 @@ use crate::schema::elections::Event;
 
 /// So many processes may be bound to a session.
 const PROCESSES_MAX: usize = 64;
+
+/// A process that has closed a stream, and ends before this is over, has closed it because it ends.
+const DIES: Duration = Duration::from_secs(1);
 
 /// How the end of a session is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +103,8 @@ struct Inner {
     /// The latest validity that it was told of.
     told: Duration,
     is_over: bool,
+    /// When its stream was closed, which ended it, and how much it held then.
+    closed: Option<(Instant, usize)>,
     /// Why something is perhaps not given back yet.
     unreleased: Option<Refused>,
 }
@@ -137,6 +142,7 @@ impl Session {
             held: BTreeMap::new(),
             told: Duration::ZERO,
             is_over: false,
+            closed: None,
             unreleased: None,
         };
         Arc::new(Self {
@@ -229,22 +235,20 @@ impl Session {
     fn without(&self, pid: u32, is_certain: bool) {
         let mut inner = self.inner();
         let known = inner.openers.remove(&pid).or(inner.bound.remove(&pid));
-        if known.is_none() || inner.is_over || !inner.pids().is_empty() {
+        if known.is_none() || !inner.pids().is_empty() {
             return;
         }
         if !is_certain {
             inner.death = Death::Presumed;
             return;
         }
-        let held = inner.held.len();
+        // The connections of a process that dies end a moment before it does.
+        let just_now = inner.closed.filter(|(at, _)| at.elapsed() < DIES).map(|(_, held)| held);
+        let held = if inner.is_over { just_now } else { Some(inner.held.len()) };
         drop(inner);
+        let Some(held) = held else { return };
         self.registry.count_certain(held);
-        tracing::info!(
-            session = self.id,
-            pid,
-            held,
-            "the process of a session has ended: what it held is given back"
-        );
+        tracing::info!(session = self.id, pid, held, "the process of a session has ended: what it held is given back");
         self.finish(End::Closed);
     }
 
@@ -426,6 +430,7 @@ impl Session {
             return;
         }
         inner.feed = None;
+        inner.closed = Some((Instant::now(), inner.held.len()));
         let (death, others, told) = (inner.death, !inner.bound.is_empty(), inner.told);
         drop(inner);
         match (how, death) {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::Status;
-use crate::agent::config::socket::PATH_MAX;
 use bellwether_proto::election::InAgent;
 
 /// What stands in place of what in the least file, and what is said about it.
@@ -291,7 +290,7 @@ fn a_socket_with_a_path_that_is_too_long_cannot_be() {
     assert_eq!(
         problems,
         [format!(
-            "agent.toml:5:10: listen.socket ({long}) has 130 bytes, and the path of a socket has at most {PATH_MAX}"
+            "agent.toml:5:10: listen.socket ({long}) has 130 bytes, and the path of a socket has at most 107"
         )]
     );
     let flags = Overrides { listen_socket: Some(long.clone()), ..Overrides::default() };
