@@ -1,13 +1,16 @@
 //! One file for each command.
 
 pub(crate) mod agent;
+pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
+pub(crate) mod elections;
 pub(crate) mod flaws;
 pub(crate) mod history;
 pub(crate) mod leader;
 pub(crate) mod members;
+pub(crate) mod observe;
 pub(crate) mod protocols;
 pub(crate) mod resign;
 pub(crate) mod sim;

@@ -22,6 +22,12 @@ pub use campaign::{Campaign, State};
 pub use session::Session;
 pub use watching::Watching;
 
+/// For how long the machine has been up: the clock of every `valid_until`. On Linux it counts the time for which the machine is
+/// suspended.
+pub fn uptime() -> Duration {
+    crate::uptime::now()
+}
+
 /// What is known here of a named election.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -109,9 +109,10 @@ impl Campaign {
     ///
     /// # Errors
     /// If the name is not held.
-    pub async fn proclaim(&self, value: Arc<[u8]>) -> Result<(), Refused> {
-        let (session, name) = (self.session, self.name.clone());
-        self.ask(Order::Proclaim { session, name, value }).await
+    pub fn proclaim(&self, value: Arc<[u8]>) -> impl Future<Output = Result<(), Refused>> + Send + use<> {
+        let (shared, commands) = (Arc::clone(&self.shared), self.commands.clone());
+        let order = Order::Proclaim { session: self.session, name: self.name.clone(), value };
+        async move { ask(&shared, commands.as_ref(), order).await }
     }
 
     /// Gives the name back, or ends the wait for it. Returns when another can hold it. The first candidate of `next` goes first, if
@@ -120,16 +121,21 @@ impl Campaign {
     /// # Errors
     /// If it is not certain that it is given back yet. It will be.
     pub async fn release(mut self, next: Option<NodeId>) -> Result<(), Refused> {
-        let answer = self.ask(Order::Release { session: self.session, name: self.name.clone(), next }).await;
+        let order = Order::Release { session: self.session, name: self.name.clone(), next };
+        let answer = ask(&self.shared, self.commands.as_ref(), order).await;
         self.commands = None;
+        if answer.is_ok() {
+            // The session may campaign for it again when this returns. Nothing is told any more of one that the member forgot.
+            let _ = self.state.wait_for(|state| matches!(state, State::Over | State::Unfit { .. })).await;
+        }
         answer
     }
+}
 
-    async fn ask(&self, order: Order) -> Result<(), Refused> {
-        match &self.commands {
-            Some(commands) => self.shared.ask(commands, Asked::Order(Box::new(order))).await,
-            None => Ok(()),
-        }
+async fn ask(shared: &Shared, commands: Option<&mpsc::Sender<Command>>, order: Order) -> Result<(), Refused> {
+    match commands {
+        Some(commands) => shared.ask(commands, Asked::Order(Box::new(order))).await,
+        None => Ok(()),
     }
 }
 

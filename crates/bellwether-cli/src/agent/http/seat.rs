@@ -2,7 +2,7 @@
 //! as a watcher's, goes last; of the others the one that was answered longest ago, or came longest ago.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use tokio::time::Instant;
 
@@ -14,12 +14,19 @@ pub(super) struct Seat {
     answered: AtomicU64,
     /// How many requests are being answered.
     serving: AtomicUsize,
+    /// Whether the agent has closed the connection.
+    sent_away: AtomicBool,
 }
 
 impl Seat {
     /// Of a connection that has just come. Times count from `began`, which all have in common.
     pub(super) fn new(began: Instant) -> Arc<Self> {
-        let seat = Self { began, answered: AtomicU64::default(), serving: AtomicUsize::default() };
+        let seat = Self {
+            began,
+            answered: AtomicU64::default(),
+            serving: AtomicUsize::default(),
+            sent_away: AtomicBool::default(),
+        };
         seat.note();
         Arc::new(seat)
     }
@@ -34,6 +41,15 @@ impl Seat {
     pub(super) fn serve(self: &Arc<Self>) -> Serving {
         self.serving.fetch_add(1, Ordering::Relaxed);
         Serving(Arc::clone(self))
+    }
+
+    /// The agent closes the connection: whoever is at the other end may not know.
+    pub(super) fn send_away(&self) {
+        self.sent_away.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_sent_away(&self) -> bool {
+        self.sent_away.load(Ordering::Relaxed)
     }
 
     /// The least goes first.
