@@ -1,0 +1,7 @@
+//! Clients in other languages, and the page that says how to write one.
+//!
+//! | what | file |
+//! |---|---|
+//! | the client for Python | `python.rs` |
+
+mod python;
