@@ -124,10 +124,6 @@ impl Campaign {
         let order = Order::Release { session: self.session, name: self.name.clone(), next };
         let answer = ask(&self.shared, self.commands.as_ref(), order).await;
         self.commands = None;
-        if answer.is_ok() {
-            // The session may campaign for it again when this returns. Nothing is told any more of one that the member forgot.
-            let _ = self.state.wait_for(|state| matches!(state, State::Over | State::Unfit { .. })).await;
-        }
         answer
     }
 }
