@@ -542,6 +542,13 @@ impl Exclusive {
                     }
                     self.ask_voters(&ask);
                 }
+                TenantAction::AskEnough(ask) => {
+                    self.campaigns.hurry(now);
+                    let by = self.me;
+                    for voter in self.enough() {
+                        self.send(voter, ExclusiveMsg::Ask(Asked { by, ask: ask.clone() }));
+                    }
+                }
                 TenantAction::Valid(until) => {
                     self.news(News::Valid(Some(until)));
                     if let Some((_, GrantKind::Lease, _, token)) = self.holding() {
@@ -639,6 +646,23 @@ impl Exclusive {
                 VoterAction::Answer(to, said) => self.send(to, ExclusiveMsg::Answer(*said)),
             }
         }
+    }
+
+    /// So many voters that can be spoken with that no more are needed: this node, the nominee, and others, beginning with the next, so
+    /// that not all ask the same. While a change is not settled, all.
+    fn enough(&self) -> Vec<NodeId> {
+        let Some(by) = self.in_force() else { return self.config.voters.keys().copied().collect() };
+        let (_, needed) = by.quorum(|_| true);
+        let rank = |voter: &NodeId| match *voter {
+            me if me == self.me.node => (0, false, me),
+            named if Some(named) == self.nominee => (1, false, named),
+            other => (2, other < self.me.node, other),
+        };
+        let reached = |voter: &NodeId| *voter == self.me.node || self.reached.contains(voter);
+        let mut voters: Vec<NodeId> = by.asked().into_iter().filter(reached).collect();
+        voters.sort_unstable_by_key(rank);
+        voters.truncate(if by.is_settled() { needed } else { usize::MAX });
+        voters
     }
 
     fn ask_voters(&mut self, ask: &Ask) {

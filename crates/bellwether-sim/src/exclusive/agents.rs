@@ -221,7 +221,7 @@ impl AgentProcess {
         let actions: Vec<_> = self.tenant.drain().collect();
         for action in actions {
             match action {
-                TenantAction::Ask(ask) => {
+                TenantAction::Ask(ask) | TenantAction::AskEnough(ask) => {
                     if let Ask::Renew { no, .. } = ask {
                         self.renewal = no;
                     }
