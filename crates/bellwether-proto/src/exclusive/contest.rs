@@ -306,6 +306,12 @@ impl Contest {
         content.is_some_and(|(content, decided)| content.is_none() || decided.is_some())
     }
 
+    /// Whether it is known that there is no such name.
+    pub fn is_nothing(&self) -> bool {
+        let content = self.register.as_ref().and_then(Register::content);
+        matches!(content, Some((None | Some(Content::Deleted), _)))
+    }
+
     /// Whether nobody wants anything of it.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.released.is_none() && self.claimed.is_none() && self.deletion.is_none()

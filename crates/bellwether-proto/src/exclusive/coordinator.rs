@@ -528,6 +528,9 @@ impl Coordinator {
         let Stage::Ready { electorate, .. } = &mut self.stage else { return };
         let voter = (from, said.store);
         if electorate.heard(from, said.store, &said.answer) {
+            if !electorate.by().is_settled() {
+                self.doubt_all();
+            }
             self.tell_members(None);
             self.attention.extend(self.contests.keys().cloned());
             return self.go_on(now);

@@ -102,6 +102,13 @@ impl Register {
         self.state = State::Writing(Box::new(Writing { content, votes: Votes::default() }));
     }
 
+    /// What was decided was decided by other voters than count now: it is written again before it is certain.
+    pub fn doubt(&mut self) {
+        if let State::Known { decided, .. } = &mut self.state {
+            *decided = None;
+        }
+    }
+
     /// A voter answers. Whether that brought what is under way to its end.
     #[must_use]
     pub fn heard(&mut self, by: &Configuration, voter: NodeId, store: StoreId, answer: &Answer) -> bool {
