@@ -248,7 +248,12 @@ impl Session {
         drop(inner);
         let Some(held) = held else { return };
         self.registry.count_certain(held);
-        tracing::info!(session = self.id, pid, held, "the process of a session has ended: what it held is given back");
+        tracing::info!(
+            session = self.id,
+            pid,
+            held,
+            "the process of a session has ended: what it held is given back"
+        );
         self.finish(End::Closed);
     }
 
