@@ -238,6 +238,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn progress(&mut self) {
         self.limit.as_mut().reset(Instant::now() + PATIENCE);
         self.seat.note();
+        self.seat.block(false);
     }
 }
 
@@ -269,7 +270,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<S> {
                 self.progress();
                 Poll::Ready(written)
             }
-            Poll::Pending => self.wait(cx),
+            Poll::Pending => {
+                self.seat.block(true);
+                self.wait(cx)
+            }
         }
     }
 
