@@ -3,5 +3,7 @@
 //! | what | file |
 //! |---|---|
 //! | the client for Python | `python.rs` |
+//! | stores that refuse old tokens | `fences.rs` |
 
+mod fences;
 mod python;
