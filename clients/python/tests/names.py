@@ -37,6 +37,8 @@ class Campaign:
     kind: str
     value: str
     priority: int
+    #: Whether it left the queue because nobody reads what it is told.
+    away: bool = False
     token: Optional[int] = None
     asked_back: bool = False
 
@@ -55,6 +57,8 @@ class Session:
     told_until: int = 0
     kept_until: int = 0
     streams: int = 1
+    #: Whether its stream is that of one campaign.
+    is_single: bool = False
 
     def tell(self, event: str, **data: Any) -> None:
         self.events.put((event, data))
@@ -110,9 +114,11 @@ class Names:
         return clock.now() < self.valid_until
 
     def _tell_valid(self, session: Session) -> None:
-        if any(campaign.token is not None and campaign.kind == "lease" for campaign in session.campaigns.values()):
+        held = [one for one in session.campaigns.values() if one.token is not None and one.kind == "lease"]
+        if held:
             session.told_until = self.valid_until
-            session.tell("valid", valid_until=self.valid_until)
+            of_which = {"name": held[0].name, "token": held[0].token} if session.is_single else {}
+            session.tell("valid", **of_which, valid_until=self.valid_until)
 
     # Sessions.
 
@@ -125,7 +131,7 @@ class Names:
             return self._open(milliseconds(body.get("keep")), certain, process)
 
     def _open(self, keep_ms: int, certain: bool, process: int) -> Session:
-        session = Session(secrets.token_hex(8), secrets.token_hex(16), keep_ms, certain, [process])
+        session = Session(str(secrets.randbits(53)), secrets.token_hex(32), keep_ms, certain, [process])
         self.sessions[session.id] = session
         self._introduce(session)
         return session
@@ -137,7 +143,7 @@ class Names:
         )
 
     def _resume(self, resume: dict[str, Any], certain: bool, process: int) -> Session:
-        known(resume, "session", "secret", "valid_until", "valid_ms", "holds")
+        known(resume, "session", "secret", "valid_until", "valid_ms", "holds", "bound")
         present = self.sessions.get(resume["session"])
         if present is not None:
             if present.secret != resume["secret"]:
@@ -145,9 +151,13 @@ class Names:
             present.events.put(("end", {"why": "taken-over"}))
             present.events = queue.Queue()
             present.streams += 1
+            present.is_single = False
             self._introduce(present)
-            for campaign in present.campaigns.values():
+            for campaign in list(present.campaigns.values()):
                 self._tell(campaign)
+                if campaign.away:
+                    campaign.away = False
+                    self._wait(self.names[campaign.name], campaign)
             return present
         secret, held = self.before.get(resume["session"], ("", {}))
         if not held or secret != resume["secret"]:
@@ -156,13 +166,14 @@ class Names:
         if self.valid_until < told:
             raise Problem(409, "this agent's lease is not valid for long enough yet")
         session = self._open(KEEP_MS, certain, process)
+        session.processes += resume.get("bound", [])
         for hold in resume["holds"]:
             name = self.names.get(hold["name"])
             if name is not None and held.get(hold["name"]) == hold["token"] == name.token and name.holder is None:
                 campaign = self._campaign(session, name.name, name.kind, name.value, 0)
                 self._grant(name, campaign)
             else:
-                session.tell("lost", name=hold["name"], token=hold["token"], why="replaced")
+                session.tell("lost", name=hold["name"], token=hold["token"], why="lease")
         del self.before[resume["session"]]
         return session
 
@@ -176,8 +187,13 @@ class Names:
         """If its client closed it, and its process is watched, everything is given back by that."""
         with self.lock:
             session.streams -= 1
-            if session.streams == 0 and session.certain and not by_agent:
+            if session.streams == 0 and session.certain and not by_agent and len(session.processes) == 1:
                 self._end(session)
+            for campaign in session.campaigns.values() if session.streams == 0 else []:
+                if campaign in self.names[campaign.name].waiting:
+                    campaign.away = True
+                    self.names[campaign.name].waiting.remove(campaign)
+                    self._positions(self.names[campaign.name])
             if any(campaign.token and campaign.kind == "token" for campaign in session.campaigns.values()):
                 session.kept_until = clock.now() + session.keep_ms * 1000
 
@@ -210,11 +226,14 @@ class Names:
             kind = there.kind if there is not None else wanted or "lease"
             found = self.names.setdefault(name, Name(name, kind, since=rfc3339()))
             campaign = self._campaign(session, name, kind, value, priority)
-            found.waiting.append(campaign)
-            found.waiting.sort(key=lambda one: -one.priority)
-            self._next(found)
-            self._positions(found)
+            self._wait(found, campaign)
             return campaign.no
+
+    def _wait(self, name: Name, campaign: Campaign) -> None:
+        name.waiting.append(campaign)
+        name.waiting.sort(key=lambda one: -one.priority)
+        self._next(name)
+        self._positions(name)
 
     def _campaign(self, session: Session, name: str, kind: str, value: str, priority: int) -> Campaign:
         self._campaigns += 1
@@ -348,7 +367,8 @@ class Names:
             if body.get("token") not in (None, holder.token):
                 raise Problem(409, f"token {body['token']} is not that of the holder of {name!r}")
             token, holder.asked_back = holder.token, True
-            holder.session.tell("asked_back", name=name, token=token, why=why)
+            release_ms = round(1000 * self.release_timeout)
+            holder.session.tell("asked_back", name=name, token=token, why=why, release_ms=release_ms)
             self.lock.wait_for(lambda: there.holder is not holder or holder.token != token, self.release_timeout)
             if there.holder is holder and holder.token == token:
                 self._lose(there, "resigned" if why == "resign" else "transferred", wait=True)
@@ -367,16 +387,16 @@ class Names:
 
     def watch(self, name: str) -> queue.Queue[tuple[str, Any]]:
         with self.lock:
-            there = self.get(name)
+            there = self.names.get(name)
             events: queue.Queue[tuple[str, Any]] = queue.Queue()
-            events.put(("election", self.shown(there)))
+            events.put(("none", {"name": name}) if there is None else ("election", self.shown(there)))
             self.watchers.append((name, events))
             return events
 
     def _changed(self, name: Name, is_gone: bool = False) -> None:
         for watched, events in self.watchers:
             if watched == name.name:
-                events.put(("election", None if is_gone else self.shown(name)))
+                events.put(("none", {"name": name.name}) if is_gone else ("election", self.shown(name)))
         self.lock.notify_all()
 
 

@@ -142,6 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     #: Whether the agent closed the stream, and not its client.
     _was_cut = False
+    _in_chunks = True
 
     # Both doors say what was asked.
 
@@ -246,6 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
             return names.ask_back(name, body, what[1])
         if what == ("POST", "campaign"):
             session = names.open({"keep": body.get("keep")}, self.is_unix, self._peer())
+            session.is_single = True
             try:
                 names.campaign(session, name, body)
             except Problem:
@@ -264,9 +266,9 @@ class _Handler(BaseHTTPRequestHandler):
         return int(pid)
 
     def _need_session(self, session: Session) -> None:
-        if self.is_unix and self._peer() not in session.processes:
-            raise Problem(403, "this process did not open that session")
-        if not self.is_unix and self.headers.get("Bellwether-Secret") != session.secret:
+        if self.is_unix and self._peer() in session.processes:
+            return
+        if self.headers.get("Bellwether-Secret") != session.secret:
             raise Problem(403, "the secret is not that of the session")
 
     def _need_token(self) -> None:
@@ -316,7 +318,10 @@ class _Handler(BaseHTTPRequestHandler):
         as_lines = "application/x-ndjson" in (self.headers.get("Accept") or "")
         self.send_response(200)
         self.send_header("Content-Type", "application/x-ndjson" if as_lines else "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
+        # Whoever speaks HTTP/1.0 knows no chunks: the end of the connection is the end.
+        self._in_chunks = self.request_version != "HTTP/1.0"
+        if self._in_chunks:
+            self.send_header("Transfer-Encoding", "chunked")
         if session is not None:
             self.send_header("Bellwether-Session", session.id)
             self.send_header("Bellwether-Death", "certain" if session.certain else "presumed")
@@ -340,27 +345,27 @@ class _Handler(BaseHTTPRequestHandler):
             try:
                 event, data = events.get(timeout=KEEP_ALIVE)
             except queue.Empty:
-                self._chunk(b":\n\n")
+                self._chunk(b"\n" if as_lines else b":\n\n")
                 continue
             if event == "gone":
                 return
             if event == CUT[0]:
                 self._was_cut = True
                 return
-            if isinstance(data, dict) and not self.is_unix:
+            if not self.is_unix:
                 data = {key: value for key, value in data.items() if key != "valid_until"}
             if as_lines:
-                self._chunk(json.dumps({"event": event, **(data or {})}).encode() + b"\n")
+                self._chunk(json.dumps({"event": event, **data}).encode() + b"\n")
             else:
                 number = f"id: {data['no']}\n" if event in ("change", "status") else ""
                 self._chunk(f"{number}event: {event}\ndata: {json.dumps(data)}\n\n".encode())
             if event == "end":
-                self._was_cut = data["why"] != "too-slow"
-                self.wfile.write(b"0\r\n\r\n")
+                self._was_cut = True
+                self._chunk(b"")
                 return
 
     def _chunk(self, content: bytes) -> None:
-        self.wfile.write(b"%x\r\n%s\r\n" % (len(content), content))
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(content), content) if self._in_chunks else content)
         self.wfile.flush()
 
     def _listen(self, events: queue.Queue[tuple[str, Any]]) -> None:

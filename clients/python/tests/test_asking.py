@@ -94,6 +94,9 @@ class Elections(WithStandIn):
         next(changes)
         agent.delete("backup")
         self.assertIsNone(next(changes))
+        with agent.election("backup"):
+            self.assertEqual(getattr(next(changes), "name", None), "backup")
+        agent.delete("backup")
         self.assertIsNone(agent.get("backup"))
         with self.assertRaises(NotFound):
             agent.delete("backup")

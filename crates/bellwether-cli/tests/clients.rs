@@ -3,5 +3,9 @@
 //! | what | file |
 //! |---|---|
 //! | the client for Python | `python.rs` |
+//! | stores that refuse old tokens | `fences.rs` |
+//! | what a client and an agent say to each other | `transcript.rs` |
 
+mod fences;
 mod python;
+mod transcript;

@@ -75,17 +75,17 @@ class Client:
             return None
 
     def observe(self, name: str) -> Iterator[Optional[Election]]:
-        """The election as it is, and as it is after each change; none when it is deleted. If the stream breaks, it is asked for
+        """The election as it is, and as it is after each change; none while there is none. If the stream breaks, it is asked for
         again: what changed meanwhile is told once."""
         told: Optional[tuple[Any, ...]] = None
         for event in self._events(_path(name) + "/watch", None):
-            if event.name == "election":
-                election = None if event.data is None else Election.read(event.data)
-                now = (None,) if election is None else (election.kind, election.token, election.holder, election.value)
-                changed = (now, election.waiting if election else 0)
-                if changed != told:
-                    told = changed
-                    yield election
+            if event.name not in ("election", "none"):
+                continue
+            now = Election.read(event.data) if event.name == "election" else None
+            new = () if now is None else (now.kind, now.token, now.holder, now.value, now.waiting, now.since)
+            if new != told:
+                told = new
+                yield now
 
     def watch(self, after: Optional[int] = None) -> Iterator[Event]:
         """What happens to the leadership of the cluster itself: a `status`, and then each `change`. If the stream breaks, it goes

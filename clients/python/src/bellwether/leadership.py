@@ -91,7 +91,7 @@ class Leadership:
         self._campaign.proclaim(self.check(), value)
 
     def bind(self, pid: int) -> None:
-        """Has the name held until that child process is gone, too. Through the Unix socket only."""
+        """Has the name held until that child process is gone, too, or it is released. Through the Unix socket only."""
         self._campaign.session.bind(pid)
 
     def release(self) -> None:

@@ -37,10 +37,6 @@ RETRY_MAX = 0.5
 KEEP_MS = 10_000
 #: Why the agent ends a stream that is not to be resumed: it was closed, or goes on elsewhere.
 FINAL = ("closed", "taken-over")
-#: Why it ends one whose reader did not read. Where a process is watched it takes that for a release.
-TOO_SLOW = "too-slow"
-#: How an agent calls it if it knows when the process is gone.
-CERTAIN = "certain"
 
 
 class Reader:
@@ -176,9 +172,6 @@ class Reader:
             keep_until = clock.now() + self._keep_ms * 1000
             for campaign in list(session.campaigns.values()):
                 campaign.cut_off(keep_until)
-                # The agent watches the process, which lives. To it, a stream that it had to close was closed from here.
-                if why == TOO_SLOW and self.death == CERTAIN and campaign.held is not None:
-                    campaign.held.lose(why)
             return True
 
     def _go_on(self) -> Optional[Stream]:
@@ -216,11 +209,8 @@ class Reader:
         with session.lock:
             wanted = [campaign for campaign in session.campaigns.values() if campaign.is_wanted]
             waiting = [campaign for campaign in wanted if campaign.held is None]
-            bound = list(session.bound)
         for campaign in waiting:
             self._post_again(campaign, is_alone=len(waiting) == len(wanted))
-        for pid in bound:
-            self._bind_again(pid)
 
     def _held(self) -> list[Campaign]:
         with self._session.lock:
@@ -247,6 +237,8 @@ class Reader:
                 "secret": self.secret,
                 "holds": [{"name": name, "token": leadership.token} for name, leadership in holds],
             }
+            if self._session.bound:
+                resume["bound"] = list(self._session.bound)
         if latest is not None and self._session.calls.door.tells_deadlines:
             resume["valid_until"] = latest
         elif latest is not None:
@@ -267,12 +259,6 @@ class Reader:
                 raise
             with self._session.lock:
                 campaign.end(error)
-
-    def _bind_again(self, pid: int) -> None:
-        try:
-            self._session.ask("POST", "process", {"pid": pid})
-        except BellwetherError as error:
-            log.debug("process %s is not bound again, it may be gone: %s", pid, error)
 
     def _open(self, body: Optional[dict[str, Any]]) -> Stream:
         stream = self._session.calls.stream("POST", "/v1/session", body)

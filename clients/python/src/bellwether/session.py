@@ -88,7 +88,8 @@ class Session:
         return campaign
 
     def bind(self, pid: int) -> None:
-        """Has what is held given back only when that child process is gone, too. Through the Unix socket only."""
+        """If this process ends, what is held is given back only when that child process is gone, too. Through the Unix socket
+        only."""
         self.ask("POST", "process", {"pid": pid})
         with self.lock:
             self.bound.append(pid)

@@ -22,7 +22,7 @@ fn the_client_for_python_keeps_to_the_protocol() {
 
 #[test]
 fn the_client_for_python_holds_names_of_real_agents() {
-    run("clients/python", "test_agents.py", &[("BELLWETHER_BIN", env!("CARGO_BIN_EXE_bellwether"))]);
+    run("clients/python", "real_agents.py", &[("BELLWETHER_BIN", env!("CARGO_BIN_EXE_bellwether"))]);
 }
 
 /// Runs the tests of a folder, those in such files. Those that cannot be run skip themselves, and say why.
@@ -33,20 +33,20 @@ pub(super) fn run(folder: &str, files: &str, variables: &[(&str, &str)]) {
     let log = dir.path().join("said");
     let file = File::create(&log).unwrap();
     command.args(["-W", "error", "-m", "unittest", "discover", "-v", "-s", "tests", "-p", files]);
-    command.current_dir(root().join(folder)).envs(variables.iter().copied());
+    let folder_path = root().join(folder);
+    let paths =
+        [root().join("clients/python/src"), folder_path.clone()].map(|path| path.display().to_string());
+    command.env("PYTHONPATH", paths.join(":")).current_dir(folder_path).envs(variables.iter().copied());
     let mut process = Process::start(command.stdout(file.try_clone().unwrap()).stderr(file));
     let code = process.wait(TESTS_MAX);
     let said = fs::read_to_string(log).unwrap();
     assert_eq!(code, Some(0), "{said}");
-    if !variables.is_empty() {
-        let whys: BTreeSet<_> =
-            said.lines().filter_map(|line| Some(line.split_once("skipped ")?.1)).collect();
-        // Past the test's output, which nobody sees.
-        whys.iter().for_each(|why| drop(writeln!(io::stderr(), "skipped: {files} of {folder}: {why}")));
-    }
+    let whys: BTreeSet<_> = said.lines().filter_map(|line| Some(line.split_once("skipped ")?.1)).collect();
+    // Past the test's output, which nobody sees.
+    whys.iter().for_each(|why| drop(writeln!(io::stderr(), "skipped: {files} of {folder}: {why}")));
 }
 
-/// An interpreter that finds the client, and leaves nothing in its folder; `None` if there is none, and that may be.
+/// An interpreter that leaves nothing behind where it reads; `None` if there is none, and that may be.
 #[track_caller]
 pub(super) fn python(what: &str) -> Option<Command> {
     let mut asked = undisturbed(Path::new("python3"));
@@ -54,7 +54,7 @@ pub(super) fn python(what: &str) -> Option<Command> {
     let why = match asked {
         Ok(status) if status.success() => {
             let mut command = undisturbed(Path::new("python3"));
-            command.env("PYTHONPATH", root().join("clients/python/src")).env("PYTHONDONTWRITEBYTECODE", "1");
+            command.env("PYTHONDONTWRITEBYTECODE", "1");
             return Some(command);
         }
         Ok(_) => format!("python3 is older than {OLDEST}"),
