@@ -20,7 +20,7 @@ pub use bellwether_proto::exclusive::order::{Declined, Lost};
 pub(crate) use board::Board;
 pub use campaign::{Campaign, State};
 pub use session::Session;
-pub use watching::Watching;
+pub use watching::{Watching, WatchingAll};
 
 /// For how long the machine has been up: the clock of every `valid_until`. On Linux it counts the time for which the machine is
 /// suspended.

@@ -1,6 +1,6 @@
 //! What the driver knows of named elections, for all handles to read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,16 @@ pub(crate) struct Board {
     inner: Mutex<Inner>,
     /// The member's lease.
     pub(crate) lease: watch::Sender<Lease>,
+    /// The number of what became known last, of any name. [`ENDED`] at the end.
+    pub(super) latest: watch::Sender<u64>,
 }
+
+/// The member has ended, and nothing more becomes known.
+pub(super) const ENDED: u64 = u64::MAX;
+
+/// Of so many names that are not known any more it is remembered when that became known. Whoever asks again in time is told of
+/// each.
+const GONE_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -29,6 +38,10 @@ struct Inner {
     campaigns: BTreeMap<(u64, Name), Arc<Slot>>,
     known: BTreeMap<Name, Known>,
     watched: BTreeMap<Name, watch::Sender<u64>>,
+    /// The names, by the number of what became known of them last; those that are not known any more may be there more than once.
+    latest: BTreeMap<u64, Name>,
+    /// The numbers of those that are not known any more.
+    gone: VecDeque<u64>,
     /// What was dropped while the driver was busy.
     unsent: Vec<Command>,
     /// Counts what became known.
@@ -43,6 +56,8 @@ struct Known {
     waiting: u32,
     since: SystemTime,
     heard: Duration,
+    /// The number under which this became known.
+    no: u64,
 }
 
 impl Board {
@@ -145,15 +160,35 @@ impl Board {
             Some((grant, waiting)) => {
                 let before = inner.known.get(&name).filter(|known| known.grant == grant);
                 let since = before.map_or(at, |known| known.since);
-                inner.known.insert(name.clone(), Known { grant, waiting, since, heard: uptime::now() });
+                let known = Known { grant, waiting, since, heard: uptime::now(), no };
+                if let Some(Known { no, .. }) = inner.known.insert(name.clone(), known) {
+                    inner.latest.remove(&no);
+                }
             }
             None => {
-                inner.known.remove(&name);
+                if let Some(Known { no, .. }) = inner.known.remove(&name) {
+                    inner.latest.remove(&no);
+                }
+                inner.bury(no);
             }
         }
         if let Some(watched) = inner.watched.get(&name) {
             watched.send_replace(no);
         }
+        inner.latest.insert(no, name);
+        drop(inner);
+        self.latest.send_replace(no);
+    }
+
+    /// The names of which something became known after that number, in that order, so many at most; and the number of the last of
+    /// them.
+    pub(super) fn learnt_after(&self, no: u64, limit: usize) -> (Vec<Name>, u64) {
+        let inner = self.inner();
+        let learnt = inner.latest.range((Bound::Excluded(no), Bound::Unbounded)).take(limit);
+        learnt.fold((Vec::new(), no), |(mut names, _), (no, name)| {
+            names.push(name.clone());
+            (names, *no)
+        })
     }
 
     /// The elections that are known, in the order of their names.
@@ -186,11 +221,22 @@ impl Board {
             state.set(State::Over);
         });
         inner.watched.clear();
+        drop(inner);
         self.lease.send_replace(Lease::default());
+        self.latest.send_replace(ENDED);
     }
 }
 
 impl Inner {
+    /// A name is not known any more, since that number.
+    fn bury(&mut self, no: u64) {
+        self.gone.push_back(no);
+        if self.gone.len() > GONE_MAX {
+            let forgotten = self.gone.pop_front();
+            forgotten.map(|no| self.latest.remove(&no));
+        }
+    }
+
     fn gone(&self) -> BTreeSet<Name> {
         let idle = self.watched.iter().filter(|(_, watched)| watched.receiver_count() == 0);
         idle.map(|(name, _)| name.clone()).collect()
