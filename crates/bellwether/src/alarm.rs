@@ -41,34 +41,21 @@ impl Alarm {
 #[cfg(target_os = "linux")]
 mod kernel {
     use std::io;
-    use std::os::fd::OwnedFd;
 
     use bellwether_proto::time::Time;
-    use rustix::io::{Errno, read};
-    use rustix::time::{
-        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-        timerfd_settime,
-    };
-    use tokio::io::unix::AsyncFd;
 
     use crate::clock::Clock;
+    use crate::uptime;
 
     pub(super) struct Timer {
-        fd: AsyncFd<OwnedFd>,
+        timer: uptime::Timer,
         /// When it rings next.
         rings: Time,
     }
 
     impl Timer {
         pub(super) fn new() -> io::Result<Self> {
-            let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-            let fd = timerfd_create(TimerfdClockId::Boottime, flags)?;
-            #[expect(
-                deprecated,
-                reason = "an owned descriptor is what its successor asks for, as an unsafe call"
-            )]
-            let fd = AsyncFd::new(fd)?;
-            Ok(Self { fd, rings: Time::NEVER })
+            Ok(Self { timer: uptime::Timer::new()?, rings: Time::NEVER })
         }
 
         /// Most deadlines are put off before they come. The timer is moved only if it would ring too late, or so soon that
@@ -76,27 +63,11 @@ mod kernel {
         pub(super) async fn ring(&mut self, clock: &Clock, at: Time) -> io::Result<()> {
             let now = clock.now();
             if at < self.rings || self.rings.since(now) < at.since(now) / 2 {
-                self.set(now, at)?;
+                self.timer.set(at.since(now).into())?;
+                self.rings = at;
             }
-            self.fd.readable().await?.clear_ready();
+            self.timer.rung().await?;
             self.rings = Time::NEVER;
-            // It may have been set anew after it rang: then there is nothing to read.
-            match read(self.fd.get_ref(), &mut [0; 8]) {
-                Ok(_) | Err(Errno::AGAIN) => Ok(()),
-                Err(error) => Err(error.into()),
-            }
-        }
-
-        fn set(&mut self, now: Time, at: Time) -> io::Result<()> {
-            // No time at all would turn it off.
-            let left = at.since(now).as_micros().max(1);
-            let it_value = Timespec {
-                tv_sec: i64::try_from(left / 1_000_000).unwrap_or(i64::MAX),
-                tv_nsec: (left % 1_000_000 * 1_000) as _,
-            };
-            let once = Itimerspec { it_interval: Timespec::default(), it_value };
-            timerfd_settime(self.fd.get_ref(), TimerfdTimerFlags::empty(), &once)?;
-            self.rings = at;
             Ok(())
         }
     }

@@ -6,6 +6,7 @@
 mod board;
 mod campaign;
 mod session;
+mod slot;
 mod watching;
 
 use std::sync::Arc;

@@ -29,6 +29,7 @@
 //! | be the only one, and prove it to a store | [`Config::exclusive`], [`Leadership::token`], [`Leadership::check`] |
 //! | hold names of its own, any number of them | [`Member::session`], [`elections`] |
 //! | change who votes | [`Member::change_members`], [`members`] |
+//! | hold names through an agent, from a process beside it | [`Client`], [`client`] |
 //! | give leadership away | [`Leadership::resign`], [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
 //! **What you may rely on**: every set of members that can reach each other has one announced leader, and every leadership
@@ -41,6 +42,8 @@
 #![forbid(unsafe_code)]
 
 mod alarm;
+mod backoff;
+pub mod client;
 mod clock;
 mod command;
 mod config;
@@ -67,6 +70,8 @@ mod votes;
 
 pub use bellwether_proto as proto;
 
+pub use backoff::Backoff;
+pub use client::Client;
 pub use config::{BadConfig, Config, Drift, Exclusive, GrantKind, Mode, OnLost, Overrun, Peers, Percent};
 pub use error::{Ended, Expired, JoinError, Refused, StateError};
 pub use member::{Leadership, Member};

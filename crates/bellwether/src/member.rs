@@ -6,12 +6,11 @@
 //! | `descriptors.rs` | how many file descriptors it needs |
 //! | `leadership.rs` | leadership as a value |
 //! | `run.rs` | work that goes on while the member leads |
-//! | `outcome.rs`, `backoff.rs` | what such work may return, and when it is begun again |
+//! | `outcome.rs` | what such work may return |
 //! | `tied.rs` | work on other threads and in other processes |
 //! | `elections.rs` | named elections |
 //! | `observer.rs` | changes of leader, as they happen |
 
-mod backoff;
 mod descriptors;
 mod elections;
 mod join;

@@ -29,7 +29,7 @@ use tempfile::TempDir;
 pub(crate) use door::{Door, Events};
 pub(crate) use files::{Place, Shape};
 pub(crate) use http::{Answer, Event, Watch};
-pub(crate) use process::{Process, agent, bellwether, exists, run};
+pub(crate) use process::{Process, agent, bellwether, exists, run, undisturbed};
 pub(crate) use records::Records;
 pub(crate) use truth::Befalls;
 use truth::Truth;

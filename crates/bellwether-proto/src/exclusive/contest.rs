@@ -3,7 +3,7 @@
 //! What agents want for themselves they repeat, and it is forgotten when they do not. What sessions want is kept until their agent says
 //! otherwise, or is gone.
 
-use alloc::collections::BTreeMap;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -70,18 +70,80 @@ pub enum Step {
 pub struct Contest {
     /// What it holds, in the present ballot, if there is one.
     pub register: Option<Register>,
-    queue: BTreeMap<(NodeId, u64), Candidate>,
-    released: Option<Release>,
+    queue: Queue,
+    /// What is rare is kept elsewhere: there may be a million names.
+    released: Option<Box<Release>>,
     /// The token that its holder says it has, since that was last looked at.
     claimed: Option<Token>,
     /// What its holder proclaims, and the number of that.
-    proclaimed: Option<(Holder, u64, Arc<[u8]>)>,
+    proclaimed: Option<Box<Proclaimed>>,
     /// Somebody wants it to be forgotten.
-    pub deletion: Option<Deletion>,
+    pub deletion: Option<Box<Deletion>>,
     /// The last of those who did, and was heard.
-    pub deleted: Option<Deletion>,
-    /// When what was told last to all was written.
-    pub told: Option<Stamp>,
+    pub deleted: Option<Box<Deletion>>,
+    /// What was told last to all, as a number; 0 if nothing was.
+    pub told: u64,
+}
+
+/// What a holder proclaims.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Proclaimed {
+    by: Holder,
+    edition: u64,
+    value: Arc<[u8]>,
+}
+
+/// Those who want a name, in the order of their agents and sessions. Most names have few.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Queue(Vec<Candidate>);
+
+impl Queue {
+    fn find(&self, key: &(NodeId, u64)) -> Result<usize, usize> {
+        self.0.binary_search_by_key(key, |candidate| (candidate.holder.node(), candidate.holder.session))
+    }
+
+    fn get(&self, key: &(NodeId, u64)) -> Option<&Candidate> {
+        self.find(key).ok().and_then(|at| self.0.get(at))
+    }
+
+    fn get_mut(&mut self, key: &(NodeId, u64)) -> Option<&mut Candidate> {
+        self.find(key).ok().and_then(|at| self.0.get_mut(at))
+    }
+
+    fn insert(&mut self, candidate: Candidate) {
+        match self.find(&(candidate.holder.node(), candidate.holder.session)) {
+            Ok(at) => self.0[at] = candidate,
+            Err(at) => {
+                // A few are not worth more room than they take.
+                if self.0.len() < 8 {
+                    self.0.reserve_exact(1);
+                }
+                self.0.insert(at, candidate);
+            }
+        }
+    }
+
+    fn remove(&mut self, key: &(NodeId, u64)) {
+        if let Ok(at) = self.find(key) {
+            self.0.remove(at);
+        }
+    }
+
+    fn retain(&mut self, keep: impl Fn(&Candidate) -> bool) {
+        self.0.retain(keep);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Candidate> {
+        self.0.iter()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// Who wants a name to be forgotten.
@@ -105,18 +167,18 @@ impl Contest {
         let Holder { lease, session, campaign } = candidate.holder;
         let key = (lease.life.node, session);
         // A word that is late: a campaign that was given back is over. With another lease it goes on.
-        let is_over = |Release { holder, .. }: Release| {
+        let is_over = |Release { holder, .. }: &Release| {
             (holder.lease, holder.session) == (lease, session) && campaign <= holder.campaign
         };
-        if self.released.is_some_and(is_over) {
+        if self.released.as_deref().is_some_and(is_over) {
             return;
         }
-        if self.queue.len() >= QUEUE_MAX && !self.queue.contains_key(&key) {
+        if self.queue.len() >= QUEUE_MAX && self.queue.get(&key).is_none() {
             return;
         }
         let known = self.queue.get(&key).filter(|known| known.holder.campaign == candidate.holder.campaign);
         let since = known.map_or(candidate.since, |known| known.since);
-        self.queue.insert(key, Candidate { since, ..candidate });
+        self.queue.insert(Candidate { since, ..candidate });
     }
 
     /// Somebody says that it holds the name.
@@ -126,10 +188,9 @@ impl Contest {
 
     /// A holder proclaims something. The latest counts.
     pub fn proclaim(&mut self, holder: Holder, edition: u64, value: Arc<[u8]>) {
-        let is_old =
-            self.proclaimed.as_ref().is_some_and(|(by, known, _)| *by == holder && *known >= edition);
-        if !is_old {
-            self.proclaimed = Some((holder, edition, value));
+        let is_old = |known: &Proclaimed| known.by == holder && known.edition >= edition;
+        if !self.proclaimed.as_deref().is_some_and(is_old) {
+            self.proclaimed = Some(Box::new(Proclaimed { by: holder, edition, value }));
         }
     }
 
@@ -182,7 +243,7 @@ impl Contest {
 
     fn waiting_ones(&self) -> impl Iterator<Item = &Candidate> {
         let holder = self.grant().and_then(|(grant, _)| grant.holder);
-        self.queue.values().filter(move |candidate| Some(candidate.holder) != holder)
+        self.queue.iter().filter(move |candidate| Some(candidate.holder) != holder)
     }
 
     /// Whether somebody waits, and the holder has not said since this was last asked that it knows of its grant. It may not: what it
@@ -197,33 +258,33 @@ impl Contest {
 
     /// A holder gives it back, or a campaign ends.
     pub fn release(&mut self, holder: Holder, token: Option<Token>, next: Option<NodeId>) {
-        let ended = |candidate: &mut Candidate| candidate.holder.campaign <= holder.campaign;
+        let ended = |candidate: &Candidate| candidate.holder.campaign <= holder.campaign;
         let key = (holder.lease.life.node, holder.session);
-        if self.queue.get_mut(&key).is_some_and(ended) {
+        if self.queue.get_mut(&key).is_some_and(|candidate| ended(candidate)) {
             self.queue.remove(&key);
         }
-        self.released = Some(Release { holder, token, next });
+        self.released = Some(Box::new(Release { holder, token, next }));
     }
 
     /// Forgets which agents have not repeated since then that they want it for themselves.
     pub fn forget(&mut self, before: Time) {
-        self.queue.retain(|(_, session), candidate| *session != OWN || candidate.heard >= before);
+        self.queue.retain(|candidate| candidate.holder.session != OWN || candidate.heard >= before);
     }
 
     /// Whether any agent wants it for itself.
     pub fn is_repeated(&self) -> bool {
-        self.queue.keys().any(|(_, session)| *session == OWN)
+        self.queue.iter().any(|candidate| candidate.holder.session == OWN)
     }
 
     /// A lease is dead, and all before it: whoever waited with one waits with the next, and says so.
     pub fn died(&mut self, lease: Lease) {
         let outlives = |held: &Lease| held.life.node != lease.life.node || held.age() > lease.age();
-        self.queue.retain(|_, candidate| outlives(&candidate.holder.lease));
+        self.queue.retain(|candidate| outlives(&candidate.holder.lease));
     }
 
     /// A node is gone: it waits no more.
     pub fn gone(&mut self, node: NodeId) {
-        self.queue.retain(|(waits, _), _| *waits != node);
+        self.queue.retain(|candidate| candidate.holder.node() != node);
     }
 
     /// How many wait, beside whoever holds the name.
@@ -243,6 +304,12 @@ impl Contest {
     pub fn is_certain(&self) -> bool {
         let content = self.register.as_ref().and_then(Register::content);
         content.is_some_and(|(content, decided)| content.is_none() || decided.is_some())
+    }
+
+    /// Whether it is known that there is no such name.
+    pub fn is_nothing(&self) -> bool {
+        let content = self.register.as_ref().and_then(Register::content);
+        matches!(content, Some((None | Some(Content::Deleted), _)))
     }
 
     /// Whether nobody wants anything of it.
@@ -313,7 +380,7 @@ impl Contest {
         if let Some(adopter) = self.adopter(grant, holder, &is_valid) {
             return Step::Write(grant.to(adopter.holder, adopter.value.clone(), Token::default()));
         }
-        if let Some((by, _, value)) = &self.proclaimed
+        if let Some(Proclaimed { by, value, .. }) = self.proclaimed.as_deref()
             && by == holder
             && *value != grant.value
         {
@@ -355,7 +422,7 @@ impl Contest {
         released: bool,
         is_valid: impl Fn(&Candidate) -> bool,
     ) -> Option<&Candidate> {
-        let chosen = self.released.filter(|_| released).and_then(|released| released.next);
+        let chosen = self.released.as_deref().filter(|_| released).and_then(|released| released.next);
         let chosen =
             chosen.and_then(|chosen| self.first(Some(grant.kind), Some(chosen), grant.holder, &is_valid));
         chosen.or_else(|| self.first(Some(grant.kind), None, grant.holder, &is_valid))
@@ -376,12 +443,12 @@ impl Contest {
                 && beside.is_none_or(|beside| candidate.holder != beside)
                 && (candidate.kind == GrantKind::Token || is_valid(candidate))
         };
-        self.queue.values().filter(counts).min_by_key(|candidate| order(candidate))
+        self.queue.iter().filter(counts).min_by_key(|candidate| order(candidate))
     }
 
     /// A release is of one grant: what was held before, or is held by now, has nothing to do with it.
     fn is_released(&self, grant: &Grant, holder: &Holder) -> bool {
-        self.released.is_some_and(|released| {
+        self.released.as_deref().is_some_and(|released| {
             released.holder == *holder && released.token.is_none_or(|token| token == grant.token)
         })
     }

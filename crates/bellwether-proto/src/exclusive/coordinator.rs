@@ -19,6 +19,7 @@ mod changing;
 mod deleting;
 mod surveying;
 mod telling;
+mod wishing;
 
 pub(in crate::exclusive) use telling::census_mark;
 
@@ -29,7 +30,7 @@ use alloc::vec::{Drain, Vec};
 use super::burial::Burial;
 use super::campaigns::OWN;
 use super::configuration::{Address, Configuration, Settling, Votes};
-use super::contest::{Candidate, Contest, Step};
+use super::contest::{Contest, Step};
 use super::electorate::Electorate;
 use super::grant::{Content, GrantKind, Holder, Name};
 use super::ident::{Ballot, Lease, Life, Stamp};
@@ -41,7 +42,6 @@ use crate::time::Time;
 use agents::{Roll, Wanted};
 use changing::Request;
 use surveying::Survey;
-use telling::Asker;
 
 /// No more names are looked after at once. Agents ask again.
 const CONTESTS_MAX: usize = 1 << 20;
@@ -286,83 +286,6 @@ impl Coordinator {
         self.go_on(now);
     }
 
-    /// An agent wants something. That is kept even if this node is not nominated: others may know earlier that it is.
-    pub fn wish(&mut self, now: Time, from: NodeId, wish: Wish) {
-        match wish {
-            Wish::Change { .. } => self.wish_change(now, from, wish),
-            Wish::Present { lease, valid, digest } => self.present(now, from, lease, valid, digest),
-            Wish::Delete { by, no, name } => self.wish_deletion(now, from, (by, no), name),
-            Wish::Settle { name } => self.settle(now, name),
-            Wish::List { after } => self.wish_list(from, after),
-            Wish::Campaign { .. } | Wish::Release { .. } | Wish::Adopt { .. } | Wish::Proclaim { .. } => {
-                self.wish_name(now, from, wish);
-            }
-        }
-    }
-
-    fn wish_name(&mut self, now: Time, from: NodeId, wish: Wish) {
-        let (Wish::Campaign { name, holder, .. }
-        | Wish::Release { name, holder, .. }
-        | Wish::Adopt { name, holder, .. }
-        | Wish::Proclaim { name, holder, .. }) = &wish
-        else {
-            return;
-        };
-        let (name, holder, asker) = (name.clone(), *holder, Asker::of(&wish));
-        if holder.lease.life.node != from || !self.takes(&name) {
-            return;
-        }
-        self.hear(now, holder.lease.life);
-        if holder.session != OWN && !self.enrols(now, holder.lease, &wish) {
-            return;
-        }
-        let Some(contest) = self.contests.get_mut(&name) else { return };
-        match wish {
-            Wish::Campaign { kind, waited, priority, valid, value, holds, .. } => {
-                let (since, adopts) = (now - waited, contest.adopts(holder));
-                let candidate =
-                    Candidate { holder, kind, since, priority, valid, value, heard: now, holds, adopts };
-                match holds {
-                    // It holds the name, and says so that it is known to be there.
-                    Some(token) if holder.session == OWN => contest.claim(token),
-                    _ => contest.stand(candidate),
-                }
-            }
-            Wish::Release { token, next, .. } => contest.release(holder, token, next),
-            Wish::Adopt { token, .. } => contest.adopt(holder, token),
-            Wish::Proclaim { edition, value, .. } => contest.proclaim(holder, edition, value),
-            Wish::Change { .. }
-            | Wish::Present { .. }
-            | Wish::Delete { .. }
-            | Wish::Settle { .. }
-            | Wish::List { .. } => {}
-        }
-        self.count_said(&name, holder);
-        self.attention.insert(name.clone());
-        if !self.is_ready() {
-            return self.ask_if_free(now, from);
-        }
-        self.advance(now, &name);
-        self.tell_asker(&name, from, asker);
-    }
-
-    /// Somebody found no majority that agrees about that name.
-    fn settle(&mut self, now: Time, name: Name) {
-        if self.is_ready() && self.takes(&name) {
-            self.doubtful.insert(name.clone());
-            self.advance(now, &name);
-        }
-    }
-
-    /// Whether there is room for that name. It is kept from now on.
-    fn takes(&mut self, name: &Name) -> bool {
-        if name.is_reserved() || self.contests.len() >= CONTESTS_MAX && !self.contests.contains_key(name) {
-            return false;
-        }
-        self.contests.entry(name.clone()).or_default();
-        true
-    }
-
     /// A voter answers.
     pub fn heard(&mut self, now: Time, from: NodeId, said: &Said) {
         if let Answer::Outbid { ballot, promised } = &said.answer
@@ -454,7 +377,7 @@ impl Coordinator {
     fn end_ballot(&mut self) {
         (self.stage, self.rival) = (Stage::Idle, None);
         for contest in self.contests.values_mut() {
-            (contest.register, contest.told, contest.deletion) = (None, None, None);
+            (contest.register, contest.told, contest.deletion) = (None, 0, None);
         }
         self.attention.clear();
         self.busy.clear();
@@ -605,6 +528,9 @@ impl Coordinator {
         let Stage::Ready { electorate, .. } = &mut self.stage else { return };
         let voter = (from, said.store);
         if electorate.heard(from, said.store, &said.answer) {
+            if !electorate.by().is_settled() {
+                self.doubt_all();
+            }
             self.tell_members(None);
             self.attention.extend(self.contests.keys().cloned());
             return self.go_on(now);
@@ -733,32 +659,6 @@ impl Coordinator {
                 true
             }
             _ => false,
-        }
-    }
-
-    /// Whether another may hold what that one holds and did not give back. Of kind `token` the store decides who may act, so it is
-    /// enough that the holder cannot be spoken with. Of kind `lease` its lease must be dead.
-    fn is_free(&self, now: Time, kind: GrantKind, holder: &Holder) -> bool {
-        match kind {
-            GrantKind::Token => self.is_gone(now, holder.lease.life),
-            GrantKind::Lease => self.burials.get(&holder.lease).is_some_and(Burial::is_over),
-        }
-    }
-
-    /// Whether that life cannot be spoken with, is silent, or another life of its node is there.
-    fn is_gone(&self, now: Time, life: Life) -> bool {
-        let heard = self.heard.get(&life.node);
-        let outlived =
-            heard.is_some_and(|(_, known)| *known != life && known.incarnation >= life.incarnation);
-        let heard = heard.map_or(Time::ZERO, |(at, _)| *at).max(self.ready_since);
-        outlived || self.absent.contains(&life.node) || heard + self.terms.ttl < now
-    }
-
-    /// That life was heard of. What an earlier one of its node says late does not count.
-    fn hear(&mut self, now: Time, life: Life) {
-        let heard = self.heard.entry(life.node).or_insert((now, life));
-        if heard.1.incarnation <= life.incarnation {
-            *heard = (now, life);
         }
     }
 

@@ -2,8 +2,10 @@
 //! cluster is the election named `leader`.
 
 mod known;
+mod office;
 mod orders;
 mod parcels;
+mod showing;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -24,7 +26,7 @@ use super::terms::Terms;
 use super::voter::{Change, Voter, VoterAction, VoterKept};
 use crate::cause::Cause;
 use crate::ident::{Incarnation, NodeId};
-use crate::leadership::{Announcement, Bar, Office, Reception, Reluctance};
+use crate::leadership::{Announcement, Bar, Reception};
 use crate::time::{Span, Time};
 use known::Known;
 use orders::Orders;
@@ -500,28 +502,6 @@ impl Exclusive {
         }
     }
 
-    /// A session waits for what this node holds for itself.
-    fn wanted(&mut self, token: Token, by: NodeId) {
-        let held = self.campaigns.holds(&Name::leader(), OWN).map(|(.., token)| token);
-        if held == Some(token) && self.leads() {
-            self.gives_way = Some(by);
-            self.actions.push(Action::GiveWay(by));
-        }
-    }
-
-    /// Why it changed, as far as this node can tell.
-    fn because(&mut self, grant: &Grant) {
-        let before =
-            self.seen.as_ref().and_then(|seen| seen.grant.holder).map(|holder| holder.lease.life.node);
-        let now = grant.holder.map(|holder| holder.lease.life.node);
-        if let Some(before) = before.filter(|before| Some(*before) != now && *before != self.me.node) {
-            self.cause = match self.reached.contains(&before) {
-                true => Cause::Resigned(before),
-                false => Cause::Gone(before),
-            };
-        }
-    }
-
     /// Carries out what the parts ask for, until there is nothing left, and shows what became of it.
     fn go_on(&mut self, now: Time) {
         loop {
@@ -561,6 +541,13 @@ impl Exclusive {
                         self.campaigns.hurry(now);
                     }
                     self.ask_voters(&ask);
+                }
+                TenantAction::AskEnough(ask) => {
+                    self.campaigns.hurry(now);
+                    let by = self.me;
+                    for voter in self.enough() {
+                        self.send(voter, ExclusiveMsg::Ask(Asked { by, ask: ask.clone() }));
+                    }
                 }
                 TenantAction::Valid(until) => {
                     self.news(News::Valid(Some(until)));
@@ -661,6 +648,23 @@ impl Exclusive {
         }
     }
 
+    /// So many voters that can be spoken with that no more are needed: this node, the nominee, and others, beginning with the next, so
+    /// that not all ask the same. While a change is not settled, all.
+    fn enough(&self) -> Vec<NodeId> {
+        let Some(by) = self.in_force() else { return self.config.voters.keys().copied().collect() };
+        let (_, needed) = by.quorum(|_| true);
+        let rank = |voter: &NodeId| match *voter {
+            me if me == self.me.node => (0, false, me),
+            named if Some(named) == self.nominee => (1, false, named),
+            other => (2, other < self.me.node, other),
+        };
+        let reached = |voter: &NodeId| *voter == self.me.node || self.reached.contains(voter);
+        let mut voters: Vec<NodeId> = by.asked().into_iter().filter(reached).collect();
+        voters.sort_unstable_by_key(rank);
+        voters.truncate(if by.is_settled() { needed } else { usize::MAX });
+        voters
+    }
+
     fn ask_voters(&mut self, ask: &Ask) {
         let voters: BTreeSet<NodeId> = match &self.configuration {
             Some((_, configuration)) => configuration.asked(),
@@ -688,111 +692,5 @@ impl Exclusive {
     /// Work is told to end so long before validity does.
     fn margin(&self) -> Span {
         self.config.terms.ttl * 2 / Terms::RENEWALS
-    }
-
-    fn show(&mut self, now: Time) {
-        let valid = self.valid_until().filter(|until| now < *until);
-        let doubtful = valid.is_some_and(|until| until != Time::NEVER && until - self.margin() <= now);
-        let leads = self.leads();
-        let for_session = self.holding().is_some_and(|(session, ..)| session != OWN);
-        let leader = match (valid, self.holding()) {
-            // Whoever waited renews less often, and does so now. Nobody begins what would have to end at once.
-            (Some(_), Some((.., token))) if leads || !doubtful || for_session => Some((self.me.node, token)),
-            _ => self.led_by_another(now),
-        };
-        let mine = leader.is_some_and(|(leader, _)| leader == self.me.node);
-        if !mine {
-            self.gives_way = None;
-        }
-        let before = core::mem::replace(&mut self.shown, leader);
-        if before != leader {
-            let token = leader.or(before).map_or(Token::default(), |(_, token)| token);
-            let leader = leader.map(|(node, _)| node);
-            if leader.is_none()
-                && before.is_some_and(|(node, _)| node == self.me.node)
-                && self.aside.is_none()
-            {
-                self.cause = self.lost_because();
-            }
-            let announced = Announcement { leader, epoch: token.0, cause: self.cause };
-            self.actions.push(Action::Announce { announced, for_session: mine && for_session });
-        }
-        let doubtful = doubtful && leads;
-        if core::mem::replace(&mut self.doubtful, doubtful) != doubtful {
-            self.actions.push(Action::Doubt(doubtful));
-        }
-    }
-
-    fn show_members(&mut self) {
-        let (joining, decided) = (self.coordinator.joining(), self.decided);
-        let known = &self.membership;
-        if known.configuration.as_ref() != self.in_force()
-            || (&known.joining, known.decided) != (&joining, decided)
-        {
-            self.membership = Membership { configuration: self.in_force().cloned(), decided, joining };
-            self.actions.push(Action::Members(Box::new(self.membership.clone())));
-        }
-    }
-
-    fn lost_because(&self) -> Cause {
-        match self.cause {
-            handed @ (Cause::HandedOver(..) | Cause::Resigned(_)) if handed.about() == Some(self.me.node) => {
-                handed
-            }
-            _ => Cause::Silent(self.me.node),
-        }
-    }
-
-    /// As far as it was told, and not too long ago. A coordinator that is cut off goes on telling what it knows: whoever has no
-    /// majority does not know whether that still holds.
-    fn led_by_another(&self, now: Time) -> Option<(NodeId, Token)> {
-        let Seen { grant, at, .. } = self.seen.as_ref()?;
-        let holder = grant.holder.filter(|holder| holder.lease.life.node != self.me.node)?;
-        let fresh = now < *at + self.config.terms.ttl * SEEN;
-        let (reached, needed) = self.quorum();
-        (fresh && reached >= needed).then_some((holder.lease.life.node, grant.token))
-    }
-}
-
-impl Office for Exclusive {
-    fn is_aside(&self) -> bool {
-        self.aside.is_some()
-    }
-
-    fn may_hand_over(&self, _: Time, to: NodeId) -> Result<(), Reluctance> {
-        match to {
-            _ if !self.leads() => Err(Reluctance::NotLeading),
-            // To one of its own sessions.
-            to if to == self.me.node && self.gives_way == Some(to) => Ok(()),
-            to if to == self.me.node => Err(Reluctance::LeadsAlready),
-            to if self.config.witnesses.contains(&to) => Err(Reluctance::StandsAside),
-            to if !self.reached.contains(&to) => Err(Reluctance::NotConnected),
-            _ => Ok(()),
-        }
-    }
-
-    /// Priorities order those who wait. They move nobody who leads.
-    fn preferred(&self, _: Time) -> Option<NodeId> {
-        None
-    }
-
-    /// As far as the coordinator told.
-    fn has_successor(&self) -> bool {
-        let mine = |node: NodeId| node == self.me.node;
-        self.seen.as_ref().is_some_and(|seen| {
-            seen.waiting > 0 || seen.grant.holder.is_some_and(|holder| !mine(holder.lease.life.node))
-        })
-    }
-
-    fn is_alone(&self) -> bool {
-        self.reached.is_empty()
-    }
-
-    fn settling_time(&self) -> Span {
-        self.config.terms.ttl
-    }
-
-    fn largest_epoch(&self) -> u64 {
-        self.seen.as_ref().map_or(0, |seen| seen.grant.token.0)
     }
 }

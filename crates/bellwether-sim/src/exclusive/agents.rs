@@ -107,7 +107,7 @@ impl AgentProcess {
     pub(super) fn campaigns(&mut self, setting: &Setting, now: Time, at: usize, post: &mut Post) {
         let (name, kind) = &setting.names[at];
         // A session that was told that it may act goes on, if it is the same.
-        let left = self.left_behind.iter().filter(|(of, ..)| of == name && self.session != OWN).next_back();
+        let left = self.left_behind.iter().rfind(|(of, ..)| of == name && self.session != OWN);
         let adopts = left.map(|(_, token, until)| Adoption { token: *token, until: *until });
         let candidacy = Candidacy { kind: *kind, priority: 0, value: Arc::from([]), adopts };
         self.campaigns.campaign(now, name.clone(), self.session, candidacy);
@@ -221,7 +221,7 @@ impl AgentProcess {
         let actions: Vec<_> = self.tenant.drain().collect();
         for action in actions {
             match action {
-                TenantAction::Ask(ask) => {
+                TenantAction::Ask(ask) | TenantAction::AskEnough(ask) => {
                     if let Ask::Renew { no, .. } = ask {
                         self.renewal = no;
                     }

@@ -78,7 +78,7 @@ fn message(msg: &ExclusiveMsg) -> String {
         ExclusiveMsg::Tell(Telling::Held { name, stamp: when, grant, .. }) => {
             format!("Held {name} {}: {}", stamp(when), content(&Content::Grant(grant.clone())))
         }
-        other => format!("{}", other.kind().name()),
+        other => other.kind().name().to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ use bellwether_proto::exclusive::order::{Lost, News, Order};
 use bellwether_proto::time::Time;
 use tokio::sync::{mpsc, watch};
 
+use super::slot::Slot;
 use super::{Election, Holder, Lease, State};
 use crate::command::{Asked, Command};
 use crate::uptime;
@@ -25,7 +26,7 @@ pub(crate) struct Board {
 #[derive(Debug, Default)]
 struct Inner {
     sessions: u64,
-    campaigns: BTreeMap<(u64, Name), watch::Sender<State>>,
+    campaigns: BTreeMap<(u64, Name), Arc<Slot>>,
     known: BTreeMap<Name, Known>,
     watched: BTreeMap<Name, watch::Sender<u64>>,
     /// What was dropped while the driver was busy.
@@ -64,21 +65,21 @@ impl Board {
     }
 
     /// A campaign begins: what becomes of it. `None` if that session has one for the name.
-    pub(crate) fn begin(&self, session: u64, name: &Name) -> Option<watch::Receiver<State>> {
-        let (state, seen) = watch::channel(State::Waiting { before: None, lost: None });
+    pub(super) fn begin(&self, session: u64, name: &Name) -> Option<Arc<Slot>> {
+        let slot = Arc::new(Slot::new());
         let mut inner = self.inner();
         let key = (session, name.clone());
         if inner.campaigns.contains_key(&key) {
             return None;
         }
-        inner.campaigns.insert(key, state);
-        Some(seen)
+        inner.campaigns.insert(key, Arc::clone(&slot));
+        Some(slot)
     }
 
     /// A campaign is over, or never was.
     pub(crate) fn end(&self, session: u64, name: &Name) {
         if let Some(state) = self.inner().campaigns.remove(&(session, name.clone())) {
-            state.send_replace(State::Over);
+            state.set(State::Over);
         }
     }
 
@@ -126,14 +127,13 @@ impl Board {
     /// A campaign does not count.
     fn refuse(&self, session: u64, name: &Name, kind: GrantKind) {
         if let Some(state) = self.inner().campaigns.remove(&(session, name.clone())) {
-            state.send_replace(State::Unfit { kind });
+            state.set(State::Unfit { kind });
         }
     }
 
     fn turn(&self, session: u64, name: Name, next: impl FnOnce(&State) -> State) {
         if let Some(state) = self.inner().campaigns.get(&(session, name)) {
-            let next = next(&state.borrow());
-            state.send_if_modified(|now| std::mem::replace(now, next) != next);
+            state.set(next(&state.get()));
         }
     }
 
@@ -183,7 +183,7 @@ impl Board {
         let mut inner = self.inner();
         let campaigns = std::mem::take(&mut inner.campaigns);
         campaigns.into_values().for_each(|state| {
-            state.send_replace(State::Over);
+            state.set(State::Over);
         });
         inner.watched.clear();
         self.lease.send_replace(Lease::default());

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use bellwether_proto::exclusive::order::{Lost, Order};
 use bellwether_proto::ident::NodeId;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use super::board::is_by_store;
+use super::slot::Slot;
 use super::{GrantKind, Name};
 use crate::command::{Asked, Command};
 use crate::error::{Expired, Refused};
@@ -21,7 +22,9 @@ pub struct Campaign {
     pub(super) session: u64,
     pub(super) name: Name,
     pub(super) kind: GrantKind,
-    pub(super) state: watch::Receiver<State>,
+    pub(super) slot: Arc<Slot>,
+    /// How often its state had changed when it was seen last.
+    pub(super) seen: u64,
     pub(super) shared: Arc<Shared>,
     /// `None` when it is given back.
     pub(super) commands: Option<mpsc::Sender<Command>>,
@@ -65,15 +68,15 @@ impl Campaign {
 
     /// How it stands, as far as the member knew when it ran last.
     pub fn state(&self) -> State {
-        *self.state.borrow()
+        self.slot.get()
     }
 
     /// Waits until that changes, and says how it stands then. What changed in between is not told.
     pub async fn changed(&mut self) -> State {
-        match self.state.changed().await {
-            Ok(()) => *self.state.borrow_and_update(),
-            Err(_) => State::Over,
+        if self.state() == State::Over {
+            return State::Over;
         }
+        self.slot.changed(&mut self.seen).await
     }
 
     /// Until when it may act: until the machine has been up for so long. [`Duration::MAX`] if the store that it writes to decides that;
@@ -121,10 +124,6 @@ impl Campaign {
         let order = Order::Release { session: self.session, name: self.name.clone(), next };
         let answer = ask(&self.shared, self.commands.as_ref(), order).await;
         self.commands = None;
-        if answer.is_ok() {
-            // The session may campaign for it again when this returns. Nothing is told any more of one that the member forgot.
-            let _ = self.state.wait_for(|state| matches!(state, State::Over | State::Unfit { .. })).await;
-        }
         answer
     }
 }

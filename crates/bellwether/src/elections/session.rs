@@ -36,12 +36,13 @@ impl Session {
     /// If this session campaigns for it already, there are as many names as there may be, or the member has ended.
     pub async fn campaign(&self, name: Name, candidacy: Candidacy) -> Result<Campaign, Refused> {
         let (session, kind) = (self.id, candidacy.kind);
-        let state = self.shared.elections.begin(session, &name).ok_or(CAMPAIGNS)?;
+        let slot = self.shared.elections.begin(session, &name).ok_or(CAMPAIGNS)?;
         let mut campaign = Campaign {
             session,
             name: name.clone(),
             kind,
-            state,
+            slot,
+            seen: 0,
             shared: Arc::clone(&self.shared),
             commands: Some(self.commands.clone()),
         };

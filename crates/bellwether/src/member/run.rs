@@ -6,8 +6,8 @@ use std::time::Instant;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::sleep;
 
-use super::backoff::Backoff;
 use super::{Leadership, Member, Outcome};
+use crate::backoff::Backoff;
 use crate::error::Ended;
 
 impl Member {

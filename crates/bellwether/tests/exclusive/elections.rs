@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bellwether::elections::{Campaign, Candidacy, Declined, Name, Session, State};
+use bellwether::elections::{Adoption, Campaign, Candidacy, Declined, Name, Session, State, Watching};
 use bellwether::proto::tenure;
 use bellwether::{GrantKind, Member, NodeId, Refused};
 
@@ -14,9 +14,7 @@ fn name(name: &str) -> Name {
 }
 
 fn of_kind(kind: GrantKind) -> Candidacy {
-    let mut candidacy = Candidacy::default();
-    candidacy.kind = kind;
-    candidacy
+    Candidacy { kind, ..Candidacy::default() }
 }
 
 async fn campaign(session: &Session, of: &str, candidacy: Candidacy) -> Campaign {
@@ -106,7 +104,7 @@ async fn what_cannot_be_is_declined() {
 async fn what_a_holder_proclaims_everybody_can_read_and_a_deleted_name_begins_above_its_tokens() {
     let (_dir, members) = three().await;
     let session = members[0].session().unwrap();
-    let mut watching = members[2].observe_election(&name("backup"));
+    let mut watching: Watching = members[2].observe_election(&name("backup"));
     assert!(watching.next().await.unwrap().is_none(), "there is no such election");
     let mut campaign = campaign(&session, "backup", Candidacy::default()).await;
     let token = held(&mut campaign).await;
@@ -128,6 +126,7 @@ async fn what_a_holder_proclaims_everybody_can_read_and_a_deleted_name_begins_ab
     soon("it is deleted", members[1].delete_election(&name("backup"))).await.unwrap();
     let read = soon("a majority says so", members[2].read_election(&name("backup"))).await.unwrap();
     assert!(read.is_none(), "{read:?}");
+    assert!(members[2].known_election(&name("backup")).is_none());
     let mut again = self::campaign(&session, "backup", Candidacy::default()).await;
     assert!(held(&mut again).await > token);
 }
@@ -170,6 +169,34 @@ async fn names_go_over_to_another_coordinator_and_are_listed_in_pages() {
     let page = members[1].elections(Some(&name("job-099")), 10);
     let names: Vec<&str> = page.iter().map(|election| election.name.as_str()).collect();
     assert_eq!((names.first(), names.len()), (Some(&"job-100"), 10));
+}
+
+/// The process of a member ends, and another begins, while a program beside it goes on.
+#[tokio::test]
+async fn a_session_that_comes_back_goes_on_with_what_it_held() {
+    let (_dir, configs) = configs(3, &exclusive(GrantKind::Lease));
+    let mut members = join(&configs).await;
+    drop(led(&members).await);
+    let session = members[0].session().unwrap();
+    let mut first = campaign(&session, "backup", Candidacy::default()).await;
+    let token = held(&mut first).await;
+    let until = first.valid_until().expect("it may act");
+    assert!(members[0].lease_valid_until() >= Some(until));
+    let other = members[1].session().unwrap();
+    let mut second = campaign(&other, "backup", Candidacy::default()).await;
+    let gone = members.remove(0);
+    soon("it leaves", gone.leave()).await;
+    assert_eq!(first.state(), State::Over, "the member has ended");
+    drop((first, session, gone));
+    let back = soon("it comes back", Member::join(configs[0].clone())).await.unwrap();
+    let again = back.session_again(1).unwrap();
+    let adopts = Some(Adoption { token, until });
+    let mut third = campaign(&again, "backup", Candidacy { adopts, ..Candidacy::default() }).await;
+    assert_eq!(held(&mut third).await, token + 1, "{:?}", second.state());
+    assert!(third.valid_until() >= Some(until), "what it was told still holds");
+    assert!(back.session().unwrap().id() > again.id());
+    soon("it is given back", third.release(None)).await.unwrap();
+    assert_eq!(held(&mut second).await, token + 2);
 }
 
 #[tokio::test]

@@ -2,11 +2,12 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
-use super::{Coordinator, CoordinatorAction, GrantKind, Life, Name};
+use super::{Coordinator, CoordinatorAction};
+use crate::exclusive::burial::Burial;
 use crate::exclusive::campaigns::{OWN, mark};
 use crate::exclusive::contest::Candidate;
-use crate::exclusive::grant::Holder;
-use crate::exclusive::ident::Lease;
+use crate::exclusive::grant::{GrantKind, Holder, Name};
+use crate::exclusive::ident::{Lease, Life};
 use crate::exclusive::message::{Telling, Wish};
 use crate::ident::NodeId;
 use crate::time::Time;
@@ -123,6 +124,32 @@ impl Coordinator {
         self.give_attention(now);
         if !self.is_ready() {
             self.ask_if_free(now, from);
+        }
+    }
+
+    /// Whether another may hold what that one holds and did not give back. Of kind `token` the store decides who may act, so it is
+    /// enough that the holder cannot be spoken with. Of kind `lease` its lease must be dead.
+    pub(super) fn is_free(&self, now: Time, kind: GrantKind, holder: &Holder) -> bool {
+        match kind {
+            GrantKind::Token => self.is_gone(now, holder.lease.life),
+            GrantKind::Lease => self.burials.get(&holder.lease).is_some_and(Burial::is_over),
+        }
+    }
+
+    /// Whether that life cannot be spoken with, is silent, or another life of its node is there.
+    pub(super) fn is_gone(&self, now: Time, life: Life) -> bool {
+        let heard = self.heard.get(&life.node);
+        let outlived =
+            heard.is_some_and(|(_, known)| *known != life && known.incarnation >= life.incarnation);
+        let heard = heard.map_or(Time::ZERO, |(at, _)| *at).max(self.ready_since);
+        outlived || self.absent.contains(&life.node) || heard + self.terms.ttl < now
+    }
+
+    /// That life was heard of. What an earlier one of its node says late does not count.
+    pub(super) fn hear(&mut self, now: Time, life: Life) {
+        let heard = self.heard.entry(life.node).or_insert((now, life));
+        if heard.1.incarnation <= life.incarnation {
+            *heard = (now, life);
         }
     }
 

@@ -7,6 +7,8 @@
 //!
 //! A name that is not known begins above the floor, and nothing of it begins before the floor is known in this ballot.
 
+use alloc::boxed::Box;
+
 use super::{Coordinator, CoordinatorAction, Stage};
 use crate::exclusive::contest::{Contest, Deletion};
 use crate::exclusive::grant::{Content, Name, Token};
@@ -24,10 +26,10 @@ impl Coordinator {
         }
         let asked = Deletion { by, no };
         let Some(contest) = self.contests.get_mut(&name) else { return };
-        if contest.deleted == Some(asked) {
+        if contest.deleted.as_deref() == Some(&asked) {
             return self.answer_deletion(asked, Ok(()));
         }
-        contest.deletion = Some(asked);
+        contest.deletion = Some(Box::new(asked));
         self.advance(now, &name);
     }
 
@@ -85,7 +87,7 @@ impl Coordinator {
     pub(super) fn keep(&mut self, name: &Name, why: Undeleted) {
         let Some(contest) = self.contests.get_mut(name) else { return };
         if let Some(asked) = contest.deletion.take() {
-            self.answer_deletion(asked, Err(why));
+            self.answer_deletion(*asked, Err(why));
         }
     }
 
@@ -93,8 +95,8 @@ impl Coordinator {
     pub(super) fn deleted(&mut self, name: &Name) {
         let Some(contest) = self.contests.get_mut(name) else { return };
         if let Some(asked) = contest.deletion.take() {
-            contest.deleted = Some(asked);
-            self.answer_deletion(asked, Ok(()));
+            contest.deleted = Some(asked.clone());
+            self.answer_deletion(*asked, Ok(()));
         }
     }
 

@@ -141,7 +141,9 @@ impl Coordinator {
         let page: Vec<(Name, Option<Telling>)> =
             rest.by_ref().take(PAGE).map(|(name, contest)| (name.clone(), contest.telling(name))).collect();
         let up_to = rest.next().and(page.last()).map(|(name, _)| name.clone());
-        let names = page.iter().filter(|(_, held)| held.is_some()).map(|(name, _)| name.clone()).collect();
+        // What is being written is not told now, and is there all the same.
+        let is_there = |name: &&Name| self.contests.get(*name).is_some_and(|contest| !contest.is_nothing());
+        let names = page.iter().map(|(name, _)| name).filter(is_there).cloned().collect();
         let tellings = page.into_iter().filter_map(|(_, held)| held);
         self.actions.extend(tellings.map(|held| CoordinatorAction::Answer(to, held)));
         self.actions.push(CoordinatorAction::Answer(to, Telling::Listed { after, up_to, names }));

@@ -148,23 +148,22 @@ impl Coordinator {
         let Some((content, Some(stamp))) = contest.register.as_ref().and_then(Register::content) else {
             return;
         };
-        let is_new = contest.told != Some(stamp);
-        let before = contest.told.map_or(0, |told| census_mark(name, told));
+        let (before, mark) = (contest.told, census_mark(name, stamp));
         match content {
             Some(Content::Grant(_)) => {
-                contest.told = Some(stamp);
-                self.census = self.census.wrapping_sub(before).wrapping_add(census_mark(name, stamp));
+                contest.told = mark;
+                self.census = self.census.wrapping_sub(before).wrapping_add(mark);
                 let telling = contest.telling(name);
                 self.actions.extend(telling.map(CoordinatorAction::Tell));
                 if contest.is_untold() {
                     self.untold.insert(name.clone());
                 }
-                if is_new {
+                if before != mark {
                     self.tell_places(name);
                 }
             }
             Some(Content::Deleted) => {
-                contest.told = None;
+                contest.told = 0;
                 self.census = self.census.wrapping_sub(before);
                 self.actions.push(CoordinatorAction::Tell(Telling::Gone { name: name.clone(), stamp }));
                 self.deleted(name);

@@ -167,6 +167,8 @@ impl Exclusive {
     /// That campaign is over: what was given back is.
     pub(super) fn is_over(&mut self, session: u64, name: Name) {
         let released = self.orders.about(&name, session, |_| true);
+        // Whoever is answered may campaign again at once.
+        self.news(News::Over { session, name });
         for no in released {
             let outcome = match self.orders.end(no) {
                 Some(What::Release(..)) => Ok(()),
@@ -174,7 +176,6 @@ impl Exclusive {
             };
             self.actions.push(Action::Answered(no, outcome));
         }
-        self.news(News::Over { session, name });
     }
 
     /// Everybody knows what that session proclaims.

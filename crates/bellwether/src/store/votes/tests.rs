@@ -100,7 +100,7 @@ fn values_are_what_they_were() {
 const VALUES: [&str; 5] = [
     "010109ffffffffffffffffffffffffffffffffffff037587e297",
     "01040109ffffffffffffffffffffffffffffffffffff03c50f919d",
-    "01040109ffffffffffffffffffffffffffffffffffff0302010001034d00007a8a5c5d",
+    "01040109ffffffffffffffffffffffffffffffffffff0302010001034d000100007a8a5c5d",
     "01040109ffffffffffffffffffffffffffffffffffff030200000000001cb548cf",
     "01050655e2976a",
 ];

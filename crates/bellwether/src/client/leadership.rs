@@ -1,0 +1,203 @@
+//! A name that is held, as a value.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bellwether_proto::ident::NodeId;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::door::{self, Ask};
+use super::error::ClientError;
+use super::session::{Seat, Session};
+use super::standing::{Over, Phase, Standing};
+use crate::error::Expired;
+use crate::uptime;
+
+/// A name that this program holds, while it lasts.
+///
+/// **Dropping it gives the name back**, when the last clone is gone. [`Leadership::resign`] does so at once, whoever has a clone, and
+/// tells when another can hold it.
+///
+/// Ask [`Leadership::check`] right before every write, and send [`Leadership::token`] along, so that a store can refuse smaller ones.
+#[derive(Clone, Debug)]
+pub struct Leadership {
+    seat: Arc<Seat>,
+}
+
+impl Leadership {
+    pub(super) fn new(seat: Seat) -> Self {
+        Self { seat: Arc::new(seat) }
+    }
+
+    /// The name that is held.
+    pub fn name(&self) -> &str {
+        self.seat.name().as_str()
+    }
+
+    /// The member through which it is held.
+    pub fn node(&self) -> NodeId {
+        self.seat.session().node()
+    }
+
+    /// The session that holds it.
+    pub fn session(&self) -> &Session {
+        self.seat.session()
+    }
+
+    /// The token: larger than that of every holder before, for ever. An agent that was restarted and took the name over for this program
+    /// gives a larger one, so ask every time. What was written with the one before is good until another holds the name.
+    pub fn token(&self) -> u64 {
+        token(self.seat.phase())
+    }
+
+    /// Whether the name is held, and may be acted on now. It looks at the clock every time, so that after a pause of the process for longer
+    /// than it is valid no call that begins after the pause succeeds. It goes on to succeed while the name is asked back.
+    ///
+    /// # Errors
+    /// If it is held no more, or it is not certain that it is.
+    pub fn check(&self) -> Result<(), Expired> {
+        let phase = self.seat.phase();
+        match phase {
+            // The clock is looked at last.
+            Phase::Held(grant) if grant.until.lasts() => Ok(()),
+            Phase::Held(_) | Phase::Waiting { .. } | Phase::Over { .. } => {
+                Err(Expired { epoch: token(phase) })
+            }
+        }
+    }
+
+    /// Whether it is held and nobody has asked for it back: [`Leadership::check`] succeeds, and [`Leadership::ended`] waits.
+    pub fn is_held(&self) -> bool {
+        stop_at(self.seat.phase()).is_none_or(|at| uptime::now() < at) && self.standing() == Standing::Held
+    }
+
+    /// Until when it is valid, as far as is known now; the agent puts it off again and again. `None` if no clock decides that: of kind
+    /// `token`. An [`Instant`] does not count for how long a machine is suspended; [`Leadership::check`] does.
+    pub fn valid_until(&self) -> Option<Instant> {
+        let left = self.deadline()?.saturating_sub(uptime::now());
+        Instant::now().checked_add(left)
+    }
+
+    /// The same on the clock that counts how long the machine has been up, suspended or not: `CLOCK_BOOTTIME` on Linux. For other
+    /// processes on this machine.
+    pub fn deadline(&self) -> Option<Duration> {
+        match self.seat.phase() {
+            Phase::Held(grant) => grant.until.deadline(),
+            Phase::Waiting { .. } | Phase::Over { .. } => Some(Duration::ZERO),
+        }
+    }
+
+    /// When work is to be stopped if validity is not put off, on the clock of [`Leadership::deadline`]: two fifths of the validity before its
+    /// end.
+    pub fn stop_at(&self) -> Option<Duration> {
+        stop_at(self.seat.phase())
+    }
+
+    /// How it stands.
+    pub fn standing(&self) -> Standing {
+        standing(self.seat.phase())
+    }
+
+    /// Waits until it is time to stop: it is held no more or asked back, or validity is about to end. Then stop what only a holder may do,
+    /// and drop the guard.
+    pub async fn ended(&self) {
+        self.watch().await;
+    }
+
+    /// As [`Leadership::ended`], without holding the name.
+    pub fn watch(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut changes = self.seat.changes();
+        async move {
+            loop {
+                let phase = *changes.borrow_and_update();
+                if standing(phase) != Standing::Held || !wait(phase, &mut changes).await {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Tells of everything that changes, such as until when it is valid, without holding the name.
+    pub fn changes(&self) -> Changes {
+        let mut changes = self.seat.changes();
+        changes.mark_unchanged();
+        Changes(changes)
+    }
+
+    /// Proclaims that for as long as the name is held: at most 4096 bytes.
+    ///
+    /// # Errors
+    /// If it is held no more, no agent answers, or it refuses.
+    pub async fn proclaim(&self, value: &str) -> Result<(), ClientError> {
+        let body = json!({ "token": self.token(), "value": value });
+        let ask = Ask::put(door::election(self.seat.name(), "/value"), &body);
+        let _election: Value = self.seat.door().answer(ask).await?;
+        Ok(())
+    }
+
+    /// Gives it back. Returns when another can hold it.
+    ///
+    /// # Errors
+    /// If that is not certain yet: no agent answers, or it refuses.
+    pub async fn resign(self) -> Result<(), ClientError> {
+        self.seat.give_back().await
+    }
+}
+
+/// Changes of what is held, as they become known.
+#[derive(Clone, Debug)]
+pub struct Changes(watch::Receiver<Phase>);
+
+impl Changes {
+    /// Waits until something has changed; false if nothing will any more.
+    pub async fn next(&mut self) -> bool {
+        self.0.changed().await.is_ok()
+    }
+}
+
+/// Until the time to stop has come (false), or something has changed.
+async fn wait(phase: Phase, changes: &mut watch::Receiver<Phase>) -> bool {
+    let comes = async {
+        match stop_at(phase) {
+            Some(at) => uptime::reaches(at).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        changed = changes.changed() => changed.is_ok(),
+        () = comes => false,
+    }
+}
+
+/// What is held no more had no time left ever.
+fn stop_at(phase: Phase) -> Option<Duration> {
+    match phase {
+        Phase::Held(grant) => grant.stop_at(),
+        Phase::Waiting { .. } | Phase::Over { .. } => Some(Duration::ZERO),
+    }
+}
+
+fn token(phase: Phase) -> u64 {
+    match phase {
+        Phase::Held(grant) => grant.token,
+        Phase::Over { token, .. } => token,
+        // No guard waits. A token that all stores refuse is a safe answer.
+        Phase::Waiting { .. } => 0,
+    }
+}
+
+fn standing(phase: Phase) -> Standing {
+    match phase {
+        Phase::Held(grant) if !grant.until.lasts() => Standing::Over(Over::Lease),
+        Phase::Held(grant) => match grant.asked_back {
+            Some((why, by)) => {
+                Standing::AskedBack { why, left: by.map(|by| by.saturating_sub(uptime::now())) }
+            }
+            None => Standing::Held,
+        },
+        Phase::Over { why, .. } => Standing::Over(why),
+        Phase::Waiting { .. } => Standing::Over(Over::Other),
+    }
+}
