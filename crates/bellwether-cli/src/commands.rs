@@ -4,6 +4,8 @@ pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
+#[cfg(target_os = "linux")]
+pub(crate) mod exec;
 pub(crate) mod flaws;
 pub(crate) mod history;
 pub(crate) mod leader;
