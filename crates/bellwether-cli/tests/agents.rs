@@ -5,6 +5,11 @@ mod agent;
 mod cluster;
 mod demo;
 mod exclusive;
+#[cfg(target_os = "linux")]
+mod exec;
 mod faults;
 mod refused;
 mod security;
+#[cfg(target_os = "linux")]
+#[path = "../../bellwether/tests/stand_in/stand_in.rs"]
+mod stand_in;
