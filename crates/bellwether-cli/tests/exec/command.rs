@@ -108,8 +108,12 @@ fn signals_reach_the_command_while_it_runs() {
 fn an_interrupt_reaches_all_that_the_command_has_started() {
     let (world, place) = (World::new(TTL), Place::new());
     let agent = world.agent(1);
-    let mut exec = start(&mut place.exec(&agent, &[], "echo up > log; sleep 1000; echo not reached"));
-    place.wait_for("log", |log| log == "up\n");
+    let mut exec = start(&mut place.exec(&agent, &[], "sleep 1000; echo not reached"));
+    // A shell that has not begun to wait for what it has started would heed nothing until that ends.
+    let sleeps =
+        |pid: Pid| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "sleep\n");
+    let watches = warden(&exec);
+    assert!(wait_until(DEADLINE, || children(watches).into_iter().flat_map(children).any(sleeps)));
     exec.signal(Signal::SIGINT);
     assert_eq!(exec.wait(DEADLINE), Some(130));
 }
