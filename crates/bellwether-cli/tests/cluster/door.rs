@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -187,7 +187,10 @@ impl Events {
     #[track_caller]
     pub(crate) fn any(&mut self) -> Option<(String, Value)> {
         let (mut name, mut data) = (String::new(), Value::Null);
+        let limit = Instant::now() + TIMEOUT;
         loop {
+            // Signs of life are not what is waited for.
+            assert!(Instant::now() < limit, "nothing was told for {TIMEOUT:?}");
             let mut line = String::new();
             if self.lines.read_line(&mut line).expect("something comes in time") == 0 {
                 return None;

@@ -304,7 +304,7 @@ impl Session {
         match answer.await {
             Ok(begun) => begun.map_err(Refusal::Member)?,
             // It ended before it began.
-            Err(_) => return Err(Refusal::Ending),
+            Err(_) => return Err(Refusal::NoSession(self.id.to_string())),
         }
         Ok(no)
     }
