@@ -19,7 +19,7 @@ mod session;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -127,6 +127,8 @@ struct Registry {
     feeds: Mutex<Vec<Weak<Feed>>>,
     /// There is a stream where there was none.
     stirred: Notify,
+    /// How many campaigns there are.
+    campaigns: AtomicUsize,
     /// How many names are held.
     held: watch::Sender<usize>,
     is_leaving: AtomicBool,
@@ -152,6 +154,7 @@ impl Sessions {
             inner: Mutex::new(inner),
             feeds: Mutex::default(),
             stirred: Notify::new(),
+            campaigns: AtomicUsize::new(0),
             held: watch::Sender::new(0),
             is_leaving: AtomicBool::new(false),
             certain: AtomicU64::new(0),
@@ -331,16 +334,16 @@ impl Registry {
         Ok(session)
     }
 
-    /// Whether there may be one more campaign.
-    fn has_room(&self) -> Result<(), Refusal> {
+    /// Room for one more campaign, which is left when that is over.
+    fn take_room(self: &Arc<Self>) -> Result<Room, Refusal> {
         if self.is_leaving() {
             return Err(Refusal::Ending);
         }
-        let campaigns: usize = self.sessions().iter().map(|session| session.counts().1).sum();
-        if campaigns >= CAMPAIGNS_MAX {
-            return Err(Refusal::TooMany { what: "campaigns", most: CAMPAIGNS_MAX });
+        let more = |campaigns: usize| (campaigns < CAMPAIGNS_MAX).then_some(campaigns + 1);
+        match self.campaigns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
+            Ok(_) => Ok(Room(Arc::clone(self))),
+            Err(_) => Err(Refusal::TooMany { what: "campaigns", most: CAMPAIGNS_MAX }),
         }
-        Ok(())
     }
 
     fn secret(&self, number: u64) -> String {
@@ -379,6 +382,16 @@ impl Registry {
 
     fn count_certain(&self, held: usize) {
         self.certain.fetch_add(held as u64, Ordering::Relaxed);
+    }
+}
+
+/// What a campaign takes of the room that there is.
+#[derive(Debug)]
+struct Room(Arc<Registry>);
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0.campaigns.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

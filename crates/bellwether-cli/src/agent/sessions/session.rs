@@ -323,7 +323,7 @@ impl Session {
     }
 
     fn begin(self: &Arc<Self>, name: Name, start: Start) -> Result<u64, Refusal> {
-        self.registry.has_room()?;
+        let room = self.registry.take_room()?;
         let mut inner = self.inner();
         if inner.is_over {
             return Err(Refusal::NoSession(self.id.to_string()));
@@ -337,7 +337,7 @@ impl Session {
         let (no, campaigns) = (inner.last, inner.campaigns.len());
         drop(inner);
         self.campaigning.send_replace(campaigns);
-        tokio::spawn(Runner::new(Arc::clone(&self.registry), Arc::clone(self), candidate, start).run());
+        tokio::spawn(Runner::new(room, Arc::clone(self), candidate, start).run());
         Ok(no)
     }
 
