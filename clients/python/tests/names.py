@@ -311,7 +311,7 @@ class Names:
             "name": name.name,
             "kind": name.kind,
             "token": name.token,
-            "holder": None if holder is None else {"node": NODE, "session": holder.session.id},
+            "holder": None if holder is None else {"node": NODE, "session": int(holder.session.id)},
             "value": name.value,
             "waiting": len(name.waiting),
             "since": name.since,

@@ -113,6 +113,16 @@ class Holding(WithStandIn):
             self.client().election("rows", kind="lease").__enter__()
         self.assertIn("`token`", str(raised.exception))
 
+    def test_a_kind_that_is_refused_later_ends_the_wait(self) -> None:
+        with self.client().election("backup"), self.client().session() as session:
+            waits = session.campaign("backup")
+            with self.agent.names.lock:
+                for each in self.agent.names.sessions.values():
+                    each.tell("refused", name="backup", kind="token", why="other-kind")
+            with self.assertRaises(Conflict) as raised:
+                waits.wait(DEADLINE)
+            self.assertIn("is of kind `token`", str(raised.exception))
+
     def test_a_change_over_tcp_needs_the_token(self) -> None:
         with self.assertRaises(Forbidden) as raised:
             Client(api=self.agent.api).election("backup").__enter__()

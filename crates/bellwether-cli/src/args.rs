@@ -5,6 +5,8 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod elections;
+#[cfg(target_os = "linux")]
+pub(crate) mod exec;
 pub(crate) mod flaws;
 pub(crate) mod members;
 pub(crate) mod protocols;
@@ -65,6 +67,18 @@ pub(crate) enum Command {
     /// Make the leader hand over to another member; ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Transfer(agent::TransferArgs),
+    /// Run a command only while this machine holds a name, with `mode = "exclusive"`
+    #[cfg(target_os = "linux")]
+    #[command(after_help = EXEC_EXIT_CODES)]
+    Exec(exec::ExecArgs),
+    /// Holds the deadline of a command
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    ExecWarden(exec::WardenArgs),
+    /// Becomes a command when it is told to
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    ExecChild(exec::ChildArgs),
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
     Sim(sim::SimArgs),
@@ -91,6 +105,23 @@ Exit codes:
   1  the answer is no: a property or an expectation failed, there is no leader
   2  the input is wrong
   3  it could not be done";
+
+/// Those of `exec`, beside what its command says.
+#[cfg(target_os = "linux")]
+const EXEC_EXIT_CODES: &str = "\
+CMD finds the election in BELLWETHER_ELECTION, its token in BELLWETHER_ELECTION_TOKEN, and the
+node in BELLWETHER_ELECTION_NODE. SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and SIGWINCH
+are passed on to it.
+
+Exit codes:
+  N    that of CMD, with --once, or after SIGTERM, SIGINT or SIGQUIT; if a signal killed it, 128
+       plus the number of that
+  1    NAME was lost, with --on-lost exit
+  2    the input is wrong
+  3    it could not be done: no agent answers, for instance
+  126  CMD cannot be run
+  127  there is no CMD
+  128  plus the number of the signal that came while it waited for NAME";
 
 fn protocol() -> impl TypedValueParser<Value = Protocol> {
     protocol_among(Protocol::ALL.into_iter())

@@ -22,6 +22,7 @@ use crate::Status;
 use crate::args::agent::{ApiArgs, TokenArgs};
 use crate::output::Printer;
 use crate::schema::Problem;
+use crate::trouble::Trouble;
 use events::Events;
 use socket::{AtSocket, Nowhere};
 
@@ -88,6 +89,15 @@ impl Failure {
     }
 }
 
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::BadInput(what) => Self::wrong(what),
+            Failure::Failed(what) => Self::failed(what),
+        }
+    }
+}
+
 impl Client {
     /// An agent at that address.
     pub(crate) fn at(api: impl Into<String>) -> Self {
@@ -103,20 +113,13 @@ impl Client {
         if let Some(path) = socket {
             return Self { door: Door::Socket(path), token: None };
         }
-        let api = args.api.clone().or_else(|| std::env::var("BELLWETHER_API").ok());
-        let api = api.unwrap_or_else(|| DEFAULT_API.to_owned());
-        let api = api.trim_start_matches("http://").trim_end_matches('/');
-        Self::at(api)
+        let api = api_of(args.api.as_deref());
+        Self::at(api.trim_start_matches("http://").trim_end_matches('/'))
     }
 
     /// With the token that was given.
     pub(crate) fn with_token(self, args: &TokenArgs) -> Result<Self, Failure> {
-        let token = match (&args.token, &args.token_file) {
-            (Some(token), _) => Some(token.clone()),
-            (None, Some(file)) => Some(read_token(file)?),
-            (None, None) => std::env::var("BELLWETHER_TOKEN").ok(),
-        };
-        Ok(Self { token, ..self })
+        Ok(Self { token: token_of(args)?, ..self })
     }
 
     /// Asks.
@@ -322,6 +325,21 @@ pub(crate) fn encoded(name: &str) -> String {
 pub(crate) fn understand<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
     serde_json::from_value(answer)
         .map_err(|error| Failure::Failed(format!("the agent's answer is of another version: {error}")))
+}
+
+/// The address of the agent that was asked for.
+pub(crate) fn api_of(given: Option<&str>) -> String {
+    let api = given.map(str::to_owned).or_else(|| std::env::var("BELLWETHER_API").ok());
+    api.unwrap_or_else(|| DEFAULT_API.to_owned())
+}
+
+/// The token that was given.
+pub(crate) fn token_of(args: &TokenArgs) -> Result<Option<String>, Failure> {
+    match (&args.token, &args.token_file) {
+        (Some(token), _) => Ok(Some(token.clone())),
+        (None, Some(file)) => read_token(file).map(Some),
+        (None, None) => Ok(std::env::var("BELLWETHER_TOKEN").ok()),
+    }
 }
 
 fn read_token(file: &Path) -> Result<String, Failure> {

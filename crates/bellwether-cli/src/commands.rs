@@ -6,6 +6,8 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod elections;
+#[cfg(target_os = "linux")]
+pub(crate) mod exec;
 pub(crate) mod flaws;
 pub(crate) mod history;
 pub(crate) mod leader;

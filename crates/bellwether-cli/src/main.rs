@@ -44,6 +44,12 @@ fn main() -> ExitCode {
         Command::Observe(args) => commands::observe::run(&args, &out),
         Command::Resign(args) => commands::resign::run(&args, &out),
         Command::Transfer(args) => commands::transfer::run(&args, &out),
+        #[cfg(target_os = "linux")]
+        Command::Exec(args) => commands::exec::run(&args, &out),
+        #[cfg(target_os = "linux")]
+        Command::ExecWarden(args) => commands::exec::watch_over(&args),
+        #[cfg(target_os = "linux")]
+        Command::ExecChild(args) => commands::exec::become_command(&args),
         Command::Sim(args) => commands::sim::run(&args, &out),
         Command::Compare(args) => commands::compare::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),
@@ -67,6 +73,8 @@ enum Status {
     Failed,
     /// It was asked to end before it was done, and has no answer yet.
     Interrupted,
+    /// What a command that was run says.
+    Of(u8),
 }
 
 impl From<Status> for ExitCode {
@@ -77,6 +85,7 @@ impl From<Status> for ExitCode {
             Status::BadInput => 2,
             Status::Failed => 3,
             Status::Interrupted => 130,
+            Status::Of(code) => code,
         })
     }
 }

@@ -58,6 +58,12 @@ impl Printer {
         let _ = writeln!(io::stderr(), "error: {what}");
     }
 
+    /// What has happened, beside the answer.
+    pub(crate) fn note(&self, what: impl Display) {
+        // Whoever does not listen does not miss it.
+        let _ = writeln!(io::stderr(), "note: {what}");
+    }
+
     /// Progress, for a person who waits. It does not appear in captured output.
     pub(crate) fn progress(&self, what: impl Display) {
         let mut err = io::stderr();

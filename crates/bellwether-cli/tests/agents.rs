@@ -6,6 +6,11 @@ mod clients;
 mod cluster;
 mod demo;
 mod exclusive;
+#[cfg(target_os = "linux")]
+mod exec;
 mod faults;
 mod refused;
 mod security;
+#[cfg(target_os = "linux")]
+#[path = "../../bellwether/tests/stand_in/stand_in.rs"]
+mod stand_in;

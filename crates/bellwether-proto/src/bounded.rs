@@ -32,6 +32,10 @@ impl<'de, const MAX: usize, T: Deserialize<'de>> Visitor<'de> for Bounded<MAX, T
             if entries.len() == MAX {
                 return Err(Error::invalid_length(MAX + 1, &self));
             }
+            // Twice as much room as was read, and no more: what is short costs little, however large an entry is.
+            if entries.len() == entries.capacity() {
+                entries.reserve_exact(entries.len().max(1));
+            }
             entries.push(entry);
         }
         Ok(entries)

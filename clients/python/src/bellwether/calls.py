@@ -95,7 +95,10 @@ class Calls:
         raw = connection.sock
         raw.settimeout(timeout)
         try:
-            connection.request(method, path, content, {**headers, "Connection": "close"})
+            try:
+                connection.request(method, path, content, {**headers, "Connection": "close"})
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # An agent that takes no more may have said why.
             return raw, connection.getresponse()
         except socket.timeout as error:
             connection.close()

@@ -37,6 +37,8 @@ RETRY_MAX = 0.5
 KEEP_MS = 10_000
 #: Why the agent ends a stream that is not to be resumed: it was closed, or goes on elsewhere.
 FINAL = ("closed", "taken-over")
+#: Why a campaign is refused after it was taken: its name has another kind.
+OTHER_KIND = "other-kind"
 
 
 class Reader:
@@ -117,6 +119,9 @@ class Reader:
             campaign.asked_back(int(data["token"]), data["why"])
         elif event.name == "lost":
             campaign.lost(int(data["token"]), data["why"])
+        elif event.name == "refused":
+            reason = f"{name!r} is of kind `{data['kind']}`" if data["why"] == OTHER_KIND else str(data["why"])
+            campaign.end(Conflict(str(session.calls.door), 409, reason))
 
     def _extend(self, campaign: Campaign, token: Optional[int], data: Any) -> None:
         deadline = self._deadline(data)

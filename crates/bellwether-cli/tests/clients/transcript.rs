@@ -1,36 +1,34 @@
 //! What `docs/reference/clients-transcript.txt` says is so: it is replayed against an agent, and against the stand-in of the client for
 //! Python.
 
+mod line;
 mod script;
-mod wire;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
 use serde_json::Value;
 
 use super::python::{python, root};
-use crate::cluster::{Cluster, DEADLINE, Process, Shape, TOKEN, http, wait_until};
-use crate::faults::skip_unless_required;
+use crate::cluster::door::Door;
+use crate::cluster::{Cluster, DEADLINE, Process, Shape, TOKEN};
+use line::Line;
 use script::{Expected, Part, Script, Sent};
-use wire::{Doors, Line};
 
 const TRANSCRIPT: &str = include_str!("../../../../docs/reference/clients-transcript.txt");
 
 #[test]
 fn the_transcript_is_what_an_agent_says() {
-    let mut cluster =
-        Cluster::prepare(&Shape { more: "mode = \"exclusive\"\nrelease_timeout = \"20s\"", ..Shape::of(1) });
-    let socket = cluster.home(1).join("agent.sock");
-    cluster.start_node_with(1, &[("BELLWETHER_LISTEN_SOCKET", socket.display().to_string())]);
-    if let Err(why) = has_elections(&mut cluster, &socket) {
-        return skip_unless_required("BELLWETHER_REQUIRE_ELECTIONS", "the transcript, with an agent", why);
-    }
+    let mut cluster = Cluster::prepare(&Shape {
+        more: "mode = \"exclusive\"\nrelease_timeout = \"20s\"",
+        socket: true,
+        ..Shape::of(1)
+    });
+    cluster.start_all();
     cluster.wait_for_leader();
-    replay(Doors { socket, api: cluster.api(1) });
+    replay(Doors { socket: cluster.socket(1), api: cluster.port(1).bare() });
 }
 
 #[test]
@@ -43,23 +41,10 @@ fn the_transcript_is_what_the_stand_in_says() {
     let mut api = String::new();
     let said = process.child().stdout.take().expect("it is piped");
     BufReader::new(said).read_line(&mut api).expect("it says where it is");
-    replay(Doors { socket: dir.path().join("agent.sock"), api: api.trim().to_owned() });
-}
-
-/// Whether this build has named elections, and a Unix socket to ask for them. An older one takes the socket for a slip, or has nothing there.
-fn has_elections(cluster: &mut Cluster, socket: &Path) -> Result<(), &'static str> {
-    let mut has = Ok(());
-    let found = wait_until(DEADLINE, || {
-        if cluster.has_ended(1) {
-            has = Err("this build has no Unix socket");
-            return true;
-        }
-        let status = http::try_get(&cluster.api(1), "/v1/elections").map(|answer| answer.status);
-        has = if status == Some(404) { Err("this build has no named elections") } else { Ok(()) };
-        status == Some(404) || (status == Some(200) && socket.exists())
+    replay(Doors {
+        socket: Door::at_socket(dir.path().join("agent.sock")),
+        api: Door::at_port(api.trim().to_owned()),
     });
-    assert!(found, "{}", cluster.log(1));
-    has
 }
 
 /// Says what the clients say, and compares.
@@ -72,6 +57,12 @@ fn replay(doors: Doors) {
         play.part(part)
             .unwrap_or_else(|wrong| panic!("clients-transcript.txt:{at}: {wrong}\n{:#?}", play.known));
     }
+}
+
+/// Both doors of an agent.
+struct Doors {
+    socket: Door,
+    api: Door,
 }
 
 /// A transcript that is being replayed.
@@ -105,9 +96,16 @@ impl Play {
 
     fn send(&self, Sent { request, headers, body }: &Sent) -> Result<Line, String> {
         let filled = |text: &String| script::fill_in(text, &self.known);
-        let headers = headers.iter().map(filled).collect::<Result<Vec<_>, _>>()?;
+        let mut door = if self.on_socket { self.doors.socket.clone() } else { self.doors.api.clone() };
+        for header in headers {
+            let header = filled(header)?;
+            let (name, value) = header.split_once(": ").ok_or("no header")?;
+            door = door.with(name, value);
+        }
+        let request = filled(request)?;
+        let (method, path) = request.split_once(' ').ok_or("no request")?;
         let body = body.as_ref().map(filled).transpose()?.unwrap_or_default();
-        self.doors.open(self.on_socket, &filled(request)?, &headers, &body)
+        Ok(Line::of(door.send(method, path, &body)))
     }
 
     fn compare(&mut self, line: &str, expected: &Expected) -> Result<(), String> {

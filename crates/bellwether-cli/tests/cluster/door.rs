@@ -28,8 +28,8 @@ enum Place {
     Port(String),
 }
 
-/// Both ends of a connection.
-enum Wire {
+/// A connection on which something was asked.
+pub(crate) enum Wire {
     Local(UnixStream),
     Remote(TcpStream),
 }
@@ -56,7 +56,7 @@ impl Wire {
 impl Cluster {
     /// The Unix socket of a node whose configuration has one.
     pub(crate) fn socket(&self, id: u32) -> Door {
-        Door { place: Place::Socket(self.socket_path(id)), headers: String::new() }
+        Door::at_socket(self.socket_path(id))
     }
 
     pub(crate) fn socket_path(&self, id: u32) -> PathBuf {
@@ -65,12 +65,21 @@ impl Cluster {
 
     /// The port of a node, with the token.
     pub(crate) fn port(&self, id: u32) -> Door {
-        let headers = format!("authorization: Bearer {TOKEN}\r\n");
-        Door { place: Place::Port(self.api(id)), headers }
+        Door::at_port(self.api(id)).with("authorization", &format!("Bearer {TOKEN}"))
     }
 }
 
 impl Door {
+    /// That Unix socket.
+    pub(crate) fn at_socket(path: PathBuf) -> Self {
+        Self { place: Place::Socket(path), headers: String::new() }
+    }
+
+    /// That port, without a token.
+    pub(crate) fn at_port(api: String) -> Self {
+        Self { place: Place::Port(api), headers: String::new() }
+    }
+
     /// The same, and every request says that.
     pub(crate) fn with(&self, header: &str, value: &str) -> Self {
         let mut door = self.clone();
@@ -133,7 +142,7 @@ impl Door {
 
     /// Sends a question whose answer nobody reads yet.
     #[track_caller]
-    fn send(&self, method: &str, path: &str, body: &str) -> Wire {
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> Wire {
         let mut wire = match &self.place {
             Place::Socket(path) => {
                 let stream =

@@ -110,6 +110,8 @@ pub struct Coordinator {
     burials: BTreeMap<Lease, Burial>,
     /// The change of the voters that somebody asks for.
     request: Option<Request>,
+    /// Voters that have answered with a store that does not count. Nothing is written to it: it is to be empty when it comes to vote.
+    strangers: BTreeSet<NodeId>,
     /// Nodes that cannot be spoken with.
     absent: BTreeSet<NodeId>,
     /// When each agent was heard of last, and which life of it that was.
@@ -174,6 +176,7 @@ impl Coordinator {
             doubtful: BTreeSet::new(),
             burials: BTreeMap::new(),
             request: None,
+            strangers: BTreeSet::new(),
             absent: BTreeSet::new(),
             heard: BTreeMap::new(),
             nominated_since: Time::ZERO,
@@ -511,6 +514,10 @@ impl Coordinator {
     }
 
     fn ready(&mut self, now: Time, ballot: Ballot, electorate: Box<Electorate>) {
+        if let Stage::Preparing { promised, .. } = &self.stage {
+            let strange = promised.iter().filter(|(voter, store)| !electorate.by().counts(*voter, *store));
+            self.strangers = strange.map(|(voter, _)| voter).collect();
+        }
         self.stage = Stage::Ready { ballot, electorate };
         self.outbids = 0;
         (self.ready_since, self.tell_at) = (now, now + self.terms.period());
@@ -527,6 +534,10 @@ impl Coordinator {
     fn ready_heard(&mut self, now: Time, from: NodeId, said: &Said) {
         let Stage::Ready { electorate, .. } = &mut self.stage else { return };
         let voter = (from, said.store);
+        match electorate.by().counts(from, said.store) {
+            true => self.strangers.remove(&from),
+            false => self.strangers.insert(from),
+        };
         if electorate.heard(from, said.store, &said.answer) {
             if !electorate.by().is_settled() {
                 self.doubt_all();

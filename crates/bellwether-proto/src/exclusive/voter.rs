@@ -115,6 +115,8 @@ pub struct Voter {
     listed: BTreeSet<NodeId>,
     me: NodeId,
     kept: VoterKept,
+    /// Whether the newest configuration that it knows does not count its store.
+    stranger: bool,
     /// Which write holds what: the promise, each name, the dead and the lives of each node. Only of writes that are not done.
     promised_by: u64,
     accepted_by: BTreeMap<Name, u64>,
@@ -144,6 +146,7 @@ impl Voter {
             me,
             done: kept.commits,
             shown: newest(&kept),
+            stranger: is_stranger(me, &kept),
             kept,
             promised_by: 0,
             accepted_by: BTreeMap::new(),
@@ -312,6 +315,8 @@ impl Voter {
         match held {
             Some(held) if held > stamp => return, // A late word of the same ballot.
             Some(held) if held == stamp => {}
+            // It is to be empty when it comes to vote with this store.
+            _ if self.stranger && !matches!(content, Content::Configuration(_)) => return,
             _ => {
                 if let Err(why) = self.is_acceptable(&content) {
                     let unacceptable = Answer::Unacceptable { stamp, why };
@@ -454,7 +459,11 @@ impl Voter {
     }
 
     fn keep(&mut self, change: Change) -> u64 {
+        let is_news = matches!(&change, Change::Accepted(name, _) if name.is_reserved());
         self.kept.keep(change.clone());
+        if is_news {
+            self.stranger = is_stranger(self.me, &self.kept);
+        }
         self.actions.push(VoterAction::Keep(change));
         self.kept.commits
     }
@@ -472,6 +481,11 @@ impl Voter {
         let said = Said { store, commits, configuration, answer };
         self.actions.push(VoterAction::Answer(to, Box::new(said)));
     }
+}
+
+/// Whether the newest configuration that it knows does not count its store.
+fn is_stranger(me: NodeId, kept: &VoterKept) -> bool {
+    newest(kept).is_some_and(|(_, known)| !known.counts(me, kept.store))
 }
 
 /// The newest configuration that was accepted.

@@ -24,8 +24,11 @@ use crate::backoff::Backoff;
 use campaigns::Campaigns;
 use keeper::Keeper;
 
-/// How often an agent is asked to take something back.
+/// How often an agent is asked to take something back, and how long it may take each time.
 const RELEASE_TRIES: u32 = 10;
+const RELEASE_MAX: Duration = Duration::from_secs(5);
+/// How long an agent may take to bind a process.
+const BIND_MAX: Duration = Duration::from_secs(5);
 
 /// A session: it holds names, or waits for them, as long as it or a [`Leadership`] of it is there. Cheap to clone.
 ///
@@ -252,7 +255,7 @@ impl Shared {
     }
 
     async fn bind(&self, key: &SessionKey, pid: u32) -> Result<(), ClientError> {
-        let ask = Ask::post(door::session(key.id(), "/process"), &json!({ "pid": pid }));
+        let ask = Ask::post(door::session(key.id(), "/process"), &json!({ "pid": pid })).within(BIND_MAX);
         let _bound: Value = self.door.answer(ask.with_secret(key.secret())).await?;
         Ok(())
     }
@@ -268,7 +271,8 @@ impl Shared {
         let mut answer = Ok(());
         for _ in 0..RELEASE_TRIES {
             let key = self.key();
-            let asked = self.door.answer::<Value>(key.delete(door::campaign(key.id(), &name))).await;
+            let ask = key.delete(door::campaign(key.id(), &name)).within(RELEASE_MAX);
+            let asked = self.door.answer::<Value>(ask).await;
             answer = found(asked).map(drop);
             if !answer.as_ref().is_err_and(ClientError::is_passing) {
                 break;

@@ -118,6 +118,11 @@ impl State {
         self.sessions.values().flat_map(|session| &session.bound).map(|process| process.pid).collect()
     }
 
+    /// Whether what that agent's programs hold is valid.
+    pub(crate) fn is_valid(&self, node: u32) -> bool {
+        now() < self.valid_until(node)
+    }
+
     pub(super) fn valid_until(&self, node: u32) -> Duration {
         self.agents[&node].valid_until
     }

@@ -134,13 +134,17 @@ pub(super) fn fill_in(text: &str, known: &BTreeMap<String, Value>) -> Result<Str
     for piece in pieces {
         let (name, rest) = piece.split_once('>').ok_or_else(|| format!("{text} has no end"))?;
         match known.get(name) {
-            Some(Value::String(word)) => filled.push_str(word),
-            Some(value) => filled.push_str(&value.to_string()),
+            Some(value) => filled.push_str(&text_of(value)),
             None => return Err(format!("nothing is known of <{name}>")),
         }
         filled.push_str(rest);
     }
     Ok(filled)
+}
+
+/// What a placeholder is: a number is the same with and without quotation marks.
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Whether what was found is what was expected. What placeholders stand for is remembered.
@@ -157,7 +161,9 @@ pub(super) fn fits(
                 return Ok(());
             }
             match known.get(name) {
-                Some(before) if before != found => Err(format!("<{name}> was {before}, and is {found}")),
+                Some(before) if text_of(before) != text_of(found) => {
+                    Err(format!("<{name}> was {before}, and is {found}"))
+                }
                 Some(_) => Ok(()),
                 None => {
                     known.insert(name.to_owned(), found.clone());

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Coordinator, CoordinatorAction, Stage};
 use crate::exclusive::configuration::Votes;
+use crate::exclusive::grant::Content;
 use crate::exclusive::message::{Ask, Asked};
 use crate::exclusive::register::Register;
 use crate::ident::NodeId;
@@ -60,8 +61,12 @@ impl Coordinator {
     /// Asks all voters that have not answered.
     pub(super) fn ask_voters(&mut self, ask: &Ask, answered: &Votes) {
         let by = self.me;
-        let missing = self.voters().into_iter().filter(|voter| !answered.has(*voter));
-        let asks = missing.map(|voter| CoordinatorAction::Ask(voter, Asked { by, ask: ask.clone() }));
+        let is_written =
+            matches!(ask, Ask::Write { content, .. } if !matches!(content, Content::Configuration(_)));
+        let skips = |voter: &NodeId| answered.has(*voter) || is_written && self.strangers.contains(voter);
+        let missing: Vec<NodeId> = self.voters().into_iter().filter(|voter| !skips(voter)).collect();
+        let asks =
+            missing.into_iter().map(|voter| CoordinatorAction::Ask(voter, Asked { by, ask: ask.clone() }));
         self.actions.extend(asks);
     }
 

@@ -7,7 +7,7 @@ use bellwether_proto::exclusive::grant::Name;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::campaigns::{Holds, Then};
 use super::{Ask, Candidacy, Door, Facts, Line, Opening, SessionKey, Shared};
@@ -21,13 +21,17 @@ use crate::client::stream::Stream;
 use crate::config::GrantKind;
 use crate::uptime;
 
+/// How long the first word in a stream may take.
+const OPEN_MAX: Duration = Duration::from_secs(5);
 /// How long the end of a session may take. What is given back later is given back by the end of the stream.
 const CLOSE_MAX: Duration = Duration::from_secs(5);
 
 /// Opens a stream: what it begins with.
 pub(super) async fn open(door: &Door, ask: Ask) -> Result<(Stream, Facts), ClientError> {
     let mut stream = door.stream(ask).await?;
-    let event = stream.next().await.map_err(|broken| door.is_no_agent(broken.to_string()))?;
+    let first = timeout(OPEN_MAX, stream.next()).await;
+    let first = first.map_err(|_| ClientError::Silent { at: door.to_string(), within: OPEN_MAX })?;
+    let event = first.map_err(|broken| door.is_no_agent(broken.to_string()))?;
     match Said::of(&event) {
         Ok(Some(Said::Session(opened))) => Ok((stream, Facts::of(opened))),
         _ => Err(door.is_no_agent(format!("a stream that begins with \"{}\"", event.name))),

@@ -1,24 +1,16 @@
-//! Both doors of an agent, and one request on a connection.
+//! A connection with one request, read piece by piece.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Read};
 use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::cluster::DEADLINE;
+use crate::cluster::door::Wire;
 
-/// Where an agent is reached.
-pub(super) struct Doors {
-    pub(super) socket: PathBuf,
-    pub(super) api: String,
-}
-
-/// A connection with one request, and what has been read of its answer.
+/// A connection, and what has been read of its answer.
 pub(super) struct Line {
-    stream: BufReader<Box<dyn Read>>,
+    wire: BufReader<Wire>,
     head: Option<Head>,
 }
 
@@ -28,39 +20,12 @@ struct Head {
     headers: Vec<(String, String)>,
 }
 
-impl Doors {
-    /// Sends a request. In HTTP/1.0 the end of an answer is the end.
-    pub(super) fn open(
-        &self,
-        on_socket: bool,
-        request: &str,
-        headers: &[String],
-        body: &str,
-    ) -> Result<Line, String> {
-        let host = if on_socket { "localhost" } else { &self.api };
-        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        let length = body.len();
-        let text =
-            format!("{request} HTTP/1.0\r\nhost: {host}\r\n{headers}content-length: {length}\r\n\r\n{body}");
-        let stream = self.connect(on_socket, &text).map_err(|error| format!("{request}: {error}"))?;
-        Ok(Line { stream: BufReader::new(stream), head: None })
-    }
-
-    fn connect(&self, on_socket: bool, text: &str) -> io::Result<Box<dyn Read>> {
-        if on_socket {
-            let mut stream = UnixStream::connect(&self.socket)?;
-            stream.set_read_timeout(Some(DEADLINE))?;
-            stream.write_all(text.as_bytes())?;
-            return Ok(Box::new(stream));
-        }
-        let mut stream = TcpStream::connect(&self.api)?;
-        stream.set_read_timeout(Some(DEADLINE))?;
-        stream.write_all(text.as_bytes())?;
-        Ok(Box::new(stream))
-    }
-}
-
 impl Line {
+    /// The answer to what was sent there.
+    pub(super) fn of(wire: Wire) -> Self {
+        Self { wire: BufReader::new(wire), head: None }
+    }
+
     pub(super) fn status(&mut self) -> Result<u16, String> {
         Ok(self.head()?.status)
     }
@@ -72,14 +37,13 @@ impl Line {
 
     /// The whole answer.
     pub(super) fn answer(&mut self) -> Result<Value, String> {
-        let text = self.rest();
-        serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))
+        json(&self.rest())
     }
 
     /// Whatever comes until the end.
     pub(super) fn rest(&mut self) -> String {
         let mut text = String::new();
-        let _ = self.stream.read_to_string(&mut text);
+        let _ = self.wire.read_to_string(&mut text);
         text
     }
 
@@ -107,13 +71,13 @@ impl Line {
         if self.head.is_none() {
             let first = self.line()?;
             let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
+            let status = status.ok_or_else(|| format!("no status: {first}"))?;
             let mut headers = Vec::new();
             loop {
                 let line = self.line()?;
                 let Some((name, value)) = line.split_once(": ") else { break };
                 headers.push((name.to_owned(), value.to_owned()));
             }
-            let status = status.ok_or_else(|| format!("no status: {first}"))?;
             self.head = Some(Head { status, headers });
         }
         Ok(self.head.as_ref().expect("it was just read"))
@@ -121,7 +85,7 @@ impl Line {
 
     fn line(&mut self) -> Result<String, String> {
         let mut line = String::new();
-        match self.stream.read_line(&mut line) {
+        match self.wire.read_line(&mut line) {
             Ok(0) => Err("the answer ended".to_owned()),
             Ok(_) => Ok(line.trim_end().to_owned()),
             Err(error) => Err(format!("nothing comes: {error}")),

@@ -1,0 +1,207 @@
+//! No two commands of one name run at a time, whatever is killed or stopped: by what the commands themselves say, and when.
+
+use super::*;
+
+/// Leases are short, so that a fault is over soon.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// Says again and again with which token it runs.
+const BEATS: &str =
+    "while :; do echo $WHO $BELLWETHER_ELECTION_TOKEN $(date +%s%N) >> log; sleep 0.004; done";
+
+/// What befalls whoever holds the name, and those that watch over it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    KillExec,
+    StopExec,
+    KillWarden,
+    StopWarden,
+    /// Both at once.
+    KillBoth,
+    /// Its agent renews nothing for a while.
+    CutAgent,
+    /// Its agent is gone for a while.
+    CrashAgent,
+}
+
+const ALL: [Fault; 7] = [
+    Fault::KillExec,
+    Fault::StopExec,
+    Fault::KillWarden,
+    Fault::StopWarden,
+    Fault::KillBoth,
+    Fault::CutAgent,
+    Fault::CrashAgent,
+];
+
+#[test]
+fn commands_that_do_as_they_are_told() {
+    befall(BEATS, &ALL, |_| {});
+}
+
+#[test]
+fn commands_that_do_not_end_when_they_are_told_to() {
+    befall(&format!("trap '' TERM INT HUP; {BEATS}"), &ALL, |_| {});
+}
+
+/// In a session and a group of their own, with nobody for a parent. If both that watch over them are killed at once, nobody is left who
+/// knows them: that is said where `exec` is described.
+#[test]
+fn commands_that_fork_twice() {
+    let faults: Vec<_> = ALL.into_iter().filter(|fault| *fault != Fault::KillBoth).collect();
+    let script = format!("(setsid sh -c '{BEATS}' &); while :; do sleep 1000; done");
+    befall(&script, &faults, |_| {});
+}
+
+/// The same where no control group can be had.
+#[test]
+fn commands_that_fork_twice_and_cannot_be_killed_as_one() {
+    let hidden = "mount -t tmpfs none /sys/fs/cgroup && exec \"$0\" \"$@\"";
+    let can_hide = Command::new("unshare").args(["-m", "sh", "-c", hidden, "true"]).output();
+    if !can_hide.is_ok_and(|output| output.status.success()) {
+        // Without root there are no control groups here, most likely, and the test before has shown it.
+        return;
+    }
+    let faults: Vec<_> = ALL.into_iter().filter(|fault| *fault != Fault::KillBoth).collect();
+    let script = format!("(setsid sh -c '{BEATS}' &); while :; do sleep 1000; done");
+    befall(&script, &faults, |exec| {
+        let mut hides = Command::new("unshare");
+        hides.args(["-m", "sh", "-c", hidden]).arg(exec.get_program()).args(exec.get_args());
+        let dir = exec.get_current_dir().expect("it has one").to_owned();
+        *exec = hides;
+        exec.current_dir(dir).stdin(Stdio::null());
+    });
+}
+
+/// Like a job of a shell: it is not told anything any more, and killed all the same.
+#[test]
+fn commands_that_have_stopped() {
+    let beats = "for _ in 1 2 3 4 5; do echo $WHO $BELLWETHER_ELECTION_TOKEN $(date +%s%N) >> log; done";
+    befall(&format!("trap '' TERM; {beats}; kill -STOP $$; {BEATS}"), &ALL, |_| {});
+}
+
+/// Whatever it is doing just then: while it connects, waits, makes a process, has it bound, or lets it go.
+#[test]
+fn who_is_killed_at_any_instant_leaves_nothing_behind() {
+    let (world, place) = (World::new(SHORT), Place::new());
+    let agent = world.agent(1);
+    for (round, of) in (0..40_u64).zip(["exec", "warden"].into_iter().cycle()) {
+        let exec = start(place.exec(&agent, &[], BEATS).env("WHO", round.to_string()));
+        let watches = (of == "warden").then(|| warden(&exec));
+        // Nothing is waited for: it passes on.
+        wait_until(Duration::from_millis(round), || false);
+        match watches {
+            Some(warden) => kill(warden, Signal::SIGKILL).unwrap(),
+            None => exec.signal(Signal::SIGKILL),
+        }
+        wait_until(Duration::from_millis(round), || false);
+        drop(exec);
+        world.wait_for("all is dead", |state| (state.sessions() == 0).then_some(()));
+    }
+    judge(&beats(&place));
+}
+
+#[test]
+fn an_overlap_is_noticed() {
+    let beats = |lines: &str| lines.lines().map(Beat::of).collect::<Vec<_>>();
+    judge(&beats("a 1 10\na 1 20\nb 2 21\nb 2 30\na 3 40"));
+    for wrong in ["a 1 10\nb 2 15\na 1 20", "a 1 10\nb 1 20", "b 2 10\na 1 20"] {
+        std::panic::catch_unwind(|| judge(&beats(wrong))).expect_err(wrong);
+    }
+}
+
+/// What a command says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Beat {
+    who: String,
+    token: u64,
+    at: u64,
+}
+
+impl Beat {
+    fn of(line: &str) -> Self {
+        let words: Vec<_> = line.split(' ').collect();
+        let [who, token, at] = words[..] else { panic!("{line:?}") };
+        Self { who: who.to_owned(), token: token.parse().unwrap(), at: at.parse().unwrap() }
+    }
+}
+
+/// Each token is one command's, and what it said last it said before the next began.
+#[track_caller]
+fn judge(beats: &[Beat]) {
+    let mut spans: BTreeMap<u64, (&str, u64, u64)> = BTreeMap::new();
+    for Beat { who, token, at } in beats {
+        let span = spans.entry(*token).or_insert((who, *at, *at));
+        assert_eq!(span.0, who, "token {token} is of one");
+        *span = (who, span.1.min(*at), span.2.max(*at));
+    }
+    for (before, after) in spans.iter().zip(spans.iter().skip(1)) {
+        assert!(before.1.2 < after.1.1, "{before:?} goes on beside {after:?}");
+    }
+}
+
+/// Three of `exec` at two agents, and every fault in turn.
+#[track_caller]
+fn befall(script: &str, faults: &[Fault], change: impl Fn(&mut Command)) {
+    let (world, place) = (World::new(SHORT), Place::new());
+    world.state().release = Duration::from_secs(1);
+    let mut agents = [world.agent(1), world.agent(2)];
+    let begin = |who: usize, agents: &[Agent<'_>; 2]| {
+        let mut exec = place.exec(&agents[who % 2], &[], script);
+        change(&mut exec);
+        // As if called by hand: whatever holds it is its own.
+        start(exec.env("WHO", who.to_string()))
+    };
+    let mut execs: Vec<_> = (0..3).map(|who| begin(who, &agents)).collect();
+    let mut token = 0;
+    for fault in faults {
+        let beat = next(&place, token);
+        let who: usize = beat.who.parse().unwrap();
+        token = beat.token;
+        let (exec, agent) = (execs[who].pid(), who % 2);
+        let watches = warden(&execs[who]);
+        match fault {
+            Fault::KillExec => execs[who].signal(Signal::SIGKILL),
+            Fault::StopExec => execs[who].stop(),
+            Fault::KillWarden => kill(watches, Signal::SIGKILL).unwrap(),
+            Fault::StopWarden => {
+                kill(watches, Signal::SIGSTOP).unwrap();
+                agents[agent].cut(true);
+            }
+            Fault::KillBoth => {
+                kill(exec, Signal::SIGKILL).unwrap();
+                kill(watches, Signal::SIGKILL).unwrap();
+            }
+            Fault::CutAgent => agents[agent].cut(true),
+            Fault::CrashAgent => agents[agent].crash(),
+        }
+        token = next(&place, token).token;
+        match fault {
+            Fault::KillExec | Fault::KillBoth => execs[who] = begin(who, &agents),
+            Fault::StopExec => execs[who].cont(),
+            Fault::KillWarden => {}
+            Fault::StopWarden | Fault::CutAgent => agents[agent].cut(false),
+            Fault::CrashAgent => agents[agent].start(),
+        }
+        token -= 1;
+    }
+    execs.iter().for_each(|exec| exec.signal(Signal::SIGKILL));
+    world.wait_for("all is dead", |state| state.holder("backup").is_none().then_some(()));
+    judge(&beats(&place));
+}
+
+/// All that was said.
+fn beats(place: &Place) -> Vec<Beat> {
+    place.read("log").lines().map(Beat::of).collect()
+}
+
+/// Waits until somebody with a larger token says something.
+#[track_caller]
+fn next(place: &Place, token: u64) -> Beat {
+    let last = |log: &str| {
+        let (whole, _) = log.rsplit_once('\n')?;
+        whole.lines().map(Beat::of).find(|beat| beat.token > token)
+    };
+    let log = place.wait_for("log", |log| last(log).is_some());
+    last(&log).expect("it came")
+}
