@@ -63,6 +63,14 @@ pub(crate) struct Terms {
     pub(crate) release: Duration,
 }
 
+/// How a session would hold a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) candidacy: Candidacy,
+    /// Whether it takes the kind that the name has, if it has one.
+    pub(crate) of_any_kind: bool,
+}
+
 /// Why something that has to do with sessions cannot be done.
 #[derive(Clone, Debug)]
 pub(crate) enum Refusal {
@@ -421,11 +429,6 @@ fn processes(caller: Option<&Caller>, bound: &[u32]) -> Result<Vec<Process>, Ref
         }
     }
     Ok(processes)
-}
-
-/// How one waits for a name that was lost.
-fn as_known(known: Option<bellwether::elections::Election>) -> Candidacy {
-    known.map_or_else(Candidacy::default, |known| Candidacy { kind: known.kind, ..Candidacy::default() })
 }
 
 /// When the machine will have been up for so long.

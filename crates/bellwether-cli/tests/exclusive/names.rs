@@ -90,6 +90,10 @@ fn what_a_holder_proclaims_is_read_and_watched_everywhere() {
     assert_eq!(delete(&door).status, 409, "somebody holds it");
     let other = cluster.socket(1).post("/v1/elections/backup/campaign", "{\"kind\":\"lease\"}");
     assert!(other.status == 409 && other.error().contains("of kind token"), "{}", other.body);
+    let mut next = cluster.socket(2).campaign("backup", "");
+    while next.until("waiting")["kind"] != "token" {}
+    drop(again);
+    assert_eq!(next.until("elected")["kind"], "token", "what is left out is as the name is");
 }
 
 /// Of the two that wait, the one that is chosen is next.

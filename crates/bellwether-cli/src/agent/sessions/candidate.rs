@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bellwether::elections::{Adoption, Campaign, Candidacy, GrantKind, Lease, Lost, Name, State};
+use bellwether::elections::{Adoption, Campaign, Candidacy, Declined, GrantKind, Lease, Lost, Name, State};
 use bellwether::{NodeId, Refused};
+use bellwether_proto::tenure;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -170,6 +171,8 @@ impl Candidate {
 /// How a campaign begins.
 pub(super) struct Start {
     pub(super) candidacy: Candidacy,
+    /// Whether it takes the kind that the name has.
+    pub(super) of_any_kind: bool,
     /// What the session held through an earlier process of the agent.
     pub(super) held: Option<Adoption>,
     /// Who waits until it has begun, and gives up if it cannot.
@@ -269,6 +272,11 @@ impl Runner {
                     self.start.candidacy.adopts = None;
                     waits.map(|waits| waits.send(Ok(())));
                     return Ok(campaign);
+                }
+                (Err(Refused::Cannot(tenure::Refused::Election(Declined::OtherKind { kind }))), waits)
+                    if self.start.of_any_kind =>
+                {
+                    (self.start.candidacy.kind, self.start.begun) = (kind, waits);
                 }
                 (Err(refused), Some(waits)) => {
                     return Err(Withdrawn::without(Some((waits, Err(refused)))));
@@ -381,6 +389,10 @@ impl Runner {
             self.is_lost(now, token, why_lost(state));
         }
         match (state, presence) {
+            (State::Unfit { kind }, _) if self.start.of_any_kind => {
+                self.start.candidacy.kind = kind;
+                true
+            }
             (State::Unfit { kind }, _) => {
                 self.is_unfit(kind);
                 true
@@ -504,10 +516,14 @@ impl Runner {
                 self.tell_lost(token, back.back.why.lost());
             }
         }
-        let is_over = matches!(now.campaign.state(), State::Over | State::Unfit { .. });
-        let outcome = match is_over {
-            true => Ok(()),
-            false => now.campaign.release(back.as_ref().and_then(|back| back.back.next)).await,
+        let state = now.campaign.state();
+        let is_over = match state {
+            State::Unfit { .. } => !self.start.of_any_kind,
+            state => state == State::Over,
+        };
+        let outcome = match state {
+            State::Over | State::Unfit { .. } => Ok(()),
+            _ => now.campaign.release(back.as_ref().and_then(|back| back.back.next)).await,
         };
         for reply in back.into_iter().flat_map(|back| back.replies) {
             let _ = reply.send(outcome.clone());
