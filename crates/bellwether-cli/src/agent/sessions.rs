@@ -19,7 +19,7 @@ mod session;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -61,6 +61,14 @@ pub(crate) struct Terms {
     pub(crate) ttl: Duration,
     /// How long a session may take to give back what it is asked for.
     pub(crate) release: Duration,
+}
+
+/// How a session would hold a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) candidacy: Candidacy,
+    /// Whether it takes the kind that the name has, if it has one.
+    pub(crate) of_any_kind: bool,
 }
 
 /// Why something that has to do with sessions cannot be done.
@@ -127,6 +135,8 @@ struct Registry {
     feeds: Mutex<Vec<Weak<Feed>>>,
     /// There is a stream where there was none.
     stirred: Notify,
+    /// How many campaigns there are.
+    campaigns: AtomicUsize,
     /// How many names are held.
     held: watch::Sender<usize>,
     is_leaving: AtomicBool,
@@ -152,6 +162,7 @@ impl Sessions {
             inner: Mutex::new(inner),
             feeds: Mutex::default(),
             stirred: Notify::new(),
+            campaigns: AtomicUsize::new(0),
             held: watch::Sender::new(0),
             is_leaving: AtomicBool::new(false),
             certain: AtomicU64::new(0),
@@ -331,16 +342,16 @@ impl Registry {
         Ok(session)
     }
 
-    /// Whether there may be one more campaign.
-    fn has_room(&self) -> Result<(), Refusal> {
+    /// Room for one more campaign, which is left when that is over.
+    fn take_room(self: &Arc<Self>) -> Result<Room, Refusal> {
         if self.is_leaving() {
             return Err(Refusal::Ending);
         }
-        let campaigns: usize = self.sessions().iter().map(|session| session.counts().1).sum();
-        if campaigns >= CAMPAIGNS_MAX {
-            return Err(Refusal::TooMany { what: "campaigns", most: CAMPAIGNS_MAX });
+        let more = |campaigns: usize| (campaigns < CAMPAIGNS_MAX).then_some(campaigns + 1);
+        match self.campaigns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
+            Ok(_) => Ok(Room(Arc::clone(self))),
+            Err(_) => Err(Refusal::TooMany { what: "campaigns", most: CAMPAIGNS_MAX }),
         }
-        Ok(())
     }
 
     fn secret(&self, number: u64) -> String {
@@ -382,6 +393,16 @@ impl Registry {
     }
 }
 
+/// What a campaign takes of the room that there is.
+#[derive(Debug)]
+struct Room(Arc<Registry>);
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0.campaigns.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Inner {
     fn unhold(&mut self, name: &Name, session: u64) {
         if let Entry::Occupied(held) = self.holds.entry(name.clone())
@@ -408,11 +429,6 @@ fn processes(caller: Option<&Caller>, bound: &[u32]) -> Result<Vec<Process>, Ref
         }
     }
     Ok(processes)
-}
-
-/// How one waits for a name that was lost.
-fn as_known(known: Option<bellwether::elections::Election>) -> Candidacy {
-    known.map_or_else(Candidacy::default, |known| Candidacy { kind: known.kind, ..Candidacy::default() })
 }
 
 /// When the machine will have been up for so long.

@@ -44,7 +44,7 @@ pub(crate) struct CampaignArgs {
     /// What to hold: any name of up to 255 bytes
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// What makes holding it valid: a deadline, or a store. The first campaign of a name chooses it [default: lease]
+    /// What makes holding it valid: a deadline, or a store. The first campaign of a name chooses it [default: that of the name, or lease]
     #[arg(long, value_name = "K", value_parser = kind())]
     pub(crate) kind: Option<GrantKind>,
     /// Go before those who wait with a lower number

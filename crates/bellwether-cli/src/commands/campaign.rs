@@ -39,7 +39,7 @@ fn hold(args: &CampaignArgs, out: &Printer) -> Result<(), Failure> {
     let path = format!("/v1/session/{id}");
     give_back_at_the_end(client.clone(), secret.clone(), path.clone())?;
     let campaign = format!("{path}/campaign/{}", encoded(&args.name));
-    let mut held = Held { args, out, client: &client, secret: &secret, campaign, began: Instant::now() };
+    let held = Held { args, out, client: &client, secret: &secret, campaign, began: Instant::now() };
     held.campaign()?;
     held.follow(&mut events)
 }
@@ -82,7 +82,7 @@ struct Held<'a> {
 }
 
 impl Held<'_> {
-    fn campaign(&mut self) -> Result<(), Failure> {
+    fn campaign(&self) -> Result<(), Failure> {
         let body = Campaign {
             kind: self.args.kind.map(|kind| kind.name().to_owned()),
             value: self.args.value.clone(),
@@ -92,7 +92,7 @@ impl Held<'_> {
         self.client.post_of(self.secret, &self.campaign, &body).map(drop)
     }
 
-    fn follow(&mut self, events: &mut Events) -> Result<(), Failure> {
+    fn follow(&self, events: &mut Events) -> Result<(), Failure> {
         while let Some((event, said)) = next(events)? {
             if self.args.api.json {
                 self.out.line(&said);
@@ -118,7 +118,7 @@ impl Held<'_> {
     }
 
     /// Nothing is done here that would have to end before. Then it waits again, if there is an agent to wait at.
-    fn give_back(&mut self, why: &str) -> Result<(), Failure> {
+    fn give_back(&self, why: &str) -> Result<(), Failure> {
         self.client.delete_of(self.secret, &self.campaign)?;
         if why == "agent-leaves" { Ok(()) } else { self.campaign() }
     }

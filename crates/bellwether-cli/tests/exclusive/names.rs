@@ -22,7 +22,9 @@ fn all_agents_list_all_elections_page_by_page_in_the_order_of_their_names() {
     for name in ["a%2Fb", "%C3%A9", "z", "b"] {
         assert_eq!(door.post(&format!("/v1/session/{id}/campaign/{name}"), "{\"value\":\"v\"}").status, 200);
     }
-    (0..4).for_each(|_| drop(session.elected()));
+    for _ in 0..4 {
+        session.elected();
+    }
     let other = cluster.port(2).bare();
     knows(&other, 5);
     let all = other.get("/v1/elections").json();
@@ -88,6 +90,10 @@ fn what_a_holder_proclaims_is_read_and_watched_everywhere() {
     assert_eq!(delete(&door).status, 409, "somebody holds it");
     let other = cluster.socket(1).post("/v1/elections/backup/campaign", "{\"kind\":\"lease\"}");
     assert!(other.status == 409 && other.error().contains("of kind token"), "{}", other.body);
+    let mut next = cluster.socket(2).campaign("backup", "");
+    while next.until("waiting")["kind"] != "token" {}
+    drop(again);
+    assert_eq!(next.until("elected")["kind"], "token", "what is left out is as the name is");
 }
 
 /// Of the two that wait, the one that is chosen is next.

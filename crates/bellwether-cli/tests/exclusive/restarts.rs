@@ -28,7 +28,7 @@ fn what_a_session_holds_is_adopted_by_the_next_process_of_its_agent() {
     assert!(session.ends());
     cluster.start_node(1);
     let up = crate::cluster::wait_until(crate::cluster::DEADLINE, || {
-        crate::cluster::http::try_get(&cluster.api(1), "/readyz").is_some_and(|answer| answer.status == 200)
+        crate::cluster::http::try_get(&cluster.api(1), "/livez").is_some_and(|answer| answer.status == 200)
     });
     assert!(up, "{}", cluster.log(1));
     let holds = json!([

@@ -10,7 +10,7 @@ use super::stranger::connect;
 use super::trickle::{keep_pace, trickle};
 use crate::cluster::{Cluster, DEADLINE, Shape, TOKEN, Watch, http, wait_until};
 
-const CROWD: usize = 1000;
+const CROWD: usize = 2500;
 const SLOW: usize = 50;
 const WATCHERS: usize = 100;
 

@@ -22,7 +22,7 @@ use super::elections::named;
 use super::error::Problem;
 use super::status::answer;
 use super::stream::{Reading, form};
-use crate::agent::sessions::{Refusal, Return, Scope, Session, Sessions, Unbound, micros};
+use crate::agent::sessions::{Asked, Refusal, Return, Scope, Session, Sessions, Unbound, micros};
 use crate::duration;
 use crate::duration::rough;
 use crate::schema::elections::{Bind, Campaign, OpenSession, Resume};
@@ -192,16 +192,18 @@ fn second(path: Result<Path<(String, String)>, PathRejection>) -> Result<Name, P
     named(path.map(|Path((_, name))| Path(name)))
 }
 
-fn candidacy(asked: Campaign) -> Result<Candidacy, Problem> {
-    let kind = match asked.kind.as_deref() {
-        None => GrantKind::default(),
-        Some(name) => GrantKind::by_name(name).ok_or_else(|| {
+fn candidacy(asked: Campaign) -> Result<Asked, Problem> {
+    let named = |name: &str| {
+        GrantKind::by_name(name).ok_or_else(|| {
             let expected = one_of(&GrantKind::ALL.map(GrantKind::name));
             Problem::bad_request(format!("kind: found {name:?}, expected {expected}"))
-        })?,
+        })
     };
+    let kind = asked.kind.as_deref().map(named).transpose()?;
     let value = value(asked.value.unwrap_or_default())?;
-    Ok(Candidacy { kind, priority: asked.priority.unwrap_or(0), value, adopts: None })
+    let priority = asked.priority.unwrap_or(0);
+    let candidacy = Candidacy { kind: kind.unwrap_or_default(), priority, value, adopts: None };
+    Ok(Asked { candidacy, of_any_kind: kind.is_none() })
 }
 
 /// What is proclaimed.

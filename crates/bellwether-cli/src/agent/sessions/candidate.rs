@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bellwether::elections::{Adoption, Campaign, Candidacy, GrantKind, Lease, Lost, Name, State};
+use bellwether::elections::{Adoption, Campaign, Candidacy, Declined, GrantKind, Lease, Lost, Name, State};
 use bellwether::{NodeId, Refused};
+use bellwether_proto::tenure;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::session::{Presence, Session};
-use super::{Registry, until};
+use super::{Registry, Room, until};
 use crate::schema::elections::Event;
 
 /// How long to wait before something is tried again that could not be done.
@@ -170,6 +171,8 @@ impl Candidate {
 /// How a campaign begins.
 pub(super) struct Start {
     pub(super) candidacy: Candidacy,
+    /// Whether it takes the kind that the name has.
+    pub(super) of_any_kind: bool,
     /// What the session held through an earlier process of the agent.
     pub(super) held: Option<Adoption>,
     /// Who waits until it has begun, and gives up if it cannot.
@@ -184,6 +187,7 @@ pub(super) struct Runner {
     start: Start,
     presence: watch::Receiver<Presence>,
     lease: watch::Receiver<Lease>,
+    _room: Room,
 }
 
 /// How a campaign stands, and what the session was told of it.
@@ -209,35 +213,47 @@ struct AskedBack {
 enum Onward {
     /// It begins again, when there is somebody to be told.
     Again,
-    /// The session does not want the name any more; whether it is given back.
-    Over(Result<(), Refused>),
+    Over(Withdrawn),
 }
 
-/// The session does not want the name any more, and does not have it.
-struct Withdrawn;
+/// The campaign is over. Whoever waits for that is answered when it is forgotten, so that there may be another at once.
+struct Withdrawn {
+    reply: Option<(Reply, Result<(), Refused>)>,
+    /// Whether what it had is given back.
+    outcome: Result<(), Refused>,
+}
+
+impl Withdrawn {
+    /// It had nothing.
+    fn without(reply: Option<(Reply, Result<(), Refused>)>) -> Self {
+        Self { reply, outcome: Ok(()) }
+    }
+}
 
 impl Runner {
-    pub(super) fn new(
-        registry: Arc<Registry>,
-        session: Arc<Session>,
-        candidate: Arc<Candidate>,
-        start: Start,
-    ) -> Self {
+    pub(super) fn new(room: Room, session: Arc<Session>, candidate: Arc<Candidate>, start: Start) -> Self {
+        let registry = Arc::clone(&room.0);
         let (presence, lease) = (session.presence(), registry.member.lease_changes());
-        Self { registry, session, candidate, start, presence, lease }
+        Self { registry, session, candidate, start, presence, lease, _room: room }
     }
 
     /// Until the session does not want the name any more.
     pub(super) async fn run(mut self) {
-        let outcome = loop {
-            let Ok(campaign) = self.begin().await else { break Ok(()) };
+        let Withdrawn { reply, outcome } = loop {
+            let campaign = match self.begin().await {
+                Ok(campaign) => campaign,
+                Err(withdrawn) => break withdrawn,
+            };
             match self.follow(campaign).await {
                 Onward::Again => {}
-                Onward::Over(outcome) => break outcome,
+                Onward::Over(withdrawn) => break withdrawn,
             }
         };
         self.candidate.close();
         self.session.over(&self.candidate, outcome);
+        if let Some((reply, answer)) = reply {
+            let _ = reply.send(answer);
+        }
     }
 
     /// Begins as soon as somebody would be told.
@@ -250,16 +266,20 @@ impl Runner {
             let session = Arc::clone(&self.session);
             let begin = session.handle().campaign(self.candidate.name.clone(), self.start.candidacy.clone());
             let begun = self.unless_withdrawn(begin).await?;
-            // What was adopted is adopted once.
-            self.start.candidacy.adopts = None;
             match (begun, self.start.begun.take()) {
                 (Ok(campaign), waits) => {
+                    // What was adopted is adopted once.
+                    self.start.candidacy.adopts = None;
                     waits.map(|waits| waits.send(Ok(())));
                     return Ok(campaign);
                 }
+                (Err(Refused::Cannot(tenure::Refused::Election(Declined::OtherKind { kind }))), waits)
+                    if self.start.of_any_kind =>
+                {
+                    (self.start.candidacy.kind, self.start.begun) = (kind, waits);
+                }
                 (Err(refused), Some(waits)) => {
-                    let _ = waits.send(Err(refused));
-                    return Err(Withdrawn);
+                    return Err(Withdrawn::without(Some((waits, Err(refused)))));
                 }
                 (Err(refused), None) => {
                     tracing::debug!(name = %self.candidate.name, %refused, "a campaign cannot begin yet");
@@ -274,7 +294,7 @@ impl Runner {
         loop {
             let presence = *self.presence.borrow_and_update();
             match presence {
-                Presence::Over => return Err(Withdrawn),
+                Presence::Over => return Err(Withdrawn::without(None)),
                 Presence::Here { .. } if !self.registry.is_leaving() => return Ok(()),
                 Presence::Here { .. } | Presence::Unheard | Presence::Gone => {}
             }
@@ -326,14 +346,15 @@ impl Runner {
                 biased;
                 ask = self.candidate.next() => match ask {
                     Ask::Withdraw(reply) => {
-                        let _ = reply.send(Ok(()));
-                        return Err(Withdrawn);
+                        return Err(Withdrawn::without(Some((reply, Ok(())))));
                     }
                     Ask::GiveBack(_, reply) => drop(reply.send(Ok(()))),
                     // Nobody answers: it is not held.
                     Ask::Check(..) | Ask::Proclaim(..) | Ask::Leave => {}
                 },
-                _ = self.presence.wait_for(|presence| *presence == Presence::Over) => return Err(Withdrawn),
+                _ = self.presence.wait_for(|presence| *presence == Presence::Over) => {
+                    return Err(Withdrawn::without(None));
+                }
                 done = &mut work => return Ok(done),
             }
         }
@@ -368,6 +389,10 @@ impl Runner {
             self.is_lost(now, token, why_lost(state));
         }
         match (state, presence) {
+            (State::Unfit { kind }, _) if self.start.of_any_kind => {
+                self.start.candidacy.kind = kind;
+                true
+            }
             (State::Unfit { kind }, _) => {
                 self.is_unfit(kind);
                 true
@@ -491,10 +516,14 @@ impl Runner {
                 self.tell_lost(token, back.back.why.lost());
             }
         }
-        let is_over = matches!(now.campaign.state(), State::Over | State::Unfit { .. });
-        let outcome = match is_over {
-            true => Ok(()),
-            false => now.campaign.release(back.as_ref().and_then(|back| back.back.next)).await,
+        let state = now.campaign.state();
+        let is_over = match state {
+            State::Unfit { .. } => !self.start.of_any_kind,
+            state => state == State::Over,
+        };
+        let outcome = match state {
+            State::Over | State::Unfit { .. } => Ok(()),
+            _ => now.campaign.release(back.as_ref().and_then(|back| back.back.next)).await,
         };
         for reply in back.into_iter().flat_map(|back| back.replies) {
             let _ = reply.send(outcome.clone());
@@ -502,10 +531,10 @@ impl Runner {
         let presence = *self.presence.borrow();
         match withdrawn {
             Some(reply) => {
-                let _ = reply.send(outcome.clone());
-                Onward::Over(outcome)
+                let reply = Some((reply, outcome.clone()));
+                Onward::Over(Withdrawn { reply, outcome })
             }
-            None if is_over || presence == Presence::Over => Onward::Over(outcome),
+            None if is_over || presence == Presence::Over => Onward::Over(Withdrawn { reply: None, outcome }),
             None => Onward::Again,
         }
     }

@@ -13,7 +13,7 @@ use tokio::time::sleep_until;
 use super::candidate::{Candidate, Runner, Start};
 use super::feed::{End, Feed, Form};
 use super::process::{Caller, Process};
-use super::{Refusal, Registry, as_known, micros, until};
+use super::{Asked, Refusal, Registry, micros, until};
 use crate::schema::elections::Event;
 
 /// So many processes may be bound to a session.
@@ -295,12 +295,13 @@ impl Session {
     }
 
     /// Begins a campaign: which it is.
-    pub(crate) async fn campaign(self: &Arc<Self>, name: Name, candidacy: Candidacy) -> Result<u64, Refusal> {
+    pub(crate) async fn campaign(self: &Arc<Self>, name: Name, asked: Asked) -> Result<u64, Refusal> {
         if self.scope != Scope::Many && self.scope != Scope::One(name.clone()) {
             return Err(Refusal::OneCampaign(self.id));
         }
         let (begun, answer) = oneshot::channel();
-        let no = self.begin(name, Start { candidacy, held: None, begun: Some(begun) })?;
+        let Asked { candidacy, of_any_kind } = asked;
+        let no = self.begin(name, Start { candidacy, of_any_kind, held: None, begun: Some(begun) })?;
         match answer.await {
             Ok(begun) => begun.map_err(Refusal::Member)?,
             // It ended before it began.
@@ -311,19 +312,20 @@ impl Session {
 
     /// Goes on with what it held through an earlier process of the agent, or waits for that if it is lost.
     pub(super) fn resume(self: &Arc<Self>, name: Name, held: Adoption) {
-        let start = Start { candidacy: Candidacy::default(), held: Some(held), begun: None };
+        let start =
+            Start { candidacy: Candidacy::default(), of_any_kind: true, held: Some(held), begun: None };
         // There may be as many as there may be.
         let _ = self.begin(name, start);
     }
 
     /// Campaigns for what it has lost while it had no stream.
     pub(super) fn wait_again(self: &Arc<Self>, name: Name) {
-        let candidacy = as_known(self.registry.member.known_election(&name));
-        let _ = self.begin(name, Start { candidacy, held: None, begun: None });
+        let start = Start { candidacy: Candidacy::default(), of_any_kind: true, held: None, begun: None };
+        let _ = self.begin(name, start);
     }
 
     fn begin(self: &Arc<Self>, name: Name, start: Start) -> Result<u64, Refusal> {
-        self.registry.has_room()?;
+        let room = self.registry.take_room()?;
         let mut inner = self.inner();
         if inner.is_over {
             return Err(Refusal::NoSession(self.id.to_string()));
@@ -337,7 +339,7 @@ impl Session {
         let (no, campaigns) = (inner.last, inner.campaigns.len());
         drop(inner);
         self.campaigning.send_replace(campaigns);
-        tokio::spawn(Runner::new(Arc::clone(&self.registry), Arc::clone(self), candidate, start).run());
+        tokio::spawn(Runner::new(room, Arc::clone(self), candidate, start).run());
         Ok(no)
     }
 
