@@ -45,7 +45,7 @@ fn resumes(cluster: &Cluster, id: u32, after: u64, changes: &[crate::cluster::Ev
 fn there_is_room_for_so_many_watchers_and_no_more() {
     let cluster = Cluster::start(1);
     cluster.wait_for_leader();
-    let mut watchers: Vec<Watch> = (0..256).map(|_| cluster.watch(1, None)).collect();
+    let mut watchers: Vec<Watch> = (0..1024).map(|_| cluster.watch(1, None)).collect();
     assert!(watchers.iter().all(|watch| watch.status == 200));
     assert_eq!(cluster.watch(1, None).status, 503);
     assert_eq!(cluster.get(1, "/v1/status").status, 200);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::board::ENDED;
 use super::{Election, Name};
+use crate::board::ENDED;
 use crate::shared::Shared;
 
 /// A stream of what is known of one election.

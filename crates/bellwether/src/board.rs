@@ -1,5 +1,7 @@
 //! What the driver knows of named elections, for all handles to read.
 
+mod slot;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,13 +9,77 @@ use std::time::{Duration, SystemTime};
 
 use bellwether_proto::exclusive::grant::{Grant, GrantKind, Name};
 use bellwether_proto::exclusive::order::{Lost, News, Order};
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 use tokio::sync::{mpsc, watch};
 
-use super::slot::Slot;
-use super::{Election, Holder, Lease, State};
 use crate::command::{Asked, Command};
 use crate::uptime;
+pub(crate) use slot::Slot;
+
+/// What is known here of a named election.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Election {
+    /// Its name.
+    pub name: Name,
+    /// What makes its grants valid.
+    pub kind: GrantKind,
+    /// The token of the holder, or of the last one.
+    pub token: u64,
+    /// Who holds it.
+    pub holder: Option<Holder>,
+    /// What the holder proclaims.
+    pub value: Arc<[u8]>,
+    /// How many others wait for it.
+    pub waiting: u32,
+    /// When this member heard that.
+    pub since: SystemTime,
+    /// How long ago it was that this was known to be so.
+    pub age: Duration,
+}
+
+/// Who holds a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// Through which member.
+    pub node: NodeId,
+    /// Which of its sessions. 0 is the member itself.
+    pub session: u64,
+}
+
+/// The member's lease, on which everything of kind `lease` rests that is held through it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lease {
+    /// It is valid until the machine has been up for so long.
+    pub valid_until: Option<Duration>,
+}
+
+/// How a campaign stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum State {
+    /// It waits.
+    Waiting {
+        /// So many go before it; `None` while that is not known.
+        before: Option<u32>,
+        /// Why it holds the name no more, if it did.
+        lost: Option<Lost>,
+    },
+    /// It holds the name.
+    Held {
+        /// The token.
+        token: u64,
+    },
+    /// It does not count: the name is of another kind.
+    Unfit {
+        /// The kind of the name.
+        kind: GrantKind,
+    },
+    /// It was given back, or the member has ended.
+    Over,
+}
 
 /// Between the driver and the handles.
 #[derive(Debug, Default)]
@@ -22,11 +88,11 @@ pub(crate) struct Board {
     /// The member's lease.
     pub(crate) lease: watch::Sender<Lease>,
     /// The number of what became known last, of any name. [`ENDED`] at the end.
-    pub(super) latest: watch::Sender<u64>,
+    pub(crate) latest: watch::Sender<u64>,
 }
 
 /// The member has ended, and nothing more becomes known.
-pub(super) const ENDED: u64 = u64::MAX;
+pub(crate) const ENDED: u64 = u64::MAX;
 
 /// Of so many names that are not known any more it is remembered when that became known. Whoever asks again in time is told of
 /// each.
@@ -80,7 +146,7 @@ impl Board {
     }
 
     /// A campaign begins: what becomes of it. `None` if that session has one for the name.
-    pub(super) fn begin(&self, session: u64, name: &Name) -> Option<Arc<Slot>> {
+    pub(crate) fn begin(&self, session: u64, name: &Name) -> Option<Arc<Slot>> {
         let slot = Arc::new(Slot::new());
         let mut inner = self.inner();
         let key = (session, name.clone());
@@ -182,7 +248,7 @@ impl Board {
 
     /// The names of which something became known after that number, in that order, so many at most; and the number of the last of
     /// them.
-    pub(super) fn learnt_after(&self, no: u64, limit: usize) -> (Vec<Name>, u64) {
+    pub(crate) fn learnt_after(&self, no: u64, limit: usize) -> (Vec<Name>, u64) {
         let inner = self.inner();
         let learnt = inner.latest.range((Bound::Excluded(no), Bound::Unbounded)).take(limit);
         learnt.fold((Vec::new(), no), |(mut names, _), (no, name)| {
@@ -265,6 +331,6 @@ fn lost(why: Lost) -> State {
 }
 
 /// Whether a grant of that kind is valid without a clock.
-pub(super) fn is_by_store(kind: GrantKind) -> bool {
+pub(crate) fn is_by_store(kind: GrantKind) -> bool {
     kind == GrantKind::Token
 }
