@@ -3,22 +3,18 @@
 //! A [`Session`] is somebody that campaigns through a member: a part of the program, or, in the agent, another program. What it
 //! campaigns for is a [`Campaign`]. Whoever holds a name of kind `lease` may act while the member's lease is valid.
 
-mod board;
 mod campaign;
 mod session;
-mod slot;
 mod watching;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
-
-use bellwether_proto::ident::NodeId;
+use std::time::Duration;
 
 pub use bellwether_proto::exclusive::grant::{BadName, GrantKind, Name};
 pub use bellwether_proto::exclusive::order::{Declined, Lost};
 
-pub(crate) use board::Board;
-pub use campaign::{Campaign, State};
+pub use crate::board::{Election, Holder, Lease, State};
+pub use campaign::Campaign;
 pub use session::Session;
 pub use watching::Watching;
 
@@ -26,38 +22,6 @@ pub use watching::Watching;
 /// suspended.
 pub fn uptime() -> Duration {
     crate::uptime::now()
-}
-
-/// What is known here of a named election.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Election {
-    /// Its name.
-    pub name: Name,
-    /// What makes its grants valid.
-    pub kind: GrantKind,
-    /// The token of the holder, or of the last one.
-    pub token: u64,
-    /// Who holds it.
-    pub holder: Option<Holder>,
-    /// What the holder proclaims.
-    pub value: Arc<[u8]>,
-    /// How many others wait for it.
-    pub waiting: u32,
-    /// When this member heard that.
-    pub since: SystemTime,
-    /// How long ago it was that this was known to be so.
-    pub age: Duration,
-}
-
-/// Who holds a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Holder {
-    /// Through which member.
-    pub node: NodeId,
-    /// Which of its sessions. 0 is the member itself.
-    pub session: u64,
 }
 
 /// How a name would be held.
@@ -80,11 +44,4 @@ pub struct Adoption {
     pub token: u64,
     /// It was told that it may act until the machine has been up for so long.
     pub until: Duration,
-}
-
-/// The member's lease, on which everything of kind `lease` rests that is held through it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lease {
-    /// It is valid until the machine has been up for so long.
-    pub valid_until: Option<Duration>,
 }

@@ -43,6 +43,7 @@
 
 mod alarm;
 mod backoff;
+mod board;
 pub mod client;
 mod clock;
 mod command;

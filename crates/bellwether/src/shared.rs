@@ -12,10 +12,10 @@ use bellwether_proto::leadership::Announcement;
 use bellwether_proto::opinion::Opinion;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::board::Board;
 use crate::clock::Clock;
 use crate::command::{Asked, Command};
 use crate::config::{Config, Mode};
-use crate::elections::Board;
 use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
 use crate::members::{Differs, Membership};

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bellwether_proto::exclusive::order::{Lost, Order};
+use bellwether_proto::exclusive::order::Order;
 use bellwether_proto::ident::NodeId;
 use tokio::sync::mpsc;
 
-use super::board::is_by_store;
-use super::slot::Slot;
-use super::{GrantKind, Name};
+use super::{GrantKind, Name, State};
+use crate::board::{Slot, is_by_store};
 use crate::command::{Asked, Command};
 use crate::error::{Expired, Refused};
 use crate::shared::Shared;
@@ -28,31 +27,6 @@ pub struct Campaign {
     pub(super) shared: Arc<Shared>,
     /// `None` when it is given back.
     pub(super) commands: Option<mpsc::Sender<Command>>,
-}
-
-/// How a campaign stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum State {
-    /// It waits.
-    Waiting {
-        /// So many go before it; `None` while that is not known.
-        before: Option<u32>,
-        /// Why it holds the name no more, if it did.
-        lost: Option<Lost>,
-    },
-    /// It holds the name.
-    Held {
-        /// The token.
-        token: u64,
-    },
-    /// It does not count: the name is of another kind.
-    Unfit {
-        /// The kind of the name.
-        kind: GrantKind,
-    },
-    /// It was given back, or the member has ended.
-    Over,
 }
 
 impl Campaign {

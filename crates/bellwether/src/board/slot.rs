@@ -8,24 +8,24 @@ use tokio::sync::Notify;
 use super::State;
 
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// And how often that has changed.
     state: Mutex<(State, u64)>,
     changed: Notify,
 }
 
 impl Slot {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let state = State::Waiting { before: None, lost: None };
         Self { state: Mutex::new((state, 0)), changed: Notify::new() }
     }
 
-    pub(super) fn get(&self) -> State {
+    pub(crate) fn get(&self) -> State {
         self.read().0
     }
 
     /// If that is news, whoever waits is told.
-    pub(super) fn set(&self, next: State) {
+    pub(crate) fn set(&self, next: State) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.0 != next {
             *state = (next, state.1 + 1);
@@ -35,7 +35,7 @@ impl Slot {
     }
 
     /// Waits until it has changed since it was seen so often.
-    pub(super) async fn changed(&self, seen: &mut u64) -> State {
+    pub(crate) async fn changed(&self, seen: &mut u64) -> State {
         loop {
             // A change after this rings, wherever the look falls.
             let mut changed = pin!(self.changed.notified());

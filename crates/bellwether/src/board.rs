@@ -1,5 +1,8 @@
 //! What the driver knows of named elections, for all handles to read.
 
+mod slot;
+mod told;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,10 +13,11 @@ use bellwether_proto::exclusive::order::{Lost, News, Order};
 use bellwether_proto::time::Time;
 use tokio::sync::{mpsc, watch};
 
-use super::slot::Slot;
-use super::{Election, Holder, Lease, State};
 use crate::command::{Asked, Command};
 use crate::uptime;
+
+pub(crate) use slot::Slot;
+pub use told::{Election, Holder, Lease, State};
 
 /// Between the driver and the handles.
 #[derive(Debug, Default)]
@@ -219,6 +223,6 @@ fn lost(why: Lost) -> State {
 }
 
 /// Whether a grant of that kind is valid without a clock.
-pub(super) fn is_by_store(kind: GrantKind) -> bool {
+pub(crate) fn is_by_store(kind: GrantKind) -> bool {
     kind == GrantKind::Token
 }
