@@ -81,6 +81,9 @@ pub enum State {
     Over,
 }
 
+pub(crate) use slot::Slot;
+pub use told::{Election, Holder, Lease, State};
+
 /// Between the driver and the handles.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
