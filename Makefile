@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools etcd engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
+.PHONY: test format lint tools etcd postgres engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -15,16 +15,19 @@ format:
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
+# Installs packages, on Debian and as root.
+INSTALL = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
+		apt-get install -y -q $(1) && exit 0; \
+		apt-get update -q && apt-get install -y -q $(1) && exit 0; \
+	fi
+
 # What the tests on failing networks and slow disks need beyond Rust. Without it, or without root, they are skipped, unless
 # BELLWETHER_REQUIRE_NET=1.
 NET_TOOLS := nftables iproute2 strace
 tools:
 	@if command -v ip >/dev/null && command -v nft >/dev/null && command -v strace >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		export DEBIAN_FRONTEND=noninteractive; \
-		apt-get install -y -q $(NET_TOOLS) && exit 0; \
-		apt-get update -q && apt-get install -y -q $(NET_TOOLS) && exit 0; \
-	fi; \
+	$(call INSTALL,$(NET_TOOLS)); \
 	echo "make tools: ip, nft or strace is missing and cannot be installed: tests on failing networks and slow disks will be skipped"; \
 	[ "$$BELLWETHER_REQUIRE_NET" != 1 ]
 
@@ -32,18 +35,23 @@ tools:
 ETCD := etcd-server etcd-client
 etcd:
 	@if command -v etcd >/dev/null && command -v etcdctl >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
-		apt-get install -y -q $(ETCD) && exit 0; \
-		apt-get update -q && apt-get install -y -q $(ETCD) && exit 0; \
-	fi; \
+	$(call INSTALL,$(ETCD)); \
 	echo "make etcd: etcd or etcdctl is missing and cannot be installed"; \
 	exit 1
 
-# Exclusive leadership beside etcd, for a moment. `make bench` has the long form.
-engines: etcd
+# A store that is given a fence. No server of it is started but those of the tests.
+postgres:
+	@if command -v psql >/dev/null && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then exit 0; fi; \
+	if command -v psql >/dev/null && command -v initdb >/dev/null && command -v postgres >/dev/null; then exit 0; fi; \
+	$(call INSTALL,postgresql); \
+	echo "make postgres: psql, initdb or postgres is missing and cannot be installed"; \
+	exit 1
+
+# Exclusive leadership beside etcd, for a moment, and fences in stores that others make. `make bench` has the long form.
+engines: etcd postgres
 	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked -p bellwether-cli --bench engines
 	$(CARGO) test --locked -p bellwether --lib grants_in_a_second -- --nocapture
+	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked -p bellwether-cli --test agents clients::fences
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent
 # is late for want of a processor. Together the three are all tests: see `tidy`.

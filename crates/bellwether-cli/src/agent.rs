@@ -4,3 +4,5 @@ pub(crate) mod config;
 pub(crate) mod descriptors;
 pub(crate) mod http;
 pub(crate) mod log;
+pub(crate) mod sessions;
+pub(crate) mod socket;

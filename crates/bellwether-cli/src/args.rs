@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
+pub(crate) mod elections;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod flaws;
@@ -51,6 +52,15 @@ pub(crate) enum Command {
     /// List the changes of leader, with their causes
     #[command(after_help = EXIT_CODES)]
     History(agent::HistoryArgs),
+    /// List the named elections: who holds what, and how many wait
+    #[command(after_help = EXIT_CODES)]
+    Elections(elections::ElectionsArgs),
+    /// Hold a named election, or wait for it, until Ctrl-C
+    #[command(after_help = EXIT_CODES)]
+    Campaign(elections::CampaignArgs),
+    /// Print what becomes of a named election, until Ctrl-C
+    #[command(after_help = EXIT_CODES)]
+    Observe(elections::ObserveArgs),
     /// Make the leader go aside; ask the leader's agent
     #[command(after_help = EXIT_CODES)]
     Resign(agent::ResignArgs),

@@ -1,27 +1,30 @@
 //! Asks an agent, over its HTTP interface.
 
 pub(crate) mod events;
+mod socket;
 pub(crate) mod words;
 
+use std::fmt::{self, Write as _};
 use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use ureq::config::ConfigBuilder;
+use ureq::config::{Config, ConfigBuilder};
 use ureq::http::{Response, StatusCode};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, Body, RequestBuilder, Timeout};
 
 use crate::Status;
-use crate::args::agent::{ApiArgs, TokenArgs};
+use crate::args::agent::{ApiArgs, DoorArgs, TokenArgs};
 use crate::output::Printer;
 use crate::schema::Problem;
 use crate::trouble::Trouble;
 use events::Events;
+use socket::{AtSocket, Nowhere};
 
 /// The default address of an agent's API.
 const DEFAULT_API: &str = "127.0.0.1:3171";
@@ -34,14 +37,51 @@ const SILENCE_MAX: Duration = Duration::from_secs(15);
 /// No answer is longer.
 const ANSWER_MAX: u64 = 4 << 20;
 
+const STREAM: &str = "text/event-stream";
+/// The header in which a session proves itself.
+const SECRET: &str = "Bellwether-Secret";
+
 /// So much of a token is read. One that is cut off is wrong, and the agent says so.
 const TOKEN_MAX: u64 = 8192;
 
 /// An agent that can be asked.
+#[derive(Clone)]
 pub(crate) struct Client {
-    /// `host:port`
-    api: String,
+    door: Door,
     token: Option<String>,
+}
+
+/// Where it is asked.
+#[derive(Clone, Debug)]
+pub(crate) enum Door {
+    /// `host:port`
+    Api(String),
+    Socket(PathBuf),
+}
+
+impl Door {
+    /// The agent that was asked for. A flag counts more than a variable; the socket needs no token, so its variable comes first.
+    pub(crate) fn of(args: &DoorArgs) -> Self {
+        let socket = args.socket.clone().or_else(|| match args.api {
+            Some(_) => None,
+            None => std::env::var_os("BELLWETHER_SOCKET").map(PathBuf::from),
+        });
+        if let Some(path) = socket {
+            return Self::Socket(path);
+        }
+        let api = args.api.clone().or_else(|| std::env::var("BELLWETHER_API").ok());
+        let api = api.unwrap_or_else(|| DEFAULT_API.to_owned());
+        Self::Api(api.trim_start_matches("http://").trim_end_matches('/').to_owned())
+    }
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Api(api) => f.write_str(api),
+            Self::Socket(path) => path.display().fmt(f),
+        }
+    }
 }
 
 /// Why an agent's answer is not what was asked for.
@@ -77,13 +117,12 @@ impl From<Failure> for Trouble {
 impl Client {
     /// An agent at that address.
     pub(crate) fn at(api: impl Into<String>) -> Self {
-        Self { api: api.into(), token: None }
+        Self { door: Door::Api(api.into()), token: None }
     }
 
     /// The agent that was asked for.
     pub(crate) fn new(args: &ApiArgs) -> Self {
-        let api = api_of(args.api.as_deref());
-        Self::at(api.trim_start_matches("http://").trim_end_matches('/'))
+        Self { door: Door::of(&args.door), token: None }
     }
 
     /// With the token that was given.
@@ -93,20 +132,34 @@ impl Client {
 
     /// Asks.
     pub(crate) fn get(&self, path: &str) -> Result<Value, Failure> {
-        let request = agent(TIMEOUT).get(self.url(path));
+        let request = self.agent(config_for(TIMEOUT)).get(self.url(path));
         self.answer(request.call(), TIMEOUT)
     }
 
     /// Asks for a change.
     pub(crate) fn post(&self, path: &str, body: &impl Serialize) -> Result<Value, Failure> {
-        let request = agent(CHANGE_TIMEOUT).post(self.url(path)).content_type("application/json");
+        let request =
+            self.agent(config_for(CHANGE_TIMEOUT)).post(self.url(path)).content_type("application/json");
         self.answer(self.authorised(request).send(json!(body).to_string()), CHANGE_TIMEOUT)
     }
 
     /// Asks for something to be removed.
     pub(crate) fn delete(&self, path: &str) -> Result<Value, Failure> {
-        let request = agent(CHANGE_TIMEOUT).delete(self.url(path));
+        let request = self.agent(config_for(CHANGE_TIMEOUT)).delete(self.url(path));
         self.answer(self.authorised(request).call(), CHANGE_TIMEOUT)
+    }
+
+    /// The same, of a session.
+    pub(crate) fn delete_of(&self, secret: &str, path: &str) -> Result<Value, Failure> {
+        let request = self.agent(config_for(CHANGE_TIMEOUT)).delete(self.url(path)).header(SECRET, secret);
+        self.answer(self.authorised(request).call(), CHANGE_TIMEOUT)
+    }
+
+    /// Asks for a change of a session.
+    pub(crate) fn post_of(&self, secret: &str, path: &str, body: &impl Serialize) -> Result<Value, Failure> {
+        let request = self.agent(config_for(CHANGE_TIMEOUT)).post(self.url(path)).header(SECRET, secret);
+        let request = self.authorised(request.content_type("application/json"));
+        self.answer(request.send(json!(body).to_string()), CHANGE_TIMEOUT)
     }
 
     fn authorised<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
@@ -118,13 +171,30 @@ impl Client {
 
     /// The agent's events from now on, or after that change.
     pub(crate) fn watch(&self, after: Option<u64>) -> Result<Events, Failure> {
-        let config = config(TIMEOUT).timeout_per_read(Some(SILENCE_MAX));
-        let agent = Agent::new_with_config(config.build());
-        let mut request = agent.get(self.url("/v1/watch")).header("Accept", "text/event-stream");
+        let mut request = self.streaming().get(self.url("/v1/watch")).header("Accept", STREAM);
         if let Some(after) = after {
             request = request.header("Last-Event-ID", after.to_string());
         }
-        let response = request.call().map_err(|error| self.unreachable(&error, TIMEOUT))?;
+        self.events(request.call())
+    }
+
+    /// Events of something else.
+    pub(crate) fn follow(&self, path: &str) -> Result<Events, Failure> {
+        self.events(self.streaming().get(self.url(path)).header("Accept", STREAM).call())
+    }
+
+    /// The events of a new session.
+    pub(crate) fn session(&self) -> Result<Events, Failure> {
+        let request = self.streaming().post(self.url("/v1/session")).header("Accept", STREAM);
+        self.events(self.authorised(request).send_empty())
+    }
+
+    fn streaming(&self) -> Agent {
+        self.agent(config(TIMEOUT).timeout_per_read(Some(SILENCE_MAX)).build())
+    }
+
+    fn events(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Events, Failure> {
+        let response = response.map_err(|error| self.unreachable(&error, TIMEOUT))?;
         if response.status().is_success() {
             return Ok(Events::new(BufReader::new(Box::new(response.into_body().into_reader()))));
         }
@@ -132,8 +202,18 @@ impl Client {
         Err(self.refusal(status, &answer))
     }
 
+    fn agent(&self, config: Config) -> Agent {
+        match &self.door {
+            Door::Api(_) => Agent::new_with_config(config),
+            Door::Socket(path) => Agent::with_parts(config, AtSocket(path.clone()), Nowhere),
+        }
+    }
+
     fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.api)
+        match &self.door {
+            Door::Api(api) => format!("http://{api}{path}"),
+            Door::Socket(_) => format!("http://localhost{path}"),
+        }
     }
 
     fn answer(
@@ -149,18 +229,18 @@ impl Client {
         let status = response.status();
         let mut text = String::new();
         let body = response.into_body().into_reader().take(ANSWER_MAX).read_to_string(&mut text);
-        body.map_err(|error| Failure::Failed(format!("{}: the answer broke off: {error}", self.api)))?;
+        body.map_err(|error| Failure::Failed(format!("{}: the answer broke off: {error}", self.door)))?;
         let answer = serde_json::from_str(&text).map_err(|_| self.is_no_agent(status))?;
         Ok((status, answer))
     }
 
     fn refusal(&self, status: StatusCode, answer: &Value) -> Failure {
         let Ok(Problem { error }) = Problem::deserialize(answer) else { return self.is_no_agent(status) };
-        let reason = format!("{}: {error}", self.api);
+        let reason = format!("{}: {error}", self.door);
         match status {
             StatusCode::UNAUTHORIZED if self.token.is_none() => Failure::BadInput(format!(
                 "{}: this needs a token: --token, --token-file or BELLWETHER_TOKEN",
-                self.api
+                self.door
             )),
             StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 Failure::BadInput(reason)
@@ -175,36 +255,49 @@ impl Client {
             ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::HostNotFound => {
                 Failure::BadInput(format!(
                     "found \"{}\", expected the address of an agent's API, such as {DEFAULT_API}",
-                    self.api
+                    self.door
                 ))
             }
             ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::Failed(format!(
                 "no agent answers at {}: it took no connection within {} s",
-                self.api,
+                self.door,
                 TIMEOUT.as_secs()
             )),
             ureq::Error::Timeout(_) => Failure::Failed(format!(
                 "the agent at {} took the connection and did not answer within {} s: is it stopped?",
-                self.api,
+                self.door,
                 within.as_secs()
             )),
-            ureq::Error::Io(error) => Failure::Failed(format!("no agent answers at {}: {error}", self.api)),
-            other => Failure::Failed(format!("no agent answers at {}: {other}", self.api)),
+            ureq::Error::Io(error) => {
+                Failure::Failed(format!("no agent answers at {}: {error}{}", self.door, self.advice(error)))
+            }
+            other => Failure::Failed(format!("no agent answers at {}: {other}", self.door)),
+        }
+    }
+
+    /// What to look at.
+    fn advice(&self, error: &io::Error) -> &'static str {
+        match (&self.door, error.kind()) {
+            (Door::Api(_), _) => "",
+            (Door::Socket(_), ErrorKind::PermissionDenied) => {
+                ": the agent's `listen.socket_mode` says who may connect"
+            }
+            (Door::Socket(_), _) => ": is the agent running, and is that its `listen.socket`?",
         }
     }
 
     fn is_no_agent(&self, status: StatusCode) -> Failure {
         Failure::Failed(format!(
             "{}: found an answer with status {}, expected that of an agent",
-            self.api,
+            self.door,
             status.as_u16()
         ))
     }
 }
 
 /// For an answer that may take so long.
-fn agent(answer: Duration) -> Agent {
-    Agent::new_with_config(config(answer).timeout_recv_body(Some(answer)).build())
+fn config_for(answer: Duration) -> Config {
+    config(answer).timeout_recv_body(Some(answer)).build()
 }
 
 /// Connects directly to the agent. Each part has a time limit of its own, so that the error says which was
@@ -221,16 +314,25 @@ fn config(answer: Duration) -> ConfigBuilder<AgentScope> {
         .timeout_recv_response(Some(answer))
 }
 
+/// A name as it stands in a path.
+pub(crate) fn encoded(name: &str) -> String {
+    let mut path = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => path.push(char::from(byte)),
+            // A path of dots alone would be taken for a step upwards.
+            other => {
+                let _ = write!(path, "%{other:02X}");
+            }
+        }
+    }
+    path
+}
+
 /// The answer in a form that can be read here.
 pub(crate) fn understand<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
     serde_json::from_value(answer)
         .map_err(|error| Failure::Failed(format!("the agent's answer is of another version: {error}")))
-}
-
-/// The address of the agent that was asked for.
-pub(crate) fn api_of(given: Option<&str>) -> String {
-    let api = given.map(str::to_owned).or_else(|| std::env::var("BELLWETHER_API").ok());
-    api.unwrap_or_else(|| DEFAULT_API.to_owned())
 }
 
 /// The token that was given.
@@ -249,4 +351,18 @@ fn read_token(file: &Path) -> Result<String, Failure> {
         Failure::BadInput(format!("cannot read the token from {}: {error}", file.display()))
     })?;
     Ok(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_have_anything_in_it() {
+        for (name, path) in
+            [("backup-1", "backup-1"), ("a/b c", "a%2Fb%20c"), ("..", "%2E%2E"), ("é?", "%C3%A9%3F")]
+        {
+            assert_eq!(encoded(name), path);
+        }
+    }
 }

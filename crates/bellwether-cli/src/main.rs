@@ -39,6 +39,9 @@ fn main() -> ExitCode {
         Command::Members(args) => commands::members::run(&args, &out),
         Command::Watch(args) => commands::watch::run(&args, &out),
         Command::History(args) => commands::history::run(&args, &out),
+        Command::Elections(args) => commands::elections::run(&args, &out),
+        Command::Campaign(args) => commands::campaign::run(&args, &out),
+        Command::Observe(args) => commands::observe::run(&args, &out),
         Command::Resign(args) => commands::resign::run(&args, &out),
         Command::Transfer(args) => commands::transfer::run(&args, &out),
         #[cfg(target_os = "linux")]

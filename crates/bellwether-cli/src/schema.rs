@@ -3,6 +3,8 @@
 //! What an agent does not know it says is `null`, it leaves nothing out. A client passes over what it does not know, and does
 //! without what an older agent does not say.
 
+pub(crate) mod elections;
+
 use bellwether_proto::cause;
 use bellwether_proto::ident::NodeId;
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,8 @@ pub(crate) struct Status {
     pub(crate) reach: Option<Reach>,
     #[serde(flatten)]
     pub(crate) right: Right,
+    /// Of exclusive leadership, and of agents that tell.
+    pub(crate) elections: Option<Campaigns>,
     /// Of agents that tell.
     pub(crate) disk: Option<Disk>,
     /// Of a member that must not lead.
@@ -117,6 +121,22 @@ impl Exclusive {
     pub(crate) fn in_words(&self) -> String {
         let (reachable, needed) = (self.reachable, self.needed);
         format!("{} reachable; {needed} needed", counted(reachable as u64, "voter"))
+    }
+}
+
+/// What the sessions of an agent campaign for, in `/v1/status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Campaigns {
+    /// How many names they hold.
+    pub(crate) held: usize,
+    /// For how many they wait.
+    pub(crate) waiting: usize,
+}
+
+impl Campaigns {
+    /// `2 held, 1 waited for`
+    pub(crate) fn in_words(self) -> String {
+        format!("{} held, {} waited for, through this agent", self.held, self.waiting)
     }
 }
 

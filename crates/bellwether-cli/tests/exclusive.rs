@@ -8,11 +8,21 @@
 //! | votes that are lost, damaged or slow to write | `votes.rs` |
 //! | members that do not agree on the terms | `terms.rs` |
 //! | voters that come and go | `members.rs` |
+//! | programs that hold names through their agent, and die | `sessions.rs` |
+//! | programs on other machines, and those that cannot be seen | `remote.rs` |
+//! | agents that restart and leave while programs hold names | `restarts.rs` |
+//! | what is wrong, too long, too much or never read | `limits.rs` |
+//! | names: listing, reading, handing over, deleting | `names.rs` |
 
 mod crashes;
+mod limits;
 mod members;
 mod minority;
+mod names;
 mod pauses;
+mod remote;
+mod restarts;
+mod sessions;
 mod terms;
 mod votes;
 
@@ -37,6 +47,18 @@ fn started(nodes: u32, tables: &'static str) -> Cluster {
     cluster.start_all();
     cluster
 }
+
+/// A cluster whose agents have Unix sockets, and in which somebody leads. So a majority can be asked.
+fn with_sockets(nodes: u32, tables: &'static str) -> Cluster {
+    let mut cluster =
+        Cluster::prepare(&Shape { more: "mode = \"exclusive\"", tables, socket: true, ..Shape::of(nodes) });
+    cluster.start_all();
+    cluster.wait_for_leader();
+    cluster
+}
+
+/// A lease that lasts longer than any test: nothing in it waits for its end.
+const LONG: &str = "[exclusive]\nttl = \"60s\"\n[log]\ntrace = \"trace.jsonl\"\n";
 
 /// Has whoever leads hand over to a node, or to any other. One that has only just come up may not be ready to take it: then another
 /// leads, and is asked.

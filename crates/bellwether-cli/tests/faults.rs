@@ -39,7 +39,12 @@ use std::io::{self, Write};
 
 /// A test that cannot be run is not one that passed.
 pub(crate) fn skip(what: &str, why: &str) {
-    assert_ne!(env::var("BELLWETHER_REQUIRE_NET").as_deref(), Ok("1"), "cannot be run: {why}");
+    skip_unless_required("BELLWETHER_REQUIRE_NET", what, why);
+}
+
+/// The same of what that variable makes a failure.
+pub(crate) fn skip_unless_required(variable: &str, what: &str, why: &str) {
+    assert_ne!(env::var(variable).as_deref(), Ok("1"), "cannot be run: {why}");
     // Past the test's output, which nobody sees.
     let _ = writeln!(io::stderr(), "skipped: {what}: {why}");
 }

@@ -13,6 +13,7 @@
 //! - [`tenant`]: an agent's lease. [`campaigns`]: what it would hold.
 //! - [`configuration`]: who votes. [`membership`]: how that may change. [`electorate`]: who counts in a ballot. [`sweep`]: how a change is settled.
 //!   `petition`: a change that a program asked for.
+//! - [`order`]: what programs ask for, and are told.
 //! - [`grant`], [`ident`], [`terms`], [`message`]: what is spoken of.
 //!
 //! **A name changes hands only if its holder released it, or if the holder's lease is dead. A lease is dead when a majority of the
@@ -30,6 +31,7 @@ pub mod ident;
 mod layer;
 pub mod membership;
 pub mod message;
+pub mod order;
 mod petition;
 pub mod register;
 pub mod sweep;

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
 use crate::exclusive::membership::{MemberChange, Membership};
+use crate::exclusive::order::{News, Order};
 use crate::exclusive::voter::Change;
 use crate::group::{GroupEvent, Kept, OpId, Plan, PlanRequest};
 use crate::ident::{ElectionId, Incarnation, NodeId};
@@ -62,6 +63,13 @@ pub enum Input<M> {
         ticket: Ticket,
         /// What is asked for.
         change: Box<MemberChange>,
+    },
+    /// A program wants something of a named election. It is answered with [`Output::Answer`].
+    Order {
+        /// Comes back with the answer.
+        ticket: Ticket,
+        /// What is asked for.
+        order: Box<Order>,
     },
     /// The work that was done as the leader has ended, after [`Tenure::AskedBack`] or [`Tenure::None`]. Given at once if
     /// there was none.
@@ -128,7 +136,9 @@ pub enum Output<M> {
     },
     /// Who votes changed, as far as this node knows, or who is to be met. Only of a node with exclusive leadership.
     Members(Box<Membership>),
-    /// The answer to a command, or to a change of who votes.
+    /// What became known of named elections. Only of a node with exclusive leadership.
+    News(Box<News>),
+    /// The answer to a command, to an order, or to a change of who votes.
     Answer {
         /// The command's ticket.
         ticket: Ticket,
@@ -149,6 +159,7 @@ impl<M> Output<M> {
             Self::Valid { .. }
             | Self::Tenure(_)
             | Self::Members(_)
+            | Self::News(_)
             | Self::Answer { .. }
             | Self::Left
             | Self::Event(_) => false,

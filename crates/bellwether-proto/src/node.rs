@@ -77,7 +77,7 @@ use writes::{Waits, Writes};
 ///             Output::Broadcast(_frame) => { /* to everybody within reach */ }
 ///             Output::Plan(_request) => { /* only of a node `with_planner` */ }
 ///             Output::Tenure(_) | Output::Answer { .. } | Output::Left => { /* only of a node `with_leadership` */ }
-///             Output::Keep(_) | Output::Valid { .. } | Output::Members(_) => { /* only of a node `with_exclusive` */ }
+///             Output::Keep(_) | Output::Valid { .. } | Output::Members(_) | Output::News(_) => { /* only of a node `with_exclusive` */ }
 ///             Output::Event(_event) => { /* log it */ }
 ///         }
 ///     }
@@ -229,6 +229,7 @@ impl<E: Election> Node<E> {
                 self.release(|release, office| release.command(now, ticket, command, office));
             }
             Input::Change { ticket, change } => self.change(now, ticket, *change, out),
+            Input::Order { ticket, order } => self.order(now, ticket, *order, out),
             Input::Released => self.release(|release, _| release.released()),
             Input::Persisted { writes } => {
                 if overslept {

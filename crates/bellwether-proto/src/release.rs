@@ -68,6 +68,8 @@ pub(crate) struct Release {
     works: bool,
     /// The leader that was announced last, while it lasts.
     leader: Option<NodeId>,
+    /// If that is this node: whether one of its sessions leads, for which the node itself is like any other member.
+    for_session: bool,
     /// The epoch of the last announcement.
     epoch: u64,
     /// Leadership is being given back: for what, and when the work is given up.
@@ -143,6 +145,7 @@ impl Release {
             tenure: Tenure::None,
             works: false,
             leader: None,
+            for_session: false,
             epoch: 0,
             pending: None,
             doubtful: false,
@@ -204,6 +207,16 @@ impl Release {
         }
     }
 
+    /// The next announcement is of a session of this node, or not.
+    pub(crate) fn lead_for_session(&mut self, for_session: bool) {
+        self.for_session = for_session;
+    }
+
+    /// Whether the node leads for itself.
+    fn leads(&self) -> bool {
+        self.leader == Some(self.me) && !self.for_session
+    }
+
     /// Another leader was announced, or that there is none. What the program may do changes with it, if it does: whoever works as
     /// the leader must not wait for what else follows from the announcement, such as a write.
     #[must_use]
@@ -211,12 +224,11 @@ impl Release {
         (self.leader, self.epoch) = (announced.leader, announced.epoch);
         let epoch = announced.epoch;
         let tenure = match announced.leader {
+            _ if !self.leads() => Tenure::None,
             // It is being given back: nobody is to begin anything.
-            Some(leader) if leader == self.me && (self.pending.is_some() || self.doubtful) => {
-                Tenure::AskedBack { epoch }
-            }
-            Some(leader) if leader == self.me => Tenure::Held { epoch },
-            _ => Tenure::None,
+            Some(_) if (self.pending.is_some() || self.doubtful) => Tenure::AskedBack { epoch },
+            Some(_) => Tenure::Held { epoch },
+            None => Tenure::None,
         };
         self.becomes(tenure).then_some(tenure)
     }
@@ -251,7 +263,7 @@ impl Release {
     }
 
     fn resign(&mut self, now: Time, ticket: Ticket, hold: Hold, office: &dyn Office) {
-        let leads = self.leader == Some(self.me);
+        let leads = self.leads();
         if leads && hold == Hold::Default && !office.has_successor() {
             self.refuse(ticket, Refused::NoSuccessor);
         } else if leads || office.is_aside() && self.pending.is_some() {
@@ -325,7 +337,7 @@ impl Release {
             }
             Then::Leave => {
                 // Only a leader has anything to hand over.
-                let leads = self.leader == Some(self.me);
+                let leads = self.leads();
                 let until = if leads { now + self.patience.successor } else { now };
                 self.wait(Awaited::BeforeLeaving, until);
                 self.actions.push(Action::StandAside(Time::NEVER));
@@ -340,9 +352,9 @@ impl Release {
 
     /// Ends the waits whose leader has come, or whose time is over. Whether one for a hand-over is among them.
     fn answer(&mut self, now: Time, office: &dyn Office) -> bool {
-        let next = self.leader.filter(|leader| *leader != self.me).map(|leader| (leader, self.epoch));
+        let next = self.leader.filter(|_| !self.leads()).map(|leader| (leader, self.epoch));
         // Whoever is alone waits for nobody, but it has ceased to lead before it says so.
-        let alone = office.is_alone() && self.leader != Some(self.me);
+        let alone = office.is_alone() && !self.leads();
         let over = |waiting: &mut Waiting| waiting.until <= now || waiting.what.has_come(next, alone);
         let over: Vec<_> = self.waiting.extract_if(.., over).collect();
         for Waiting { what, .. } in &over {
@@ -407,7 +419,7 @@ impl Release {
 
     /// What must be true of every state.
     pub(crate) fn breach(&self) -> Option<&'static str> {
-        let leads = self.leader == Some(self.me);
+        let leads = self.leads();
         if leads == (self.tenure == Tenure::None) {
             return Some("the announced leader has a tenure, and nobody else has");
         }

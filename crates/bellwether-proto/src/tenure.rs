@@ -4,6 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::exclusive::membership::Unchanged;
+use crate::exclusive::order::Declined;
 use crate::ident::NodeId;
 use crate::leadership::Reluctance;
 use crate::time::{ParseSpanError, Span};
@@ -150,11 +151,13 @@ pub enum Refused {
     },
     /// Who votes was not changed.
     Members(Unchanged),
+    /// An order about an election was not carried out.
+    Election(Declined),
 }
 
 impl Refused {
     /// The words used in traces.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 10] = [
         "not-leader",
         "no-successor",
         "not-aside",
@@ -164,6 +167,7 @@ impl Refused {
         "hand-over",
         "not-taken",
         "members-unchanged",
+        "declined",
     ];
 
     /// The word used in traces.
@@ -178,6 +182,7 @@ impl Refused {
             Self::HandOver { .. } => Self::NAMES[6],
             Self::NotTaken { .. } => Self::NAMES[7],
             Self::Members(_) => Self::NAMES[8],
+            Self::Election(_) => Self::NAMES[9],
         }
     }
 }
@@ -209,6 +214,7 @@ impl fmt::Display for Refused {
             ),
             Self::NotTaken { to } => write!(f, "node {to} did not take over in time"),
             Self::Members(why) => why.fmt(f),
+            Self::Election(why) => why.fmt(f),
         }
     }
 }

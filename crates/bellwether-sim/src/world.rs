@@ -425,7 +425,7 @@ impl<'a, E: Election> World<'a, E> {
                     self.keep_vote(at, *change);
                 }
                 Output::Valid { epoch, until } => self.tell_valid(at, epoch, until),
-                Output::Members(_) => {}
+                Output::Members(_) | Output::News(_) => {}
                 Output::Plan(request) => self.ask(at, &request),
                 Output::Tenure(tenure) => {
                     tenured = true;

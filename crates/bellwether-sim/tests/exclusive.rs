@@ -43,6 +43,18 @@ fn walks_keep_every_promise() {
     assert!(least.into_iter().all(|count| count >= 50), "{all}");
 }
 
+/// A coordinator that went on to call certain what the voters before a change had decided broke TOKEN-ONCE in the last three.
+#[test]
+fn walks_with_many_changes_of_the_voters_keep_every_promise() {
+    let often = Walker { length: 6_000, changes: 20, settles: false, ..WALKER };
+    let walks = (1..=WALKS).chain([3_215, 5_176]).map(|seed| (often, seed));
+    for (walker, seed) in walks.chain([(Walker { changes: 8, settles: false, ..WALKER }, 10_764)]) {
+        if let Err(violation) = walk(walker, seed, &Honest) {
+            panic!("{}", story(walker, &violation, &Honest));
+        }
+    }
+}
+
 #[test]
 fn beyond_the_drift_there_may_be_two_holders_and_never_two_of_a_token() {
     let walker = Walker { trod: Trod::BeyondDrift, settles: false, ..WALKER };

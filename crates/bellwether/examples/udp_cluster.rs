@@ -120,7 +120,7 @@ impl Host {
                     }
                     Output::Event(Event::Opinion(opinion)) => drop(tell.send((self.id, opinion))),
                     // Of a bare node: there is no program that leads, and none that asks.
-                    Output::Keep(_) | Output::Valid { .. } | Output::Members(_) => {}
+                    Output::Keep(_) | Output::Valid { .. } | Output::Members(_) | Output::News(_) => {}
                     Output::Plan(_) | Output::Tenure(_) | Output::Answer { .. } | Output::Left => {}
                     Output::Event(_) => {}
                 }

@@ -39,6 +39,11 @@ impl Clock {
         at.as_deadline().map(|at| self.began + Duration::from_micros(at.as_micros()))
     }
 
+    /// The time at which the machine will have been up for so long.
+    pub(crate) fn time(&self, up_for: Duration) -> Time {
+        Time::from_micros(micros(up_for.saturating_sub(self.began)))
+    }
+
     /// What the wall clock shows of a moment that has just been: it may have been set since the start, and people read it now.
     pub(crate) fn wall(&self, at: Time) -> SystemTime {
         let now = (self.wall)();

@@ -1,5 +1,6 @@
 //! What a handle asks of the driver.
 
+use bellwether_proto::exclusive::order::Order;
 use bellwether_proto::tenure::{self, Refused};
 use tokio::sync::oneshot;
 
@@ -9,17 +10,21 @@ use crate::members::MemberChange;
 pub(crate) type Reply = oneshot::Sender<Result<(), Refused>>;
 
 /// What a handle asks of the driver.
+#[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) asked: Asked,
     pub(crate) reply: Option<Reply>,
 }
 
 /// What it is about.
+#[derive(Debug)]
 pub(crate) enum Asked {
     /// Who leads.
     Tenure(tenure::Command),
     /// Who votes.
     Members(Box<MemberChange>),
+    /// A named election.
+    Order(Box<Order>),
 }
 
 impl Command {

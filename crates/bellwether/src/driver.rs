@@ -84,8 +84,8 @@ pub(crate) struct Driver {
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     waiting: BTreeMap<Ticket, Reply>,
-    /// Those who ask for a change of who votes. Traces do not have them.
-    changes: BTreeSet<Ticket>,
+    /// Those who ask for a change of who votes, or about named elections. Traces do not have them.
+    unrecorded: BTreeSet<Ticket>,
     last: Ticket,
 }
 
@@ -235,7 +235,12 @@ impl Driver {
         Err(Ended::IdInUse { id: self.shared.id, at: at.to_owned(), says: by })
     }
 
-    fn on_command(&mut self, Command { asked, reply }: Command) -> Result<(), Ended> {
+    fn on_command(&mut self, command: Command) -> Result<(), Ended> {
+        self.obey(command)?;
+        self.shared.elections.unsent().into_iter().try_for_each(|command| self.obey(command))
+    }
+
+    fn obey(&mut self, Command { asked, reply }: Command) -> Result<(), Ended> {
         // Whoever asks may have begun to work before.
         self.record_work();
         let ticket = self.replies.ticket(reply);
@@ -246,8 +251,12 @@ impl Driver {
             }
             Asked::Members(change) => {
                 tracing::info!(?change, "a change of who votes is asked for");
-                self.replies.changes.insert(ticket);
+                self.replies.unrecorded.insert(ticket);
                 self.step(Input::Change { ticket, change })
+            }
+            Asked::Order(order) => {
+                self.replies.unrecorded.insert(ticket);
+                self.step(Input::Order { ticket, order })
             }
         }
     }
@@ -303,6 +312,10 @@ impl Driver {
                     followed.asked_back = !matches!(tenure, Tenure::Held { .. });
                 }
                 Output::Members(membership) => self.on_members(*membership),
+                Output::News(news) => {
+                    let clock = self.clock;
+                    self.shared.elections.post(clock.wall(now), |until| clock.uptime(until), *news);
+                }
                 Output::Answer { ticket, outcome } => self.answer(ticket, outcome),
                 Output::Left => {
                     self.record(What::Program(Program::Left));
@@ -410,7 +423,7 @@ impl Driver {
     }
 
     fn answer(&mut self, ticket: Ticket, outcome: Result<(), Refused>) {
-        if !self.replies.changes.remove(&ticket) {
+        if !self.replies.unrecorded.remove(&ticket) {
             let refused = outcome.as_ref().err().map(Refused::name);
             self.record(What::Program(Program::Answered { ticket, refused }));
         }

@@ -27,6 +27,7 @@
 //! | know a member's group, and the lineage of groups | [`Member::status`], [`Member::groups`] |
 //! | say what a new group works on, and do this member's part | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
 //! | be the only one, and prove it to a store | [`Config::exclusive`], [`Leadership::token`], [`Leadership::check`] |
+//! | hold names of its own, any number of them | [`Member::session`], [`elections`] |
 //! | change who votes | [`Member::change_members`], [`members`] |
 //! | hold names through an agent, from a process beside it | [`Client`], [`client`] |
 //! | give leadership away | [`Leadership::resign`], [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
@@ -48,6 +49,7 @@ mod command;
 mod config;
 mod disk;
 mod driver;
+pub mod elections;
 mod error;
 mod history;
 pub mod member;

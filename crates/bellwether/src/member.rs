@@ -8,9 +8,11 @@
 //! | `run.rs` | work that goes on while the member leads |
 //! | `outcome.rs` | what such work may return |
 //! | `tied.rs` | work on other threads and in other processes |
+//! | `elections.rs` | named elections |
 //! | `observer.rs` | changes of leader, as they happen |
 
 mod descriptors;
+mod elections;
 mod join;
 mod leadership;
 mod observer;

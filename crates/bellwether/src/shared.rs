@@ -12,8 +12,10 @@ use bellwether_proto::leadership::Announcement;
 use bellwether_proto::opinion::Opinion;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::clock::Clock;
 use crate::command::{Asked, Command};
 use crate::config::{Config, Mode};
+use crate::elections::Board;
 use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
 use crate::members::{Differs, Membership};
@@ -46,6 +48,9 @@ pub(crate) struct Shared {
     pub(crate) service: watch::Sender<Option<Service>>,
     /// The number of the last change.
     pub(crate) changed: watch::Sender<u64>,
+    /// Named elections.
+    pub(crate) elections: Board,
+    pub(crate) clock: Clock,
     known: Mutex<Known>,
 }
 
@@ -77,7 +82,7 @@ pub(crate) struct Known {
 impl Shared {
     pub(crate) fn new(
         config: &Config,
-        up_since: SystemTime,
+        clock: Clock,
         transport: Transport,
         incarnation: Incarnation,
         history: History,
@@ -91,13 +96,15 @@ impl Shared {
             mode,
             size: (mode == Mode::OfAlgorithm(election::Mode::Majority)).then(|| config.members().len()),
             witnesses: config.exclusive.iter().flat_map(|exclusive| exclusive.witnesses.clone()).collect(),
-            up_since,
+            up_since: clock.began_at(),
             tenures: Tenures::new(Arc::clone(&pulse), rights),
             pulse,
             transport,
             ended: watch::Sender::new(None),
             service: watch::Sender::new(None),
             changed: watch::Sender::new(history.last_no()),
+            elections: Board::default(),
+            clock,
             known: Mutex::new(Known {
                 incarnation,
                 opinion: Opinion::DOWN,
@@ -144,6 +151,7 @@ impl Shared {
     /// Nobody works for this member any more, and it names no leader.
     pub(crate) fn leads_no_more(&self) {
         self.tenures.end();
+        self.elections.close();
         self.service.send_replace(None);
         self.known().leader = None;
     }

@@ -1,5 +1,7 @@
 //! Exclusive leadership: members of one process that vote.
 
+#[path = "exclusive/elections.rs"]
+mod elections;
 #[path = "../examples/support/loopback.rs"]
 mod loopback;
 #[cfg(target_os = "linux")]
@@ -11,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bellwether::member::Hold;
-use bellwether::members::{Address, MemberChange, Unchanged};
+use bellwether::members::{Address, Differs, MemberChange, Unchanged};
 use bellwether::proto::tenure;
 use bellwether::status::{Connection, ExclusiveStatus, Standing, Vote};
 use bellwether::{
@@ -108,8 +110,11 @@ async fn a_member_whose_file_lists_all_that_shall_vote_is_added() {
     let told = members[0].status().exclusive.expect("that is the mode");
     let in_force = told.membership.configuration.as_ref().expect("it is known who votes");
     assert!(in_force.is_settled() && in_force.voters.keys().map(|id| id.0).eq(1..=4), "{in_force:?}");
-    let differs = told.differs.expect("its file lists three").to_string();
-    assert_eq!(differs, "the file lists the voters 1, 2, 3, but 1, 2, 3, 4 vote; the file does not count");
+    let differs: Differs = told.differs.expect("its file lists three");
+    assert_eq!(
+        differs.to_string(),
+        "the file lists the voters 1, 2, 3, but 1, 2, 3, 4 vote; the file does not count"
+    );
     let again = soon("it is refused", members[1].change_members(add)).await.unwrap_err();
     let votes_already = Unchanged::VotesAlready { node: NodeId(4) };
     assert!(

@@ -20,6 +20,7 @@ mod keys;
 mod layers;
 mod peers;
 mod relations;
+mod socket;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,7 @@ pub(crate) use cluster::ClusterFile;
 pub(crate) use error::ConfigError;
 pub(crate) use flags::Overrides;
 pub(crate) use layers::Environment;
+pub(crate) use socket::SocketConfig;
 
 /// An agent, complete and valid.
 #[derive(Clone, Debug)]
@@ -67,6 +69,8 @@ pub(crate) enum OnLost {
 #[derive(Clone)]
 pub(crate) struct ApiConfig {
     pub(crate) listen: SocketAddr,
+    /// Whoever may connect there may change something without the token.
+    pub(crate) socket: Option<SocketConfig>,
     /// Requests that change something must show it. If there is none, such requests are refused.
     pub(crate) token: Option<String>,
     /// The names under which clients may ask for it, beside addresses and localhost.
@@ -76,7 +80,10 @@ pub(crate) struct ApiConfig {
 /// The token is nobody's business.
 impl fmt::Debug for ApiConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApiConfig").field("listen", &self.listen).finish_non_exhaustive()
+        f.debug_struct("ApiConfig")
+            .field("listen", &self.listen)
+            .field("socket", &self.socket)
+            .finish_non_exhaustive()
     }
 }
 
@@ -125,6 +132,7 @@ struct Draft {
     peers: Peers,
     listen: SocketAddr,
     api: SocketAddr,
+    socket: Option<SocketConfig>,
     heartbeat: Duration,
     timeout: Duration,
     tls: TlsFiles,
@@ -179,6 +187,7 @@ impl Draft {
             release_timeout: settings.or("release_timeout", Config::RELEASE_TIMEOUT, given::Given::duration),
             listen: settings.or("listen.peer", address::listen_by(own.as_deref()), given::listen),
             api: settings.or("listen.api", address::API, given::listen),
+            socket: SocketConfig::read(settings, id),
             heartbeat: settings.or("timing.heartbeat", Config::HEARTBEAT, given::Given::duration),
             timeout: settings.or("timing.timeout", Config::TIMEOUT, given::Given::duration),
             token: Token::read(settings),
@@ -201,7 +210,7 @@ impl Draft {
         let member = self.member(self.tls.load()?);
         let token = self.token.load()?;
         cautions.extend(token.as_deref().and_then(cautions::of_token));
-        let api = ApiConfig { listen: self.api, token, hosts: self.hosts };
+        let api = ApiConfig { listen: self.api, socket: self.socket, token, hosts: self.hosts };
         Ok(AgentConfig { member, api, log: self.log, on_lost: self.terms.on_lost, cautions })
     }
 

@@ -5,6 +5,8 @@
 
 mod change;
 mod connection;
+mod door;
+mod elections;
 mod error;
 mod health;
 mod host;
@@ -14,7 +16,9 @@ mod opening;
 mod refusals;
 mod rfc3339;
 mod seat;
+mod sessions;
 mod status;
+mod stream;
 mod watch;
 
 use std::io;
@@ -24,15 +28,16 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, post, put};
 use bellwether::Member;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, UnixListener};
 
 use super::config::ApiConfig;
 use super::descriptors::Clients;
 use super::log::Log;
+use super::sessions::Sessions;
 use connection::{Client, Connections};
+use door::Door;
 use error::Problem;
 use host::Hosts;
 use refusals::Refusals;
@@ -48,20 +53,19 @@ struct Api {
     token: Option<Arc<str>>,
     /// The names under which the agent may be asked.
     hosts: Arc<Hosts>,
-    clients: Clients,
-    watchers: Arc<Semaphore>,
+    /// Of exclusive leadership.
+    sessions: Option<Sessions>,
     refusals: Arc<Refusals>,
     log: Log,
 }
 
 /// The interface.
-pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients, log: Log) -> Router {
+pub(crate) fn app(member: Member, config: &ApiConfig, sessions: Option<Sessions>, log: Log) -> Router {
     let api = Api {
         member,
         token: config.token.as_deref().map(Arc::from),
         hosts: Arc::new(Hosts::new(&config.hosts)),
-        clients,
-        watchers: Arc::new(Semaphore::new(clients.watchers_max())),
+        sessions,
         refusals: Arc::default(),
         log,
     };
@@ -74,6 +78,7 @@ pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients, log: Log
         .route("/v1/members/{id}/replace", post(members::replace))
         .route("/v1/history", get(status::history))
         .route("/v1/watch", get(watch::watch))
+        .merge(named_elections())
         .route("/v1/resign", post(change::resign))
         .route("/v1/transfer", post(change::transfer))
         .route("/leader", get(health::leader))
@@ -88,10 +93,41 @@ pub(crate) fn app(member: Member, config: &ApiConfig, clients: Clients, log: Log
         .with_state(api)
 }
 
-/// Answers clients, so many at a time, until the process ends.
+/// Elections, and the sessions that campaign for them.
+fn named_elections() -> Router<Api> {
+    Router::new()
+        .route("/v1/elections", get(elections::list))
+        .route("/v1/elections/{name}", get(elections::one).delete(elections::delete))
+        .route("/v1/elections/{name}/campaign", post(sessions::campaign_alone))
+        .route("/v1/elections/{name}/watch", get(elections::watch))
+        .route("/v1/elections/{name}/check", get(elections::check))
+        .route("/v1/elections/{name}/value", put(elections::proclaim))
+        .route("/v1/elections/{name}/resign", post(elections::resign))
+        .route("/v1/elections/{name}/transfer", post(elections::transfer))
+        .route("/v1/session/{id}", delete(sessions::close))
+        .route("/v1/session/{id}/campaign/{name}", post(sessions::campaign).delete(sessions::withdraw))
+        .route("/v1/session/{id}/process", post(sessions::bind))
+        .layer(DefaultBodyLimit::max(sessions::BODY_MAX))
+        .merge(
+            Router::new()
+                .route("/v1/session", post(sessions::open))
+                .layer(DefaultBodyLimit::max(sessions::RESUME_MAX)),
+        )
+}
+
+/// Answers clients of the port, so many at a time, until the process ends.
 pub(crate) async fn serve(listener: TcpListener, app: Router, clients: Clients) -> io::Result<()> {
-    axum::serve(Connections::new(listener, clients), app.into_make_service_with_connect_info::<Client>())
-        .await
+    serve_at(listener, app, clients).await
+}
+
+/// The same with clients of the Unix socket.
+pub(crate) async fn serve_local(listener: UnixListener, app: Router, clients: Clients) -> io::Result<()> {
+    serve_at(listener, app, clients).await
+}
+
+async fn serve_at<D: Door>(door: D, app: Router, clients: Clients) -> io::Result<()> {
+    let app = app.into_make_service_with_connect_info::<Client>();
+    axum::serve(Connections::new(door, clients), app).await
 }
 
 async fn no_such_path(uri: Uri) -> Problem {

@@ -22,12 +22,22 @@ pub(crate) struct AgentArgs {
 /// Which agent to ask, and how to print its answer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApiArgs {
-    /// The address of the agent's API [default: $BELLWETHER_API, or 127.0.0.1:3171]
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) api: Option<String>,
+    #[command(flatten)]
+    pub(crate) door: DoorArgs,
     /// Print the agent's answer as it is: JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Which agent to ask.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoorArgs {
+    /// The address of the agent's API [default: $BELLWETHER_API, or 127.0.0.1:3171]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) api: Option<String>,
+    /// The agent's Unix socket, instead of its API's address; it needs no token [default: $BELLWETHER_SOCKET]
+    #[arg(long, value_name = "PATH", conflicts_with = "api")]
+    pub(crate) socket: Option<PathBuf>,
 }
 
 /// The right to change something.
@@ -85,6 +95,9 @@ pub(crate) struct ResignArgs {
     /// Stand again, before the time is over
     #[arg(long, group = "how")]
     pub(crate) end: bool,
+    /// Have whoever holds that named election give it back; ask the holder's agent
+    #[arg(long, value_name = "NAME", group = "how")]
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
     #[command(flatten)]
@@ -92,10 +105,17 @@ pub(crate) struct ResignArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("whom").required(true))]
 pub(crate) struct TransferArgs {
     /// The next leader
-    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) to: u32,
+    #[arg(value_name = "ID", value_parser = clap::value_parser!(u32).range(1..), group = "whom")]
+    pub(crate) node: Option<u32>,
+    /// The same
+    #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(1..), group = "whom")]
+    pub(crate) to: Option<u32>,
+    /// Hand over that named election, to the first candidate of the member; ask the holder's agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
     #[command(flatten)]

@@ -10,18 +10,22 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use axum::Router;
 use bellwether::reorganization::Manager;
 use bellwether::status::Cause;
-use bellwether::{Ended, JoinError, Member};
-use tokio::net::TcpListener;
+use bellwether::{Ended, JoinError as NotJoined, Member};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Builder;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 
 use crate::Status;
 use crate::agent::config::{AgentConfig, Environment, OnLost, Overrides};
-use crate::agent::descriptors::{self, Clients};
+use crate::agent::descriptors::{self, Shares};
 use crate::agent::http;
 use crate::agent::log::Log;
+use crate::agent::sessions::{SealError, Sessions, Terms};
+use crate::agent::socket::{self, SocketError};
 use crate::args::agent::AgentArgs;
 use crate::output::{Printer, print_if_possible};
 use crate::work::spawn;
@@ -92,7 +96,8 @@ fn begin(
     log: &Log,
 ) -> Result<(), Failure> {
     config.cautions.iter().for_each(|caution| tracing::warn!("{caution}"));
-    let clients = descriptors::share(Member::descriptors(&config.member))?;
+    let has_socket = config.api.socket.is_some();
+    let clients = descriptors::share(Member::descriptors(&config.member), has_socket)?;
     // One thread for the API. The member has its own.
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
@@ -108,16 +113,28 @@ impl From<String> for Failure {
     }
 }
 
-impl From<JoinError> for Failure {
-    fn from(error: JoinError) -> Self {
+impl From<NotJoined> for Failure {
+    fn from(error: NotJoined) -> Self {
         let status = if error.is_bad_input() { Status::BadInput } else { Status::Failed };
         Self(status, error.to_string())
     }
 }
 
+impl From<SocketError> for Failure {
+    fn from(SocketError { status, what }: SocketError) -> Self {
+        Self(status, what)
+    }
+}
+
+impl From<SealError> for Failure {
+    fn from(SealError { status, what }: SealError) -> Self {
+        Self(status, what)
+    }
+}
+
 /// What an agent has around its member.
 struct Around {
-    clients: Clients,
+    clients: Shares,
     log: Log,
     end_with_stdin: bool,
 }
@@ -134,22 +151,58 @@ async fn live(
     let (listener, api) = bind(config.api.listen)
         .await
         .map_err(|error| format!("cannot listen for clients of the API at {}: {error}", config.api.listen))?;
+    let socket = config.api.socket.as_ref().map(socket::listen).transpose()?;
+    let (dir, terms) = (config.member.data_dir.clone(), terms(&config));
     let member = match manager {
         Some(manager) => Member::join_as_manager(config.member, manager).await?,
         None => Member::join(config.member).await?,
     };
-    let app = http::app(member.clone(), &config.api, clients, log);
-    tokio::select! {
+    let sessions = terms.map(|terms| Sessions::start(member.clone(), &dir, terms)).transpose()?;
+    let app = http::app(member.clone(), &config.api, sessions.clone(), log);
+    let (socket, _place) = socket.unzip();
+    let mut served = serve(listener, socket, app, clients);
+    let ended = tokio::select! {
         ended = member.ended() => end(ended),
-        served = http::serve(listener, app, clients) => {
-            Err(served.map_or_else(|error| format!("the API ended: {error}"), |()| "the API ended".to_owned()).into())
-        }
+        served = served.join_next() => Err(no_longer(served).into()),
         lost = lost(&member, config.on_lost) => Err(lost.into()),
         done = beside(member.clone(), api) => done.map_err(Failure::from),
         why = stop.next() => {
             tracing::info!("{why}: leaving");
-            leave(&member, &mut stop).await
+            leave(&member, sessions.as_ref(), &mut stop).await
         }
+    };
+    if let Some(sessions) = sessions {
+        sessions.end().await;
+    }
+    ended
+}
+
+/// The terms of sessions, if leadership is exclusive.
+fn terms(config: &AgentConfig) -> Option<Terms> {
+    let exclusive = config.member.exclusive.as_ref()?;
+    Some(Terms { ttl: exclusive.ttl, release: config.member.release_timeout })
+}
+
+/// Answers at all doors, also while the agent leaves.
+fn serve(
+    listener: TcpListener,
+    socket: Option<UnixListener>,
+    app: Router,
+    clients: Shares,
+) -> JoinSet<io::Result<()>> {
+    let mut doors = JoinSet::new();
+    if let Some(socket) = socket {
+        doors.spawn(http::serve_local(socket, app.clone(), clients.local));
+    }
+    doors.spawn(http::serve(listener, app, clients.remote));
+    doors
+}
+
+fn no_longer(served: Option<Result<io::Result<()>, JoinError>>) -> String {
+    match served {
+        Some(Ok(Err(error))) => format!("the API ended: {error}"),
+        Some(Err(error)) => format!("the API ended: {error}"),
+        Some(Ok(Ok(()))) | None => "the API ended".to_owned(),
     }
 }
 
@@ -177,9 +230,16 @@ async fn bind(listen: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
     Ok((listener, address))
 }
 
-async fn leave(member: &Member, stop: &mut Stop) -> Result<(), Failure> {
+/// Programs first: they give back what they hold, or have their time for it.
+async fn leave(member: &Member, sessions: Option<&Sessions>, stop: &mut Stop) -> Result<(), Failure> {
+    let leave = async {
+        if let Some(sessions) = sessions {
+            sessions.leave().await;
+        }
+        timeout(LEAVE_TIMEOUT, member.leave()).await
+    };
     tokio::select! {
-        left = timeout(LEAVE_TIMEOUT, member.leave()) => match left {
+        left = leave => match left {
             Ok(()) => Ok(()),
             Err(_) => Err(format!("could not leave within {} s; ended without a goodbye", LEAVE_TIMEOUT.as_secs()).into()),
         },

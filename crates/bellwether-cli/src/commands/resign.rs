@@ -1,9 +1,13 @@
 //! `bellwether resign`: the leader goes aside.
 
+use serde_json::Value;
+
+use super::elections::holder;
 use crate::Status;
 use crate::args::agent::ResignArgs;
-use crate::client::{Client, Failure, understand, words};
+use crate::client::{Client, Failure, encoded, understand, words};
 use crate::output::Printer;
+use crate::schema::elections::{Election, ResignElection};
 use crate::schema::{Leader, Resign, UNTIL_TOLD};
 
 pub(crate) fn run(args: &ResignArgs, out: &Printer) -> Status {
@@ -14,12 +18,29 @@ pub(crate) fn run(args: &ResignArgs, out: &Printer) -> Status {
 }
 
 fn ask(args: &ResignArgs, out: &Printer) -> Result<(), Failure> {
+    if let Some(name) = &args.name {
+        let client = Client::new(&args.api).with_token(&args.token)?;
+        let answer =
+            client.post(&format!("/v1/elections/{}/resign", encoded(name)), &ResignElection::default())?;
+        return show(answer, args.api.json, out);
+    }
     let answer = Client::new(&args.api).with_token(&args.token)?.post("/v1/resign", &body(args))?;
     if args.api.json {
         out.line(&answer);
     } else {
         let leader: Leader = understand(answer)?;
         out.line(words::leads(&leader));
+    }
+    Ok(())
+}
+
+/// Who holds an election after it was given back.
+pub(super) fn show(answer: Value, json: bool, out: &Printer) -> Result<(), Failure> {
+    if json {
+        out.line(&answer);
+    } else {
+        let election: Election = understand(answer)?;
+        out.line(format_args!("{} holds \"{}\", token {}", holder(&election), election.name, election.token));
     }
     Ok(())
 }

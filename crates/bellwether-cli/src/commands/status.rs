@@ -61,6 +61,9 @@ fn print(status: &Answer, out: &Printer) {
             configuration.warning.iter().for_each(|warning| entry("", warning));
         }
     }
+    if let Some(campaigns) = status.elections {
+        entry("elections", &campaigns.in_words());
+    }
     let since = status.leader.since.as_deref().zip(status.leader.since_us);
     entry(
         "since",

@@ -19,6 +19,7 @@ use bellwether_proto::ident::NodeId;
 
 use super::Launch;
 use super::place::Place;
+use crate::agent::config::SocketConfig;
 
 /// Nobody looks at a cluster for longer.
 const DAYS: u32 = 365;
@@ -41,6 +42,8 @@ pub(crate) struct NodePlan {
     pub(crate) id: u32,
     pub(crate) peer: SocketAddr,
     pub(crate) api: SocketAddr,
+    /// Where programs reach it without a token; `None` if every path would be too long.
+    pub(crate) socket: Option<PathBuf>,
     pub(crate) config: PathBuf,
     pub(crate) log: PathBuf,
 }
@@ -76,7 +79,10 @@ pub(crate) fn write(
         free_addresses(nodes as usize * 2).map_err(|error| format!("cannot find free ports: {error}"))?;
     let node = |(id, pair): (u32, &[SocketAddr])| {
         let home = dir.join(format!("node-{id}"));
-        NodePlan { id, peer: pair[0], api: pair[1], config: home.join("agent.toml"), log: home.join("log") }
+        let places = [home.join("agent.sock"), place.agent(id)];
+        let socket = places.into_iter().find(|path| path.as_os_str().len() <= SocketConfig::PATH_MAX);
+        let (config, log) = (home.join("agent.toml"), home.join("log"));
+        NodePlan { id, peer: pair[0], api: pair[1], socket, config, log }
     };
     let plan = Plan {
         cluster,
@@ -133,9 +139,13 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<(), String> {
 
 /// The configuration, as a person would write it; paths in it are relative to the file.
 fn config(plan: &Plan, node: &NodePlan) -> String {
+    // Only the user may look into the directory.
+    let socket = node.socket.as_ref().map_or_else(String::new, |path| {
+        format!("\nsocket = {:?}\nsocket_mode = \"0600\"", path.display().to_string())
+    });
     let mut text = format!(
         "cluster  = \"{}\"\nnode     = {}\nprotocol = \"{}\"\nmode     = \"{}\"\npreempt  = {}\ndata_dir = \"data\"\n\n\
-         [listen]\npeer = \"{}\"\napi  = \"{}\"\n\n\
+         [listen]\npeer = \"{}\"\napi  = \"{}\"{socket}\n\n\
          [tls]\nca   = \"../ca.pem\"\ncert = \"cert.pem\"\nkey  = \"key.pem\"\n\n\
          [api]\ntoken_file = \"../token\"\n",
         plan.cluster,

@@ -61,6 +61,11 @@ impl Place {
     pub(crate) fn store(&self) -> PathBuf {
         self.run.join("store.sock")
     }
+
+    /// Where an agent of this fleet listens, if the path of its own directory is too long.
+    pub(crate) fn agent(&self, node: u32) -> PathBuf {
+        self.run.join(format!("{node}.sock"))
+    }
 }
 
 impl Drop for Place {

@@ -4,6 +4,7 @@
 
 #![allow(dead_code, unused_imports, reason = "every binary that includes it uses a part of it")]
 
+pub(crate) mod door;
 mod files;
 pub(crate) mod http;
 pub(crate) mod meddler;
@@ -25,9 +26,10 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use door::{Door, Events};
 pub(crate) use files::{Place, Shape};
 pub(crate) use http::{Answer, Event, Watch};
-pub(crate) use process::{Process, agent, bellwether, exists, run};
+pub(crate) use process::{Process, agent, bellwether, exists, run, undisturbed};
 pub(crate) use records::Records;
 pub(crate) use truth::Befalls;
 use truth::Truth;

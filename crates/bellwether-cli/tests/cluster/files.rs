@@ -26,12 +26,22 @@ pub(crate) struct Shape {
     /// Tables at the end of every configuration.
     pub(crate) tables: &'static str,
     pub(crate) token: Option<&'static str>,
+    /// Whether each has a Unix socket.
+    pub(crate) socket: bool,
 }
 
 impl Shape {
     /// That many nodes, and everything else as it is by default.
     pub(crate) fn of(nodes: u32) -> Self {
-        Self { nodes, founders: nodes, protocol: "fjr", more: "", tables: "", token: Some(TOKEN) }
+        Self {
+            nodes,
+            founders: nodes,
+            protocol: "fjr",
+            more: "",
+            tables: "",
+            token: Some(TOKEN),
+            socket: false,
+        }
     }
 }
 
@@ -89,6 +99,9 @@ fn config(id: u32, shape: &Shape, all: &BTreeMap<u32, Place>) -> String {
     }
     let Place { listen, api, .. } = all[&id];
     let _ = writeln!(config, "{}\n[listen]\npeer = \"{listen}\"\napi = \"{api}\"", shape.more);
+    if shape.socket {
+        config.push_str("socket = \"agent.sock\"\n");
+    }
     config.push_str("[tls]\nca = \"ca.pem\"\ncert = \"cert.pem\"\nkey = \"key.pem\"\n");
     if let Some(token) = shape.token {
         let _ = writeln!(config, "[api]\ntoken = \"{token}\"");

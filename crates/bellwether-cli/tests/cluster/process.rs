@@ -111,8 +111,9 @@ pub(crate) fn bellwether() -> Command {
     undisturbed(env!("CARGO_BIN_EXE_bellwether").as_ref())
 }
 
-fn undisturbed(build: &Path) -> Command {
-    let mut command = Command::new(build);
+/// A command that nothing of the tests' environment reaches.
+pub(crate) fn undisturbed(program: &Path) -> Command {
+    let mut command = Command::new(program);
     let ours = std::env::vars_os().map(|(name, _)| name);
     for name in ours.filter(|name| name == "CARGO" || name.to_string_lossy().starts_with("BELLWETHER_")) {
         command.env_remove(name);

@@ -1,4 +1,4 @@
-//! What an agent would hold, holds, and gives back.
+//! What an agent would hold, holds, and gives back: for itself, and for the sessions of its programs.
 //!
 //! ```text
 //!   Waiting ──told that this campaign holds the name──► Held ──given back──► GivenBack ──told that another grant is decided──► over
@@ -6,45 +6,80 @@
 //!      └── its lease died, or another holds the name ────┘ (with the next campaign)
 //! ```
 //!
-//! All of it is repeated: a campaign while it waits or holds, a release until it is known to be done. A campaign that was given back
-//! believes nothing more that it is told.
+//! What the agent wants for itself is repeated: a campaign while it waits or holds. What sessions want may be a hundred thousand
+//! names: it is said once, and then only a digest of all of it is, again and again. Whoever coordinates and has another digest asks to
+//! be told everything again. A release is repeated until it is known to be done. A campaign that was given back believes nothing more
+//! that it is told.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
+use core::ops::Bound;
 
 use super::grant::{Grant, GrantKind, Holder, Name, Token};
 use super::ident::Lease;
 use super::message::Wish;
+use super::order::{Adoption, Candidacy, Lost};
 use super::tenant::Need;
 use super::terms::Terms;
+use crate::digest::fnv1a;
 use crate::ident::NodeId;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// The agent's own session.
-const OWN: u64 = 0;
+pub const OWN: u64 = 0;
+
+/// No more is said at once.
+const BATCH: usize = 512;
+
+/// What follows is said so much later.
+const PAUSE: Span = Span::millis(2);
+
+/// Of so many that wait for a name, each is told its place.
+pub const PLACES: u32 = 16;
 
 /// What is to be told or asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CampaignAction {
     /// To whoever coordinates.
     Wish(Wish),
-    /// This agent holds that name, with that token. Of kind `lease` it may act while its lease is valid.
-    Held(Name, Token),
-    /// It holds it no more.
-    Lost(Name),
+    /// That session holds that name, with that token. Of kind `lease` it may act while the agent's lease is valid.
+    Held(u64, Name, Token),
+    /// It holds it no more, and waits again.
+    Lost(u64, Name, Lost),
+    /// It waits, with so many before it.
+    Waits(u64, Name, Option<u32>),
+    /// What it had is given back.
+    Over(u64, Name),
+    /// Everybody knows what that session proclaims.
+    Proclaimed(u64, Name),
 }
+
+/// Which campaign: of which name, of which session.
+type Key = (Name, u64);
 
 /// What an agent would hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Campaigns {
-    names: BTreeMap<Name, Campaign>,
+    all: BTreeMap<Key, Campaign>,
     /// Counts the campaigns of this life.
     last: u64,
     terms: Terms,
     due: Time,
     /// Whether it was said last that the lease is valid.
     said_valid: bool,
+    /// What whoever coordinates has yet to be told.
+    unsaid: BTreeSet<Key>,
+    /// What is repeated: what the agent wants for itself, what is given back, what is proclaimed.
+    repeated: BTreeSet<Key>,
+    /// After which the next of those is repeated, if not all were.
+    repeated_up_to: Option<Key>,
+    /// How many campaigns hold something, or give it back.
+    busy: usize,
+    /// Of kind `lease`: how many campaigns wait, and how many hold.
+    leased: (usize, usize),
+    /// How many sessions' campaigns wait or hold, and their digest.
+    present: (usize, u64),
     actions: Vec<CampaignAction>,
 }
 
@@ -53,8 +88,12 @@ struct Campaign {
     kind: GrantKind,
     priority: u32,
     value: Arc<[u8]>,
+    /// Counts what it proclaims, and whether everybody knows the last of it.
+    edition: u64,
+    proclaims: bool,
     no: u64,
     since: Time,
+    adopts: Option<Adoption>,
     state: State,
 }
 
@@ -78,8 +117,20 @@ enum State {
 impl Campaigns {
     /// Nothing is wanted.
     pub fn new(terms: Terms) -> Self {
-        let (names, actions) = (BTreeMap::new(), Vec::new());
-        Self { names, last: 0, terms, due: Time::NEVER, said_valid: false, actions }
+        Self {
+            all: BTreeMap::new(),
+            last: 0,
+            terms,
+            due: Time::NEVER,
+            said_valid: false,
+            unsaid: BTreeSet::new(),
+            repeated: BTreeSet::new(),
+            repeated_up_to: None,
+            busy: 0,
+            leased: (0, 0),
+            present: (0, 0),
+            actions: Vec::new(),
+        }
     }
 
     /// What is to be done, in order.
@@ -89,84 +140,143 @@ impl Campaigns {
 
     /// When to repeat things.
     pub fn deadline(&self) -> Time {
-        if self.names.is_empty() { Time::NEVER } else { self.due }
+        if self.all.is_empty() { Time::NEVER } else { self.due }
     }
 
     /// What a lease is needed for.
     pub fn need_lease(&self) -> Need {
-        let leased = self.names.values().filter(|campaign| campaign.kind == GrantKind::Lease);
-        let need = leased.map(|campaign| match campaign.state {
-            State::Held { .. } => Need::Holds,
-            State::Waiting => Need::Waits,
-            State::GivenBack { .. } => Need::Nothing,
-        });
-        need.max().unwrap_or(Need::Nothing)
-    }
-
-    /// Which lease holds that name for this agent, with which token and of which kind.
-    pub fn holds(&self, name: &Name) -> Option<(GrantKind, Lease, Token)> {
-        let campaign = self.names.get(name)?;
-        match campaign.state {
-            State::Held { lease, token } => Some((campaign.kind, lease, token)),
-            State::Waiting | State::GivenBack { .. } => None,
+        match self.leased {
+            (_, 1..) => Need::Holds,
+            (1.., 0) => Need::Waits,
+            (0, 0) => Need::Nothing,
         }
     }
 
-    /// Whether it waits for that name.
-    pub fn waits(&self, name: &Name) -> bool {
-        self.names.get(name).is_some_and(|campaign| campaign.state == State::Waiting)
+    /// How many campaigns there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
     }
 
-    /// Whether it gives that name back.
-    pub fn is_giving_back(&self, name: &Name) -> bool {
-        self.names.get(name).is_some_and(|campaign| matches!(campaign.state, State::GivenBack { .. }))
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
-    /// Would hold that name from now on.
-    pub fn campaign(&mut self, now: Time, name: Name, kind: GrantKind, priority: u32, value: Arc<[u8]>) {
-        let running = self.names.get(&name).filter(|known| !matches!(known.state, State::GivenBack { .. }));
-        if running.is_some() {
+    /// Which lease holds that name for that session, with which token and of which kind.
+    pub fn holds(&self, name: &Name, session: u64) -> Option<(GrantKind, Lease, Token)> {
+        self.get(name, session).and_then(Campaign::held)
+    }
+
+    /// Which session of this agent holds that name.
+    pub fn holder(&self, name: &Name) -> Option<u64> {
+        let held = self.of(name).find(|(_, campaign)| campaign.held().is_some());
+        held.map(|((_, session), _)| *session)
+    }
+
+    /// Whether that session waits for that name.
+    pub fn waits(&self, name: &Name, session: u64) -> bool {
+        self.get(name, session).is_some_and(|campaign| campaign.state == State::Waiting)
+    }
+
+    /// Whether that session campaigns for that name, or gives it back.
+    pub fn has(&self, name: &Name, session: u64) -> bool {
+        self.get(name, session).is_some()
+    }
+
+    /// Whether that session gives that name back.
+    pub fn is_giving_back(&self, name: &Name, session: u64) -> bool {
+        let given_back = |campaign: &Campaign| matches!(campaign.state, State::GivenBack { .. });
+        self.get(name, session).is_some_and(given_back)
+    }
+
+    /// Would hold that name for that session from now on.
+    pub fn campaign(&mut self, now: Time, name: Name, session: u64, candidacy: Candidacy) {
+        if self.has(&name, session) && !self.is_giving_back(&name, session) {
             return;
         }
         self.last += 1;
-        let campaign = Campaign { kind, priority, value, no: self.last, since: now, state: State::Waiting };
-        self.names.insert(name, campaign);
+        let Candidacy { kind, priority, value, adopts } = candidacy;
+        let (edition, proclaims, no, state) = (0, false, self.last, State::Waiting);
+        let campaign = Campaign { kind, priority, value, edition, proclaims, no, since: now, adopts, state };
+        self.put((name, session), Some(campaign));
         self.due = now;
     }
 
     /// Gives that name back, or ends the wait for it.
-    pub fn release(&mut self, now: Time, name: &Name, lease: Lease, next: Option<NodeId>) {
-        let Some(campaign) = self.names.get_mut(name) else { return };
-        campaign.state = match campaign.state {
-            State::Waiting => State::GivenBack { lease, token: None, next, at: now },
-            State::Held { lease, token } => {
-                self.actions.push(CampaignAction::Lost(name.clone()));
-                State::GivenBack { lease, token: Some(token), next, at: now }
-            }
-            given_back @ State::GivenBack { .. } => given_back,
+    pub fn release(&mut self, now: Time, name: &Name, session: u64, lease: Lease, next: Option<NodeId>) {
+        let Some(campaign) = self.get(name, session) else { return };
+        let mut campaign = campaign.clone();
+        let token = match campaign.state {
+            State::Waiting => None,
+            State::Held { token, .. } => Some(token),
+            State::GivenBack { .. } => return,
         };
+        let lease = campaign.held().map_or(lease, |(_, lease, _)| lease);
+        (campaign.state, campaign.proclaims) = (State::GivenBack { lease, token, next, at: now }, false);
+        self.put((name.clone(), session), Some(campaign));
         self.due = now;
     }
 
-    /// The lease died: what it held is lost, and waited for anew.
+    /// Proclaims that from now on.
+    pub fn proclaim(&mut self, now: Time, name: &Name, session: u64, value: Arc<[u8]>) {
+        let Some(campaign) = self.get(name, session).filter(|campaign| campaign.held().is_some()) else {
+            return;
+        };
+        let mut campaign = campaign.clone();
+        (campaign.value, campaign.proclaims, campaign.edition) = (value, true, campaign.edition + 1);
+        self.put((name.clone(), session), Some(campaign));
+        self.due = now;
+    }
+
+    /// The lease died: what it held is lost, and waited for anew. Whoever waited with it waits with the next, and says so.
     pub fn died(&mut self, now: Time, lease: Lease) {
-        let held: Vec<Name> = self
-            .names
-            .iter()
-            .filter(|(_, held)| held.is_held_by(lease))
-            .map(|(name, _)| name.clone())
-            .collect();
-        held.into_iter().for_each(|name| self.lose(now, &name));
+        let held = self.all.iter().filter(|(_, campaign)| campaign.is_held_by(lease));
+        let held: Vec<Key> = held.map(|(key, _)| key.clone()).collect();
+        held.into_iter().for_each(|key| self.lose(now, key, Lost::Lease));
+        self.say_again(now);
+    }
+
+    /// Somebody else coordinates, or has not heard everything: all is to be said.
+    pub fn say_again(&mut self, now: Time) {
+        let sessions = self.all.iter().filter(|(key, campaign)| is_of_session(key) && campaign.is_present());
+        self.unsaid = sessions.map(|(key, _)| key.clone()).collect();
         self.due = now;
     }
 
-    /// Says everything again, because somebody else coordinates now, or because it is time.
-    pub fn repeat(&mut self, now: Time, lease: Lease, valid: bool) {
-        let waits = self.names.values().all(|campaign| campaign.state == State::Waiting);
-        self.due = now + if waits { self.terms.waiting_period() } else { self.terms.period() };
+    /// Says what is to be said or repeated: because somebody else coordinates now, or because it is time.
+    pub fn repeat(&mut self, now: Time, lease: Lease, valid: bool, until: Option<Time>) {
+        let unsaid: BTreeSet<Key> = self.unsaid.iter().take(BATCH).cloned().collect();
+        let mut say: Vec<Key> =
+            self.next_repeated().into_iter().filter(|key| !unsaid.contains(key)).collect();
+        say.extend(unsaid);
+        for key in &say {
+            self.unsaid.remove(key);
+            let wishes = self.all.get(key).map(|campaign| campaign.wishes(now, key, lease, valid, until));
+            self.actions.extend(wishes.into_iter().flatten().map(CampaignAction::Wish));
+        }
+        let (present, digest) = self.present;
+        let is_all = self.unsaid.is_empty() && self.repeated_up_to.is_none();
+        if present > 0 && self.unsaid.is_empty() {
+            self.actions.push(CampaignAction::Wish(Wish::Present { lease, valid, digest }));
+        }
+        self.due = now
+            + match is_all {
+                false => PAUSE,
+                true if self.busy == 0 => self.terms.waiting_period(),
+                true => self.terms.period(),
+            };
         self.said_valid = valid;
-        let wishes = self.names.iter().map(|(name, campaign)| campaign.wish(now, name, lease, valid));
-        self.actions.extend(wishes.map(CampaignAction::Wish));
+    }
+
+    /// What is repeated next: so much at most.
+    fn next_repeated(&mut self) -> Vec<Key> {
+        let begin = self.repeated_up_to.take().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut rest = self.repeated.range((begin, Bound::Unbounded));
+        let next: Vec<Key> = rest.by_ref().take(BATCH).cloned().collect();
+        if rest.next().is_some() {
+            self.repeated_up_to = next.last().cloned();
+        }
+        next
     }
 
     /// The lease is valid. Of kind `lease` no other campaign counts, so whoever was told otherwise is told at once.
@@ -183,23 +293,52 @@ impl Campaigns {
 
     /// The coordinator tells who holds a name. That is decided.
     pub fn told(&mut self, now: Time, lease: Lease, name: &Name, grant: &Grant) {
-        let patience = self.terms.ttl;
         let mine = grant.holder.filter(|holder| holder.lease.life == lease.life);
-        let Some(campaign) = self.names.get_mut(name) else {
-            // Of an earlier campaign of this life. Nobody wants it any more.
-            return mine.into_iter().for_each(|holder| self.give_back(name, grant, holder));
-        };
-        let is_this = mine.is_some_and(|holder| holder.campaign == campaign.no && holder.session == OWN);
+        // Of an earlier campaign of this life. Nobody wants it any more.
+        if let Some(holder) = mine.filter(|holder| !self.has(name, holder.session)) {
+            self.give_back(name, grant, holder);
+        }
+        let sessions: Vec<u64> = self.of(name).map(|((_, session), _)| *session).collect();
+        sessions.into_iter().for_each(|session| self.told_of(now, lease, (name, session), grant, mine));
+    }
+
+    fn told_of(
+        &mut self,
+        now: Time,
+        lease: Lease,
+        (name, session): (&Name, u64),
+        grant: &Grant,
+        mine: Option<Holder>,
+    ) {
+        let Some(campaign) = self.get(name, session) else { return };
+        let mine = mine.filter(|holder| holder.session == session);
+        let is_this = mine.is_some_and(|holder| holder.campaign == campaign.no);
         match campaign.state {
             State::Waiting if is_this && mine.is_some_and(|holder| holder.lease == lease) => {
+                let mut campaign = campaign.clone();
                 campaign.state = State::Held { lease, token: grant.token };
-                self.actions.push(CampaignAction::Held(name.clone(), grant.token));
+                campaign.adopts = None;
+                self.put((name.clone(), session), Some(campaign));
+                self.actions.push(CampaignAction::Held(session, name.clone(), grant.token));
+                // Whoever coordinates learns that it was heard, and need not say it again.
+                self.due = if is_of_session(&(name.clone(), session)) { now } else { self.due };
             }
-            State::Held { token, .. } if !is_this && grant.token >= token => self.lose(now, name),
+            State::Held { token, .. } if is_this && grant.token == token => {
+                if campaign.proclaims && campaign.value == grant.value {
+                    let campaign = Campaign { proclaims: false, ..campaign.clone() };
+                    self.put((name.clone(), session), Some(campaign));
+                    self.actions.push(CampaignAction::Proclaimed(session, name.clone()));
+                }
+            }
+            State::Held { token, .. } if !is_this && grant.token >= token => {
+                self.lose(now, (name.clone(), session), Lost::Replaced);
+            }
             // Whoever chose the next lets it come: what nobody holds yet is not campaigned for again at once.
-            State::GivenBack { next: Some(_), at, .. } if grant.holder.is_none() && now < at + patience => {}
+            State::GivenBack { next: Some(_), at, .. }
+                if grant.holder.is_none() && now < at + self.terms.ttl => {}
             State::GivenBack { .. } if mine.is_none() => {
-                self.names.remove(name);
+                self.put((name.clone(), session), None);
+                self.actions.push(CampaignAction::Over(session, name.clone()));
             }
             // A campaign that is over may be granted the name once more, by a word of it that was late.
             State::GivenBack { lease, token, .. } => {
@@ -217,29 +356,162 @@ impl Campaigns {
         }
     }
 
+    /// There is no such name any more. Whoever waits for it asks again.
+    pub fn gone(&mut self, now: Time, name: &Name) {
+        let sessions: Vec<Key> = self.of(name).map(|(key, _)| key.clone()).collect();
+        for key in sessions {
+            match self.all.get(&key).map(|campaign| campaign.state) {
+                Some(State::GivenBack { .. }) => {
+                    self.put(key.clone(), None);
+                    self.actions.push(CampaignAction::Over(key.1, key.0));
+                }
+                Some(State::Waiting | State::Held { .. }) => {
+                    self.unsaid.insert(key);
+                    self.due = now;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// So many go before that campaign.
+    pub fn queued(&mut self, lease: Lease, name: &Name, holder: Holder, before: u32) {
+        if self.is_waiting(lease, name, holder) {
+            self.actions.push(CampaignAction::Waits(holder.session, name.clone(), Some(before)));
+        }
+    }
+
+    /// That campaign does not count. Whether it was one of this agent's.
+    pub fn unfit(&mut self, lease: Lease, name: &Name, holder: Holder) -> bool {
+        let is_waiting = self.is_waiting(lease, name, holder);
+        if is_waiting {
+            self.put((name.clone(), holder.session), None);
+        }
+        is_waiting
+    }
+
+    fn is_waiting(&self, lease: Lease, name: &Name, holder: Holder) -> bool {
+        let campaign = self.get(name, holder.session);
+        holder.lease.life == lease.life
+            && campaign
+                .is_some_and(|campaign| campaign.no == holder.campaign && campaign.state == State::Waiting)
+    }
+
     fn give_back(&mut self, name: &Name, grant: &Grant, holder: Holder) {
         let release = Wish::Release { name: name.clone(), token: Some(grant.token), holder, next: None };
         self.actions.push(CampaignAction::Wish(release));
     }
 
     /// It is held no more, and waited for with the next campaign.
-    fn lose(&mut self, now: Time, name: &Name) {
-        if let Some(campaign) = self.names.get_mut(name) {
+    fn lose(&mut self, now: Time, key: Key, why: Lost) {
+        if let Some(campaign) = self.all.get(&key) {
             self.last += 1;
-            (campaign.no, campaign.since, campaign.state) = (self.last, now, State::Waiting);
-            self.actions.push(CampaignAction::Lost(name.clone()));
+            let (no, state) = (self.last, State::Waiting);
+            let campaign =
+                Campaign { no, since: now, state, proclaims: false, adopts: None, ..campaign.clone() };
+            self.put(key.clone(), Some(campaign));
+            self.actions.push(CampaignAction::Lost(key.1, key.0, why));
             self.due = now;
+        }
+    }
+
+    fn get(&self, name: &Name, session: u64) -> Option<&Campaign> {
+        self.all.get(&(name.clone(), session))
+    }
+
+    fn of(&self, name: &Name) -> impl Iterator<Item = (&Key, &Campaign)> + use<'_> {
+        let (from, to) = ((name.clone(), 0), (name.clone(), u64::MAX));
+        self.all.range((Bound::Included(from), Bound::Included(to)))
+    }
+
+    /// The only place where a campaign changes: whatever is counted of all changes with it.
+    fn put(&mut self, key: Key, next: Option<Campaign>) {
+        let before = self.all.get(&key);
+        for (campaign, sign) in before.into_iter().map(|of| (of, -1)).chain(next.iter().map(|of| (of, 1))) {
+            let (waits, holds) = campaign.leased();
+            self.leased.0 = self.leased.0.wrapping_add_signed(sign * waits);
+            self.leased.1 = self.leased.1.wrapping_add_signed(sign * holds);
+            self.busy = self.busy.wrapping_add_signed(sign * isize::from(campaign.state != State::Waiting));
+            if is_of_session(&key) && campaign.is_present() {
+                let mark = campaign.mark(&key);
+                self.present.0 = self.present.0.wrapping_add_signed(sign);
+                self.present.1 = match sign {
+                    1 => self.present.1.wrapping_add(mark),
+                    _ => self.present.1.wrapping_sub(mark),
+                };
+            }
+        }
+        match next {
+            Some(campaign) => {
+                let is_said_once = is_of_session(&key) && campaign.is_present() && !campaign.proclaims;
+                if is_said_once && campaign.adopts.is_none() {
+                    self.repeated.remove(&key);
+                } else {
+                    self.repeated.insert(key.clone());
+                }
+                self.unsaid.insert(key.clone());
+                self.all.insert(key, campaign);
+            }
+            None => {
+                self.repeated.remove(&key);
+                self.unsaid.remove(&key);
+                self.all.remove(&key);
+            }
         }
     }
 }
 
+fn is_of_session((_, session): &Key) -> bool {
+    *session != OWN
+}
+
+/// What an agent has said of one campaign of a session, as a number. Those of all campaigns are added up.
+pub(super) fn mark(name: &Name, session: u64, campaign: u64, holds: Option<Token>) -> u64 {
+    let numbers = [session, campaign, holds.map_or(0, |token| token.0.wrapping_add(1))];
+    let numbers = numbers.into_iter().flat_map(u64::to_le_bytes);
+    fnv1a(name.as_str().bytes().chain([0]).chain(numbers))
+}
+
 impl Campaign {
+    fn held(&self) -> Option<(GrantKind, Lease, Token)> {
+        match self.state {
+            State::Held { lease, token } => Some((self.kind, lease, token)),
+            State::Waiting | State::GivenBack { .. } => None,
+        }
+    }
+
     fn is_held_by(&self, lease: Lease) -> bool {
         matches!(self.state, State::Held { lease: by, .. } if by == lease)
     }
 
-    fn wish(&self, now: Time, name: &Name, lease: Lease, valid: bool) -> Wish {
-        let (session, campaign) = (OWN, self.no);
+    /// Whether it waits or holds.
+    fn is_present(&self) -> bool {
+        matches!(self.state, State::Waiting | State::Held { .. })
+    }
+
+    /// Whether a lease is needed because it waits, and because it holds.
+    fn leased(&self) -> (isize, isize) {
+        match self.state {
+            _ if self.kind == GrantKind::Token => (0, 0),
+            State::Waiting => (1, 0),
+            State::Held { .. } => (0, 1),
+            State::GivenBack { .. } => (0, 0),
+        }
+    }
+
+    fn mark(&self, (name, session): &Key) -> u64 {
+        mark(name, *session, self.no, self.held().map(|(_, _, token)| token))
+    }
+
+    fn wishes(
+        &self,
+        now: Time,
+        (name, session): &Key,
+        lease: Lease,
+        valid: bool,
+        until: Option<Time>,
+    ) -> impl Iterator<Item = Wish> + use<> {
+        let (session, campaign, name) = (*session, self.no, name.clone());
         let campaigns = |lease, holds| Wish::Campaign {
             name: name.clone(),
             kind: self.kind,
@@ -250,13 +522,32 @@ impl Campaign {
             holds,
             value: Arc::clone(&self.value),
         };
-        match self.state {
-            State::Waiting => campaigns(lease, None),
-            State::Held { lease, token } => campaigns(lease, Some(token)),
+        let (first, second) = match self.state {
+            State::Waiting => {
+                let holder = Holder { lease, session, campaign };
+                let adopts = self.adopts.filter(|adopts| self.may_adopt(adopts, until));
+                let adopts = adopts.map(|Adoption { token, .. }| (name.clone(), holder, token));
+                let adopts = adopts.map(|(name, holder, token)| Wish::Adopt { name, holder, token });
+                (campaigns(lease, None), adopts)
+            }
+            State::Held { lease, token } => {
+                let (holder, edition) = (Holder { lease, session, campaign }, self.edition);
+                let value = self.proclaims.then(|| Arc::clone(&self.value));
+                let proclaims =
+                    value.map(|value| Wish::Proclaim { name: name.clone(), holder, edition, value });
+                (campaigns(lease, Some(token)), proclaims)
+            }
             State::GivenBack { lease, token, next, .. } => {
                 let holder = Holder { lease, session, campaign };
-                Wish::Release { name: name.clone(), token, holder, next }
+                (Wish::Release { name, token, holder, next }, None)
             }
-        }
+        };
+        [Some(first), second].into_iter().flatten()
+    }
+
+    /// A program goes on until what it was told is over. Nobody else may be granted the name before that, so the lease that goes on
+    /// lasts as long.
+    fn may_adopt(&self, adopts: &Adoption, until: Option<Time>) -> bool {
+        self.kind == GrantKind::Token || until.is_some_and(|until| until >= adopts.until)
     }
 }

@@ -13,17 +13,24 @@
 //!
 //! Everything is repeated until it is answered: a lost message costs time, never an election.
 
+mod agents;
 mod asking;
 mod changing;
+mod deleting;
+mod surveying;
 mod telling;
+mod wishing;
+
+pub(in crate::exclusive) use telling::census_mark;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::{Drain, Vec};
 
 use super::burial::Burial;
+use super::campaigns::OWN;
 use super::configuration::{Address, Configuration, Settling, Votes};
-use super::contest::{Candidate, Contest, Step};
+use super::contest::{Contest, Step};
 use super::electorate::Electorate;
 use super::grant::{Content, GrantKind, Holder, Name};
 use super::ident::{Ballot, Lease, Life, Stamp};
@@ -32,11 +39,15 @@ use super::register::Register;
 use super::terms::Terms;
 use crate::ident::NodeId;
 use crate::time::Time;
+use agents::{Roll, Wanted};
 use changing::Request;
-use telling::Asker;
+use surveying::Survey;
 
 /// No more names are looked after at once. Agents ask again.
 const CONTESTS_MAX: usize = 1 << 20;
+
+/// No more names are read and written at once. The others follow.
+const WINDOW: usize = 1024;
 
 /// Whoever is nominated waits for others to name it for one part of this many of the time after which things are repeated.
 const NAMED: u64 = 5;
@@ -73,6 +84,29 @@ pub struct Coordinator {
     /// When to tell all again who holds what.
     tell_at: Time,
     contests: BTreeMap<Name, Contest>,
+    /// The names about which something may have to be done.
+    attention: BTreeSet<Name>,
+    /// Those that are read or written.
+    busy: BTreeSet<Name>,
+    /// Those that agents want for themselves, again and again.
+    repeated: BTreeSet<Name>,
+    /// Those whose holder has yet to say that it knows.
+    untold: BTreeSet<Name>,
+    /// What is held by whom that is in somebody's way.
+    wanted: Wanted,
+    /// What the sessions of each agent want.
+    rolls: BTreeMap<NodeId, Roll>,
+    /// What all names that were told add up to.
+    census: u64,
+    /// When all agents are told that again.
+    census_at: Time,
+    survey: Survey,
+    /// Tokens of names that were forgotten are not larger than this.
+    floor: Option<Register>,
+    /// The names that wait for that.
+    below: BTreeSet<Name>,
+    /// Those of which it is to be certain what they hold.
+    doubtful: BTreeSet<Name>,
     burials: BTreeMap<Lease, Burial>,
     /// The change of the voters that somebody asks for.
     request: Option<Request>,
@@ -126,6 +160,18 @@ impl Coordinator {
             repeat_at: Time::NEVER,
             tell_at: Time::NEVER,
             contests: BTreeMap::new(),
+            attention: BTreeSet::new(),
+            busy: BTreeSet::new(),
+            repeated: BTreeSet::new(),
+            untold: BTreeSet::new(),
+            wanted: Wanted::default(),
+            rolls: BTreeMap::new(),
+            census: 0,
+            census_at: Time::ZERO,
+            survey: Survey::default(),
+            floor: None,
+            below: BTreeSet::new(),
+            doubtful: BTreeSet::new(),
             burials: BTreeMap::new(),
             request: None,
             absent: BTreeSet::new(),
@@ -198,6 +244,8 @@ impl Coordinator {
             (false, true) => {
                 self.end_ballot();
                 self.contests.clear();
+                self.rolls.clear();
+                self.repeated.clear();
                 self.request = None;
             }
             _ => {}
@@ -211,7 +259,10 @@ impl Coordinator {
             return;
         }
         self.absent.insert(node);
-        self.contests.values_mut().for_each(|contest| contest.gone(node));
+        self.drop_roll(node);
+        for name in &self.repeated {
+            self.contests.get_mut(name).into_iter().for_each(|contest| contest.gone(node));
+        }
         self.go_on(now);
     }
 
@@ -230,39 +281,9 @@ impl Coordinator {
         if self.tell_at <= now {
             self.tell_at = now + self.terms.period();
             self.forget(now);
-            self.tell_again();
+            self.tell_again(now);
         }
         self.go_on(now);
-    }
-
-    /// An agent wants something. That is kept even if this node is not nominated: others may know earlier that it is.
-    pub fn wish(&mut self, now: Time, from: NodeId, wish: Wish) {
-        let (name, holder) = match &wish {
-            Wish::Campaign { name, holder, .. } | Wish::Release { name, holder, .. } => (name, holder),
-            Wish::Change { .. } => return self.wish_change(now, from, wish),
-        };
-        let (name, is_full) = (name.clone(), self.contests.len() >= CONTESTS_MAX);
-        if holder.lease.life.node != from || is_full && !self.contests.contains_key(&name) {
-            return;
-        }
-        self.hear(now, holder.lease.life);
-        let ballot = self.ballot().filter(|_| self.is_ready());
-        let contest = self.contests.entry(name.clone()).or_default();
-        let asker = Asker::of(&wish);
-        match wish {
-            Wish::Campaign { kind, holder, waited, priority, valid, value, holds: None, .. } => {
-                let since = now - waited;
-                contest.stand(Candidate { holder, kind, since, priority, valid, value, heard: now });
-            }
-            // It holds the name, and says so that it is known to be there.
-            Wish::Campaign { holds: Some(token), .. } => contest.claim(token),
-            Wish::Release { token, holder, next, .. } => contest.release(holder, token, next),
-            Wish::Change { .. } => {}
-        }
-        let Some(ballot) = ballot else { return self.ask_if_free(now, from) };
-        contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
-        self.advance(now, &name);
-        self.tell_asker(&name, asker);
     }
 
     /// A voter answers.
@@ -355,7 +376,15 @@ impl Coordinator {
     /// What was asked for in this ballot is void. Who waits for what is not.
     fn end_ballot(&mut self) {
         (self.stage, self.rival) = (Stage::Idle, None);
-        self.contests.values_mut().for_each(|contest| contest.register = None);
+        for contest in self.contests.values_mut() {
+            (contest.register, contest.told, contest.deletion) = (None, 0, None);
+        }
+        self.attention.clear();
+        self.busy.clear();
+        self.untold.clear();
+        (self.wanted, self.census, self.survey) = (Wanted::default(), 0, Survey::default());
+        self.floor = None;
+        (self.below, self.doubtful) = (BTreeSet::new(), BTreeSet::new());
         self.burials.clear();
         self.objections.clear();
     }
@@ -420,7 +449,18 @@ impl Coordinator {
     /// Forgets who has not been heard of for a while.
     fn forget(&mut self, now: Time) {
         let before = now - self.terms.ttl * 2;
-        self.contests.values_mut().for_each(|contest| contest.forget(before));
+        let mut repeated = core::mem::take(&mut self.repeated);
+        repeated.retain(|name| {
+            let contest = self.contests.get_mut(name);
+            contest.is_some_and(|contest| {
+                contest.forget(before);
+                contest.is_repeated()
+            })
+        });
+        self.repeated = repeated;
+        let silent: Vec<NodeId> =
+            self.rolls.iter().filter(|(_, roll)| roll.heard < before).map(|(node, _)| *node).collect();
+        silent.into_iter().for_each(|node| self.drop_roll(node));
         self.heard.retain(|_, (heard, _)| *heard >= before);
     }
 
@@ -476,9 +516,9 @@ impl Coordinator {
         (self.ready_since, self.tell_at) = (now, now + self.terms.period());
         // What the cluster's own leadership is like is of interest to all.
         self.contests.entry(Name::leader()).or_default();
-        for (name, contest) in &mut self.contests {
-            contest.register = Some(Register::read(ballot, name.clone()));
-        }
+        self.attention = self.contests.keys().cloned().collect();
+        self.floor = Some(Register::read(ballot, Name::floor()));
+        self.ask_floor();
         // Whoever has come up again knows what it accepted, and not whether that is decided.
         self.tell_members(None);
         self.go_on(now);
@@ -488,15 +528,24 @@ impl Coordinator {
         let Stage::Ready { electorate, .. } = &mut self.stage else { return };
         let voter = (from, said.store);
         if electorate.heard(from, said.store, &said.answer) {
+            if !electorate.by().is_settled() {
+                self.doubt_all();
+            }
             self.tell_members(None);
+            self.attention.extend(self.contests.keys().cloned());
             return self.go_on(now);
         }
         let by = electorate.by();
         if let Answer::Holds { name, .. } | Answer::Wrote { name, .. } = &said.answer {
+            if *name == Name::floor() {
+                return self.floor_heard(now, voter, &said.answer);
+            }
             let register = self.contests.get_mut(name).and_then(|contest| contest.register.as_mut());
             if register.is_some_and(|register| register.heard(by, from, said.store, &said.answer)) {
+                self.busy.remove(name);
                 self.tell(name);
                 self.advance(now, name);
+                self.give_attention(now);
                 self.change(now);
             }
             return;
@@ -507,43 +556,87 @@ impl Coordinator {
         }
         if turned {
             // Two that wait with dead leases would be granted the name in turns, for ever.
-            for dead in self.burials.iter().filter(|(_, burial)| burial.is_over()).map(|(lease, _)| *lease) {
-                self.contests.values_mut().for_each(|contest| contest.died(dead));
-            }
+            let dead = self.burials.iter().filter(|(_, burial)| burial.is_over()).map(|(lease, _)| *lease);
+            let dead: Vec<Lease> = dead.collect();
+            dead.into_iter().for_each(|lease| self.died(lease));
             self.go_on(now);
         }
+        self.survey_heard(now, voter, &said.answer);
         self.sweep_heard(now, voter, &said.answer);
+    }
+
+    /// Whoever waits with that lease, or an earlier one of its node, waits with the next. What it held can be granted.
+    fn died(&mut self, lease: Lease) {
+        let outlived = |roll: &Roll| roll.lease.age() <= lease.age();
+        if self.rolls.get(&lease.life.node).is_some_and(outlived) {
+            self.drop_roll(lease.life.node);
+        }
+        for name in &self.repeated {
+            self.contests.get_mut(name).into_iter().for_each(|contest| contest.died(lease));
+        }
+        self.attention.extend(self.wanted.of_lease(lease));
     }
 
     /// Does for every name what can be done.
     fn go_on(&mut self, now: Time) {
-        let names: Vec<Name> = self.contests.keys().cloned().collect();
-        names.iter().for_each(|name| self.advance(now, name));
+        let gone: Vec<Life> = self.wanted.lives().filter(|life| self.is_gone(now, *life)).collect();
+        gone.into_iter().for_each(|life| self.attention.extend(self.wanted.of_life(life)));
+        self.give_attention(now);
         self.bury(now);
         self.change(now);
     }
 
+    fn give_attention(&mut self, now: Time) {
+        if self.is_ready() {
+            while self.busy.len() < WINDOW
+                && let Some(name) = self.attention.pop_first()
+            {
+                self.advance(now, &name);
+            }
+        }
+    }
+
     fn advance(&mut self, now: Time, name: &Name) {
-        let Stage::Ready { electorate, .. } = &self.stage else { return };
-        let (floor, settling) = (electorate.by().floor, electorate.by().settling.clone());
+        let Stage::Ready { ballot, electorate } = &self.stage else { return };
+        let (ballot, is_settled, is_rescued) = (
+            *ballot,
+            electorate.by().settling == Settling::Done,
+            electorate.by().settling == Settling::Rescued,
+        );
+        self.attention.remove(name);
+        self.wanted.forget(name);
+        if self.busy.len() >= WINDOW && !self.busy.contains(name) && *name != Name::leader() {
+            self.attention.insert(name.clone());
+            return;
+        }
+        let Some(contest) = self.contests.get_mut(name) else { return };
+        contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
         if self.ask_if_new(name) {
             return;
         }
         let Some(contest) = self.contests.get(name) else { return };
         // What only voters before the change may know is known to a majority of the others before anything else becomes of it.
-        if settling != Settling::Done
-            && let Some(content) = contest.uncertain().cloned()
-        {
+        let is_doubtful = self.doubtful.remove(name) || !is_settled;
+        if is_doubtful && let Some(content) = contest.uncertain().cloned() {
             return self.write(name, content);
         }
-        if settling == Settling::Rescued {
+        if is_rescued {
             return;
         }
-        match contest.step(floor, |kind, holder| self.is_free(now, kind, holder)) {
+        if self.floor().is_none() && contest.grant().is_none() {
+            self.below.insert(name.clone());
+        }
+        let (floor, is_free) = (self.floor(), |kind, holder: &Holder| self.is_free(now, kind, holder));
+        match contest.step(floor, is_free, |candidate| self.is_valid(candidate)) {
             Step::Write(grant) => self.write(name, Content::Grant(grant)),
-            Step::Bury(holder) => {
-                self.burials.entry(holder.lease).or_insert_with(|| Burial::new(holder.lease, now));
-                self.bury(now);
+            Step::Delete => self.delete(name),
+            Step::Keep(why) => self.keep(name, why),
+            Step::Free(kind, holder) => {
+                self.wanted.add(name, kind, holder.lease);
+                if kind == GrantKind::Lease {
+                    self.burials.entry(holder.lease).or_insert_with(|| Burial::new(holder.lease, now));
+                    self.bury(now);
+                }
             }
             Step::Rest => {}
         }
@@ -561,7 +654,7 @@ impl Coordinator {
     fn ask_if_new(&mut self, name: &Name) -> bool {
         let register = self.contests.get(name).and_then(|contest| contest.register.as_ref());
         match register.and_then(Register::asks) {
-            Some((ask, votes)) if votes.is_empty() => {
+            Some((ask, votes)) if votes.is_empty() && self.busy.insert(name.clone()) => {
                 self.ask_voters(&ask, &Votes::default());
                 true
             }
@@ -569,36 +662,10 @@ impl Coordinator {
         }
     }
 
-    /// Whether another may hold what that one holds and did not give back. Of kind `token` the store decides who may act, so it is
-    /// enough that the holder cannot be spoken with. Of kind `lease` its lease must be dead.
-    fn is_free(&self, now: Time, kind: GrantKind, holder: &Holder) -> bool {
-        match kind {
-            GrantKind::Token => self.is_gone(now, holder.lease.life),
-            GrantKind::Lease => self.burials.get(&holder.lease).is_some_and(Burial::is_over),
-        }
-    }
-
-    /// Whether that life cannot be spoken with, is silent, or another life of its node is there.
-    fn is_gone(&self, now: Time, life: Life) -> bool {
-        let heard = self.heard.get(&life.node);
-        let outlived =
-            heard.is_some_and(|(_, known)| *known != life && known.incarnation >= life.incarnation);
-        let heard = heard.map_or(Time::ZERO, |(at, _)| *at).max(self.ready_since);
-        outlived || self.absent.contains(&life.node) || heard + self.terms.ttl < now
-    }
-
-    /// That life was heard of. What an earlier one of its node says late does not count.
-    fn hear(&mut self, now: Time, life: Life) {
-        let heard = self.heard.entry(life.node).or_insert((now, life));
-        if heard.1.incarnation <= life.incarnation {
-            *heard = (now, life);
-        }
-    }
-
     /// Asks about the leases that are in somebody's way, and forgets the others.
     fn bury(&mut self, now: Time) {
-        let held: BTreeSet<Lease> = self.contests.values().filter_map(holding).collect();
-        self.burials.retain(|lease, _| held.contains(lease));
+        let wanted = &self.wanted;
+        self.burials.retain(|lease, _| wanted.is_wanted(*lease));
         let retry = self.terms.retry;
         let asks: Vec<Ask> = self.burials.values_mut().filter_map(|burial| burial.ask(now, retry)).collect();
         asks.iter().for_each(|ask| self.ask_voters(ask, &Votes::default()));
@@ -609,11 +676,6 @@ fn who(votes: &Votes, does: impl Fn(NodeId) -> bool) -> Votes {
     let mut some = Votes::default();
     votes.iter().filter(|(voter, _)| does(*voter)).for_each(|(voter, store)| some.add(voter, store));
     some
-}
-
-/// The lease of whoever holds that name.
-fn holding(contest: &Contest) -> Option<Lease> {
-    contest.grant().and_then(|(grant, _)| grant.holder).map(|holder| holder.lease)
 }
 
 #[cfg(test)]

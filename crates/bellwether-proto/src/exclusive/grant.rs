@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::configuration::Configuration;
 use super::ident::{Lease, Stamp};
+use crate::ident::NodeId;
 
 /// The number of a grant. Every grant of a name has a larger one than all before it, for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,6 +46,16 @@ impl Name {
         Self("\0configuration".into())
     }
 
+    /// Tokens of names that were forgotten are not larger than what this holds. No election can have this name either.
+    pub fn floor() -> Self {
+        Self("\0floor".into())
+    }
+
+    /// Whether it is no election.
+    pub fn is_reserved(&self) -> bool {
+        self.0.starts_with('\0')
+    }
+
     /// The name of an election, if it is one.
     ///
     /// # Errors
@@ -73,10 +84,11 @@ impl fmt::Display for Name {
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        if name == "\0configuration" {
-            return Ok(Self::configuration());
+        match name.as_str() {
+            "\0configuration" => Ok(Self::configuration()),
+            "\0floor" => Ok(Self::floor()),
+            name => Self::new(name).map_err(serde::de::Error::custom),
         }
-        Self::new(&name).map_err(serde::de::Error::custom)
     }
 }
 
@@ -136,6 +148,13 @@ pub struct Holder {
     pub campaign: u64,
 }
 
+impl Holder {
+    /// Through which agent.
+    pub fn node(&self) -> NodeId {
+        self.lease.life.node
+    }
+}
+
 /// What is known of a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Grant {
@@ -183,14 +202,23 @@ pub enum Content {
     Grant(Grant),
     /// Of the name [`Name::configuration`].
     Configuration(Configuration),
+    /// Of an election that was forgotten. A voter keeps that until all know it.
+    Deleted,
+    /// Of the name [`Name::floor`].
+    Floor(Token),
 }
 
 impl Content {
+    /// How many bytes of a value it has.
+    pub(super) fn value_len(&self) -> usize {
+        self.as_grant().map_or(0, |grant| grant.value.len())
+    }
+
     /// The grant, if it is one.
     pub fn as_grant(&self) -> Option<&Grant> {
         match self {
             Self::Grant(grant) => Some(grant),
-            Self::Configuration(_) => None,
+            Self::Configuration(_) | Self::Deleted | Self::Floor(_) => None,
         }
     }
 }

@@ -1,26 +1,35 @@
 //! The layer of a node: its voter, its part as a coordinator, its lease, and what it would hold. The node's own leadership of the
 //! cluster is the election named `leader`.
 
+mod known;
+mod office;
+mod orders;
+mod parcels;
+mod showing;
+
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
-use super::campaigns::{CampaignAction, Campaigns};
+use super::campaigns::{CampaignAction, Campaigns, OWN};
 use super::configuration::{Address, Configuration};
 use super::coordinator::{Coordinator, CoordinatorAction};
 use super::grant::{Grant, GrantKind, Name, Token};
-use super::ident::{Life, LifeId, Stamp};
+use super::ident::{Lease, Life, LifeId, Stamp};
 use super::membership::{MemberChange, Membership, Unchanged};
-use super::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Said, Telling};
+use super::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Parcel, Said, Telling};
+use super::order::{Candidacy, Declined, News};
 use super::petition::{Outcome, Petition};
 use super::tenant::{Tenant, TenantAction};
 use super::terms::Terms;
 use super::voter::{Change, Voter, VoterAction, VoterKept};
 use crate::cause::Cause;
 use crate::ident::{Incarnation, NodeId};
-use crate::leadership::{Announcement, Bar, Office, Reception, Reluctance};
+use crate::leadership::{Announcement, Bar, Reception};
 use crate::time::{Span, Time};
+use known::Known;
+use orders::Orders;
 
 /// What was told of the leader counts for so many ttls, if nothing more is told.
 const SEEN: u64 = 2;
@@ -75,8 +84,13 @@ pub(crate) enum Action {
     Send(NodeId, Box<ExclusiveMsg>),
     /// Have this on stable storage, after all before it.
     Keep(Change),
-    /// The leader changed.
-    Announce(Announcement),
+    /// The leader changed. If it is this node, it may be for one of its sessions, and then nobody works for the node itself.
+    Announce {
+        announced: Announcement,
+        for_session: bool,
+    },
+    /// This node leads for itself, and a session waits: it gives way to that member's.
+    GiveWay(NodeId),
     /// This node holds the leadership with that token until then.
     Valid(Token, Time),
     /// As a coordinator it has learnt that this is decided.
@@ -87,6 +101,10 @@ pub(crate) enum Action {
     Outlived(Incarnation),
     /// Who votes changed, or who is to be met.
     Members(Box<Membership>),
+    /// Something about named elections.
+    News(Box<News>),
+    /// What became of an order with that number.
+    Answered(u64, Result<(), Declined>),
     /// What became of a change of the voters that was asked for with that number.
     Changed(u64, Result<(), Unchanged>),
 }
@@ -107,6 +125,10 @@ pub(crate) struct Exclusive {
     coordinator: Coordinator,
     tenant: Tenant,
     campaigns: Campaigns,
+    orders: Orders,
+    known: Known,
+    /// Through whom a session would lead, for which this node gives way.
+    gives_way: Option<NodeId>,
     /// Whom the election names.
     nominee: Option<NodeId>,
     /// Who can be spoken with.
@@ -141,6 +163,9 @@ impl Exclusive {
             coordinator: Coordinator::new(me, voters, terms),
             tenant: Tenant::new(me, terms),
             campaigns: Campaigns::new(terms),
+            orders: Orders::default(),
+            known: Known::default(),
+            gives_way: None,
             nominee: None,
             reached: BTreeSet::new(),
             reception: Reception::default(),
@@ -156,6 +181,7 @@ impl Exclusive {
     }
 
     pub(crate) fn drain(&mut self) -> Drain<'_, Action> {
+        parcels::pack(&mut self.actions);
         self.actions.drain(..)
     }
 
@@ -166,7 +192,8 @@ impl Exclusive {
 
     pub(crate) fn deadline(&self) -> Time {
         let parts = self.coordinator.deadline().min(self.tenant.deadline()).min(self.campaigns.deadline());
-        let parts = parts.min(self.petition.deadline());
+        let parts =
+            parts.min(self.petition.deadline()).min(self.orders.deadline()).min(self.known.deadline());
         parts.min(self.forgets_at()).min(self.doubts_at()).min(self.aside.unwrap_or(Time::NEVER))
     }
 
@@ -182,7 +209,15 @@ impl Exclusive {
     }
 
     pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: ExclusiveMsg) {
-        self.take(now, from, msg);
+        match msg {
+            ExclusiveMsg::Many(Parcel { asks, answers, wishes, tellings }) => {
+                asks.into_iter().for_each(|asked| self.take(now, from, ExclusiveMsg::Ask(asked)));
+                answers.into_iter().for_each(|said| self.take(now, from, ExclusiveMsg::Answer(said)));
+                wishes.into_iter().for_each(|wish| self.take(now, from, ExclusiveMsg::Wish(wish)));
+                tellings.into_iter().for_each(|telling| self.take(now, from, ExclusiveMsg::Tell(telling)));
+            }
+            msg => self.take(now, from, msg),
+        }
         self.go_on(now);
     }
 
@@ -198,8 +233,10 @@ impl Exclusive {
     pub(crate) fn nominate(&mut self, now: Time, named: Option<NodeId>) {
         self.nominee = named;
         self.coordinator.nominate(now, named == Some(self.me.node));
-        self.campaigns.hurry(now);
+        self.campaigns.say_again(now);
         self.petition.hurry(now);
+        self.hurry_orders(now);
+        self.list_anew(now);
         self.go_on(now);
     }
 
@@ -247,7 +284,7 @@ impl Exclusive {
         }
         self.coordinator.reaches(now, peer, reached);
         if reached && self.nominee == Some(peer) {
-            self.campaigns.hurry(now);
+            self.campaigns.say_again(now);
         }
         self.go_on(now);
     }
@@ -283,7 +320,8 @@ impl Exclusive {
         self.aside = None;
         if !self.config.witnesses.contains(&self.me.node) {
             let (kind, priority) = (self.config.kind, self.config.priority);
-            self.campaigns.campaign(now, Name::leader(), kind, priority, Arc::from([]));
+            let candidacy = Candidacy { kind, priority, value: Arc::from([]), adopts: None };
+            self.campaigns.campaign(now, Name::leader(), OWN, candidacy);
         }
         self.go_on(now);
     }
@@ -295,12 +333,19 @@ impl Exclusive {
 
     /// Until when what it holds is valid, if it holds the leadership.
     pub(crate) fn valid_until(&self) -> Option<Time> {
-        match self.campaigns.holds(&Name::leader())? {
-            (GrantKind::Token, ..) => Some(Time::NEVER),
-            (GrantKind::Lease, lease, _) => {
+        match self.holding()? {
+            (_, GrantKind::Token, ..) => Some(Time::NEVER),
+            (_, GrantKind::Lease, lease, _) => {
                 self.tenant.valid_until().filter(|_| lease == self.tenant.lease())
             }
         }
+    }
+
+    /// For which session this node holds the leadership: of which kind, by which lease, with which token.
+    fn holding(&self) -> Option<(u64, GrantKind, Lease, Token)> {
+        let session = self.campaigns.holder(&Name::leader())?;
+        let (kind, lease, token) = self.campaigns.holds(&Name::leader(), session)?;
+        Some((session, kind, lease, token))
     }
 
     /// How many voters can be spoken with, of how many that are needed; itself included.
@@ -364,7 +409,7 @@ impl Exclusive {
                 None => Cause::Resigned(self.me.node),
             };
         }
-        self.campaigns.release(now, &Name::leader(), lease, next);
+        self.campaigns.release(now, &Name::leader(), OWN, lease, next);
         self.go_on(now);
     }
 
@@ -379,7 +424,9 @@ impl Exclusive {
             // A member that is neither listed nor votes does not lead.
             ExclusiveMsg::Wish(wish) if self.knows(from) => self.coordinator.wish(now, from, wish),
             ExclusiveMsg::Wish(_) => {}
-            ExclusiveMsg::Tell(telling) => self.told(now, &telling),
+            ExclusiveMsg::Tell(telling) => self.told(now, telling),
+            // Nobody sends one inside of another.
+            ExclusiveMsg::Many(_) => {}
         }
     }
 
@@ -390,6 +437,9 @@ impl Exclusive {
             return self.actions.push(Action::Outlived(known));
         }
         said.configuration.iter().for_each(|(stamp, shown)| self.learn(now, *stamp, shown));
+        if let Answer::Peeked { name, no, accepted } = &said.answer {
+            return self.peeked((from, said.store), (name, *no), accepted.as_ref());
+        }
         self.coordinator.heard(now, from, said);
         if let Some((_, configuration)) = &self.configuration {
             self.tenant.heard(now, configuration, (from, said.store), &said.answer);
@@ -411,41 +461,44 @@ impl Exclusive {
     }
 
     /// Only coordinators tell, and what they tell is decided. The latest counts.
-    fn told(&mut self, now: Time, telling: &Telling) {
+    fn told(&mut self, now: Time, telling: Telling) {
+        let lease = self.tenant.lease();
         match telling {
             Telling::Held { name, stamp, grant, waiting } => {
-                let is_old = self.seen.as_ref().is_some_and(|seen| seen.stamp > *stamp);
-                if *name != Name::leader() || is_old {
+                if self.known.is_later(&name, stamp) {
                     return;
                 }
-                self.because(grant);
-                self.seen = Some(Seen { stamp: *stamp, grant: grant.clone(), waiting: *waiting, at: now });
-                self.campaigns.told(now, self.tenant.lease(), name, grant);
+                if name == Name::leader() {
+                    self.because(&grant);
+                    self.seen = Some(Seen { stamp, grant: grant.clone(), waiting, at: now });
+                }
+                self.campaigns.told(now, lease, &name, &grant);
+                self.learn_grant(&name, stamp, grant, Some(waiting));
             }
+            Telling::Gone { name, stamp } => self.learn_gone(now, &name, stamp),
+            Telling::Queued { name, holder, before } => self.campaigns.queued(lease, &name, holder, before),
+            Telling::Unfit { name, holder, kind } => {
+                if self.campaigns.unfit(lease, &name, holder) {
+                    self.news(News::Unfit { session: holder.session, name, kind });
+                }
+            }
+            Telling::Again { to } if to == self.me => self.campaigns.say_again(now),
+            Telling::Wanted { name, token, by } if name == Name::leader() => self.wanted(token, by),
+            Telling::Again { .. } | Telling::Wanted { .. } => {}
+            Telling::Deleted { to, no, outcome } => self.is_deleted(to, no, outcome),
+            Telling::Census { digest } => self.compare(now, digest),
+            Telling::Listed { after, up_to, names } => self.listed(now, after.as_ref(), up_to, &names),
             Telling::Members { stamp, configuration } => {
-                self.learn(now, *stamp, configuration);
+                self.learn(now, stamp, &configuration);
                 self.decided = self.decided.max(configuration.number);
-                let outcome = self.petition.told(now, configuration, &self.config.terms);
+                let outcome = self.petition.told(now, &configuration, &self.config.terms);
                 self.answer(outcome);
             }
-            Telling::Unchanged { to, no, why } if *to == self.me => {
-                let outcome = self.petition.refused(*no, *why);
+            Telling::Unchanged { to, no, why } if to == self.me => {
+                let outcome = self.petition.refused(no, why);
                 self.answer(outcome);
             }
             Telling::Unchanged { .. } => {}
-        }
-    }
-
-    /// Why it changed, as far as this node can tell.
-    fn because(&mut self, grant: &Grant) {
-        let before =
-            self.seen.as_ref().and_then(|seen| seen.grant.holder).map(|holder| holder.lease.life.node);
-        let now = grant.holder.map(|holder| holder.lease.life.node);
-        if let Some(before) = before.filter(|before| Some(*before) != now && *before != self.me.node) {
-            self.cause = match self.reached.contains(&before) {
-                true => Cause::Resigned(before),
-                false => Cause::Gone(before),
-            };
         }
     }
 
@@ -455,10 +508,13 @@ impl Exclusive {
             self.tenant.want(now, self.campaigns.need_lease());
             self.follow_tenant(now);
             if self.campaigns.deadline() <= now {
-                self.campaigns.repeat(now, self.tenant.lease(), self.tenant.is_valid(now));
+                let (lease, valid) = (self.tenant.lease(), self.tenant.is_valid(now));
+                self.campaigns.repeat(now, lease, valid, self.tenant.valid_until());
             }
             self.follow_campaigns();
             self.follow_petition(now);
+            self.follow_orders(now);
+            self.follow_known(now);
             self.follow_coordinator();
             self.follow_voter();
             let Some(msg) = self.local.pop_front() else { break };
@@ -472,10 +528,7 @@ impl Exclusive {
     }
 
     fn is_standing(&self) -> bool {
-        self.config.witnesses.contains(&self.me.node)
-            || self.campaigns.waits(&Name::leader())
-            || self.campaigns.holds(&Name::leader()).is_some()
-            || self.campaigns.is_giving_back(&Name::leader())
+        self.config.witnesses.contains(&self.me.node) || self.campaigns.has(&Name::leader(), OWN)
     }
 
     fn follow_tenant(&mut self, now: Time) {
@@ -489,13 +542,21 @@ impl Exclusive {
                     }
                     self.ask_voters(&ask);
                 }
+                TenantAction::AskEnough(ask) => {
+                    self.campaigns.hurry(now);
+                    let by = self.me;
+                    for voter in self.enough() {
+                        self.send(voter, ExclusiveMsg::Ask(Asked { by, ask: ask.clone() }));
+                    }
+                }
                 TenantAction::Valid(until) => {
-                    if let Some((GrantKind::Lease, _, token)) = self.campaigns.holds(&Name::leader()) {
+                    self.news(News::Valid(Some(until)));
+                    if let Some((_, GrantKind::Lease, _, token)) = self.holding() {
                         self.actions.push(Action::Valid(token, until));
                     }
                     self.campaigns.valid(now);
                 }
-                TenantAction::Lapsed => {}
+                TenantAction::Lapsed => self.news(News::Valid(None)),
                 TenantAction::Died(lease) => self.campaigns.died(now, lease),
             }
         }
@@ -510,12 +571,30 @@ impl Exclusive {
                         self.send(nominee, ExclusiveMsg::Wish(wish));
                     }
                 }
-                CampaignAction::Held(_, token) => {
-                    let until = self.valid_until().unwrap_or(Time::ZERO);
-                    self.actions.push(Action::Valid(token, until));
+                CampaignAction::Held(session, name, token) => {
+                    if name == Name::leader() {
+                        let until = self.valid_until().unwrap_or(Time::ZERO);
+                        self.actions.push(Action::Valid(token, until));
+                    }
+                    self.tell_session(session, |session| News::Holds { session, name, token });
                 }
-                CampaignAction::Lost(_) => {}
+                CampaignAction::Lost(session, name, why) => {
+                    self.proclaims_no_more(session, &name);
+                    self.tell_session(session, |session| News::Lost { session, name, why });
+                }
+                CampaignAction::Waits(session, name, before) => {
+                    self.tell_session(session, |session| News::Waits { session, name, before });
+                }
+                CampaignAction::Over(session, name) => self.is_over(session, name),
+                CampaignAction::Proclaimed(session, name) => self.is_proclaimed(session, &name),
             }
+        }
+    }
+
+    /// What the node wants for itself its programs hear of as leadership.
+    fn tell_session(&mut self, session: u64, news: impl FnOnce(u64) -> News) {
+        if session != OWN {
+            self.news(news(session));
         }
     }
 
@@ -526,7 +605,8 @@ impl Exclusive {
                 CoordinatorAction::Ask(voter, asked) => self.send(voter, ExclusiveMsg::Ask(asked)),
                 CoordinatorAction::Answer(asker, telling) => self.send(asker, ExclusiveMsg::Tell(telling)),
                 CoordinatorAction::Tell(telling) => {
-                    if let Telling::Held { stamp, grant, .. } = &telling
+                    if let Telling::Held { name, stamp, grant, .. } = &telling
+                        && *name == Name::leader()
                         && self.seen.as_ref().is_none_or(|seen| seen.stamp < *stamp)
                     {
                         self.actions.push(Action::Decided(*stamp, grant.clone()));
@@ -568,6 +648,23 @@ impl Exclusive {
         }
     }
 
+    /// So many voters that can be spoken with that no more are needed: this node, the nominee, and others, beginning with the next, so
+    /// that not all ask the same. While a change is not settled, all.
+    fn enough(&self) -> Vec<NodeId> {
+        let Some(by) = self.in_force() else { return self.config.voters.keys().copied().collect() };
+        let (_, needed) = by.quorum(|_| true);
+        let rank = |voter: &NodeId| match *voter {
+            me if me == self.me.node => (0, false, me),
+            named if Some(named) == self.nominee => (1, false, named),
+            other => (2, other < self.me.node, other),
+        };
+        let reached = |voter: &NodeId| *voter == self.me.node || self.reached.contains(voter);
+        let mut voters: Vec<NodeId> = by.asked().into_iter().filter(reached).collect();
+        voters.sort_unstable_by_key(rank);
+        voters.truncate(if by.is_settled() { needed } else { usize::MAX });
+        voters
+    }
+
     fn ask_voters(&mut self, ask: &Ask) {
         let voters: BTreeSet<NodeId> = match &self.configuration {
             Some((_, configuration)) => configuration.asked(),
@@ -595,103 +692,5 @@ impl Exclusive {
     /// Work is told to end so long before validity does.
     fn margin(&self) -> Span {
         self.config.terms.ttl * 2 / Terms::RENEWALS
-    }
-
-    fn show(&mut self, now: Time) {
-        let valid = self.valid_until().filter(|until| now < *until);
-        let doubtful = valid.is_some_and(|until| until != Time::NEVER && until - self.margin() <= now);
-        let leads = self.leads();
-        let leader = match (valid, self.campaigns.holds(&Name::leader())) {
-            // Whoever waited renews less often, and does so now. Nobody begins what would have to end at once.
-            (Some(_), Some((.., token))) if leads || !doubtful => Some((self.me.node, token)),
-            _ => self.led_by_another(now),
-        };
-        let before = core::mem::replace(&mut self.shown, leader);
-        if before != leader {
-            let token = leader.or(before).map_or(Token::default(), |(_, token)| token);
-            let leader = leader.map(|(node, _)| node);
-            if leader.is_none()
-                && before.is_some_and(|(node, _)| node == self.me.node)
-                && self.aside.is_none()
-            {
-                self.cause = self.lost_because();
-            }
-            self.actions.push(Action::Announce(Announcement { leader, epoch: token.0, cause: self.cause }));
-        }
-        let doubtful = doubtful && leads;
-        if core::mem::replace(&mut self.doubtful, doubtful) != doubtful {
-            self.actions.push(Action::Doubt(doubtful));
-        }
-    }
-
-    fn show_members(&mut self) {
-        let (joining, decided) = (self.coordinator.joining(), self.decided);
-        let known = &self.membership;
-        if known.configuration.as_ref() != self.in_force()
-            || (&known.joining, known.decided) != (&joining, decided)
-        {
-            self.membership = Membership { configuration: self.in_force().cloned(), decided, joining };
-            self.actions.push(Action::Members(Box::new(self.membership.clone())));
-        }
-    }
-
-    fn lost_because(&self) -> Cause {
-        match self.cause {
-            handed @ (Cause::HandedOver(..) | Cause::Resigned(_)) if handed.about() == Some(self.me.node) => {
-                handed
-            }
-            _ => Cause::Silent(self.me.node),
-        }
-    }
-
-    /// As far as it was told, and not too long ago. A coordinator that is cut off goes on telling what it knows: whoever has no
-    /// majority does not know whether that still holds.
-    fn led_by_another(&self, now: Time) -> Option<(NodeId, Token)> {
-        let Seen { grant, at, .. } = self.seen.as_ref()?;
-        let holder = grant.holder.filter(|holder| holder.lease.life.node != self.me.node)?;
-        let fresh = now < *at + self.config.terms.ttl * SEEN;
-        let (reached, needed) = self.quorum();
-        (fresh && reached >= needed).then_some((holder.lease.life.node, grant.token))
-    }
-}
-
-impl Office for Exclusive {
-    fn is_aside(&self) -> bool {
-        self.aside.is_some()
-    }
-
-    fn may_hand_over(&self, _: Time, to: NodeId) -> Result<(), Reluctance> {
-        match to {
-            _ if !self.leads() => Err(Reluctance::NotLeading),
-            to if to == self.me.node => Err(Reluctance::LeadsAlready),
-            to if self.config.witnesses.contains(&to) => Err(Reluctance::StandsAside),
-            to if !self.reached.contains(&to) => Err(Reluctance::NotConnected),
-            _ => Ok(()),
-        }
-    }
-
-    /// Priorities order those who wait. They move nobody who leads.
-    fn preferred(&self, _: Time) -> Option<NodeId> {
-        None
-    }
-
-    /// As far as the coordinator told.
-    fn has_successor(&self) -> bool {
-        let mine = |node: NodeId| node == self.me.node;
-        self.seen.as_ref().is_some_and(|seen| {
-            seen.waiting > 0 || seen.grant.holder.is_some_and(|holder| !mine(holder.lease.life.node))
-        })
-    }
-
-    fn is_alone(&self) -> bool {
-        self.reached.is_empty()
-    }
-
-    fn settling_time(&self) -> Span {
-        self.config.terms.ttl
-    }
-
-    fn largest_epoch(&self) -> u64 {
-        self.seen.as_ref().map_or(0, |seen| seen.grant.token.0)
     }
 }

@@ -26,6 +26,8 @@ pub enum ExclusiveMsg {
     Wish(Wish),
     /// From the coordinator to agents.
     Tell(Telling),
+    /// Many of them in one frame. Only where there are many: a member of an earlier version does not know it.
+    Many(Parcel),
 }
 
 /// A question to a voter, and whose it is.
@@ -105,6 +107,29 @@ pub enum Ask {
     Store {
         /// The ballot.
         ballot: Ballot,
+    },
+    /// "What have you accepted of the names after that one?" Whoever answers has promised the ballot.
+    Holdings {
+        /// The ballot.
+        ballot: Ballot,
+        /// From the first if there is none.
+        after: Option<Name>,
+    },
+    /// "What have you accepted of that name?" It promises nothing: whoever asks writes nothing.
+    Peek {
+        /// The name.
+        name: Name,
+        /// Counts these questions.
+        no: u64,
+    },
+    /// "Forget that name: all voters know that it is deleted."
+    Drop {
+        /// A ballot after that of the deletion.
+        ballot: Ballot,
+        /// The name.
+        name: Name,
+        /// When the deletion was written.
+        stamp: Stamp,
     },
 }
 
@@ -235,6 +260,27 @@ pub enum Answer {
         /// The largest token in it.
         largest: Token,
     },
+    /// What was accepted of names, in their order.
+    Holdings {
+        /// The ballot that was asked for. It is promised.
+        ballot: Ballot,
+        /// After which name.
+        after: Option<Name>,
+        /// The next.
+        #[serde(deserialize_with = "page")]
+        held: Vec<(Name, Accepted)>,
+        /// Whether there are more.
+        more: bool,
+    },
+    /// What was accepted of that name.
+    Peeked {
+        /// The name.
+        name: Name,
+        /// The question that is answered.
+        no: u64,
+        /// The latest, if there is any.
+        accepted: Option<Accepted>,
+    },
 }
 
 /// No more names, or nodes, are told at once.
@@ -300,6 +346,55 @@ pub enum Wish {
         /// What is to change.
         change: MemberChange,
     },
+    /// "I am there, and all that I have said of my sessions is this." Repeated instead of all of it.
+    Present {
+        /// The lease.
+        lease: Lease,
+        /// Whether it is valid.
+        valid: bool,
+        /// What sessions campaign for and hold, as a number that tells two such sets apart.
+        digest: u64,
+    },
+    /// "What I held with that token in an earlier life is to go on with this campaign." After the campaign, and with it.
+    Adopt {
+        /// The name.
+        name: Name,
+        /// Which campaign.
+        holder: Holder,
+        /// What the same session of an earlier life of this node held.
+        token: Token,
+    },
+    /// "I hold that name, and proclaim this."
+    Proclaim {
+        /// The name.
+        name: Name,
+        /// Which campaign.
+        holder: Holder,
+        /// Counts what it proclaims.
+        edition: u64,
+        /// What.
+        #[serde(deserialize_with = "value")]
+        value: Arc<[u8]>,
+    },
+    /// "That name is to be forgotten." Repeated until it is answered.
+    Delete {
+        /// Who asks.
+        by: Life,
+        /// Tells what it asks for apart.
+        no: u64,
+        /// The name.
+        name: Name,
+    },
+    /// "See to it that what that name holds is decided." For one that found no majority that agrees.
+    Settle {
+        /// The name.
+        name: Name,
+    },
+    /// "Which names are there after that one?" From one that does not know all.
+    List {
+        /// From the first if there is none.
+        after: Option<Name>,
+    },
 }
 
 /// What the coordinator tells agents. All of it is decided.
@@ -332,10 +427,133 @@ pub enum Telling {
         /// Why.
         why: Unchanged,
     },
+    /// To whoever campaigns: so many go before it.
+    Queued {
+        /// The name.
+        name: Name,
+        /// Which campaign.
+        holder: Holder,
+        /// How many.
+        before: u32,
+    },
+    /// To whoever campaigns: the name is of another kind, and the campaign does not count.
+    Unfit {
+        /// The name.
+        name: Name,
+        /// Which campaign.
+        holder: Holder,
+        /// The kind of the name.
+        kind: GrantKind,
+    },
+    /// To whoever said that it is there: "Say all that you have said of your sessions again."
+    Again {
+        /// To whom.
+        to: Life,
+    },
+    /// To an agent that holds a name for itself: sessions wait for it, and go before.
+    Wanted {
+        /// The name.
+        name: Name,
+        /// The token with which it is held.
+        token: Token,
+        /// Through which agent the first of them would hold it.
+        by: NodeId,
+    },
+    /// To whoever asked for a name to be forgotten: it is, or why not.
+    Deleted {
+        /// Who asked.
+        to: Life,
+        /// What it asked for.
+        no: u64,
+        /// Whether it is.
+        outcome: Result<(), Undeleted>,
+    },
+    /// To all: there is no such name any more.
+    Gone {
+        /// The name.
+        name: Name,
+        /// When that was written.
+        stamp: Stamp,
+    },
+    /// To all: all names, as a number that tells two such sets apart.
+    Census {
+        /// The number.
+        digest: u64,
+    },
+    /// To whoever asked: these are all names between those two. Each was told just before.
+    Listed {
+        /// After that one.
+        after: Option<Name>,
+        /// Up to that one; to the last if there is none.
+        up_to: Option<Name>,
+        /// The names.
+        #[serde(deserialize_with = "page")]
+        names: Vec<Name>,
+    },
+}
+
+/// Why a name is not forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Undeleted {
+    /// There is no such name.
+    Unknown,
+    /// Somebody holds it, or waits for it.
+    InUse,
+}
+
+/// Many messages to one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Parcel {
+    /// To its voter.
+    #[serde(deserialize_with = "parcel")]
+    pub asks: Vec<Asked>,
+    /// From a voter.
+    #[serde(deserialize_with = "parcel")]
+    pub answers: Vec<Said>,
+    /// To the coordinator.
+    #[serde(deserialize_with = "parcel")]
+    pub wishes: Vec<Wish>,
+    /// From the coordinator.
+    #[serde(deserialize_with = "parcel")]
+    pub tellings: Vec<Telling>,
+}
+
+/// No more of a kind are in one parcel.
+pub const PARCEL: usize = 128;
+
+fn parcel<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    crate::bounded::list::<PARCEL, D, T>(deserializer)
 }
 
 fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
     crate::bounded::list::<{ Grant::VALUE_MAX }, D, u8>(deserializer).map(Into::into)
+}
+
+impl Ask {
+    /// How many bytes of a value it carries.
+    pub(super) fn value_len(&self) -> usize {
+        match self {
+            Self::Write { content, .. } => content.value_len(),
+            _ => 0,
+        }
+    }
+}
+
+impl Answer {
+    /// How many bytes of names and values it carries.
+    pub(super) fn value_len(&self) -> usize {
+        let len = |accepted: &Option<Accepted>| {
+            accepted.as_ref().map_or(0, |accepted| accepted.content.value_len())
+        };
+        match self {
+            Self::Holds { accepted, .. } | Self::Peeked { accepted, .. } => len(accepted),
+            Self::Holdings { held, .. } => {
+                held.iter().map(|(name, held)| 2 * name.as_str().len() + held.content.value_len()).sum()
+            }
+            Self::Names { names, .. } => names.iter().map(|name| name.as_str().len()).sum(),
+            _ => 0,
+        }
+    }
 }
 
 impl ExclusiveMsg {
@@ -363,6 +581,9 @@ impl ExclusiveMsg {
                 Ask::Names { .. } => 11,
                 Ask::Buried { .. } => 12,
                 Ask::Store { .. } => 13,
+                Ask::Holdings { .. } => 17,
+                Ask::Peek { .. } => 18,
+                Ask::Drop { .. } => 19,
             },
             Self::Answer(_) => 7,
             Self::Wish(Wish::Campaign { .. }) => 8,
@@ -371,6 +592,21 @@ impl ExclusiveMsg {
             Self::Wish(Wish::Change { .. }) => 14,
             Self::Tell(Telling::Members { .. }) => 15,
             Self::Tell(Telling::Unchanged { .. }) => 16,
+            Self::Wish(Wish::Present { .. }) => 20,
+            Self::Wish(Wish::Adopt { .. }) => 21,
+            Self::Wish(Wish::Proclaim { .. }) => 22,
+            Self::Wish(Wish::Delete { .. }) => 23,
+            Self::Wish(Wish::Settle { .. }) => 24,
+            Self::Wish(Wish::List { .. }) => 25,
+            Self::Tell(Telling::Queued { .. }) => 26,
+            Self::Tell(Telling::Unfit { .. }) => 27,
+            Self::Tell(Telling::Again { .. }) => 28,
+            Self::Tell(Telling::Wanted { .. }) => 29,
+            Self::Tell(Telling::Deleted { .. }) => 30,
+            Self::Tell(Telling::Gone { .. }) => 31,
+            Self::Tell(Telling::Census { .. }) => 32,
+            Self::Tell(Telling::Listed { .. }) => 33,
+            Self::Many(_) => 34,
         }
     }
 }
@@ -394,4 +630,22 @@ pub const KINDS: &[Kind] = &[
     Kind::detector("Change"),
     Kind::detector("Members"),
     Kind::detector("Unchanged"),
+    Kind::detector("Holdings?"),
+    Kind::detector("Peek"),
+    Kind::detector("Drop"),
+    Kind::detector("Present"),
+    Kind::detector("Adopt"),
+    Kind::detector("Proclaim"),
+    Kind::detector("Delete"),
+    Kind::detector("Settle"),
+    Kind::detector("List"),
+    Kind::detector("Queued"),
+    Kind::detector("Unfit"),
+    Kind::detector("Again"),
+    Kind::detector("Wanted"),
+    Kind::detector("Deleted"),
+    Kind::detector("Gone"),
+    Kind::detector("Census"),
+    Kind::detector("Listed"),
+    Kind::detector("Many"),
 ];

@@ -10,6 +10,8 @@
 //! not: only if a majority tells the same, or has accepted it in this ballot, is it certain. A change of hands needs no certainty
 //! about what it replaces. To tell a holder that it holds does.
 
+use alloc::boxed::Box;
+
 use super::configuration::{Configuration, Votes};
 use super::grant::{Accepted, Content, Name};
 use super::ident::{Ballot, Stamp, StoreId};
@@ -28,33 +30,42 @@ pub struct Register {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum State {
-    Reading {
-        /// Who has answered.
-        votes: Votes,
-        /// The latest that was told, and who told just that.
-        latest: Option<Accepted>,
-        agree: Votes,
-    },
-    Known {
-        content: Option<Content>,
-        decided: Option<Stamp>,
-    },
-    Writing {
-        content: Content,
-        votes: Votes,
-    },
+    // What is under way is kept elsewhere: most names of a million are known.
+    Reading(Box<Reading>),
+    Known { content: Option<Content>, decided: Option<Stamp> },
+    Writing(Box<Writing>),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Reading {
+    /// Who has answered.
+    votes: Votes,
+    /// The latest that was told, and who told just that.
+    latest: Option<Accepted>,
+    agree: Votes,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Writing {
+    content: Content,
+    votes: Votes,
 }
 
 impl Register {
     /// A name that is read first.
     pub fn read(ballot: Ballot, name: Name) -> Self {
-        let state = State::Reading { votes: Votes::default(), latest: None, agree: Votes::default() };
+        let state = State::Reading(Box::default());
         Self { ballot, name, state, writes: 0 }
     }
 
     /// A name of which is known what a majority has accepted: it told that when it promised the ballot.
     pub fn known(ballot: Ballot, name: Name, content: Option<Content>, decided: Option<Stamp>) -> Self {
         Self { ballot, name, state: State::Known { content, decided }, writes: 0 }
+    }
+
+    /// The ballot.
+    pub fn ballot(&self) -> Ballot {
+        self.ballot
     }
 
     /// The name.
@@ -66,19 +77,19 @@ impl Register {
     pub fn content(&self) -> Option<(Option<&Content>, Option<Stamp>)> {
         match &self.state {
             State::Known { content, decided } => Some((content.as_ref(), *decided)),
-            State::Reading { .. } | State::Writing { .. } => None,
+            State::Reading(_) | State::Writing(_) => None,
         }
     }
 
     /// What to ask voters for, and who has answered it; `None` if nothing is under way.
     pub fn asks(&self) -> Option<(Ask, &Votes)> {
         match &self.state {
-            State::Reading { votes, .. } => {
-                Some((Ask::Read { ballot: self.ballot, name: self.name.clone() }, votes))
+            State::Reading(reading) => {
+                Some((Ask::Read { ballot: self.ballot, name: self.name.clone() }, &reading.votes))
             }
-            State::Writing { content, votes } => {
-                let (stamp, name, content) = (self.stamp(), self.name.clone(), content.clone());
-                Some((Ask::Write { stamp, name, content }, votes))
+            State::Writing(writing) => {
+                let (stamp, name, content) = (self.stamp(), self.name.clone(), writing.content.clone());
+                Some((Ask::Write { stamp, name, content }, &writing.votes))
             }
             State::Known { .. } => None,
         }
@@ -88,7 +99,14 @@ impl Register {
     pub fn write(&mut self, content: Content) {
         debug_assert!(self.content().is_some(), "a write of {} while another is under way", self.name);
         self.writes += 1;
-        self.state = State::Writing { content, votes: Votes::default() };
+        self.state = State::Writing(Box::new(Writing { content, votes: Votes::default() }));
+    }
+
+    /// What was decided was decided by other voters than count now: it is written again before it is certain.
+    pub fn doubt(&mut self) {
+        if let State::Known { decided, .. } = &mut self.state {
+            *decided = None;
+        }
     }
 
     /// A voter answers. Whether that brought what is under way to its end.
@@ -96,9 +114,10 @@ impl Register {
     pub fn heard(&mut self, by: &Configuration, voter: NodeId, store: StoreId, answer: &Answer) -> bool {
         let stamp = self.stamp();
         match (&mut self.state, answer) {
-            (State::Reading { votes, latest, agree }, Answer::Holds { ballot, name, accepted })
+            (State::Reading(reading), Answer::Holds { ballot, name, accepted })
                 if *ballot == self.ballot && *name == self.name =>
             {
+                let Reading { votes, latest, agree } = &mut **reading;
                 votes.add(voter, store);
                 let (told, known) = (stamp_of(accepted.as_ref()), stamp_of(latest.as_ref()));
                 if told > known {
@@ -117,9 +136,10 @@ impl Register {
                 self.state = State::Known { content, decided };
                 true
             }
-            (State::Writing { content, votes }, Answer::Wrote { stamp: wrote, name })
+            (State::Writing(writing), Answer::Wrote { stamp: wrote, name })
                 if *wrote == stamp && *name == self.name =>
             {
+                let Writing { content, votes } = &mut **writing;
                 votes.add(voter, store);
                 if !by.is_enough(votes) {
                     return false;

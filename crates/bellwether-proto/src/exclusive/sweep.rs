@@ -70,9 +70,10 @@ impl Sweep {
     pub fn deadline(&self) -> Time {
         match &self.dead {
             Dead::Burying(graves, _) => {
-                graves.values().map(|grave| grave.burial.deadline()).min().unwrap_or(self.until)
+                graves.values().map(|grave| grave.burial.deadline()).min().unwrap_or(Time::NEVER)
             }
-            Dead::Listing(_) => self.until,
+            // Voters have to answer first, whatever time it is.
+            Dead::Listing(_) => Time::NEVER,
             Dead::Done if self.names == Names::Done => self.until,
             Dead::Done => Time::NEVER,
         }

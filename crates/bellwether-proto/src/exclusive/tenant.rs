@@ -44,6 +44,8 @@ pub enum Need {
 pub enum TenantAction {
     /// Ask all voters.
     Ask(Ask),
+    /// Ask as many voters as are needed. If they do not answer, all are asked.
+    AskEnough(Ask),
     /// The lease is valid until then.
     Valid(Time),
     /// It is not valid any more.
@@ -242,7 +244,13 @@ impl Tenant {
                 sent.pop_front();
             }
             sent.push_back(Renewal { no, at: now, votes: Votes::default() });
-            self.actions.push(TenantAction::Ask(Ask::Renew { lease, no, ttl }));
+            // Whoever waits has nothing to lose: a renewal that was not answered leaves time for another.
+            let is_first = sent.len() == 1;
+            let ask = Ask::Renew { lease, no, ttl };
+            self.actions.push(match self.need {
+                Need::Waits if is_first => TenantAction::AskEnough(ask),
+                Need::Nothing | Need::Waits | Need::Holds => TenantAction::Ask(ask),
+            });
         }
     }
 
@@ -301,7 +309,9 @@ mod tests {
     /// The number of the renewal that it asks for, if it asks for one.
     fn renews(tenant: &mut Tenant) -> Option<u64> {
         let renewal = |action| match action {
-            TenantAction::Ask(Ask::Renew { no, .. }) => Some(no),
+            TenantAction::Ask(Ask::Renew { no, .. }) | TenantAction::AskEnough(Ask::Renew { no, .. }) => {
+                Some(no)
+            }
             _ => None,
         };
         tenant.drain().filter_map(renewal).next_back()

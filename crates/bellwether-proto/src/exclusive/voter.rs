@@ -26,6 +26,9 @@ pub const NAMES_MAX: usize = 1_000_000;
 /// Of one node so many leases are timed. An honest one has a new lease only when an earlier one is dead.
 const TIMERS_MAX: usize = 64;
 
+/// So many bytes of names and values are told at once: the longest of each fits.
+const PAGE_BYTES: usize = 24 * 1024;
+
 /// No more answers wait for the disk. Whoever asked asks again.
 const PARKED_MAX: usize = 1 << 16;
 
@@ -40,6 +43,8 @@ pub enum Change {
     Dead(NodeId, Age),
     /// The latest life of its node.
     Met(Life),
+    /// That name was forgotten, as all voters know.
+    Dropped(Name),
 }
 
 /// What a voter keeps on stable storage.
@@ -85,6 +90,9 @@ impl VoterKept {
             }
             Change::Met(life) => {
                 self.lives.insert(life.node, life);
+            }
+            Change::Dropped(name) => {
+                self.accepted.remove(&name);
             }
         }
     }
@@ -263,6 +271,19 @@ impl Voter {
                 Ok(promised) => self.tell_store(from, ballot, promised.max(met)),
                 Err(promised) => self.outbid(from, ballot, promised),
             },
+            Ask::Holdings { ballot, after } => match self.promise(ballot) {
+                Ok(promised) => self.list_holdings(from, ballot, after, promised.max(met)),
+                Err(promised) => self.outbid(from, ballot, promised),
+            },
+            Ask::Peek { name, no } => {
+                let accepted = self.kept.accepted.get(&name).cloned();
+                let after = met.max(self.accepted_by.get(&name).copied().unwrap_or(0));
+                self.answer(after, from, Answer::Peeked { name, no, accepted });
+            }
+            Ask::Drop { ballot, name, stamp } => match self.promise(ballot) {
+                Ok(_) => self.drop_name(ballot, name, stamp),
+                Err(promised) => self.outbid(from, ballot, promised),
+            },
         }
     }
 
@@ -323,12 +344,47 @@ impl Voter {
 
     fn list_names(&mut self, from: NodeId, ballot: Ballot, after: Option<Name>, written: u64) {
         let begin = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
-        let elections = |(name, _): &(&Name, &Accepted)| **name != Name::configuration();
-        let mut rest = self.kept.accepted.range((begin, Bound::Unbounded)).filter(elections);
+        let swept = |(name, _): &(&Name, &Accepted)| **name != Name::configuration();
+        let mut rest = self.kept.accepted.range((begin, Bound::Unbounded)).filter(swept);
         let names: Vec<Name> = rest.by_ref().take(PAGE).map(|(name, _)| name.clone()).collect();
         let more = rest.next().is_some();
         let listed = names.iter().filter_map(|name| self.accepted_by.get(name)).max().copied().unwrap_or(0);
         self.answer(written.max(listed), from, Answer::Names { ballot, after, names, more });
+    }
+
+    /// A page ends early where values are long: it must fit into a frame.
+    fn list_holdings(&mut self, from: NodeId, ballot: Ballot, after: Option<Name>, written: u64) {
+        let begin = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let elections = |(name, _): &(&Name, &Accepted)| !name.is_reserved();
+        let mut rest = self.kept.accepted.range((begin, Bound::Unbounded)).filter(elections).peekable();
+        let (mut held, mut room) = (Vec::new(), PAGE_BYTES);
+        while let Some((name, accepted)) = rest.peek() {
+            let size = name.as_str().len() + accepted.content.as_grant().map_or(0, |grant| grant.value.len());
+            if held.len() == PAGE || size > room {
+                break;
+            }
+            room -= size;
+            held.push(((*name).clone(), (*accepted).clone()));
+            rest.next();
+        }
+        let more = rest.next().is_some();
+        let listed =
+            held.iter().filter_map(|(name, _)| self.accepted_by.get(name)).max().copied().unwrap_or(0);
+        self.answer(written.max(listed), from, Answer::Holdings { ballot, after, held, more });
+    }
+
+    /// Only what was deleted in an earlier ballot: nothing of that ballot is taken any more, so nothing that was written before the
+    /// deletion can come after it.
+    fn drop_name(&mut self, ballot: Ballot, name: Name, stamp: Stamp) {
+        let is_deleted = self
+            .kept
+            .accepted
+            .get(&name)
+            .is_some_and(|accepted| accepted.stamp == stamp && accepted.content == Content::Deleted);
+        if is_deleted && stamp.ballot < ballot {
+            let write = self.keep(Change::Dropped(name.clone()));
+            self.accepted_by.insert(name, write);
+        }
     }
 
     fn list_dead(&mut self, from: NodeId, ballot: Ballot, after: Option<NodeId>, written: u64) {
@@ -422,6 +478,6 @@ impl Voter {
 fn newest(kept: &VoterKept) -> Option<(Stamp, Configuration)> {
     match kept.accepted.get(&Name::configuration())? {
         Accepted { stamp, content: Content::Configuration(shown) } => Some((*stamp, shown.clone())),
-        Accepted { content: Content::Grant(_), .. } => None,
+        Accepted { content: Content::Grant(_) | Content::Deleted | Content::Floor(_), .. } => None,
     }
 }

@@ -192,7 +192,7 @@ impl Cluster {
                 }
                 Output::Persist(durable) => drop(self.disks.insert(id, durable)),
                 Output::Plan(_) | Output::Event(_) | Output::Tenure(_) | Output::Left => {}
-                Output::Keep(_) | Output::Valid { .. } | Output::Members(_) => {}
+                Output::Keep(_) | Output::Valid { .. } | Output::Members(_) | Output::News(_) => {}
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::election::Election;
 use crate::exclusive::ident::{Ballot, Stamp};
 use crate::exclusive::membership::{MemberChange, Membership, Unchanged};
 use crate::exclusive::message::Objection;
+use crate::exclusive::order::{Declined, Order};
 use crate::exclusive::{self, Exclusive, ExclusiveConfig, Vote};
 use crate::ident::NodeId;
 use crate::io::{Event, Outbox, Output};
@@ -65,6 +66,14 @@ impl<E: Election> Node<E> {
         self.exclude(|exclusive| exclusive.change(now, ticket.0, change));
     }
 
+    pub(super) fn order(&mut self, now: Time, ticket: Ticket, order: Order, out: &mut Outbox<E::Msg>) {
+        if self.exclusive.is_none() {
+            let outcome = Err(Refused::Election(Declined::NotExclusive));
+            return out.push(Output::Answer { ticket, outcome });
+        }
+        self.exclude(|exclusive| exclusive.order(now, ticket.0, order));
+    }
+
     /// Does something with exclusive leadership, if there is any.
     pub(super) fn exclude(&mut self, act: impl FnOnce(&mut Exclusive)) {
         if let Some(exclusive) = &mut self.exclusive {
@@ -82,7 +91,11 @@ impl<E: Election> Node<E> {
         match action {
             exclusive::Action::Send(to, msg) => self.post(now, to, Body::Exclusive(msg), out),
             exclusive::Action::Keep(change) => out.push(Output::Keep(Box::new(change))),
-            exclusive::Action::Announce(announced) => self.announce(announced, out),
+            exclusive::Action::Announce { announced, for_session } => {
+                self.release(|release, _| release.lead_for_session(for_session));
+                self.announce(announced, out);
+            }
+            exclusive::Action::GiveWay(to) => self.release(|release, _| release.yield_to(now, to)),
             exclusive::Action::Valid(token, until) => out.push(Output::Valid { epoch: token.0, until }),
             exclusive::Action::Decided(stamp, grant) => {
                 let to = grant.holder.map(|holder| holder.lease.life.node);
@@ -93,6 +106,11 @@ impl<E: Election> Node<E> {
             exclusive::Action::Doubt(doubtful) => self.release(|release, _| release.doubt(doubtful)),
             exclusive::Action::Outlived(known) => self.outlived(now, known, out),
             exclusive::Action::Members(membership) => out.push(Output::Members(membership)),
+            exclusive::Action::News(news) => out.push(Output::News(news)),
+            exclusive::Action::Answered(ticket, outcome) => {
+                let (ticket, outcome) = (Ticket(ticket), outcome.map_err(Refused::Election));
+                out.push(Output::Answer { ticket, outcome });
+            }
             exclusive::Action::Changed(ticket, outcome) => {
                 let (ticket, outcome) = (Ticket(ticket), outcome.map_err(Refused::Members));
                 out.push(Output::Answer { ticket, outcome });

@@ -412,6 +412,7 @@ fn storm(protocol: Protocol, kind: DetectorKind, variant: Variant, seed: u64) {
                 | Output::Keep(_)
                 | Output::Valid { .. }
                 | Output::Members(_)
+                | Output::News(_)
                 | Output::Tenure(_)
                 | Output::Answer { .. }
                 | Output::Left

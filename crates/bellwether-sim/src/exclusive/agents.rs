@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use bellwether_proto::exclusive::campaigns::{CampaignAction, Campaigns};
+use bellwether_proto::exclusive::campaigns::{CampaignAction, Campaigns, OWN};
 use bellwether_proto::exclusive::configuration::Configuration;
 use bellwether_proto::exclusive::grant::{GrantKind, Name, Token};
 use bellwether_proto::exclusive::ident::{Lease, Life, Stamp};
 use bellwether_proto::exclusive::message::{Answer, Ask, Said, Telling};
+use bellwether_proto::exclusive::order::{Adoption, Candidacy};
 use bellwether_proto::exclusive::tenant::{Tenant, TenantAction};
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::time::Time;
@@ -20,6 +21,8 @@ use super::setting::Setting;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct AgentProcess {
     life: Life,
+    /// For which it campaigns.
+    session: u64,
     starts: u64,
     tenant: Tenant,
     campaigns: Campaigns,
@@ -39,6 +42,7 @@ impl AgentProcess {
         let (tenant, campaigns) = machines(setting, life);
         Self {
             life,
+            session: setting.session,
             starts: 1,
             tenant,
             campaigns,
@@ -55,12 +59,12 @@ impl AgentProcess {
 
     /// Whether it campaigns for that name, or holds it.
     pub(super) fn wants(&self, name: &Name) -> bool {
-        self.campaigns.waits(name) || self.campaigns.holds(name).is_some()
+        self.campaigns.waits(name, self.session) || self.campaigns.holds(name, self.session).is_some()
     }
 
     /// Whether it holds that name by what it believes, and its lease is valid if there must be one.
     pub(super) fn holds(&self, now: Time, name: &Name) -> Option<Token> {
-        let (kind, lease, token) = self.campaigns.holds(name)?;
+        let (kind, lease, token) = self.campaigns.holds(name, self.session)?;
         let valid = lease == self.tenant.lease() && self.tenant.is_valid(now);
         (kind == GrantKind::Token || valid).then_some(token)
     }
@@ -70,12 +74,12 @@ impl AgentProcess {
         let agent = self.life.node;
         for (name, _) in setting.names.iter().filter(|(_, kind)| *kind == GrantKind::Lease) {
             if let Some(token) = self.holds(now, name) {
-                holdings.push(Holding { agent, name: name.clone(), token });
+                holdings.push(Holding { agent, name: name.clone(), token, session: self.session });
             }
         }
         for (name, token, until) in &self.left_behind {
             if now < *until {
-                holdings.push(Holding { agent, name: name.clone(), token: *token });
+                holdings.push(Holding { agent, name: name.clone(), token: *token, session: self.session });
             }
         }
     }
@@ -102,7 +106,11 @@ impl AgentProcess {
 
     pub(super) fn campaigns(&mut self, setting: &Setting, now: Time, at: usize, post: &mut Post) {
         let (name, kind) = &setting.names[at];
-        self.campaigns.campaign(now, name.clone(), *kind, 0, Arc::from([]));
+        // A session that was told that it may act goes on, if it is the same.
+        let left = self.left_behind.iter().rfind(|(of, ..)| of == name && self.session != OWN);
+        let adopts = left.map(|(_, token, until)| Adoption { token: *token, until: *until });
+        let candidacy = Candidacy { kind: *kind, priority: 0, value: Arc::from([]), adopts };
+        self.campaigns.campaign(now, name.clone(), self.session, candidacy);
         self.goes_on(setting, now, post);
     }
 
@@ -115,7 +123,10 @@ impl AgentProcess {
         post: &mut Post,
     ) {
         let lease = self.tenant.lease();
-        self.campaigns.release(now, &setting.names[at].0, lease, next);
+        self.campaigns.release(now, &setting.names[at].0, self.session, lease, next);
+        if self.session != OWN {
+            self.left_behind.retain(|(name, ..)| *name != setting.names[at].0);
+        }
         self.goes_on(setting, now, post);
     }
 
@@ -151,7 +162,16 @@ impl AgentProcess {
         match telling {
             Telling::Held { name, grant, .. } => self.campaigns.told(now, self.tenant.lease(), name, grant),
             Telling::Members { stamp, configuration } => self.learns(*stamp, configuration),
-            Telling::Unchanged { .. } => {}
+            Telling::Gone { name, .. } => self.campaigns.gone(now, name),
+            Telling::Again { to } if *to == self.life => self.campaigns.say_again(now),
+            Telling::Unchanged { .. }
+            | Telling::Queued { .. }
+            | Telling::Unfit { .. }
+            | Telling::Again { .. }
+            | Telling::Wanted { .. }
+            | Telling::Deleted { .. }
+            | Telling::Census { .. }
+            | Telling::Listed { .. } => {}
         }
         self.goes_on(setting, now, post);
     }
@@ -201,7 +221,7 @@ impl AgentProcess {
         let actions: Vec<_> = self.tenant.drain().collect();
         for action in actions {
             match action {
-                TenantAction::Ask(ask) => {
+                TenantAction::Ask(ask) | TenantAction::AskEnough(ask) => {
                     if let Ask::Renew { no, .. } = ask {
                         self.renewal = no;
                     }
@@ -225,7 +245,8 @@ impl AgentProcess {
             }
         }
         if self.campaigns.deadline() <= now {
-            self.campaigns.repeat(now, self.tenant.lease(), self.tenant.is_valid(now));
+            let (lease, valid) = (self.tenant.lease(), self.tenant.is_valid(now));
+            self.campaigns.repeat(now, lease, valid, self.tenant.valid_until());
         }
         self.tells(setting, post);
     }
@@ -237,8 +258,11 @@ impl AgentProcess {
                 CampaignAction::Wish(wish) => (0..setting.coordinators).for_each(|coordinator| {
                     post.wish(self.life.node, Setting::coordinator(coordinator), wish.clone());
                 }),
-                CampaignAction::Held(name, token) => post.seen.push(Seen::Held { name, lease, token }),
-                CampaignAction::Lost(_) => {}
+                CampaignAction::Held(_, name, token) => post.seen.push(Seen::Held { name, lease, token }),
+                CampaignAction::Lost(..)
+                | CampaignAction::Waits(..)
+                | CampaignAction::Over(..)
+                | CampaignAction::Proclaimed(..) => {}
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Who holds what at this instant. It knows no machine.
 
+use bellwether_proto::exclusive::campaigns::OWN;
 use bellwether_proto::exclusive::grant::{Name, Token};
 use bellwether_proto::ident::NodeId;
 
@@ -12,13 +13,21 @@ pub(super) struct Holding {
     pub(super) agent: NodeId,
     pub(super) name: Name,
     pub(super) token: Token,
+    /// For which session. That of a program is the same after its agent has restarted: it is one holder, whatever tokens it was told.
+    pub(super) session: u64,
+}
+
+impl Holding {
+    fn is_of_program(&self, other: &Self) -> bool {
+        self.session != OWN && (self.agent, self.session) == (other.agent, other.session)
+    }
 }
 
 /// Never two at once.
 pub(super) fn judge(holdings: &[Holding]) -> Result<(), Breach> {
     for (at, one) in holdings.iter().enumerate() {
         let beside =
-            |other: &&Holding| other.name == one.name && (other.agent, other.token) != (one.agent, one.token);
+            |other: &&Holding| other.name == one.name && **other != *one && !other.is_of_program(one);
         if let Some(other) = holdings[at + 1..].iter().find(beside) {
             let (name, a, b) = (&one.name, (one.agent, one.token), (other.agent, other.token));
             return Err(Breach {

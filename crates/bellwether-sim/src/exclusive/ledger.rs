@@ -81,6 +81,7 @@ impl Ledger {
                 self.configuration_accepted(accepted.stamp, configuration)
             }
             Content::Grant(grant) => self.grant_accepted(name, accepted.stamp, grant),
+            Content::Deleted | Content::Floor(_) => Ok(()),
         }
     }
 
@@ -174,7 +175,7 @@ impl Ledger {
             self.votes.iter().map(|(key, vote)| (key.clone(), vote.content.clone())).collect();
         waiting.into_iter().try_for_each(|((name, stamp), content)| match content {
             Content::Grant(grant) => self.grant_accepted(&name, stamp, &grant),
-            Content::Configuration(_) => Ok(()),
+            Content::Configuration(_) | Content::Deleted | Content::Floor(_) => Ok(()),
         })
     }
 

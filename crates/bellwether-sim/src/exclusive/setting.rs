@@ -31,6 +31,8 @@ pub struct Setting {
     pub tick: Span,
     /// What each process takes the time to be.
     pub clocks: Clocks,
+    /// For which session agents campaign. 0 is the agent itself.
+    pub session: u64,
     /// Whether all agents campaign for all names from the start.
     pub eager: bool,
     /// What coordinators have heard from agents that are no part of the model, whenever they start: which of them, from whom, what.

@@ -165,6 +165,7 @@ fn both(budget: Budget) -> Setting {
 
 fn base(coordinators: usize, agents: usize, budget: Budget) -> Setting {
     Setting {
+        session: 0,
         voters: 3,
         spares: 0,
         coordinators,

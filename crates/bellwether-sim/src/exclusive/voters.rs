@@ -85,7 +85,7 @@ impl VoterProcess {
                     post.seen.push(Seen::Accepted { voter, store, name, accepted });
                 }
                 Change::Dead(node, age) => post.seen.push(Seen::Buried { voter, store, node, age }),
-                Change::Promised(_) | Change::Met(_) => {}
+                Change::Promised(_) | Change::Met(_) | Change::Dropped(_) => {}
             }
         }
         self.machine.written(self.disk.commits);

@@ -116,7 +116,9 @@ fn draw(Walker { trod, changes, .. }: Walker, rng: &mut ChaCha8Rng) -> Setting {
         names.push((Name::new("backup").expect("a name"), GrantKind::Lease));
     }
     let amnesias = if changes == 0 && one_in(4, rng) { (voters as u32 - 1) / 2 } else { 0 };
+    let session = if one_in(2, rng) { 7 } else { 0 };
     Setting {
+        session,
         voters,
         spares,
         coordinators,

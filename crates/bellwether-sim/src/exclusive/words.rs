@@ -78,6 +78,7 @@ fn message(msg: &ExclusiveMsg) -> String {
         ExclusiveMsg::Tell(Telling::Held { name, stamp: when, grant, .. }) => {
             format!("Held {name} {}: {}", stamp(when), content(&Content::Grant(grant.clone())))
         }
+        other => other.kind().name().to_owned(),
     }
 }
 
@@ -95,6 +96,9 @@ fn ask(ask: &Ask) -> String {
         Ask::Names { ballot, .. } => format!("Names? {ballot}"),
         Ask::Buried { ballot, .. } => format!("Buried? {ballot}"),
         Ask::Store { ballot } => format!("Store? {ballot}"),
+        Ask::Holdings { ballot, .. } => format!("Holdings? {ballot}"),
+        Ask::Peek { name, no } => format!("Peek {name} no {no}"),
+        Ask::Drop { ballot, name, stamp: when } => format!("Drop {name} {} {ballot}", stamp(when)),
     }
 }
 
@@ -117,6 +121,10 @@ fn answer(answer: &Answer) -> String {
         Answer::TheBuried { ballot, dead, .. } => format!("Buried {ballot}: {}", dead.len()),
         Answer::Store { ballot, empty, .. } => {
             format!("Store {ballot}: {}", if *empty { "empty" } else { "not empty" })
+        }
+        Answer::Holdings { ballot, held, .. } => format!("Holdings {ballot}: {}", held.len()),
+        Answer::Peeked { name, no, accepted } => {
+            format!("Peeked {name} no {no}: {}", accepted.as_ref().map_or("nothing".to_owned(), kept))
         }
         Answer::Outlived { life, known } => format!("Outlived {life}: {known} is known"),
     }
@@ -141,5 +149,7 @@ fn content(content: &Content) -> String {
             Some(holder) => format!("{}#{} token {}", holder.lease, holder.campaign, grant.token),
             None => format!("nobody, token {}", grant.token),
         },
+        Content::Deleted => "deleted".to_owned(),
+        Content::Floor(floor) => format!("floor {floor}"),
     }
 }

@@ -420,7 +420,7 @@ impl<'a, E: Election> Calm<'a, E> {
                 // No application takes part.
                 Output::Plan(_) => {}
                 // Votes have a search of their own.
-                Output::Keep(_) | Output::Valid { .. } | Output::Members(_) => {}
+                Output::Keep(_) | Output::Valid { .. } | Output::Members(_) | Output::News(_) => {}
                 Output::Tenure(tenure) => self.hosts[at].told(tenure),
                 Output::Answer { .. } => self.hosts[at].answered(),
                 Output::Left => left = true,

@@ -482,7 +482,7 @@ impl<E: Election> System<E> {
                 // No application takes part.
                 Output::Plan(_) => {}
                 // Votes have a search of their own.
-                Output::Keep(_) | Output::Valid { .. } | Output::Members(_) => {}
+                Output::Keep(_) | Output::Valid { .. } | Output::Members(_) | Output::News(_) => {}
                 Output::Event(event) => {
                     breaches.extend(host.breach_by(event));
                     host.note(event);

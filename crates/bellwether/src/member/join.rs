@@ -80,7 +80,7 @@ pub(super) fn set_up(
         Transport::start(addresses(config, incarnation)).map_err(JoinError::from_transport)?;
     let (file, before) = HistoryFile::open(&config.data_dir);
     let history = History::after_those(before);
-    let shared = Arc::new(Shared::new(config, clock.began_at(), transport, incarnation, history));
+    let shared = Arc::new(Shared::new(config, clock, transport, incarnation, history));
     let (commands, inbox) = mpsc::channel(64);
     let settings = agent::Settings { exclusive, ..settings_of(config, manager.as_ref()) };
     let node = settings.node(&kept, incarnation, clock.now()).writing_behind();

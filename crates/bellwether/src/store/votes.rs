@@ -327,6 +327,9 @@ fn put(transaction: &WriteTransaction, change: &Change) -> Result<(), redb::Erro
         Change::Met(life) => {
             transaction.open_table(LIVES)?.insert(life.node.0, seal::seal(life).as_slice())?;
         }
+        Change::Dropped(name) => {
+            transaction.open_table(ACCEPTED)?.remove(seal::seal(name).as_slice())?;
+        }
     }
     Ok(())
 }

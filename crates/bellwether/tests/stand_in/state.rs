@@ -427,7 +427,10 @@ impl State {
         for watch in &mut watches {
             let now = self.election(&watch.name).unwrap_or(Value::Null);
             if watch.told.as_ref() != Some(&now) {
-                let _ = watch.tell.send(event("election", &now));
+                let _ = watch.tell.send(match now.is_null() {
+                    true => event("none", &json!({ "name": watch.name })),
+                    false => event("election", &now),
+                });
                 watch.told = Some(now);
             }
         }

@@ -18,6 +18,9 @@ pub(crate) struct Overrides {
     /// The address of the API, instead of the file's `listen.api`
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen_api: Option<String>,
+    /// The Unix socket of the API, instead of the file's `listen.socket`
+    #[arg(long, value_name = "PATH")]
+    pub(crate) listen_socket: Option<String>,
     /// The priority of this member, instead of the file's `priority`
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) priority: Option<String>,
@@ -41,6 +44,7 @@ impl Overrides {
             ("--data-dir", "data_dir", &self.data_dir),
             ("--listen-peer", "listen.peer", &self.listen_peer),
             ("--listen-api", "listen.api", &self.listen_api),
+            ("--listen-socket", "listen.socket", &self.listen_socket),
             ("--priority", "priority", &self.priority),
             ("--log-format", "log.format", &self.log_format),
             ("--log-level", "log.level", &self.log_level),

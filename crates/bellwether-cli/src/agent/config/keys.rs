@@ -3,7 +3,7 @@
 use bellwether_toml::{Value, distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
-pub(super) const KEYS: [&str; 33] = [
+pub(super) const KEYS: [&str; 35] = [
     "cluster",
     "node",
     "protocol",
@@ -19,6 +19,8 @@ pub(super) const KEYS: [&str; 33] = [
     "discovery.dns",
     "listen.peer",
     "listen.api",
+    "listen.socket",
+    "listen.socket_mode",
     "timing.heartbeat",
     "timing.timeout",
     "exclusive.ttl",
@@ -49,7 +51,8 @@ pub(super) const PEER_KEYS: [&str; 2] = ["id", "address"];
 const SECRET: [&str; 2] = ["api", "api.token"];
 
 /// Variables that are not for the agent: its clients and the tests use them.
-const FOREIGN: [&str; 4] = ["BELLWETHER_API", "BELLWETHER_TOKEN", "BELLWETHER_REQUIRE_NET", "BELLWETHER_UP"];
+const FOREIGN: [&str; 5] =
+    ["BELLWETHER_API", "BELLWETHER_SOCKET", "BELLWETHER_TOKEN", "BELLWETHER_REQUIRE_NET", "BELLWETHER_UP"];
 
 pub(super) const PREFIX: &str = "BELLWETHER_";
 

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use bellwether::Refused;
+use bellwether::elections::Declined;
 use bellwether::member::Hold;
 use bellwether::members::Unchanged;
 use bellwether_proto::ident::NodeId;
@@ -28,7 +29,7 @@ use crate::duration;
 use crate::schema::{self, Resign, Transfer, UNTIL_TOLD};
 
 /// How long a request may take; less than a connection may be silent.
-const PATIENCE: Duration = Duration::from_secs(25);
+pub(super) const PATIENCE: Duration = Duration::from_secs(25);
 
 /// Stands aside, or with `end` no longer. The answer is who leads then.
 pub(super) async fn resign(
@@ -78,6 +79,17 @@ pub(super) async fn within(request: impl Future<Output = Result<(), Refused>>) -
     }
 }
 
+impl Problem {
+    fn declined(why: Declined, text: String) -> Self {
+        match why {
+            Declined::Unknown | Declined::NoCampaign => Self::not_found(text),
+            Declined::TooLong => Self::too_large(text),
+            Declined::Unanswered { reachable, needed } if reachable >= needed => Self::timed_out(text),
+            _ => Self::conflict(text),
+        }
+    }
+}
+
 impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
         let text = refused.to_string();
@@ -86,15 +98,22 @@ impl From<Refused> for Problem {
                 Self::unavailable(text)
             }
             Refused::Cannot(tenure::Refused::Members(Unchanged::NotInTime)) => Self::timed_out(text),
+            Refused::Cannot(tenure::Refused::Election(why)) => Self::declined(why, text),
+            Refused::Ended(_) => Self::unavailable(text),
             _ => Self::conflict(text),
         }
     }
 }
 
 pub(super) fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
+    body_of_at_most(body, BODY_MAX)
+}
+
+/// Where it may have so many bytes.
+pub(super) fn body_of_at_most(body: Result<Bytes, BytesRejection>, most: usize) -> Result<Bytes, Problem> {
     body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
-            Problem::too_large(format!("the body is too long, expected at most {BODY_MAX} bytes"))
+            Problem::too_large(format!("the body is too long, expected at most {most} bytes"))
         }
         _ => Problem::bad_request(error.body_text()),
     })
@@ -107,7 +126,7 @@ pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     asked.map_err(|error| Problem::bad_request(format!("the body: {error}")))
 }
 
-/// A request that presented the token.
+/// A request that presented the token, or came through the socket.
 #[derive(Debug)]
 pub(super) struct Authorised;
 
@@ -115,6 +134,10 @@ impl FromRequestParts<Api> for Authorised {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        // The permissions of the socket have let it in.
+        if Client::of(&parts.extensions).is_some_and(|client| client.caller().is_some()) {
+            return Ok(Self);
+        }
         let Some(token) = &api.token else {
             return Err(Problem::forbidden(
                 "the configuration has no `api.token`: nothing can be changed from here",

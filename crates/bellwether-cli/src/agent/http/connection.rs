@@ -5,7 +5,6 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,13 +17,15 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
+use super::door::{Door, Peer};
+use super::error::Problem;
 use super::opening::Opening;
 use super::seat::{Seat, Serving};
 use crate::agent::descriptors::Clients;
+use crate::agent::sessions::Caller;
 
 /// How long a client may take to ask, and to take its answer. No answer takes that long.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,12 +36,20 @@ const LEAVES: Duration = Duration::from_millis(100);
 
 /// Accepts connections, and knows those that it has accepted.
 #[derive(Debug)]
-pub(super) struct Connections {
-    listener: TcpListener,
+pub(super) struct Connections<D> {
+    door: D,
     began: Instant,
     places: Vec<Place>,
     /// What is left of the room. A connection has its share until it is closed.
     room: Arc<Semaphore>,
+    streams: Arc<Streams>,
+}
+
+/// How many streams there may be.
+#[derive(Debug)]
+struct Streams {
+    most: usize,
+    left: Arc<Semaphore>,
 }
 
 /// The place of a connection. It is lost when this goes.
@@ -50,16 +59,19 @@ struct Place {
     seat: Arc<Seat>,
 }
 
-impl Connections {
-    pub(super) fn new(listener: TcpListener, clients: Clients) -> Self {
+impl<D: Door> Connections<D> {
+    pub(super) fn new(door: D, clients: Clients) -> Self {
         let room = Arc::new(Semaphore::new(clients.max()));
-        Self { listener, began: Instant::now(), places: Vec::new(), room }
+        let most = clients.watchers_max();
+        let streams = Arc::new(Streams { most, left: Arc::new(Semaphore::new(most)) });
+        Self { door, began: Instant::now(), places: Vec::new(), room, streams }
     }
 
     /// The place of one more.
-    fn take(&mut self, stream: TcpStream, room: OwnedSemaphorePermit) -> Connection {
+    fn take(&mut self, stream: D::Stream, room: OwnedSemaphorePermit) -> Connection<D::Stream> {
         let (keep, kept) = oneshot::channel();
-        let connection = Connection::new(stream, Seat::new(self.began), kept, room);
+        let hold = Hold { kept: Some(kept), streams: Arc::clone(&self.streams), _room: room };
+        let connection = Connection::new(stream, Seat::new(self.began), hold);
         self.places.push(Place { keep, seat: Arc::clone(&connection.seat) });
         connection
     }
@@ -88,16 +100,14 @@ impl Connections {
     }
 }
 
-impl Listener for Connections {
-    type Io = Connection;
-    type Addr = SocketAddr;
+impl<D: Door> Listener for Connections<D> {
+    type Io = Connection<D::Stream>;
+    type Addr = Peer;
 
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
+    async fn accept(&mut self) -> (Connection<D::Stream>, Peer) {
         loop {
-            match self.listener.accept().await {
+            match self.door.accept().await {
                 Ok((stream, from)) => {
-                    // Answers are small, and a watcher waits for them.
-                    let _ = stream.set_nodelay(true);
                     let room = self.make_room().await;
                     return (self.take(stream, room), from);
                 }
@@ -111,16 +121,18 @@ impl Listener for Connections {
         }
     }
 
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+    /// Nobody asks: whoever made the door knows.
+    fn local_addr(&self) -> io::Result<Peer> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 
 /// Who asks.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    pub(super) address: SocketAddr,
-    seat: Arc<Seat>,
+    pub(super) peer: Peer,
+    pub(super) seat: Arc<Seat>,
+    streams: Arc<Streams>,
 }
 
 impl Client {
@@ -133,6 +145,30 @@ impl Client {
     pub(super) fn serve(&self) -> Serving {
         self.seat.serve()
     }
+
+    /// A place among those who have streams. Its request is being answered while the returned value exists.
+    pub(super) fn watch(&self) -> Result<Watching, Problem> {
+        let place = Arc::clone(&self.streams.left).try_acquire_owned();
+        let place = place.map_err(|_| {
+            Problem::unavailable(format!("{} are watching, which is the most", self.streams.most))
+        })?;
+        Ok(Watching { _place: place, _serving: self.serve() })
+    }
+
+    /// The process that asks, if it came through the socket.
+    pub(super) fn caller(&self) -> Option<&Caller> {
+        match &self.peer {
+            Peer::Local(caller) => Some(caller),
+            Peer::Remote(_) => None,
+        }
+    }
+}
+
+/// Somebody who has a stream.
+#[derive(Debug)]
+pub(super) struct Watching {
+    _place: OwnedSemaphorePermit,
+    _serving: Serving,
 }
 
 /// Whoever is being answered keeps its place.
@@ -141,9 +177,11 @@ pub(super) async fn keep_place(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-impl Connected<IncomingStream<'_, Connections>> for Client {
-    fn connect_info(stream: IncomingStream<'_, Connections>) -> Self {
-        Self { address: *stream.remote_addr(), seat: Arc::clone(&stream.io().seat) }
+impl<D: Door> Connected<IncomingStream<'_, Connections<D>>> for Client {
+    fn connect_info(stream: IncomingStream<'_, Connections<D>>) -> Self {
+        let connection = stream.io();
+        let (seat, streams) = (Arc::clone(&connection.seat), Arc::clone(&connection.hold.streams));
+        Self { peer: stream.remote_addr().clone(), seat, streams }
     }
 }
 
@@ -155,32 +193,35 @@ fn is_of_one_client(error: &io::Error) -> bool {
 /// A client's connection. Only writing counts as progress: a request that trickles in is cut off like one that never
 /// comes.
 #[derive(Debug)]
-pub(super) struct Connection {
-    stream: TcpStream,
+pub(super) struct Connection<S> {
+    stream: S,
     opening: Opening,
     /// When patience ends, unless something is written before.
     limit: Pin<Box<Sleep>>,
     seat: Arc<Seat>,
+    hold: Hold,
+}
+
+/// What a connection has of the room.
+#[derive(Debug)]
+struct Hold {
     /// Ends when the place is needed; `None` after that.
     kept: Option<oneshot::Receiver<Infallible>>,
+    streams: Arc<Streams>,
     _room: OwnedSemaphorePermit,
 }
 
-impl Connection {
-    fn new(
-        stream: TcpStream,
-        seat: Arc<Seat>,
-        kept: oneshot::Receiver<Infallible>,
-        room: OwnedSemaphorePermit,
-    ) -> Self {
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    fn new(stream: S, seat: Arc<Seat>, hold: Hold) -> Self {
         let limit = Box::pin(sleep(PATIENCE));
-        Self { stream, opening: Opening::new(), limit, seat, kept: Some(kept), _room: room }
+        Self { stream, opening: Opening::new(), limit, seat, hold }
     }
 
     /// The result of an operation that is not ready: pending, or an error if it has waited too long.
     fn wait<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
-        self.kept.take_if(|kept| Pin::new(kept).poll(cx).is_ready());
-        if self.kept.is_none() || self.limit.as_mut().poll(cx).is_ready() {
+        self.hold.kept.take_if(|kept| Pin::new(kept).poll(cx).is_ready());
+        if self.hold.kept.is_none() || self.limit.as_mut().poll(cx).is_ready() {
+            self.seat.send_away();
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         Poll::Pending
@@ -197,10 +238,11 @@ impl Connection {
     fn progress(&mut self) {
         self.limit.as_mut().reset(Instant::now() + PATIENCE);
         self.seat.note();
+        self.seat.block(false);
     }
 }
 
-impl AsyncRead for Connection {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Connection<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -221,14 +263,17 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match Pin::new(&mut self.stream).poll_write(cx, buf) {
             Poll::Ready(written) => {
                 self.progress();
                 Poll::Ready(written)
             }
-            Poll::Pending => self.wait(cx),
+            Poll::Pending => {
+                self.seat.block(true);
+                self.wait(cx)
+            }
         }
     }
 

@@ -16,6 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::Api;
 use super::refusals::Why;
+use crate::agent::sessions::{Counts, Sessions};
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -29,6 +30,8 @@ pub(super) async fn metrics(State(api): State<Api>) -> impl IntoResponse {
 struct Process {
     refused: [(&'static str, u64); Why::ALL.len()],
     left_out: u64,
+    /// Of exclusive leadership.
+    sessions: Option<Counts>,
 }
 
 impl Process {
@@ -36,6 +39,7 @@ impl Process {
         Self {
             refused: Why::ALL.map(|why| (why.name(), api.refusals.count(why))),
             left_out: api.log.left_out(),
+            sessions: api.sessions.as_ref().map(Sessions::counts),
         }
     }
 }
@@ -49,6 +53,9 @@ fn render(status: &Status, members: &[Participant], counters: Counters, process:
     counts(ours, counters);
     if let Some(exclusive) = &status.exclusive {
         self::exclusive(ours, exclusive);
+    }
+    if let Some(counts) = process.sessions {
+        sessions(ours, counts);
     }
     let help = "Requests to the API that were refused, by reason";
     by_label(ours, "requests_refused", help, "why", &process.refused);
@@ -118,6 +125,28 @@ fn exclusive(registry: &mut Registry, status: &ExclusiveStatus) {
     valid.set(status.valid_for.unwrap_or_default().as_secs_f64());
     let help = "How long this member's leadership is certain to be valid, 0 if it does not lead or a store decides that";
     registry.register_with_unit("valid", help, Unit::Seconds, valid);
+}
+
+fn sessions(registry: &mut Registry, counts: Counts) {
+    let gauge = |value: usize| {
+        let gauge = Gauge::<u64, AtomicU64>::default();
+        gauge.set(value as u64);
+        gauge
+    };
+    registry.register(
+        "sessions",
+        "Sessions of programs that campaign through this agent",
+        gauge(counts.sessions),
+    );
+    let help = "Streams of sessions, and of those who watch an election";
+    registry.register("session_streams", help, gauge(counts.streams));
+    let campaigns = Family::<Labels, Gauge<u64, AtomicU64>>::default();
+    for (state, count) in [("held", counts.held), ("waiting", counts.waiting)] {
+        campaigns.get_or_create(&vec![("state", state.to_owned())]).set(count as u64);
+    }
+    registry.register("campaigns", "Campaigns of sessions, by state", campaigns);
+    let help = "Elections that were given back because the kernel told that the holder's process had ended";
+    count(registry, "certain_deaths", help, counts.certain);
 }
 
 fn counts(registry: &mut Registry, counters: Counters) {

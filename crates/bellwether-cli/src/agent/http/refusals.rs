@@ -47,7 +47,7 @@ impl Refusals {
     /// Counts a request, and logs it unless such a line has just been logged.
     pub(super) fn note(&self, why: Why, from: Option<&Client>, problem: &dyn Display) {
         let Some(suppressed) = self.may_log(why, Instant::now()) else { return };
-        let from = from.map_or_else(|| "-".to_owned(), |from| from.address.to_string());
+        let from = from.map_or_else(|| "-".to_owned(), |from| from.peer.to_string());
         tracing::warn!(why = why.name(), %from, %problem, suppressed, "a request to the API was refused");
     }
 

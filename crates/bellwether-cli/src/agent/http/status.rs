@@ -14,11 +14,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Api, members, rfc3339};
+use crate::agent::sessions::Sessions;
 use crate::schema;
 
 pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
     let now = api.member.status();
-    answer(schema::Status { barred: barred(&api.member, &now), ..schema::Status::from(&now) })
+    let counts = api.sessions.as_ref().map(Sessions::counts);
+    let elections = counts.map(|counts| schema::Campaigns { held: counts.held, waiting: counts.waiting });
+    answer(schema::Status { barred: barred(&api.member, &now), elections, ..schema::Status::from(&now) })
 }
 
 pub(super) async fn leader(State(api): State<Api>) -> Json<Value> {
@@ -68,6 +71,7 @@ impl From<&Status> for schema::Status {
             group: status.group.as_ref().map(Into::into),
             reach: status.reach.map(Into::into),
             right: status.exclusive.as_ref().map(Into::into).unwrap_or_default(),
+            elections: None,
             disk: Some(status.disk.into()),
             barred: None,
             certificate: status.certificate_until.map(|until| schema::Certificate {

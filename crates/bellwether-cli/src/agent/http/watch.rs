@@ -6,7 +6,6 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,14 +17,12 @@ use bellwether::member::Observer;
 use futures_core::Stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::timeout;
 
 use super::Api;
-use super::connection::Client;
+use super::connection::{Client, Watching};
 use super::error::Problem;
-use super::seat::Serving;
 use super::status;
 use crate::schema;
 
@@ -49,12 +46,10 @@ pub(super) async fn watch(
     query: Result<Query<Resume>, QueryRejection>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let after = seen(&headers, query)?;
-    let place = Arc::clone(&api.watchers).try_acquire_owned().map_err(|_| {
-        Problem::unavailable(format!("{} are watching, which is the most", api.clients.watchers_max()))
-    })?;
+    let watching = client.watch()?;
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::spawn(feed(api, after, sender));
-    let events = Events { receiver, _place: place, _serving: client.serve() };
+    let events = Events { receiver, _watching: watching };
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
@@ -124,9 +119,7 @@ fn event(name: &str, no: u64, data: &Value) -> Event {
 #[derive(Debug)]
 struct Events {
     receiver: Receiver<Event>,
-    _place: OwnedSemaphorePermit,
-    /// It is being answered for as long as it watches.
-    _serving: Serving,
+    _watching: Watching,
 }
 
 impl Stream for Events {

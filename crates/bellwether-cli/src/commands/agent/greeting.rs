@@ -25,6 +25,13 @@ pub(super) fn text(config: &AgentConfig, member: &Member, api: SocketAddr) -> St
     let changes =
         if config.api.token.is_some() { "changes need the token" } else { "read only: no api.token" };
     entry("API", &format!("http://{api}, {changes}"));
+    if let Some(socket) = &config.api.socket {
+        let (path, mode) = (socket.path.display(), socket.mode);
+        entry(
+            "socket",
+            &format!("{path}, for whoever its permissions ({mode:04o}) let in: no token is asked for"),
+        );
+    }
     lines
 }
 

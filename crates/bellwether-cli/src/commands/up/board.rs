@@ -27,7 +27,14 @@ pub(super) fn lines(model: &Model, selected: Option<u32>, now: Instant) -> Vec<L
 
 /// The nodes without the rest, for another terminal.
 pub(super) fn list(model: &Model, now: Instant) -> String {
-    board::list(titles(model), model.nodes.iter().map(|(id, node)| row(model, *id, node, now)))
+    let rows = model.nodes.iter().map(|(id, node)| row(model, *id, node, now));
+    let sockets = model.nodes.iter().filter_map(|(id, node)| {
+        let path = node.socket.as_ref()?;
+        Some(format!("\n {id:<4}  {}", path.display()))
+    });
+    let sockets: String = sockets.collect();
+    let list = board::list(titles(model), rows);
+    if sockets.is_empty() { list } else { format!("{list}\n node  socket{sockets}") }
 }
 
 /// Printed once, at the beginning.
@@ -39,22 +46,30 @@ pub(super) fn introduction(plan: &Plan) -> Vec<String> {
         plan.nodes.len(),
         plan.protocol.name()
     );
-    board::introduction(&[
+    let socket = plan.nodes.iter().find_map(|node| node.socket.as_ref()).filter(|_| is_exclusive(plan.mode));
+    let hold = socket.map(|socket| ("hold", format!("{name} campaign NAME --socket {}", socket.display())));
+    let mut entries = vec![
         ("agents", agents),
         ("guarantee", plan.mode.guarantee().to_owned()),
         ("files", plan.dir.display().to_string()),
         ("ask", format!("{name} status --api {api}")),
         ("", format!("curl http://{api}/v1/status")),
         ("change", format!("{name} resign --api {api} --token-file {}", plan.token.display())),
-        ("break", format!("{name} up kill 1")),
-    ])
+    ];
+    entries.extend(hold);
+    entries.push(("break", format!("{name} up kill 1")));
+    board::introduction(&entries)
+}
+
+fn is_exclusive(mode: Mode) -> bool {
+    matches!(mode, Mode::Exclusive(_))
 }
 
 const ROW_TITLES: &str = " node      pid  state         standing    epoch  since       API";
 const EXCLUSIVE_TITLES: &str = " node      pid  state         standing    token  valid    reach  API";
 
 fn titles(model: &Model) -> &'static str {
-    if let Mode::Exclusive(_) = model.mode { EXCLUSIVE_TITLES } else { ROW_TITLES }
+    if is_exclusive(model.mode) { EXCLUSIVE_TITLES } else { ROW_TITLES }
 }
 
 fn row(model: &Model, id: u32, node: &Node, now: Instant) -> String {

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bellwether::Mode;
@@ -18,7 +19,7 @@ use bellwether_proto::ident::NodeId;
 use crate::client::words;
 use crate::duration::rough;
 use crate::fleet::Process;
-use crate::fleet::files::Plan;
+use crate::fleet::files::{NodePlan, Plan};
 use crate::schema::{self, Cause, Change, Right, Status};
 use crate::terminal::notes::Notes;
 
@@ -47,6 +48,7 @@ pub(super) struct Model {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) api: SocketAddr,
+    pub(super) socket: Option<PathBuf>,
     pub(super) process: Option<Process>,
     /// What it says; `None` while it says nothing.
     pub(super) says: Option<Says>,
@@ -76,10 +78,17 @@ pub(super) struct Leader {
 
 impl Model {
     pub(super) fn new(plan: &Plan, now: Instant) -> Self {
-        let node = |api| Node { api, process: None, says: None, woke: None, right: Right::default() };
+        let node = |plan: &NodePlan| Node {
+            api: plan.api,
+            socket: plan.socket.clone(),
+            process: None,
+            says: None,
+            woke: None,
+            right: Right::default(),
+        };
         let voters = plan.voters();
         Self {
-            nodes: plan.nodes.iter().map(|plan| (plan.id, node(plan.api))).collect(),
+            nodes: plan.nodes.iter().map(|plan| (plan.id, node(plan))).collect(),
             notes: Notes::new(now),
             last: None,
             lost: Some(now),

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use super::{Coordinator, CoordinatorAction, Stage};
 use crate::exclusive::configuration::Votes;
-use crate::exclusive::contest::Contest;
 use crate::exclusive::message::{Ask, Asked};
 use crate::exclusive::register::Register;
 use crate::ident::NodeId;
@@ -24,7 +23,10 @@ impl Coordinator {
             Stage::Ready { .. } => {
                 self.ask_configuration();
                 self.ask_sweep();
-                let registers = self.contests.values().filter_map(|contest| contest.register.as_ref());
+                self.ask_survey();
+                self.ask_floor();
+                let contests = self.busy.iter().filter_map(|name| self.contests.get(name));
+                let registers = contests.filter_map(|contest| contest.register.as_ref());
                 let asks = registers.filter_map(Register::asks).map(|(ask, votes)| (ask, votes.clone()));
                 let asks: Vec<(Ask, Votes)> = asks.collect();
                 asks.iter().for_each(|(ask, votes)| self.ask_voters(ask, votes));
@@ -65,14 +67,14 @@ impl Coordinator {
 
     /// Whether voters have yet to answer something.
     pub(super) fn awaits_voters(&self) -> bool {
-        let is_busy =
-            |contest: &Contest| contest.register.as_ref().is_some_and(|register| register.asks().is_some());
         match &self.stage {
             Stage::Ready { electorate, .. } => {
                 electorate.asks().is_some()
                     || electorate.sweep.is_some()
                     || self.request.is_some()
-                    || self.contests.values().any(is_busy)
+                    || !self.busy.is_empty()
+                    || self.is_surveying()
+                    || self.awaits_floor()
             }
             _ => true,
         }

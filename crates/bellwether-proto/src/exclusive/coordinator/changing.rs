@@ -192,12 +192,23 @@ impl Coordinator {
         asks.iter().for_each(|ask| self.ask_voters(ask, &Votes::default()));
     }
 
+    /// The voters are others than those by whom names were read and written in this ballot. A voter that has just come knows none of
+    /// them: what was certain is not, until a majority of those by now has it, too.
+    pub(super) fn doubt_all(&mut self) {
+        let registers = self.contests.values_mut().filter_map(|contest| contest.register.as_mut());
+        registers.chain(&mut self.floor).for_each(Register::doubt);
+    }
+
     /// Reads what is listed, and forgets what is certain and of no interest to anybody.
     fn sweep_names(&mut self, now: Time) {
         let Stage::Ready { ballot, electorate } = &self.stage else { return };
         let ballot = *ballot;
         let names: alloc::vec::Vec<Name> = electorate.sweep.iter().flat_map(Sweep::names).cloned().collect();
         for name in names {
+            if name == Name::floor() {
+                self.sweep_floor();
+                continue;
+            }
             let contest = self.contests.entry(name.clone()).or_default();
             contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
             self.advance(now, &name);
@@ -210,6 +221,26 @@ impl Coordinator {
             let Stage::Ready { electorate, .. } = &mut self.stage else { return };
             if electorate.sweep.as_mut().is_some_and(|sweep| sweep.done(&name)) {
                 self.ask_sweep();
+            }
+        }
+    }
+
+    /// The floor is a name like others, and has a register of its own.
+    fn sweep_floor(&mut self) {
+        let content = self.floor.as_ref().and_then(Register::content);
+        let Some((content, decided)) = content.map(|(content, decided)| (content.cloned(), decided)) else {
+            return;
+        };
+        match (content, &mut self.floor) {
+            (Some(content), Some(floor)) if decided.is_none() => {
+                floor.write(content);
+                self.ask_floor();
+            }
+            _ => {
+                let Stage::Ready { electorate, .. } = &mut self.stage else { return };
+                if electorate.sweep.as_mut().is_some_and(|sweep| sweep.done(&Name::floor())) {
+                    self.ask_sweep();
+                }
             }
         }
     }

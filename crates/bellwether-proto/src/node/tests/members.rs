@@ -84,6 +84,7 @@ fn storm(protocol: Protocol, disk: Disk, seed: u64) -> usize {
                 | Output::Keep(_)
                 | Output::Valid { .. }
                 | Output::Members(_)
+                | Output::News(_)
                 | Output::Tenure(_)
                 | Output::Answer { .. }
                 | Output::Left

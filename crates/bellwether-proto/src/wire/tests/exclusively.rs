@@ -7,7 +7,9 @@ use crate::exclusive::configuration::{Address, Configuration};
 use crate::exclusive::grant::{Accepted, Content, Grant, GrantKind, Holder, Name, Token};
 use crate::exclusive::ident::{Ballot, Lease, Life, LifeId, Stamp, StoreId};
 use crate::exclusive::membership::{MemberChange, Unchanged};
-use crate::exclusive::message::{Answer, Ask, Asked, ExclusiveMsg, Objection, Said, Telling, Wish};
+use crate::exclusive::message::{
+    Answer, Ask, Asked, ExclusiveMsg, Objection, Parcel, Said, Telling, Undeleted, Wish,
+};
 
 pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
     let by = LIFE;
@@ -23,7 +25,8 @@ pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
     let unchanged =
         Telling::Unchanged { to: LIFE, no: 3, why: Unchanged::NoMajority { reachable: 1, needed: 2 } };
     let told = [members, unchanged].map(ExclusiveMsg::Tell);
-    let all = asks.chain(answers).chain(wishes).chain([held]).chain(told);
+    let told = told.into_iter().chain(tellings().into_iter().map(ExclusiveMsg::Tell));
+    let all = asks.chain(answers).chain(wishes).chain([held]).chain(told).chain([parcel()]);
     all.map(|msg| Body::Exclusive(Box::new(msg))).collect()
 }
 
@@ -69,18 +72,24 @@ fn asks() -> Vec<Ask> {
             name: Name::configuration(),
             content: Content::Configuration(configuration().with(NodeId(4), StoreId(9), address())),
         },
+        Ask::Write { stamp, name: Name::leader(), content: Content::Deleted },
+        Ask::Write { stamp, name: Name::floor(), content: Content::Floor(Token(1000)) },
+        Ask::Holdings { ballot, after: Some(Name::leader()) },
+        Ask::Peek { name: Name::leader(), no },
+        Ask::Drop { ballot, name: Name::leader(), stamp },
     ]
 }
 
 fn answers() -> Vec<Answer> {
     let (ballot, stamp, lease, no, name) = (BALLOT, STAMP, LEASE, 11, Name::leader());
-    let accepted = Some(Accepted { stamp, content: Content::Grant(grant(None)) });
+    let held = Accepted { stamp, content: Content::Grant(grant(None)) };
+    let accepted = Some(held.clone());
     vec![
         Answer::Promised { ballot },
         Answer::Outbid { ballot, promised: Ballot { round: 10, ..ballot } },
-        Answer::Holds { ballot, name: name.clone(), accepted },
+        Answer::Holds { ballot, name: name.clone(), accepted: accepted.clone() },
         Answer::Holds { ballot, name: name.clone(), accepted: None },
-        Answer::Wrote { stamp, name },
+        Answer::Wrote { stamp, name: name.clone() },
         Answer::Unacceptable { stamp, why: Objection::OtherList },
         Answer::Unacceptable { stamp, why: Objection::OtherStore },
         Answer::Runs { lease, left: Span::millis(900) },
@@ -94,6 +103,8 @@ fn answers() -> Vec<Answer> {
         Answer::TheBuried { ballot, after: None, dead: vec![(NodeId(3), LEASE.age())], more: false },
         Answer::Store { ballot, empty: true, largest: Token(1000) },
         Answer::Unacceptable { stamp, why: Objection::Rescued },
+        Answer::Holdings { ballot, after: None, held: vec![(name.clone(), held)], more: true },
+        Answer::Peeked { name, no, accepted },
     ]
 }
 
@@ -119,5 +130,39 @@ fn wishes() -> Vec<Wish> {
         change(MemberChange::Remove { node: NodeId(4) }),
         change(MemberChange::Replace { node: NodeId(4), address: address() }),
         change(MemberChange::Rescue { survivors: [NodeId(1), NodeId(2)].into() }),
+        Wish::Present { lease: LEASE, valid: true, digest: 1 << 60 },
+        Wish::Adopt { name: Name::leader(), holder: holder(), token: Token(1000) },
+        Wish::Proclaim { name: Name::leader(), holder: holder(), edition: 2, value: Arc::from(*b"there") },
+        Wish::Delete { by: LIFE, no: 3, name: Name::leader() },
+        Wish::Settle { name: Name::leader() },
+        Wish::List { after: Some(Name::leader()) },
     ]
+}
+
+fn tellings() -> Vec<Telling> {
+    let (name, holder) = (Name::leader(), holder());
+    vec![
+        Telling::Queued { name: name.clone(), holder, before: 2 },
+        Telling::Unfit { name: name.clone(), holder, kind: GrantKind::Token },
+        Telling::Again { to: LIFE },
+        Telling::Wanted { name: name.clone(), token: Token(1000), by: NodeId(3) },
+        Telling::Deleted { to: LIFE, no: 3, outcome: Ok(()) },
+        Telling::Deleted { to: LIFE, no: 3, outcome: Err(Undeleted::InUse) },
+        Telling::Deleted { to: LIFE, no: 3, outcome: Err(Undeleted::Unknown) },
+        Telling::Gone { name: name.clone(), stamp: STAMP },
+        Telling::Census { digest: 1 << 60 },
+        Telling::Listed { after: None, up_to: Some(name.clone()), names: vec![name] },
+    ]
+}
+
+fn parcel() -> ExclusiveMsg {
+    let asked = Asked { by: LIFE, ask: Ask::Prepare { ballot: BALLOT } };
+    let answer = Answer::Promised { ballot: BALLOT };
+    let said = Said { store: StoreId(7), commits: 300, configuration: None, answer };
+    ExclusiveMsg::Many(Parcel {
+        asks: vec![asked.clone(), asked],
+        answers: vec![said],
+        wishes: vec![Wish::Settle { name: Name::leader() }],
+        tellings: vec![Telling::Again { to: LIFE }],
+    })
 }

@@ -89,6 +89,7 @@ fn values_are_what_they_were() {
         Change::Accepted(_, accepted) => seal::seal(&accepted),
         Change::Dead(_, age) => seal::seal(&age),
         Change::Met(life) => seal::seal(&life),
+        Change::Dropped(name) => seal::seal(&name),
     };
     let values: Vec<Vec<u8>> = changes().into_iter().map(sealed).collect();
     let hex = |value: &Vec<u8>| -> String { value.iter().map(|byte| format!("{byte:02x}")).collect() };
@@ -99,7 +100,7 @@ fn values_are_what_they_were() {
 const VALUES: [&str; 5] = [
     "010109ffffffffffffffffffffffffffffffffffff037587e297",
     "01040109ffffffffffffffffffffffffffffffffffff03c50f919d",
-    "01040109ffffffffffffffffffffffffffffffffffff0302010001034d00007a8a5c5d",
+    "01040109ffffffffffffffffffffffffffffffffffff0302010001034d000100007a8a5c5d",
     "01040109ffffffffffffffffffffffffffffffffffff030200000000001cb548cf",
     "01050655e2976a",
 ];

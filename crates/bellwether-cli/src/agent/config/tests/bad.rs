@@ -186,6 +186,36 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
     (
         "[tls]",
+        "[listen]\nsocket = \"\"\n[tls]",
+        "agent.toml:5:10: `listen.socket`: found \"\", expected a path",
+    ),
+    (
+        "[tls]",
+        "[listen]\nsocket = \"{id}.sock\"\n[tls]",
+        "agent.toml:5:10: `listen.socket`: found \"{id}.sock\", expected a path with no placeholder but {node}",
+    ),
+    (
+        "[tls]",
+        "[listen]\nsocket = \"a.sock\"\nsocket_mode = \"rw\"\n[tls]",
+        "agent.toml:6:15: `listen.socket_mode`: found \"rw\", expected permissions in octal such as \"0660\"",
+    ),
+    (
+        "[tls]",
+        "[listen]\nsocket = \"a.sock\"\nsocket_mode = 660\n[tls]",
+        "agent.toml:6:15: `listen.socket_mode`: found 660, expected permissions in octal such as \"0660\"",
+    ),
+    (
+        "[tls]",
+        "[listen]\nsocket = \"a.sock\"\nsocket_mode = \"7777\"\n[tls]",
+        "agent.toml:6:15: `listen.socket_mode`: found \"7777\", expected permissions in octal such as \"0660\"",
+    ),
+    (
+        "[tls]",
+        "[listen]\nsocket_mode = \"0600\"\n[tls]",
+        "agent.toml:5:15: listen.socket_mode has no meaning without listen.socket",
+    ),
+    (
+        "[tls]",
         "[timing]\ntimeout = \"100ms\"\n[tls]",
         "agent.toml:5:11: timing.timeout (100ms) must be at least three times timing.heartbeat (50ms): otherwise one late heartbeat unseats a leader that works",
     ),
@@ -250,6 +280,29 @@ const BAD: &[(&str, &str, &str)] = &[
         "agent.toml:3:13: `min_peers`: found -1, expected a whole number from 0 to 1000",
     ),
 ];
+
+/// The path counts, not what was written: it may be relative to a long directory.
+#[test]
+fn a_socket_with_a_path_that_is_too_long_cannot_be() {
+    let long = format!("/run/{}.sock", "x".repeat(120));
+    let text = LEAST.replace("[tls]", &format!("[listen]\nsocket = \"{long}\"\n[tls]"));
+    let problems = Place::with(text).problems(&Overrides::default(), &[]);
+    assert_eq!(
+        problems,
+        [format!(
+            "agent.toml:5:10: listen.socket ({long}) has 130 bytes, and the path of a socket has at most 107"
+        )]
+    );
+    let flags = Overrides { listen_socket: Some(long.clone()), ..Overrides::default() };
+    let problems = Place::with(LEAST).problems(&flags, &[]);
+    assert!(
+        problems[0].starts_with(&format!("--listen-socket: listen.socket ({long}) has 130 bytes")),
+        "{problems:?}"
+    );
+    let place =
+        Place::with(LEAST.replace("[tls]", &format!("[listen]\nsocket = \"{}\"\n[tls]", "y".repeat(107))));
+    assert!(place.problems(&Overrides::default(), &[])[0].contains("has at most"), "it is in a directory");
+}
 
 /// However it is given, and whatever is wrong with it.
 #[test]

@@ -16,7 +16,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!(member.listen.to_string(), "0.0.0.0:3170");
     assert_eq!(member.identity.cert, fs::read_to_string(place.path().join("cert.pem")).unwrap());
     assert_eq!((api.listen.to_string().as_str(), api.token), ("127.0.0.1:3171", None));
-    assert!(api.hosts.is_empty());
+    assert!(api.hosts.is_empty() && api.socket.is_none());
     assert_eq!(log, LogConfig { format: LogFormat::Text, level: "info".to_owned() });
 }
 
@@ -55,6 +55,27 @@ fn flags_count_more_than_variables_and_those_more_than_the_file() {
     assert_eq!((api.listen.port(), api.token.as_deref()), (0, Some("0123456789abcdef")));
     assert_eq!(api.hosts, ["a.example", "b"]);
     assert_eq!(log, LogConfig { format: LogFormat::Json, level: "debug".to_owned() });
+}
+
+#[test]
+fn a_socket_is_named_after_the_node_and_for_its_group() {
+    let place = Place::with(LEAST.replace("[tls]", "[listen]\nsocket = \"{node}.sock\"\n[tls]"));
+    let socket = |flags: &Overrides, variables: &[(&str, &str)]| {
+        let socket = place.load(flags, variables).unwrap().api.socket.expect("there is one");
+        (socket.path, socket.mode)
+    };
+    let none = Overrides::default();
+    assert_eq!(socket(&none, &[]), (place.path().join("1.sock"), 0o660));
+    let variables =
+        [("BELLWETHER_LISTEN_SOCKET", "/run/{node}.sock"), ("BELLWETHER_LISTEN_SOCKET_MODE", "600")];
+    assert_eq!(socket(&none, &variables), ("/run/1.sock".into(), 0o600));
+    let flags = Overrides { listen_socket: Some("here.sock".to_owned()), ..none };
+    assert_eq!(
+        socket(&flags, &variables),
+        ("here.sock".into(), 0o600),
+        "a variable is for clients, another for agents"
+    );
+    assert!(place.load(&flags, &[("BELLWETHER_SOCKET", "x")]).is_ok());
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn model_with(protocol: Protocol, mode: Mode, nodes: u32) -> (Model, Instant) {
         id,
         peer: address(id, 50_000),
         api: address(id, 60_000),
+        socket: None,
         config: "agent.toml".into(),
         log: "log".into(),
     };

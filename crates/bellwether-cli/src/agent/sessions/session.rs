@@ -1,0 +1,522 @@
+//! A session: a program that campaigns through this agent, the stream on which it is told what becomes of that, and the processes
+//! whose end is its own.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bellwether::Refused;
+use bellwether::elections::{self, Adoption, Candidacy, Declined, GrantKind, Name};
+use tokio::sync::{oneshot, watch};
+use tokio::time::sleep_until;
+
+use super::candidate::{Candidate, Runner, Start};
+use super::feed::{End, Feed, Form};
+use super::process::{Caller, Process};
+use super::{Refusal, Registry, as_known, micros, until};
+use crate::schema::elections::Event;
+
+/// So many processes may be bound to a session.
+const PROCESSES_MAX: usize = 64;
+
+/// A process that has closed a stream, and ends before this is over, has closed it because it ends.
+const DIES: Duration = Duration::from_secs(1);
+
+/// How the end of a session is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Death {
+    /// The kernel tells that its processes have ended.
+    Certain,
+    /// Its stream has ended, and what it was told is over.
+    Presumed,
+}
+
+impl Death {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Presumed => "presumed",
+        }
+    }
+}
+
+/// Whether anybody would be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// Somebody reads, on the stream of that number.
+    Here { stream: u64 },
+    /// There is no stream, and processes that are bound live.
+    Unheard,
+    /// There is no stream. It may come back, but it must not count on what it was not told.
+    Gone,
+    /// The session has ended.
+    Over,
+}
+
+/// What a session is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// One campaign.
+    One(Name),
+    /// Any number of them.
+    Many,
+}
+
+/// How a stream has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Its reader has closed it, or has died.
+    Closed,
+    /// The agent has, and the reader may not know.
+    SentAway,
+}
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) id: u64,
+    /// For how long it may come back.
+    pub(crate) keep: Duration,
+    scope: Scope,
+    handle: elections::Session,
+    registry: Arc<Registry>,
+    inner: Mutex<Inner>,
+    presence: watch::Sender<Presence>,
+    /// How many campaigns there are.
+    campaigning: watch::Sender<usize>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    death: Death,
+    /// Whether it is on this machine: then it is told times of the machine's clock.
+    is_local: bool,
+    feed: Option<Arc<Feed>>,
+    /// Counts its streams.
+    streams: u64,
+    /// Those who opened it, and those that were bound to it, as far as they live.
+    openers: BTreeMap<u32, Process>,
+    bound: BTreeMap<u32, Process>,
+    campaigns: BTreeMap<Name, Arc<Candidate>>,
+    last: u64,
+    held: BTreeMap<Name, (u64, GrantKind)>,
+    /// The latest validity that it was told of.
+    told: Duration,
+    is_over: bool,
+    /// When its stream was closed, which ended it, and how much it held then.
+    closed: Option<(Instant, usize)>,
+    /// Why something is perhaps not given back yet.
+    unreleased: Option<Refused>,
+}
+
+impl Inner {
+    fn pids(&self) -> Vec<u32> {
+        self.openers.keys().chain(self.bound.keys()).copied().collect()
+    }
+
+    fn valid_until(&self, kind: GrantKind, until: Duration) -> Option<Option<u64>> {
+        let clock = match kind {
+            GrantKind::Lease => Some(micros(until)),
+            GrantKind::Token => None,
+        };
+        self.is_local.then_some(clock)
+    }
+}
+
+impl Session {
+    pub(super) fn new(
+        registry: Arc<Registry>,
+        handle: elections::Session,
+        scope: Scope,
+        keep: Duration,
+    ) -> Arc<Self> {
+        let inner = Inner {
+            death: Death::Presumed,
+            is_local: false,
+            feed: None,
+            streams: 0,
+            openers: BTreeMap::new(),
+            bound: BTreeMap::new(),
+            campaigns: BTreeMap::new(),
+            last: 0,
+            held: BTreeMap::new(),
+            told: Duration::ZERO,
+            is_over: false,
+            closed: None,
+            unreleased: None,
+        };
+        Arc::new(Self {
+            id: handle.id(),
+            keep,
+            scope,
+            handle,
+            registry,
+            inner: Mutex::new(inner),
+            presence: watch::Sender::new(Presence::Gone),
+            campaigning: watch::Sender::new(0),
+        })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // What is in it is whole between any two lines that change it.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn handle(&self) -> &elections::Session {
+        &self.handle
+    }
+
+    pub(super) fn presence(&self) -> watch::Receiver<Presence> {
+        self.presence.subscribe()
+    }
+
+    pub(crate) fn death(&self) -> Death {
+        self.inner().death
+    }
+
+    /// The latest validity that it was told of.
+    pub(super) fn told(&self) -> Duration {
+        self.inner().told
+    }
+
+    /// How many names it holds, and how many campaigns it has.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let inner = self.inner();
+        (inner.held.len(), inner.campaigns.len())
+    }
+
+    pub(super) fn is_heard(&self) -> bool {
+        self.inner().feed.is_some()
+    }
+
+    /// Whether that process is one of its own.
+    pub(crate) fn knows(&self, caller: &Caller) -> bool {
+        let inner = self.inner();
+        caller.pid.is_some_and(|pid| inner.openers.contains_key(&pid) || inner.bound.contains_key(&pid))
+    }
+
+    /// A stream for whoever has opened it, or comes back to it.
+    pub(super) fn attach(self: &Arc<Self>, caller: Option<&Caller>, form: Form) -> Arc<Feed> {
+        let feed = Feed::new(form);
+        self.registry.adopt(&feed);
+        let secret = self.registry.secret(self.id);
+        let mut inner = self.inner();
+        // Nobody can tell of its end before it is entered.
+        let watched = caller.and_then(Caller::process).and_then(|process| self.watch(process).ok());
+        inner.death = if watched.is_some() { Death::Certain } else { Death::Presumed };
+        inner.is_local = caller.is_some();
+        inner.openers.extend(watched.map(|process| (process.pid, process)));
+        inner.streams += 1;
+        let _ = feed.tell(&Event::Session {
+            session: self.id.to_string(),
+            secret,
+            death: inner.death.name().to_owned(),
+            node: self.registry.node.0,
+            keep_ms: u64::try_from(self.keep.as_millis()).unwrap_or(u64::MAX),
+        });
+        if let Some(before) = inner.feed.replace(Arc::clone(&feed)) {
+            before.end(End::TakenOver);
+        }
+        self.presence.send_replace(Presence::Here { stream: inner.streams });
+        feed
+    }
+
+    /// From now on the end of that process is known.
+    fn watch(self: &Arc<Self>, process: &Process) -> std::io::Result<Process> {
+        let (ended, session, pid) = (process.watch()?, Arc::clone(self), process.pid);
+        tokio::spawn(async move {
+            let is_certain = ended.wait().await.is_ok();
+            session.without(pid, is_certain);
+        });
+        Ok(process.clone())
+    }
+
+    /// A process has ended, or cannot be seen any more. If it was the last, so has the session.
+    fn without(&self, pid: u32, is_certain: bool) {
+        let mut inner = self.inner();
+        let known = inner.openers.remove(&pid).or(inner.bound.remove(&pid));
+        if known.is_none() || !inner.pids().is_empty() {
+            return;
+        }
+        if !is_certain {
+            inner.death = Death::Presumed;
+            return;
+        }
+        // The connections of a process that dies end a moment before it does.
+        let just_now = inner.closed.filter(|(at, _)| at.elapsed() < DIES).map(|(_, held)| held);
+        let held = if inner.is_over { just_now } else { Some(inner.held.len()) };
+        drop(inner);
+        let Some(held) = held else { return };
+        self.registry.count_certain(held);
+        tracing::info!(
+            session = self.id,
+            pid,
+            held,
+            "the process of a session has ended: what it held is given back"
+        );
+        self.finish(End::Closed);
+    }
+
+    /// Binds one more process. Those that are bound already stay.
+    pub(crate) fn bind(self: &Arc<Self>, caller: &Caller, pid: u32) -> Result<Vec<u32>, Refusal> {
+        let (ancestors, is_bound) = {
+            let inner = self.inner();
+            (inner.pids(), inner.openers.contains_key(&pid) || inner.bound.contains_key(&pid))
+        };
+        if self.death() == Death::Presumed {
+            return Err(Refusal::NotSeen);
+        }
+        if !is_bound {
+            if ancestors.len() >= PROCESSES_MAX {
+                return Err(Refusal::TooMany { what: "processes of a session", most: PROCESSES_MAX });
+            }
+            let process =
+                Process::descendant(pid, caller, &ancestors).map_err(|why| Refusal::Unbound(pid, why))?;
+            self.enter(process).map_err(|_| Refusal::NotSeen)?;
+        }
+        Ok(self.inner().pids())
+    }
+
+    /// Binds processes anew that were bound before.
+    pub(super) fn rebind(self: &Arc<Self>, processes: Vec<Process>) {
+        for process in processes {
+            if let Err(error) = self.enter(process) {
+                tracing::warn!(session = self.id, %error, "a process cannot be bound again");
+            }
+        }
+    }
+
+    fn enter(self: &Arc<Self>, process: Process) -> std::io::Result<()> {
+        let mut inner = self.inner();
+        // Nobody can tell of its end before it is entered.
+        let process = self.watch(&process)?;
+        inner.bound.insert(process.pid, process);
+        Ok(())
+    }
+
+    /// Begins a campaign: which it is.
+    pub(crate) async fn campaign(self: &Arc<Self>, name: Name, candidacy: Candidacy) -> Result<u64, Refusal> {
+        if self.scope != Scope::Many && self.scope != Scope::One(name.clone()) {
+            return Err(Refusal::OneCampaign(self.id));
+        }
+        let (begun, answer) = oneshot::channel();
+        let no = self.begin(name, Start { candidacy, held: None, begun: Some(begun) })?;
+        match answer.await {
+            Ok(begun) => begun.map_err(Refusal::Member)?,
+            // It ended before it began.
+            Err(_) => return Err(Refusal::Ending),
+        }
+        Ok(no)
+    }
+
+    /// Goes on with what it held through an earlier process of the agent, or waits for that if it is lost.
+    pub(super) fn resume(self: &Arc<Self>, name: Name, held: Adoption) {
+        let start = Start { candidacy: Candidacy::default(), held: Some(held), begun: None };
+        // There may be as many as there may be.
+        let _ = self.begin(name, start);
+    }
+
+    /// Campaigns for what it has lost while it had no stream.
+    pub(super) fn wait_again(self: &Arc<Self>, name: Name) {
+        let candidacy = as_known(self.registry.member.known_election(&name));
+        let _ = self.begin(name, Start { candidacy, held: None, begun: None });
+    }
+
+    fn begin(self: &Arc<Self>, name: Name, start: Start) -> Result<u64, Refusal> {
+        self.registry.has_room()?;
+        let mut inner = self.inner();
+        if inner.is_over {
+            return Err(Refusal::NoSession(self.id.to_string()));
+        }
+        if inner.campaigns.contains_key(&name) {
+            return Err(Refusal::declined(Declined::Campaigns));
+        }
+        inner.last += 1;
+        let candidate = Candidate::new(name.clone(), inner.last);
+        inner.campaigns.insert(name, Arc::clone(&candidate));
+        let (no, campaigns) = (inner.last, inner.campaigns.len());
+        drop(inner);
+        self.campaigning.send_replace(campaigns);
+        tokio::spawn(Runner::new(Arc::clone(&self.registry), Arc::clone(self), candidate, start).run());
+        Ok(no)
+    }
+
+    /// The campaign for that name.
+    pub(crate) fn candidate(&self, name: &Name) -> Option<Arc<Candidate>> {
+        self.inner().campaigns.get(name).cloned()
+    }
+
+    pub(super) fn candidates(&self) -> Vec<Arc<Candidate>> {
+        self.inner().campaigns.values().cloned().collect()
+    }
+
+    /// What it holds with which tokens.
+    pub(super) fn holds(&self, name: &Name, token: u64) -> bool {
+        self.inner().held.get(name).is_some_and(|(held, _)| *held == token)
+    }
+
+    /// Tells whoever reads.
+    pub(super) fn tell(self: &Arc<Self>, event: &Event) {
+        let feed = self.inner().feed.clone();
+        if let Some(feed) = feed
+            && feed.tell(event).is_err()
+        {
+            self.left(&feed, Left::SentAway);
+        }
+    }
+
+    /// A campaign holds its name, and may act until then.
+    pub(super) fn elected(
+        self: &Arc<Self>,
+        candidate: &Arc<Candidate>,
+        kind: GrantKind,
+        token: u64,
+        until: Duration,
+    ) {
+        candidate.holds(Some(token));
+        let mut inner = self.inner();
+        inner.held.insert(candidate.name.clone(), (token, kind));
+        if kind == GrantKind::Lease {
+            inner.told = inner.told.max(until);
+        }
+        let valid_until = inner.valid_until(kind, until);
+        drop(inner);
+        self.registry.hold(&candidate.name, self, candidate);
+        let (name, kind) = (candidate.name.to_string(), kind.name().to_owned());
+        self.tell(&Event::Elected { name, kind, token, valid_until, campaign: candidate.no });
+    }
+
+    pub(super) fn unhold(&self, candidate: &Candidate) {
+        candidate.holds(None);
+        self.inner().held.remove(&candidate.name);
+        self.registry.unhold(&candidate.name, self.id);
+    }
+
+    /// What is held of kind `lease` may be acted upon until then.
+    pub(super) fn extend(self: &Arc<Self>, until: Duration) {
+        let mut inner = self.inner();
+        let mut leases = inner.held.iter().filter(|(_, (_, kind))| *kind == GrantKind::Lease);
+        let Some((name, (token, _))) = leases.next().filter(|_| inner.feed.is_some()) else { return };
+        let (name, token) = match self.scope {
+            Scope::One(_) => (Some(name.to_string()), Some(*token)),
+            Scope::Many => (None, None),
+        };
+        inner.told = inner.told.max(until);
+        let valid_until = inner.valid_until(GrantKind::Lease, until);
+        drop(inner);
+        self.tell(&Event::Valid { name, token, valid_until });
+    }
+
+    /// Somebody asks until when it may act: what may be said. A session that has no stream is told no more than it was.
+    pub(super) fn tell_until(&self, until: Duration) -> Option<Duration> {
+        let mut inner = self.inner();
+        if until == Duration::MAX {
+            return Some(until);
+        }
+        if inner.feed.is_some() {
+            inner.told = inner.told.max(until);
+            return Some(until);
+        }
+        let until = until.min(inner.told);
+        (elections::uptime() < until).then_some(until)
+    }
+
+    /// It was told that by an earlier process of the agent.
+    pub(super) fn was_told(&self, until: Duration) {
+        let mut inner = self.inner();
+        inner.told = inner.told.max(until);
+    }
+
+    /// A stream has ended.
+    pub(crate) fn left(self: &Arc<Self>, feed: &Arc<Feed>, how: Left) {
+        feed.is_left();
+        let mut inner = self.inner();
+        if !inner.feed.as_ref().is_some_and(|present| Arc::ptr_eq(present, feed)) {
+            return;
+        }
+        inner.feed = None;
+        inner.closed = Some((Instant::now(), inner.held.len()));
+        let (death, others, told) = (inner.death, !inner.bound.is_empty(), inner.told);
+        drop(inner);
+        match (how, death) {
+            (Left::Closed, Death::Certain) if others => {
+                self.presence.send_replace(Presence::Unheard);
+            }
+            (Left::Closed, Death::Certain) => self.finish(End::Closed),
+            (Left::SentAway, _) | (Left::Closed, Death::Presumed) => {
+                self.presence.send_replace(Presence::Gone);
+                self.forget_later(told);
+            }
+        }
+    }
+
+    /// Ends the session when its time to come back is over, unless it does.
+    fn forget_later(self: &Arc<Self>, told: Duration) {
+        let (session, streams) = (Arc::clone(self), self.inner().streams);
+        let at = until(told).max(tokio::time::Instant::now() + self.keep);
+        tokio::spawn(async move {
+            let mut presence = session.presence();
+            tokio::select! {
+                () = sleep_until(at) => {}
+                _ = presence.wait_for(|presence| *presence != Presence::Gone) => return,
+            }
+            if !session.is_heard() && session.inner().streams == streams {
+                session.finish(End::Closed);
+            }
+        });
+    }
+
+    /// Ends the session: everything is given back from now on.
+    pub(super) fn finish(&self, why: End) {
+        let mut inner = self.inner();
+        if std::mem::replace(&mut inner.is_over, true) {
+            return;
+        }
+        let feed = inner.feed.take();
+        let held = std::mem::take(&mut inner.held);
+        drop(inner);
+        self.registry.forget(self.id, held.keys());
+        if let Some(feed) = feed {
+            if why == End::AgentEnds {
+                for (name, (token, _)) in held {
+                    let (name, why) = (name.to_string(), "agent-ends".to_owned());
+                    let _ = feed.tell(&Event::Lost { name, token, why });
+                }
+            }
+            feed.end(why);
+        }
+        self.presence.send_replace(Presence::Over);
+    }
+
+    /// Ends the session, and returns when everything is given back.
+    pub(crate) async fn close(&self) -> Result<(), Refused> {
+        self.finish(End::Closed);
+        self.released().await;
+        self.inner().unreleased.clone().map_or(Ok(()), Err)
+    }
+
+    /// Waits until no campaign is left.
+    pub(super) async fn released(&self) {
+        let mut campaigning = self.campaigning.subscribe();
+        // It is there for as long as this is.
+        let _ = campaigning.wait_for(|campaigns| *campaigns == 0).await;
+    }
+
+    /// A campaign is over.
+    pub(super) fn over(&self, candidate: &Arc<Candidate>, outcome: Result<(), Refused>) {
+        self.unhold(candidate);
+        let mut inner = self.inner();
+        if inner.campaigns.get(&candidate.name).is_some_and(|known| Arc::ptr_eq(known, candidate)) {
+            inner.campaigns.remove(&candidate.name);
+        }
+        if let Err(refused) = outcome {
+            inner.unreleased = Some(refused);
+        }
+        let campaigns = inner.campaigns.len();
+        drop(inner);
+        self.campaigning.send_replace(campaigns);
+        if self.scope != Scope::Many {
+            self.finish(End::Closed);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Talks to an agent through its Unix socket or its port, as a program that campaigns does: with calls, and with streams.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::http::Answer;
+use super::{Cluster, TOKEN};
+
+/// Nothing takes longer.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Where an agent is asked, and what every request to it says.
+#[derive(Clone)]
+pub(crate) struct Door {
+    place: Place,
+    headers: String,
+}
+
+#[derive(Clone)]
+enum Place {
+    Socket(PathBuf),
+    Port(String),
+}
+
+/// Both ends of a connection.
+enum Wire {
+    Local(UnixStream),
+    Remote(TcpStream),
+}
+
+impl Read for Wire {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Local(stream) => stream.read(buf),
+            Self::Remote(stream) => stream.read(buf),
+        }
+    }
+}
+
+impl Wire {
+    fn say(&mut self, text: &str) {
+        match self {
+            Self::Local(stream) => stream.write_all(text.as_bytes()),
+            Self::Remote(stream) => stream.write_all(text.as_bytes()),
+        }
+        .expect("it takes a question");
+    }
+}
+
+impl Cluster {
+    /// The Unix socket of a node whose configuration has one.
+    pub(crate) fn socket(&self, id: u32) -> Door {
+        Door { place: Place::Socket(self.socket_path(id)), headers: String::new() }
+    }
+
+    pub(crate) fn socket_path(&self, id: u32) -> PathBuf {
+        self.home(id).join("agent.sock")
+    }
+
+    /// The port of a node, with the token.
+    pub(crate) fn port(&self, id: u32) -> Door {
+        let headers = format!("authorization: Bearer {TOKEN}\r\n");
+        Door { place: Place::Port(self.api(id)), headers }
+    }
+}
+
+impl Door {
+    /// The same, and every request says that.
+    pub(crate) fn with(&self, header: &str, value: &str) -> Self {
+        let mut door = self.clone();
+        let _ = write!(door.headers, "{header}: {value}\r\n");
+        door
+    }
+
+    /// The same without a word of its own.
+    pub(crate) fn bare(&self) -> Self {
+        Self { headers: String::new(), ..self.clone() }
+    }
+
+    /// Asks, and reads the whole answer.
+    #[track_caller]
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
+        let mut wire = self.send(method, path, body);
+        let mut answer = Vec::new();
+        wire.read_to_end(&mut answer).expect("an answer comes in time");
+        let answer = String::from_utf8(answer).expect("it is text");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+    }
+
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, "")
+    }
+
+    #[track_caller]
+    pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
+        self.ask("POST", path, body)
+    }
+
+    #[track_caller]
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        self.ask("DELETE", path, "")
+    }
+
+    /// Asks for a stream, which there must be.
+    #[track_caller]
+    pub(crate) fn open(&self, method: &str, path: &str, body: &str) -> Events {
+        let mut lines = BufReader::new(self.send(method, path, body));
+        let head: Vec<String> =
+            std::iter::from_fn(|| Some(line(&mut lines)).filter(|line| !line.is_empty())).collect();
+        let status = head[0].split(' ').nth(1).expect("a status").to_owned();
+        if status != "200" {
+            let mut body = String::new();
+            let _ = lines.read_to_string(&mut body);
+            panic!("{method} {path}: {status} {body}");
+        }
+        Events { head: head.join("\n").to_lowercase(), lines }
+    }
+
+    /// A session with one campaign.
+    #[track_caller]
+    pub(crate) fn campaign(&self, name: &str, body: &str) -> Events {
+        self.open("POST", &format!("/v1/elections/{name}/campaign"), body)
+    }
+
+    /// Sends a question whose answer nobody reads yet.
+    #[track_caller]
+    fn send(&self, method: &str, path: &str, body: &str) -> Wire {
+        let mut wire = match &self.place {
+            Place::Socket(path) => {
+                let stream =
+                    UnixStream::connect(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+                Wire::Local(stream)
+            }
+            Place::Port(api) => {
+                let stream = TcpStream::connect(api).unwrap_or_else(|error| panic!("{api}: {error}"));
+                stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+                Wire::Remote(stream)
+            }
+        };
+        let (headers, length) = (&self.headers, body.len());
+        // In HTTP/1.0 the end of an answer is the end.
+        wire.say(&format!(
+            "{method} {path} HTTP/1.0\r\nhost: localhost\r\n{headers}content-length: {length}\r\n\r\n{body}"
+        ));
+        wire
+    }
+}
+
+/// A stream of events.
+pub(crate) struct Events {
+    pub(crate) head: String,
+    lines: BufReader<Wire>,
+}
+
+impl Events {
+    /// The next event but signs that what is held goes on being valid: its name, and what it says.
+    #[track_caller]
+    pub(crate) fn next(&mut self) -> (String, Value) {
+        loop {
+            let event = self.any().expect("the stream goes on");
+            if event.0 != "valid" {
+                return event;
+            }
+        }
+    }
+
+    /// The next event; `None` at the end of the stream.
+    #[track_caller]
+    pub(crate) fn any(&mut self) -> Option<(String, Value)> {
+        let (mut name, mut data) = (String::new(), Value::Null);
+        loop {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line).expect("something comes in time") == 0 {
+                return None;
+            }
+            match line.trim_end().split_once(": ") {
+                Some(("event", is)) => is.clone_into(&mut name),
+                Some(("data", text)) => data = serde_json::from_str(text).expect("JSON"),
+                _ if line.trim_end().is_empty() && data != Value::Null => return Some((name, data)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The next event of that name. Others are passed over.
+    #[track_caller]
+    pub(crate) fn until(&mut self, name: &str) -> Value {
+        loop {
+            match self.any() {
+                Some((found, data)) if found == name => return data,
+                Some(_) => {}
+                None => panic!("the stream ended before `{name}`"),
+            }
+        }
+    }
+
+    /// Waits until it holds something: with which token.
+    #[track_caller]
+    pub(crate) fn elected(&mut self) -> u64 {
+        self.until("elected")["token"].as_u64().expect("a token")
+    }
+
+    /// Waits until it is in a queue, and knows its place.
+    #[track_caller]
+    pub(crate) fn queued(&mut self) {
+        while self.until("waiting")["position"].is_null() {}
+    }
+
+    /// What a session says first: its id, and its secret.
+    #[track_caller]
+    pub(crate) fn session(&mut self) -> (String, String) {
+        let said = self.until("session");
+        let text = |key: &str| said[key].as_str().expect("a text").to_owned();
+        (text("session"), text("secret"))
+    }
+
+    /// Lines as they are.
+    #[track_caller]
+    pub(crate) fn line(&mut self) -> String {
+        line(&mut self.lines)
+    }
+
+    /// Whether the stream has ended, after whatever else it said.
+    pub(crate) fn ends(&mut self) -> bool {
+        let mut rest = Vec::new();
+        self.lines.read_to_end(&mut rest).is_ok()
+    }
+}
+
+#[track_caller]
+fn line(lines: &mut BufReader<Wire>) -> String {
+    let mut line = String::new();
+    lines.read_line(&mut line).expect("something comes in time");
+    line.trim_end().to_owned()
+}

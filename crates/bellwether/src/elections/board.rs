@@ -1,0 +1,224 @@
+//! What the driver knows of named elections, for all handles to read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use bellwether_proto::exclusive::grant::{Grant, GrantKind, Name};
+use bellwether_proto::exclusive::order::{Lost, News, Order};
+use bellwether_proto::time::Time;
+use tokio::sync::{mpsc, watch};
+
+use super::slot::Slot;
+use super::{Election, Holder, Lease, State};
+use crate::command::{Asked, Command};
+use crate::uptime;
+
+/// Between the driver and the handles.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    inner: Mutex<Inner>,
+    /// The member's lease.
+    pub(crate) lease: watch::Sender<Lease>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    sessions: u64,
+    campaigns: BTreeMap<(u64, Name), Arc<Slot>>,
+    known: BTreeMap<Name, Known>,
+    watched: BTreeMap<Name, watch::Sender<u64>>,
+    /// What was dropped while the driver was busy.
+    unsent: Vec<Command>,
+    /// Counts what became known.
+    no: u64,
+    /// When all that is known was so, if nothing was heard since.
+    current: Duration,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    grant: Grant,
+    waiting: u32,
+    since: SystemTime,
+    heard: Duration,
+}
+
+impl Board {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // What is in it is whole between any two lines that change it.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session that nobody has had before in this process.
+    pub(crate) fn open(&self) -> u64 {
+        let mut inner = self.inner();
+        inner.sessions += 1;
+        inner.sessions
+    }
+
+    /// A session of an earlier process goes on.
+    pub(crate) fn open_again(&self, session: u64) {
+        let mut inner = self.inner();
+        inner.sessions = inner.sessions.max(session);
+    }
+
+    /// A campaign begins: what becomes of it. `None` if that session has one for the name.
+    pub(super) fn begin(&self, session: u64, name: &Name) -> Option<Arc<Slot>> {
+        let slot = Arc::new(Slot::new());
+        let mut inner = self.inner();
+        let key = (session, name.clone());
+        if inner.campaigns.contains_key(&key) {
+            return None;
+        }
+        inner.campaigns.insert(key, Arc::clone(&slot));
+        Some(slot)
+    }
+
+    /// A campaign is over, or never was.
+    pub(crate) fn end(&self, session: u64, name: &Name) {
+        if let Some(state) = self.inner().campaigns.remove(&(session, name.clone())) {
+            state.set(State::Over);
+        }
+    }
+
+    /// Gives something back for one that does not wait. If the driver is busy for long, somebody else waits for it.
+    pub(crate) fn give_back(&self, commands: &mpsc::Sender<Command>, order: Order) {
+        let command = Command { asked: Asked::Order(Box::new(order)), reply: None };
+        match commands.try_send(command) {
+            // A member that has ended has given everything back.
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => {}
+            Err(mpsc::error::TrySendError::Full(command)) => self.inner().unsent.push(command),
+        }
+    }
+
+    /// What could not be given back because the driver was busy.
+    pub(crate) fn unsent(&self) -> Vec<Command> {
+        std::mem::take(&mut self.inner().unsent)
+    }
+
+    /// Something became known.
+    pub(crate) fn post(&self, at: SystemTime, until: impl Fn(Time) -> Option<Duration>, news: News) {
+        match news {
+            News::Waits { session, name, before } => {
+                self.turn(session, name, |state| match *state {
+                    State::Waiting { lost, .. } => State::Waiting { before, lost },
+                    State::Held { .. } | State::Unfit { .. } | State::Over => {
+                        State::Waiting { before, lost: None }
+                    }
+                });
+            }
+            News::Holds { session, name, token } => {
+                self.turn(session, name, |_| State::Held { token: token.0 });
+            }
+            News::Lost { session, name, why } => self.turn(session, name, |_| lost(why)),
+            News::Over { session, name } => self.end(session, &name),
+            News::Unfit { session, name, kind } => self.refuse(session, &name, kind),
+            News::Current => self.inner().current = uptime::now(),
+            News::Valid(valid) => {
+                let valid_until = valid.and_then(until);
+                self.lease.send_replace(Lease { valid_until });
+            }
+            News::Known { name, held } => self.learn(at, name, held),
+        }
+    }
+
+    /// A campaign does not count.
+    fn refuse(&self, session: u64, name: &Name, kind: GrantKind) {
+        if let Some(state) = self.inner().campaigns.remove(&(session, name.clone())) {
+            state.set(State::Unfit { kind });
+        }
+    }
+
+    fn turn(&self, session: u64, name: Name, next: impl FnOnce(&State) -> State) {
+        if let Some(state) = self.inner().campaigns.get(&(session, name)) {
+            state.set(next(&state.get()));
+        }
+    }
+
+    fn learn(&self, at: SystemTime, name: Name, held: Option<(Grant, u32)>) {
+        let mut inner = self.inner();
+        inner.no += 1;
+        let no = inner.no;
+        match held {
+            Some((grant, waiting)) => {
+                let before = inner.known.get(&name).filter(|known| known.grant == grant);
+                let since = before.map_or(at, |known| known.since);
+                inner.known.insert(name.clone(), Known { grant, waiting, since, heard: uptime::now() });
+            }
+            None => {
+                inner.known.remove(&name);
+            }
+        }
+        if let Some(watched) = inner.watched.get(&name) {
+            watched.send_replace(no);
+        }
+    }
+
+    /// The elections that are known, in the order of their names.
+    pub(crate) fn list(&self, after: Option<&Name>, limit: usize) -> Vec<Election> {
+        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let inner = self.inner();
+        let known = inner.known.range::<Name, _>((begin, Bound::Unbounded));
+        known.take(limit).map(|(name, known)| known.election(name, inner.current)).collect()
+    }
+
+    /// What is known of one.
+    pub(crate) fn get(&self, name: &Name) -> Option<Election> {
+        let inner = self.inner();
+        inner.known.get(name).map(|known| known.election(name, inner.current))
+    }
+
+    /// Tells when something becomes known of that name.
+    pub(crate) fn watch(&self, name: &Name) -> watch::Receiver<u64> {
+        let mut inner = self.inner();
+        let gone: BTreeSet<Name> = inner.gone();
+        gone.iter().for_each(|name| drop(inner.watched.remove(name)));
+        inner.watched.entry(name.clone()).or_default().subscribe()
+    }
+
+    /// The member has ended: nothing is held any more.
+    pub(crate) fn close(&self) {
+        let mut inner = self.inner();
+        let campaigns = std::mem::take(&mut inner.campaigns);
+        campaigns.into_values().for_each(|state| {
+            state.set(State::Over);
+        });
+        inner.watched.clear();
+        self.lease.send_replace(Lease::default());
+    }
+}
+
+impl Inner {
+    fn gone(&self) -> BTreeSet<Name> {
+        let idle = self.watched.iter().filter(|(_, watched)| watched.receiver_count() == 0);
+        idle.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl Known {
+    fn election(&self, name: &Name, current: Duration) -> Election {
+        let holder =
+            self.grant.holder.map(|holder| Holder { node: holder.lease.life.node, session: holder.session });
+        Election {
+            name: name.clone(),
+            kind: self.grant.kind,
+            token: self.grant.token.0,
+            holder,
+            value: Arc::clone(&self.grant.value),
+            waiting: self.waiting,
+            since: self.since,
+            age: uptime::now().saturating_sub(self.heard.max(current)),
+        }
+    }
+}
+
+fn lost(why: Lost) -> State {
+    State::Waiting { before: None, lost: Some(why) }
+}
+
+/// Whether a grant of that kind is valid without a clock.
+pub(super) fn is_by_store(kind: GrantKind) -> bool {
+    kind == GrantKind::Token
+}
