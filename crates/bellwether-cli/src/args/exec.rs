@@ -15,7 +15,7 @@ pub(crate) struct ExecArgs {
     /// The election to hold
     #[arg(long, value_name = "NAME", default_value = "leader")]
     pub(crate) name: String,
-    /// What makes it valid: a deadline, or the store that CMD writes to [default: whatever NAME is, or lease]
+    /// What makes it valid: a deadline, or the store that CMD writes to. The first campaign of NAME chooses it [default: lease]
     #[arg(long, value_name = "KIND", value_parser = kind())]
     pub(crate) kind: Option<GrantKind>,
     /// Higher goes first, of those that wait
