@@ -1,7 +1,5 @@
 //! What only real agents show: that the kernel tells them, and what becomes of a command when they are restarted.
 
-use std::time::Instant;
-
 use super::overlap::{ALL, Agents, BEATS, Fault, befall};
 use super::*;
 use crate::cluster::{Cluster, Shape, TOKEN};
@@ -32,9 +30,7 @@ fn an_exec_that_is_killed_is_replaced_at_once() {
     let waits = || cluster.get(2, "/v1/status").json()["elections"]["waiting"] == 1;
     assert!(wait_until(DEADLINE, waits), "{}", cluster.get(2, "/v1/status").body);
     first.signal(Signal::SIGKILL);
-    let killed = Instant::now();
     let said = place.wait_for("log", |log| log.lines().count() == 2);
-    println!("the next command began {:?} after exec was killed", killed.elapsed());
     assert!(said.lines().nth(1).is_some_and(|line| line.starts_with("2 ")), "{said}");
 }
 
