@@ -19,7 +19,7 @@ use ureq::typestate::AgentScope;
 use ureq::{Agent, Body, RequestBuilder, Timeout};
 
 use crate::Status;
-use crate::args::agent::{ApiArgs, TokenArgs};
+use crate::args::agent::{ApiArgs, DoorArgs, TokenArgs};
 use crate::output::Printer;
 use crate::schema::Problem;
 use crate::trouble::Trouble;
@@ -52,11 +52,27 @@ pub(crate) struct Client {
 }
 
 /// Where it is asked.
-#[derive(Clone)]
-enum Door {
+#[derive(Clone, Debug)]
+pub(crate) enum Door {
     /// `host:port`
     Api(String),
     Socket(PathBuf),
+}
+
+impl Door {
+    /// The agent that was asked for. A flag counts more than a variable; the socket needs no token, so its variable comes first.
+    pub(crate) fn of(args: &DoorArgs) -> Self {
+        let socket = args.socket.clone().or_else(|| match args.api {
+            Some(_) => None,
+            None => std::env::var_os("BELLWETHER_SOCKET").map(PathBuf::from),
+        });
+        if let Some(path) = socket {
+            return Self::Socket(path);
+        }
+        let api = args.api.clone().or_else(|| std::env::var("BELLWETHER_API").ok());
+        let api = api.unwrap_or_else(|| DEFAULT_API.to_owned());
+        Self::Api(api.trim_start_matches("http://").trim_end_matches('/').to_owned())
+    }
 }
 
 impl fmt::Display for Door {
@@ -104,17 +120,9 @@ impl Client {
         Self { door: Door::Api(api.into()), token: None }
     }
 
-    /// The agent that was asked for. A flag counts more than a variable; the socket needs no token, so its variable comes first.
+    /// The agent that was asked for.
     pub(crate) fn new(args: &ApiArgs) -> Self {
-        let socket = args.socket.clone().or_else(|| match args.api {
-            Some(_) => None,
-            None => std::env::var_os("BELLWETHER_SOCKET").map(PathBuf::from),
-        });
-        if let Some(path) = socket {
-            return Self { door: Door::Socket(path), token: None };
-        }
-        let api = api_of(args.api.as_deref());
-        Self::at(api.trim_start_matches("http://").trim_end_matches('/'))
+        Self { door: Door::of(&args.door), token: None }
     }
 
     /// With the token that was given.
@@ -325,12 +333,6 @@ pub(crate) fn encoded(name: &str) -> String {
 pub(crate) fn understand<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
     serde_json::from_value(answer)
         .map_err(|error| Failure::Failed(format!("the agent's answer is of another version: {error}")))
-}
-
-/// The address of the agent that was asked for.
-pub(crate) fn api_of(given: Option<&str>) -> String {
-    let api = given.map(str::to_owned).or_else(|| std::env::var("BELLWETHER_API").ok());
-    api.unwrap_or_else(|| DEFAULT_API.to_owned())
 }
 
 /// The token that was given.

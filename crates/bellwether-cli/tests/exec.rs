@@ -5,10 +5,14 @@
 //! | what the command finds, how it ends, signals | `command.rs` |
 //! | names that are lost, and agents that go | `lost.rs` |
 //! | no two commands of one name at a time | `overlap.rs` |
+//! | what only real agents show | `real.rs` |
+//!
+//! Most of it is played with stand-ins for agents, which go silent, crash and come back when a test says so.
 
 mod command;
 mod lost;
 mod overlap;
+mod real;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +26,7 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use crate::cluster::{DEADLINE, Process, bellwether, wait_until};
-use crate::stand_in::{Agent, World};
+use crate::stand_in::World;
 
 /// Long enough that a busy machine loses no lease.
 const TTL: Duration = Duration::from_secs(2);
@@ -56,14 +60,14 @@ impl Place {
     }
 
     /// `exec` of a script, in this place.
-    fn exec(&self, agent: &Agent<'_>, flags: &[&str], script: &str) -> Command {
-        self.run(agent, flags, &["sh", "-c", script])
+    fn exec(&self, socket: &Path, flags: &[&str], script: &str) -> Command {
+        self.run(socket, flags, &["sh", "-c", script])
     }
 
     /// The same of any command.
-    fn run(&self, agent: &Agent<'_>, flags: &[&str], command: &[&str]) -> Command {
+    fn run(&self, socket: &Path, flags: &[&str], command: &[&str]) -> Command {
         let mut exec = bellwether();
-        exec.args(["exec", "--name", "backup", "--socket"]).arg(&agent.socket);
+        exec.args(["exec", "--name", "backup", "--socket"]).arg(socket);
         exec.args(flags).arg("--").args(command).current_dir(self.0.path());
         exec
     }

@@ -70,7 +70,7 @@ pub struct Client {
 /// How a name would be held.
 #[derive(Clone, Debug, Default)]
 pub struct Candidacy {
-    /// What makes the grant valid; `None`: whatever the name is. The first campaign of a name chooses it, for good.
+    /// What makes the grant valid; `None`: a deadline. The first campaign of a name chooses it, for good.
     pub kind: Option<GrantKind>,
     /// Higher goes first, of those that wait.
     pub priority: u32,

@@ -22,15 +22,22 @@ pub(crate) struct AgentArgs {
 /// Which agent to ask, and how to print its answer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApiArgs {
+    #[command(flatten)]
+    pub(crate) door: DoorArgs,
+    /// Print the agent's answer as it is: JSON, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which agent to ask.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoorArgs {
     /// The address of the agent's API [default: $BELLWETHER_API, or 127.0.0.1:3171]
     #[arg(long, value_name = "ADDR")]
     pub(crate) api: Option<String>,
     /// The agent's Unix socket, instead of its API's address; it needs no token [default: $BELLWETHER_SOCKET]
     #[arg(long, value_name = "PATH", conflicts_with = "api")]
     pub(crate) socket: Option<PathBuf>,
-    /// Print the agent's answer as it is: JSON, one object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// The right to change something.

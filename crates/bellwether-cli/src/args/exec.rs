@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use bellwether::GrantKind;
 use clap::ValueEnum;
 
-use super::agent::TokenArgs;
+use super::agent::{DoorArgs, TokenArgs};
 use super::kind;
 
 /// A command to run while a name is held.
@@ -15,7 +15,7 @@ pub(crate) struct ExecArgs {
     /// The election to hold
     #[arg(long, value_name = "NAME", default_value = "leader")]
     pub(crate) name: String,
-    /// What makes it valid: a deadline, or the store that CMD writes to [default: whatever NAME is, or lease]
+    /// What makes it valid: a deadline, or the store that CMD writes to. The first campaign of NAME chooses it [default: lease]
     #[arg(long, value_name = "KIND", value_parser = kind())]
     pub(crate) kind: Option<GrantKind>,
     /// Higher goes first, of those that wait
@@ -31,7 +31,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) write_token: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) agent: DoorArgs,
+    pub(crate) door: DoorArgs,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
     /// The command, as it is: there is no shell
@@ -46,17 +46,6 @@ pub(crate) enum OnLost {
     Wait,
     /// End, with exit code 1
     Exit,
-}
-
-/// Which agent to ask, over its socket or its API.
-#[derive(Debug, clap::Args)]
-pub(crate) struct DoorArgs {
-    /// The agent's socket, over which no token is needed [default: $BELLWETHER_SOCKET]
-    #[arg(long, value_name = "PATH", conflicts_with = "api")]
-    pub(crate) socket: Option<PathBuf>,
-    /// The address of the agent's API [default: $BELLWETHER_API, or 127.0.0.1:3171]
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) api: Option<String>,
 }
 
 /// The process that holds the deadline of a command.

@@ -10,7 +10,7 @@ const SAYS: &str = "trap 'echo term $BELLWETHER_ELECTION_TOKEN >> log; exit 0' T
 fn a_name_that_is_asked_back_is_given_back_when_the_command_has_ended() {
     let (world, place) = (World::new(TTL), Place::new());
     let agent = world.agent(1);
-    let _exec = start(&mut place.exec(&agent, &[], SAYS));
+    let _exec = start(&mut place.exec(&agent.socket, &[], SAYS));
     place.wait_for("log", |log| log == "up 101\n");
     world.state().ask_back("backup", "resign");
     place.wait_for("log", |log| log == "up 101\nterm 101\nup 102\n");
@@ -20,7 +20,7 @@ fn a_name_that_is_asked_back_is_given_back_when_the_command_has_ended() {
 fn it_ends_when_the_name_is_lost_if_it_was_told_to() {
     let (world, place) = (World::new(TTL), Place::new());
     let agent = world.agent(1);
-    let mut exec = place.exec(&agent, &["--on-lost", "exit"], SAYS);
+    let mut exec = place.exec(&agent.socket, &["--on-lost", "exit"], SAYS);
     let mut exec = Process::start(exec.stdout(Stdio::null()).stderr(Stdio::piped()));
     place.wait_for("log", |log| log == "up 101\n");
     world.state().ask_back("backup", "resign");
@@ -37,7 +37,7 @@ fn a_command_that_does_not_end_is_killed_before_the_name_is_given_back() {
     let agent = world.agent(1);
     world.state().release = Duration::from_secs(2);
     let stubborn = "trap '' TERM INT HUP; echo $$ >> log; while :; do sleep 0.01; done";
-    let _exec = start(&mut place.exec(&agent, &[], stubborn));
+    let _exec = start(&mut place.exec(&agent.socket, &[], stubborn));
     let first = pid_in(&place.wait_for("log", |log| log.lines().count() == 1));
     world.state().ask_back("backup", "resign");
     let token =
@@ -51,7 +51,7 @@ fn a_command_is_stopped_before_validity_ends() {
     let (world, place) = (World::new(TTL), Place::new());
     let agent = world.agent(1);
     let script = "trap 'echo term >> log' TERM; echo $$ > pid; while :; do sleep 0.01; done";
-    let _exec = start(&mut place.exec(&agent, &[], script));
+    let _exec = start(&mut place.exec(&agent.socket, &[], script));
     let pid = pid_in(&place.wait_for("pid", |text| text.ends_with('\n')));
     agent.cut(true);
     place.wait_for("log", |log| log == "term\n");
@@ -65,7 +65,7 @@ fn a_command_is_stopped_before_validity_ends() {
 fn an_agent_that_is_back_in_time_takes_the_command_over() {
     let (world, place) = (World::new(3 * TTL), Place::new());
     let mut agent = world.agent(1);
-    let mut exec = start(&mut place.exec(&agent, &["--write-token", "token"], SAYS));
+    let mut exec = start(&mut place.exec(&agent.socket, &["--write-token", "token"], SAYS));
     place.wait_for("log", |log| log == "up 101\n");
     let before = world.state().bound();
     assert_eq!(before.len(), 2, "the warden, and the command");
@@ -83,7 +83,7 @@ fn an_agent_that_is_back_in_time_takes_the_command_over() {
 fn an_agent_that_stays_away_is_waited_for() {
     let (world, place) = (World::new(Duration::from_secs(1)), Place::new());
     let mut agent = world.agent(1);
-    let _exec = start(&mut place.exec(&agent, &[], SAYS));
+    let _exec = start(&mut place.exec(&agent.socket, &[], SAYS));
     place.wait_for("log", |log| log == "up 101\n");
     agent.crash();
     place.wait_for("log", |log| log == "up 101\nterm 101\n");
@@ -96,7 +96,7 @@ fn an_agent_that_stays_away_is_waited_for() {
 fn what_a_store_decides_goes_on_without_a_deadline() {
     let (world, place) = (World::new(Duration::from_millis(300)), Place::new());
     let agent = world.agent(1);
-    let mut exec = start(&mut place.exec(&agent, &["--kind", "token"], SAYS));
+    let mut exec = start(&mut place.exec(&agent.socket, &["--kind", "token"], SAYS));
     place.wait_for("log", |log| log == "up 101\n");
     world.state().ask_back("backup", "resign");
     place.wait_for("log", |log| log == "up 101\nterm 101\nup 102\n");
@@ -109,7 +109,7 @@ fn what_a_store_decides_goes_on_without_a_deadline() {
 fn a_frozen_exec_does_not_keep_the_name() {
     let (world, place) = (World::new(Duration::from_secs(1)), Place::new());
     let agent = world.agent(1);
-    let exec = start(&mut place.exec(&agent, &[], SAYS));
+    let exec = start(&mut place.exec(&agent.socket, &[], SAYS));
     place.wait_for("log", |log| log == "up 101\n");
     exec.stop();
     place.wait_for("log", |log| log.ends_with("term 101\n"));
@@ -123,7 +123,7 @@ fn a_frozen_exec_does_not_keep_the_name() {
 fn a_warden_that_is_frozen_or_killed_is_replaced() {
     let (world, place) = (World::new(Duration::from_secs(1)), Place::new());
     let agent = world.agent(1);
-    let exec = start(&mut place.exec(&agent, &[], SAYS));
+    let exec = start(&mut place.exec(&agent.socket, &[], SAYS));
     place.wait_for("log", |log| log == "up 101\n");
     for (signal, token) in [(Signal::SIGKILL, 102), (Signal::SIGSTOP, 103)] {
         let before = warden(&exec);

@@ -1,17 +1,18 @@
 //! No two commands of one name run at a time, whatever is killed or stopped: by what the commands themselves say, and when.
 
 use super::*;
+use crate::stand_in::Agent;
 
 /// Leases are short, so that a fault is over soon.
 const SHORT: Duration = Duration::from_secs(1);
 
 /// Says again and again with which token it runs.
-const BEATS: &str =
+pub(super) const BEATS: &str =
     "while :; do echo $WHO $BELLWETHER_ELECTION_TOKEN $(date +%s%N) >> log; sleep 0.004; done";
 
 /// What befalls whoever holds the name, and those that watch over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
+pub(super) enum Fault {
     KillExec,
     StopExec,
     KillWarden,
@@ -19,29 +20,29 @@ enum Fault {
     /// Both at once.
     KillBoth,
     /// Its agent renews nothing for a while.
-    CutAgent,
+    SilenceAgent,
     /// Its agent is gone for a while.
     CrashAgent,
 }
 
-const ALL: [Fault; 7] = [
+pub(super) const ALL: [Fault; 7] = [
     Fault::KillExec,
     Fault::StopExec,
     Fault::KillWarden,
     Fault::StopWarden,
     Fault::KillBoth,
-    Fault::CutAgent,
+    Fault::SilenceAgent,
     Fault::CrashAgent,
 ];
 
 #[test]
 fn commands_that_do_as_they_are_told() {
-    befall(BEATS, &ALL, |_| {});
+    befall_stand_ins(BEATS, &ALL, |_| {});
 }
 
 #[test]
 fn commands_that_do_not_end_when_they_are_told_to() {
-    befall(&format!("trap '' TERM INT HUP; {BEATS}"), &ALL, |_| {});
+    befall_stand_ins(&format!("trap '' TERM INT HUP; {BEATS}"), &ALL, |_| {});
 }
 
 /// In a session and a group of their own, with nobody for a parent. If both that watch over them are killed at once, nobody is left who
@@ -50,7 +51,7 @@ fn commands_that_do_not_end_when_they_are_told_to() {
 fn commands_that_fork_twice() {
     let faults: Vec<_> = ALL.into_iter().filter(|fault| *fault != Fault::KillBoth).collect();
     let script = format!("(setsid sh -c '{BEATS}' &); while :; do sleep 1000; done");
-    befall(&script, &faults, |_| {});
+    befall_stand_ins(&script, &faults, |_| {});
 }
 
 /// The same where no control group can be had.
@@ -64,7 +65,7 @@ fn commands_that_fork_twice_and_cannot_be_killed_as_one() {
     }
     let faults: Vec<_> = ALL.into_iter().filter(|fault| *fault != Fault::KillBoth).collect();
     let script = format!("(setsid sh -c '{BEATS}' &); while :; do sleep 1000; done");
-    befall(&script, &faults, |exec| {
+    befall_stand_ins(&script, &faults, |exec| {
         let mut hides = Command::new("unshare");
         hides.args(["-m", "sh", "-c", hidden]).arg(exec.get_program()).args(exec.get_args());
         let dir = exec.get_current_dir().expect("it has one").to_owned();
@@ -77,7 +78,7 @@ fn commands_that_fork_twice_and_cannot_be_killed_as_one() {
 #[test]
 fn commands_that_have_stopped() {
     let beats = "for _ in 1 2 3 4 5; do echo $WHO $BELLWETHER_ELECTION_TOKEN $(date +%s%N) >> log; done";
-    befall(&format!("trap '' TERM; {beats}; kill -STOP $$; {BEATS}"), &ALL, |_| {});
+    befall_stand_ins(&format!("trap '' TERM; {beats}; kill -STOP $$; {BEATS}"), &ALL, |_| {});
 }
 
 /// Whatever it is doing just then: while it connects, waits, makes a process, has it bound, or lets it go.
@@ -86,7 +87,7 @@ fn who_is_killed_at_any_instant_leaves_nothing_behind() {
     let (world, place) = (World::new(SHORT), Place::new());
     let agent = world.agent(1);
     for (round, of) in (0..40_u64).zip(["exec", "warden"].into_iter().cycle()) {
-        let exec = start(place.exec(&agent, &[], BEATS).env("WHO", round.to_string()));
+        let exec = start(place.exec(&agent.socket, &[], BEATS).env("WHO", round.to_string()));
         let watches = (of == "warden").then(|| warden(&exec));
         // Nothing is waited for: it passes on.
         wait_until(Duration::from_millis(round), || false);
@@ -140,19 +141,59 @@ fn judge(beats: &[Beat]) {
     }
 }
 
+/// Two agents, to which things happen.
+pub(super) trait Agents {
+    fn socket(&self, which: usize) -> PathBuf;
+    /// It renews nothing for a while.
+    fn silence(&mut self, which: usize, is_silent: bool);
+    fn crash(&mut self, which: usize);
+    fn start(&mut self, which: usize);
+    /// Nobody holds the name any more.
+    fn wait_until_free(&self);
+}
+
+struct StandIns<'w>(&'w World, [Agent<'w>; 2]);
+
+impl Agents for StandIns<'_> {
+    fn socket(&self, which: usize) -> PathBuf {
+        self.1[which].socket.clone()
+    }
+
+    fn silence(&mut self, which: usize, is_silent: bool) {
+        self.1[which].cut(is_silent);
+    }
+
+    fn crash(&mut self, which: usize) {
+        self.1[which].crash();
+    }
+
+    fn start(&mut self, which: usize) {
+        self.1[which].start();
+    }
+
+    fn wait_until_free(&self) {
+        self.0.wait_for("all is dead", |state| state.holder("backup").is_none().then_some(()));
+    }
+}
+
+#[track_caller]
+fn befall_stand_ins(script: &str, faults: &[Fault], change: impl Fn(&mut Command)) {
+    let world = World::new(SHORT);
+    world.state().release = Duration::from_secs(1);
+    let agents = [world.agent(1), world.agent(2)];
+    befall(&mut StandIns(&world, agents), script, faults, change);
+}
+
 /// Three of `exec` at two agents, and every fault in turn.
 #[track_caller]
-fn befall(script: &str, faults: &[Fault], change: impl Fn(&mut Command)) {
-    let (world, place) = (World::new(SHORT), Place::new());
-    world.state().release = Duration::from_secs(1);
-    let mut agents = [world.agent(1), world.agent(2)];
-    let begin = |who: usize, agents: &[Agent<'_>; 2]| {
-        let mut exec = place.exec(&agents[who % 2], &[], script);
+pub(super) fn befall(agents: &mut dyn Agents, script: &str, faults: &[Fault], change: impl Fn(&mut Command)) {
+    let place = Place::new();
+    let begin = |who: usize, agents: &dyn Agents| {
+        let mut exec = place.exec(&agents.socket(who % 2), &[], script);
         change(&mut exec);
-        // As if called by hand: whatever holds it is its own.
         start(exec.env("WHO", who.to_string()))
     };
-    let mut execs: Vec<_> = (0..3).map(|who| begin(who, &agents)).collect();
+    let mut execs: Vec<_> = (0..3).map(|who| begin(who, agents)).collect();
     let mut token = 0;
     for fault in faults {
         let beat = next(&place, token);
@@ -166,27 +207,26 @@ fn befall(script: &str, faults: &[Fault], change: impl Fn(&mut Command)) {
             Fault::KillWarden => kill(watches, Signal::SIGKILL).unwrap(),
             Fault::StopWarden => {
                 kill(watches, Signal::SIGSTOP).unwrap();
-                agents[agent].cut(true);
+                agents.silence(agent, true);
             }
             Fault::KillBoth => {
                 kill(exec, Signal::SIGKILL).unwrap();
                 kill(watches, Signal::SIGKILL).unwrap();
             }
-            Fault::CutAgent => agents[agent].cut(true),
-            Fault::CrashAgent => agents[agent].crash(),
+            Fault::SilenceAgent => agents.silence(agent, true),
+            Fault::CrashAgent => agents.crash(agent),
         }
-        token = next(&place, token).token;
+        token = next(&place, token).token - 1;
         match fault {
-            Fault::KillExec | Fault::KillBoth => execs[who] = begin(who, &agents),
+            Fault::KillExec | Fault::KillBoth => execs[who] = begin(who, agents),
             Fault::StopExec => execs[who].cont(),
             Fault::KillWarden => {}
-            Fault::StopWarden | Fault::CutAgent => agents[agent].cut(false),
-            Fault::CrashAgent => agents[agent].start(),
+            Fault::StopWarden | Fault::SilenceAgent => agents.silence(agent, false),
+            Fault::CrashAgent => agents.start(agent),
         }
-        token -= 1;
     }
     execs.iter().for_each(|exec| exec.signal(Signal::SIGKILL));
-    world.wait_for("all is dead", |state| state.holder("backup").is_none().then_some(()));
+    agents.wait_until_free();
     judge(&beats(&place));
 }
 

@@ -21,6 +21,8 @@ pub(super) enum Said {
     Valid(Valid),
     AskedBack(WantedBack),
     Lost(Gone),
+    /// The name cannot be campaigned for as it was asked.
+    Refused(Gone),
     /// Last of all.
     End(End),
 }
@@ -92,6 +94,7 @@ impl Said {
             "valid" => Self::Valid(serde_json::from_str(data)?),
             "asked_back" => Self::AskedBack(serde_json::from_str(data)?),
             "lost" => Self::Lost(serde_json::from_str(data)?),
+            "refused" => Self::Refused(serde_json::from_str(data)?),
             "end" => Self::End(serde_json::from_str(data)?),
             _ => return Ok(None),
         }))
@@ -100,5 +103,9 @@ impl Said {
 
 /// What an event of an observed election says; the outer `None` of any other event, the inner one if there is no such election.
 pub(super) fn election(event: &Event) -> Result<Option<Option<Known>>, serde_json::Error> {
-    if event.name == "election" { serde_json::from_str(&event.data).map(Some) } else { Ok(None) }
+    match event.name.as_str() {
+        "election" => serde_json::from_str(&event.data).map(|known| Some(Some(known))),
+        "none" => Ok(Some(None)),
+        _ => Ok(None),
+    }
 }

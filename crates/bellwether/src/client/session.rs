@@ -59,7 +59,7 @@ pub struct SessionKey {
 }
 
 impl SessionKey {
-    /// A session with that id. Over the Unix socket no secret is needed.
+    /// A session with that id and that secret.
     pub fn new(id: impl Into<String>, secret: impl Into<String>) -> Self {
         Self { id: id.into(), secret: Secret(secret.into()) }
     }
@@ -69,7 +69,7 @@ impl SessionKey {
         &self.id
     }
 
-    /// The secret that proves whose it is, over TCP.
+    /// The secret that proves whose it is.
     pub fn secret(&self) -> &str {
         &self.secret.0
     }

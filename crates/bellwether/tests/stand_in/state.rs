@@ -271,10 +271,11 @@ impl State {
         true
     }
 
-    /// The session is told so.
+    /// The session is told so, after it was told that it waits, as when an agent takes over what an earlier one has granted.
     pub(super) fn tell_elected(&mut self, name: &str) {
         let register = &self.names[name];
         let session = self.sessions.get_mut(register.holder.as_ref().unwrap()).unwrap();
+        session.tell("waiting", &json!({ "name": name, "kind": register.kind, "position": null }));
         let valid_until = self.agents[&session.node].valid_until;
         Self::elected(name, register, session, valid_until);
     }
@@ -427,7 +428,10 @@ impl State {
         for watch in &mut watches {
             let now = self.election(&watch.name).unwrap_or(Value::Null);
             if watch.told.as_ref() != Some(&now) {
-                let _ = watch.tell.send(event("election", &now));
+                let _ = watch.tell.send(match now.is_null() {
+                    true => event("none", &json!({ "name": watch.name })),
+                    false => event("election", &now),
+                });
                 watch.told = Some(now);
             }
         }

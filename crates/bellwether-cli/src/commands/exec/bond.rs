@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::io::{self, ErrorKind, stdin};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use super::cgroup::Cgroup;
 use super::link::Link;
 use super::words::{Order, Report};
 use super::{OURSELVES, kin};
+use crate::client::Door;
 
 /// How long a warden may take to come up.
 const READY_MAX: Duration = Duration::from_secs(10);
@@ -32,14 +32,14 @@ pub(super) struct Bond {
 
 impl Bond {
     /// Starts a warden for that command, and waits until it is there.
-    pub(super) async fn tie(command: &[std::ffi::OsString], socket: Option<&Path>) -> io::Result<Self> {
+    pub(super) async fn tie(command: &[std::ffi::OsString], door: &Door) -> io::Result<Self> {
         // If the warden is killed, what it watched over becomes ours.
         set_child_subreaper(true)?;
         let inherited = kin::children()?;
         let (link, theirs) = Link::pair()?;
         let mut warden = Command::new(OURSELVES);
         warden.arg0("bellwether").arg("exec-warden");
-        if let Some(socket) = socket {
+        if let Door::Socket(socket) = door {
             warden.arg("--socket").arg(socket);
         }
         // In a group of its own, so that no signal of a terminal meets it. The token of the agent is none of the command's.

@@ -9,12 +9,13 @@ use nix::sys::signal::Signal as Number;
 use tokio::time::{sleep, timeout};
 
 use super::bond::Bond;
-use super::door::Door;
+use super::door;
 use super::running::{Ran, why};
 use super::signals::{Signals, code};
 use super::words::End;
 use crate::Status;
 use crate::args::exec::{ExecArgs, OnLost};
+use crate::client::Door;
 use crate::output::Printer;
 use crate::trouble::Trouble;
 
@@ -48,9 +49,9 @@ impl<'a> Exec<'a> {
         let mut signals = Signals::listen()
             .map_err(|error| Trouble::failed(format!("cannot listen for signals: {error}")))?;
         let opened = async {
-            let door = Door::of(&args.agent);
-            let client = door.client(args).await?;
-            let session = client.session().await.map_err(|error| door.trouble(&error))?;
+            let door = Door::of(&args.door);
+            let client = door::client(&door, &args.token).await?;
+            let session = client.session().await.map_err(|error| door::trouble(&door, &error))?;
             Ok::<_, Trouble>((door, client, session))
         };
         let (door, client, session) = tokio::select! {
@@ -59,7 +60,7 @@ impl<'a> Exec<'a> {
         };
         let bond = tie(args, &door).await?;
         let mut exec = Exec { args, out, session, bond, signals, door, client, was_admitted: false };
-        exec.bind_warden().await.map_err(|error| exec.door.trouble(&error))?;
+        exec.bind_warden().await.map_err(|error| door::trouble(&exec.door, &error))?;
         let ended = exec.go_on().await;
         exec.end().await;
         ended
@@ -108,7 +109,7 @@ impl<'a> Exec<'a> {
                 }
             };
             if error.is_bad_input() || (!self.was_admitted && is_lasting(&error)) {
-                return Err(self.door.trouble(&error));
+                return Err(door::trouble(&self.door, &error));
             }
             self.out.note(format_args!("\"{}\" is not campaigned for yet: {error}", self.args.name));
             tokio::select! {
@@ -213,7 +214,7 @@ impl<'a> Exec<'a> {
 async fn tie(args: &ExecArgs, door: &Door) -> Result<Bond, Trouble> {
     let cannot =
         |error| Trouble::failed(format!("cannot start the process that watches over the command: {error}"));
-    Bond::tie(&args.command, door.socket()).await.map_err(cannot)
+    Bond::tie(&args.command, door).await.map_err(cannot)
 }
 
 /// Whether an agent that was never of another opinion will say the same again.

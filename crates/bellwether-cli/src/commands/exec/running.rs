@@ -135,7 +135,8 @@ impl Exec<'_> {
 
     /// Until when the command may run.
     fn tell(&self, run: &Run<'_>) {
-        let session = Some(self.session.key().id().to_owned());
+        let key = self.session.key();
+        let session = (key.id().to_owned(), key.secret().to_owned());
         self.bond.order(&Order::Renewed { times: margin::times(run.leadership), session });
     }
 

@@ -58,7 +58,8 @@ struct Warden {
     work: Option<Work>,
     /// Where the election can be given back, if `exec` cannot.
     socket: Option<PathBuf>,
-    session: Option<String>,
+    /// Which, and its secret.
+    session: Option<(String, String)>,
     /// `exec` has to note by then that its command has ended.
     noted_by: Option<Duration>,
 }
@@ -157,7 +158,7 @@ impl Warden {
             }
             Order::Go => self.open_gate(),
             Order::Renewed { times, session } => {
-                self.session = session.or(self.session.take());
+                self.session = Some(session);
                 if let Some(work) = &mut self.work {
                     work.times = times;
                 }
@@ -284,11 +285,11 @@ impl Warden {
 
     /// In the place of `exec`, which is frozen. If it cannot be done, the agent waits for `exec`.
     fn give_back(&self) {
-        let (Some(socket), Some(session)) = (&self.socket, &self.session) else { return };
+        let (Some(socket), Some((session, secret))) = (&self.socket, &self.session) else { return };
         let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return };
         let close = async {
             let client = Client::connect(socket).await?;
-            client.close(&SessionKey::new(session, "")).await
+            client.close(&SessionKey::new(session, secret)).await
         };
         let _ = runtime.block_on(async { timeout(GIVE_BACK_MAX, close).await });
     }

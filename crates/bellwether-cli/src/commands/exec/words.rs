@@ -13,8 +13,8 @@ pub(super) enum Order {
     Prepare { election: String, token: u64, node: u32, times: Times },
     /// Let it become the command.
     Go,
-    /// Until when the command may run, and in which session.
-    Renewed { times: Times, session: Option<String> },
+    /// Until when the command may run, and in which session, with its secret.
+    Renewed { times: Times, session: (String, String) },
     /// Pass that signal on.
     Signal(i32),
     /// Stop the command: kill it by then.

@@ -129,6 +129,8 @@ impl Campaigns {
         if let Some(entry) = self.entries().get_mut(name) {
             match entry.now() {
                 Phase::Waiting { .. } => entry.turn(Phase::Waiting { position }),
+                // An agent that was restarted waits until it may take it over.
+                Phase::Held(_) if !entry.is_confirmed => {}
                 Phase::Held(_) => entry.end(Over::Other),
                 Phase::Over { .. } => {}
             }
@@ -312,6 +314,7 @@ mod tests {
         campaigns.valid(None, None, later - HOUR);
         assert_eq!(grant(&phases[0]).until, Until::Uptime(later), "what was told once is true");
         campaigns.doubt();
+        campaigns.waits(&name("a"), None);
         campaigns.valid(None, None, later + HOUR);
         assert_eq!(grant(&phases[0]).until, Until::Uptime(later), "another agent may mean others");
         campaigns.elected(&name("a"), 8, Some(Until::Uptime(later + HOUR)));

@@ -137,6 +137,10 @@ impl Keeper {
                     drop(self.shared.give_back(&gone.name));
                 }
             }
+            Said::Refused(refused) => {
+                tracing::debug!("\"{}\" is refused: {}", refused.name, refused.why);
+                campaigns.refused(&refused.name);
+            }
             Said::End(end) => {
                 if matches!(end.why.as_str(), "closed" | "taken-over") {
                     campaigns.end_held(Over::Session);
