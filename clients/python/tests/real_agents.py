@@ -22,13 +22,17 @@ BIN = os.environ.get("BELLWETHER_BIN")
 TOKEN = "the-token-of-the-tests"
 NODES = (1, 2, 3)
 
-#: A program that holds a name until it is killed, and says with which token.
+#: A program that holds a name until it is killed. It says with which token, and again whenever it is asked, if it may still act.
 HOLDER = """
 import sys
-from bellwether import Client
+from bellwether import Client, Lost
 with Client(socket=sys.argv[1]).election(sys.argv[2]) as leadership:
     print(leadership.check(), flush=True)
-    sys.stdin.read()
+    for _ in sys.stdin:
+        try:
+            print(leadership.check(), flush=True)
+        except Lost:
+            print("lost", flush=True)
 """
 
 
@@ -193,6 +197,22 @@ class RealAgents(unittest.TestCase):
             waits = session.campaign("backup")
             process.kill()
             self.assertGreater(waits.wait(DEADLINE).check(), token)
+
+    def test_a_program_that_was_stopped_does_not_act_on_what_it_knew_before(self) -> None:
+        process, token = self.holder(1, "backup")
+        assert process.stdin is not None and process.stdout is not None
+        with self.agents.client(2).session() as session:
+            waits = session.campaign("backup")
+            process.send_signal(signal.SIGSTOP)
+            # What it has not read yet tells it that it holds the name. Then there is nobody to tell it more.
+            wait_until(lambda: self.agents.over_tcp(1).check("backup", token) > 0)
+            self.agents.kill(1)
+            # The question is the first that it finds when it goes on.
+            process.stdin.write("?\n")
+            process.stdin.flush()
+            self.assertGreater(waits.wait(DEADLINE).check(), token)
+            process.send_signal(signal.SIGCONT)
+            self.assertEqual(process.stdout.readline(), "lost\n")
 
     def test_an_agent_that_is_killed_takes_nothing_but_its_word_and_nobody_acts_beside(self) -> None:
         for door in (self.agents.client(1), self.agents.over_tcp(1)):

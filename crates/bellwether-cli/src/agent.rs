@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod descriptors;
+pub(crate) mod hooks;
 pub(crate) mod http;
 pub(crate) mod log;
 pub(crate) mod sessions;

@@ -1,6 +1,7 @@
 //! Real agents: processes, sockets, certificates, disks.
 
 mod commands;
+mod hooks;
 mod http;
 mod process;
 mod up;

@@ -1,20 +1,85 @@
 //! What the driver knows of named elections, for all handles to read.
 
 mod slot;
-mod told;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bellwether_proto::exclusive::grant::{Grant, GrantKind, Name};
 use bellwether_proto::exclusive::order::{Lost, News, Order};
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 use tokio::sync::{mpsc, watch};
 
 use crate::command::{Asked, Command};
 use crate::uptime;
+pub(crate) use slot::Slot;
+
+/// What is known here of a named election.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Election {
+    /// Its name.
+    pub name: Name,
+    /// What makes its grants valid.
+    pub kind: GrantKind,
+    /// The token of the holder, or of the last one.
+    pub token: u64,
+    /// Who holds it.
+    pub holder: Option<Holder>,
+    /// What the holder proclaims.
+    pub value: Arc<[u8]>,
+    /// How many others wait for it.
+    pub waiting: u32,
+    /// When this member heard that.
+    pub since: SystemTime,
+    /// How long ago it was that this was known to be so.
+    pub age: Duration,
+}
+
+/// Who holds a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// Through which member.
+    pub node: NodeId,
+    /// Which of its sessions. 0 is the member itself.
+    pub session: u64,
+}
+
+/// The member's lease, on which everything of kind `lease` rests that is held through it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lease {
+    /// It is valid until the machine has been up for so long.
+    pub valid_until: Option<Duration>,
+}
+
+/// How a campaign stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum State {
+    /// It waits.
+    Waiting {
+        /// So many go before it; `None` while that is not known.
+        before: Option<u32>,
+        /// Why it holds the name no more, if it did.
+        lost: Option<Lost>,
+    },
+    /// It holds the name.
+    Held {
+        /// The token.
+        token: u64,
+    },
+    /// It does not count: the name is of another kind.
+    Unfit {
+        /// The kind of the name.
+        kind: GrantKind,
+    },
+    /// It was given back, or the member has ended.
+    Over,
+}
 
 pub(crate) use slot::Slot;
 pub use told::{Election, Holder, Lease, State};
@@ -25,7 +90,16 @@ pub(crate) struct Board {
     inner: Mutex<Inner>,
     /// The member's lease.
     pub(crate) lease: watch::Sender<Lease>,
+    /// The number of what became known last, of any name. [`ENDED`] at the end.
+    pub(crate) latest: watch::Sender<u64>,
 }
+
+/// The member has ended, and nothing more becomes known.
+pub(crate) const ENDED: u64 = u64::MAX;
+
+/// Of so many names that are not known any more it is remembered when that became known. Whoever asks again in time is told of
+/// each.
+const GONE_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -33,6 +107,10 @@ struct Inner {
     campaigns: BTreeMap<(u64, Name), Arc<Slot>>,
     known: BTreeMap<Name, Known>,
     watched: BTreeMap<Name, watch::Sender<u64>>,
+    /// The names, by the number of what became known of them last; those that are not known any more may be there more than once.
+    latest: BTreeMap<u64, Name>,
+    /// The numbers of those that are not known any more.
+    gone: VecDeque<u64>,
     /// What was dropped while the driver was busy.
     unsent: Vec<Command>,
     /// Counts what became known.
@@ -47,6 +125,8 @@ struct Known {
     waiting: u32,
     since: SystemTime,
     heard: Duration,
+    /// The number under which this became known.
+    no: u64,
 }
 
 impl Board {
@@ -69,7 +149,7 @@ impl Board {
     }
 
     /// A campaign begins: what becomes of it. `None` if that session has one for the name.
-    pub(super) fn begin(&self, session: u64, name: &Name) -> Option<Arc<Slot>> {
+    pub(crate) fn begin(&self, session: u64, name: &Name) -> Option<Arc<Slot>> {
         let slot = Arc::new(Slot::new());
         let mut inner = self.inner();
         let key = (session, name.clone());
@@ -149,15 +229,35 @@ impl Board {
             Some((grant, waiting)) => {
                 let before = inner.known.get(&name).filter(|known| known.grant == grant);
                 let since = before.map_or(at, |known| known.since);
-                inner.known.insert(name.clone(), Known { grant, waiting, since, heard: uptime::now() });
+                let known = Known { grant, waiting, since, heard: uptime::now(), no };
+                if let Some(Known { no, .. }) = inner.known.insert(name.clone(), known) {
+                    inner.latest.remove(&no);
+                }
             }
             None => {
-                inner.known.remove(&name);
+                if let Some(Known { no, .. }) = inner.known.remove(&name) {
+                    inner.latest.remove(&no);
+                }
+                inner.bury(no);
             }
         }
         if let Some(watched) = inner.watched.get(&name) {
             watched.send_replace(no);
         }
+        inner.latest.insert(no, name);
+        drop(inner);
+        self.latest.send_replace(no);
+    }
+
+    /// The names of which something became known after that number, in that order, so many at most; and the number of the last of
+    /// them.
+    pub(crate) fn learnt_after(&self, no: u64, limit: usize) -> (Vec<Name>, u64) {
+        let inner = self.inner();
+        let learnt = inner.latest.range((Bound::Excluded(no), Bound::Unbounded)).take(limit);
+        learnt.fold((Vec::new(), no), |(mut names, _), (no, name)| {
+            names.push(name.clone());
+            (names, *no)
+        })
     }
 
     /// The elections that are known, in the order of their names.
@@ -190,11 +290,22 @@ impl Board {
             state.set(State::Over);
         });
         inner.watched.clear();
+        drop(inner);
         self.lease.send_replace(Lease::default());
+        self.latest.send_replace(ENDED);
     }
 }
 
 impl Inner {
+    /// A name is not known any more, since that number.
+    fn bury(&mut self, no: u64) {
+        self.gone.push_back(no);
+        if self.gone.len() > GONE_MAX {
+            let forgotten = self.gone.pop_front();
+            forgotten.map(|no| self.latest.remove(&no));
+        }
+    }
+
     fn gone(&self) -> BTreeSet<Name> {
         let idle = self.watched.iter().filter(|(_, watched)| watched.receiver_count() == 0);
         idle.map(|(name, _)| name.clone()).collect()

@@ -16,7 +16,7 @@ pub use bellwether_proto::exclusive::order::{Declined, Lost};
 pub use crate::board::{Election, Holder, Lease, State};
 pub use campaign::Campaign;
 pub use session::Session;
-pub use watching::Watching;
+pub use watching::{Watching, WatchingAll};
 
 /// For how long the machine has been up: the clock of every `valid_until`. On Linux it counts the time for which the machine is
 /// suspended.

@@ -16,6 +16,7 @@ mod error;
 mod exclusive;
 mod flags;
 mod given;
+mod hooks;
 mod keys;
 mod layers;
 mod peers;
@@ -42,6 +43,7 @@ use layers::Settings;
 pub(crate) use cluster::ClusterFile;
 pub(crate) use error::ConfigError;
 pub(crate) use flags::Overrides;
+pub(crate) use hooks::{Command, HooksConfig};
 pub(crate) use layers::Environment;
 pub(crate) use socket::SocketConfig;
 
@@ -52,6 +54,7 @@ pub(crate) struct AgentConfig {
     pub(crate) api: ApiConfig,
     pub(crate) log: LogConfig,
     pub(crate) on_lost: OnLost,
+    pub(crate) hooks: HooksConfig,
     /// What is allowed and unwise, a sentence each.
     pub(crate) cautions: Vec<String>,
 }
@@ -138,6 +141,7 @@ struct Draft {
     tls: TlsFiles,
     token: Token,
     hosts: Vec<String>,
+    hooks: HooksConfig,
     log: LogConfig,
     trace: Option<PathBuf>,
 }
@@ -192,6 +196,7 @@ impl Draft {
             timeout: settings.or("timing.timeout", Config::TIMEOUT, given::Given::duration),
             token: Token::read(settings),
             hosts: settings.or("api.hosts", Vec::new(), given::hosts),
+            hooks: HooksConfig::read(settings),
             log: LogConfig {
                 format: settings.or("log.format", LogFormat::Text, given::log_format),
                 level: settings.or("log.level", "info".to_owned(), given::log_level),
@@ -211,7 +216,8 @@ impl Draft {
         let token = self.token.load()?;
         cautions.extend(token.as_deref().and_then(cautions::of_token));
         let api = ApiConfig { listen: self.api, socket: self.socket, token, hosts: self.hosts };
-        Ok(AgentConfig { member, api, log: self.log, on_lost: self.terms.on_lost, cautions })
+        let (log, on_lost, hooks) = (self.log, self.terms.on_lost, self.hooks);
+        Ok(AgentConfig { member, api, log, on_lost, hooks, cautions })
     }
 
     /// The member, with those certificates.

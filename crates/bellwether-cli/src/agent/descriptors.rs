@@ -57,12 +57,12 @@ impl Clients {
     }
 }
 
-/// Raises the limit as far as it may be raised, and leaves the member what it needs.
+/// Raises the limit as far as it may be raised, and leaves the member what it needs, and the hooks.
 ///
 /// # Errors
 /// If that is more than there may be.
-pub(crate) fn share(member: Descriptors, has_socket: bool) -> Result<Shares, String> {
-    divide(raised(), member, has_socket)
+pub(crate) fn share(member: Descriptors, hooks: usize, has_socket: bool) -> Result<Shares, String> {
+    divide(raised(), member, hooks, has_socket)
 }
 
 /// The limit of this process, as high as it may be. An error leaves it as it is.
@@ -75,10 +75,11 @@ fn raised() -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-fn divide(limit: usize, member: Descriptors, has_socket: bool) -> Result<Shares, String> {
+fn divide(limit: usize, member: Descriptors, hooks: usize, has_socket: bool) -> Result<Shares, String> {
     let clients = if has_socket { CLIENTS_MIN * PARTS } else { CLIENTS_MIN };
-    let wanted = PROCESS + member.most + clients;
-    if limit < PROCESS + member.least + clients {
+    let own = PROCESS + hooks;
+    let wanted = own + member.most + clients;
+    if limit < own + member.least + clients {
         return Err(format!(
             "found a limit of {limit} open files, expected at least {wanted} for so many members: ulimit -n {wanted}"
         ));
@@ -86,7 +87,7 @@ fn divide(limit: usize, member: Descriptors, has_socket: bool) -> Result<Shares,
     if limit < wanted {
         tracing::warn!(limit, wanted, "the limit of open files is low: a crowd may keep members waiting");
     }
-    let rest = limit.saturating_sub(PROCESS + member.most);
+    let rest = limit.saturating_sub(own + member.most);
     let remote = Clients::remote(if has_socket { rest / PARTS } else { rest });
     Ok(Shares { remote, local: Clients::local(rest.saturating_sub(remote.max)) })
 }
@@ -113,11 +114,13 @@ mod tests {
     #[test]
     fn the_member_comes_first_and_clients_have_the_rest() {
         let member = of_three();
-        let clients = |limit| divide(limit, member, false).map(|shares| shares.remote.max());
+        let clients = |limit| divide(limit, member, 0, false).map(|shares| shares.remote.max());
         assert_eq!(clients(usize::MAX), Ok(REMOTE_MAX));
         assert_eq!(clients(PROCESS + member.most + 100), Ok(100));
         assert_eq!(clients(64), Ok(CLIENTS_MIN));
-        let watchers = divide(65_536, member, false).map(|shares| shares.remote.watchers_max());
+        let beside_hooks = divide(PROCESS + 32 + member.most + 100, member, 32, false);
+        assert_eq!(beside_hooks.map(|shares| shares.remote.max()), Ok(100));
+        let watchers = divide(65_536, member, 0, false).map(|shares| shares.remote.watchers_max());
         assert_eq!(watchers, Ok(REMOTE_MAX / 2));
     }
 
@@ -125,7 +128,7 @@ mod tests {
     fn both_doors_have_room_however_low_the_limit_is() {
         let member = of_three();
         for more in [CLIENTS_MIN * PARTS, 100, 1000, 10_000, 1_000_000] {
-            let Shares { remote, local } = divide(PROCESS + member.most + more, member, true).unwrap();
+            let Shares { remote, local } = divide(PROCESS + member.most + more, member, 0, true).unwrap();
             let taken = remote.max() + LOCAL_COST * local.max();
             assert!(
                 taken <= more && remote.max() >= CLIENTS_MIN && local.max() >= CLIENTS_MIN,
@@ -136,14 +139,14 @@ mod tests {
                 "{local:?}"
             );
         }
-        assert!(divide(PROCESS + member.least + CLIENTS_MIN, member, true).is_err());
-        assert_eq!(divide(1 << 20, member, true).unwrap().local.max(), LOCAL_MAX);
+        assert!(divide(PROCESS + member.least + CLIENTS_MIN, member, 0, true).is_err());
+        assert_eq!(divide(1 << 20, member, 0, true).unwrap().local.max(), LOCAL_MAX);
     }
 
     #[test]
     fn a_limit_that_is_too_low_is_named_with_the_one_that_is_needed() {
         let member = of_three();
-        let error = divide(20, member, false).unwrap_err();
+        let error = divide(20, member, 0, false).unwrap_err();
         let wanted = PROCESS + member.most + CLIENTS_MIN;
         assert!(error.contains("limit of 20 ") && error.contains(&format!("ulimit -n {wanted}")), "{error}");
     }

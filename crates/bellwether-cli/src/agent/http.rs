@@ -34,6 +34,7 @@ use tokio::net::{TcpListener, UnixListener};
 
 use super::config::ApiConfig;
 use super::descriptors::Clients;
+use super::hooks::Hooks;
 use super::log::Log;
 use super::sessions::Sessions;
 use connection::{Client, Connections};
@@ -55,17 +56,25 @@ struct Api {
     hosts: Arc<Hosts>,
     /// Of exclusive leadership.
     sessions: Option<Sessions>,
+    hooks: Hooks,
     refusals: Arc<Refusals>,
     log: Log,
 }
 
 /// The interface.
-pub(crate) fn app(member: Member, config: &ApiConfig, sessions: Option<Sessions>, log: Log) -> Router {
+pub(crate) fn app(
+    member: Member,
+    config: &ApiConfig,
+    sessions: Option<Sessions>,
+    hooks: Hooks,
+    log: Log,
+) -> Router {
     let api = Api {
         member,
         token: config.token.as_deref().map(Arc::from),
         hosts: Arc::new(Hosts::new(&config.hosts)),
         sessions,
+        hooks,
         refusals: Arc::default(),
         log,
     };

@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use crate::Status;
 use crate::agent::config::{AgentConfig, Environment, OnLost, Overrides};
 use crate::agent::descriptors::{self, Shares};
+use crate::agent::hooks::{self, Hooks};
 use crate::agent::http;
 use crate::agent::log::Log;
 use crate::agent::sessions::{SealError, Sessions, Terms};
@@ -97,7 +98,8 @@ fn begin(
 ) -> Result<(), Failure> {
     config.cautions.iter().for_each(|caution| tracing::warn!("{caution}"));
     let has_socket = config.api.socket.is_some();
-    let clients = descriptors::share(Member::descriptors(&config.member), has_socket)?;
+    let hooks = Hooks::descriptors(&config.hooks);
+    let clients = descriptors::share(Member::descriptors(&config.member), hooks, has_socket)?;
     // One thread for the API. The member has its own.
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
@@ -158,7 +160,9 @@ async fn live(
         None => Member::join(config.member).await?,
     };
     let sessions = terms.map(|terms| Sessions::start(member.clone(), &dir, terms)).transpose()?;
-    let app = http::app(member.clone(), &config.api, sessions.clone(), log);
+    let hooks = Hooks::new(config.hooks, member.status().id);
+    tokio::spawn(hooks::follow(member.clone(), hooks.clone()));
+    let app = http::app(member.clone(), &config.api, sessions.clone(), hooks.clone(), log);
     let (socket, _place) = socket.unzip();
     let mut served = serve(listener, socket, app, clients);
     let ended = tokio::select! {
@@ -173,6 +177,10 @@ async fn live(
     };
     if let Some(sessions) = sessions {
         sessions.end().await;
+    }
+    tokio::select! {
+        () = hooks.end() => {}
+        _ = stop.next() => hooks.kill().await,
     }
     ended
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::Member;
 use crate::command::Asked;
-use crate::elections::{Election, Lease, Name, Session, Watching};
+use crate::elections::{Election, Lease, Name, Session, Watching, WatchingAll};
 use crate::error::Refused;
 use crate::uptime;
 
@@ -65,6 +65,11 @@ impl Member {
     /// What becomes known of an election from now on, after what is known now.
     pub fn observe_election(&self, name: &Name) -> Watching {
         Watching::new(name.clone(), Arc::clone(&self.shared))
+    }
+
+    /// Of which elections something becomes known from now on, after those that are known now.
+    pub fn observe_elections(&self) -> WatchingAll {
+        WatchingAll::new(Arc::clone(&self.shared))
     }
 
     /// Forgets an election that nobody holds or waits for. If there is one of that name again, its tokens are larger all the same.

@@ -216,3 +216,31 @@ async fn an_agent_that_leads_for_itself_gives_way_to_a_session() {
     let (_, leadership, _) = led(&members).await;
     assert!(leadership.token() > Some(token));
 }
+
+#[tokio::test]
+async fn whoever_watches_all_elections_is_told_of_each_that_changes() {
+    let (_dir, members) = three().await;
+    let session = members[0].session().unwrap();
+    let mut before = campaign(&session, "before", Candidacy::default()).await;
+    held(&mut before).await;
+    let mut all = members[0].observe_elections();
+    let mut told = async |wanted: &str| {
+        let told = async { while !all.next().await.expect("it goes on").contains(&name(wanted)) {} };
+        soon("it is told", told).await;
+    };
+    told("before").await;
+    let mut later = campaign(&session, "later", Candidacy::default()).await;
+    held(&mut later).await;
+    told("later").await;
+    soon("it is given back", later.release(None)).await.unwrap();
+    while members[0].known_election(&name("later")).is_some_and(|election| election.holder.is_some()) {
+        told("later").await;
+    }
+    soon("it is deleted", members[0].delete_election(&name("later"))).await.unwrap();
+    while members[0].known_election(&name("later")).is_some() {
+        told("later").await;
+    }
+    soon("it leaves", members[0].leave()).await;
+    let ends = async { while all.next().await.is_some() {} };
+    soon("the end is told", ends).await;
+}

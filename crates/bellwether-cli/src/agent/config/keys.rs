@@ -3,7 +3,7 @@
 use bellwether_toml::{Value, distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
-pub(super) const KEYS: [&str; 35] = [
+pub(super) const KEYS: [&str; 40] = [
     "cluster",
     "node",
     "protocol",
@@ -29,6 +29,11 @@ pub(super) const KEYS: [&str; 35] = [
     "exclusive.voters",
     "exclusive.witnesses",
     "exclusive.on_lost",
+    "hooks.became_leader",
+    "hooks.lost_leader",
+    "hooks.new_leader",
+    "hooks.timeout",
+    "hooks.election",
     "tls.ca",
     "tls.cert",
     "tls.key",
@@ -41,18 +46,40 @@ pub(super) const KEYS: [&str; 35] = [
     "peer",
 ];
 
-/// The list of peers: a key, but too much for a variable.
+/// The list of peers.
 pub(super) const PEER: &str = "peer";
 
 /// The keys of a `[[peer]]`.
 pub(super) const PEER_KEYS: [&str; 2] = ["id", "address"];
 
+/// The list of elections that have hooks.
+pub(super) const HOOKS_OF_ELECTIONS: &str = "hooks.election";
+
+/// The keys of a `[[hooks.election]]`.
+pub(super) const HOOK_KEYS: [&str; 5] = ["name", "became_leader", "lost_leader", "new_leader", "timeout"];
+
+/// Those that say what to run.
+pub(super) const HOOK_EVENTS: [&str; 3] = ["became_leader", "lost_leader", "new_leader"];
+
+/// Keys that are too much for a variable.
+const LISTS: [&str; 2] = [PEER, HOOKS_OF_ELECTIONS];
+
 /// Whatever is found there is not repeated.
 const SECRET: [&str; 2] = ["api", "api.token"];
 
-/// Variables that are not for the agent: its clients and the tests use them.
-const FOREIGN: [&str; 5] =
-    ["BELLWETHER_API", "BELLWETHER_SOCKET", "BELLWETHER_TOKEN", "BELLWETHER_REQUIRE_NET", "BELLWETHER_UP"];
+/// Variables that are not for the agent: its clients, its hooks and the tests use them.
+const FOREIGN: [&str; 10] = [
+    "BELLWETHER_API",
+    "BELLWETHER_SOCKET",
+    "BELLWETHER_TOKEN",
+    "BELLWETHER_EVENT",
+    "BELLWETHER_ELECTION",
+    "BELLWETHER_ELECTION_TOKEN",
+    "BELLWETHER_ELECTION_EPOCH",
+    "BELLWETHER_ELECTION_NODE",
+    "BELLWETHER_REQUIRE_NET",
+    "BELLWETHER_UP",
+];
 
 pub(super) const PREFIX: &str = "BELLWETHER_";
 
@@ -85,7 +112,7 @@ pub(super) enum Variable {
 
 impl Variable {
     pub(super) fn of(name: &str) -> Self {
-        match KEYS.into_iter().find(|key| *key != PEER && variable(key) == name) {
+        match KEYS.into_iter().find(|key| !LISTS.contains(key) && variable(key) == name) {
             Some(key) => Self::Key(key),
             None if FOREIGN.contains(&name) => Self::Foreign,
             None => Self::Unknown,
@@ -104,17 +131,17 @@ pub(super) fn unknown_key(path: &str) -> String {
     }
 }
 
-/// The error for an unknown key of a peer.
-pub(super) fn unknown_peer_key(key: &str) -> String {
-    match nearest(key, &PEER_KEYS) {
-        Some(near) => format!("unknown key `{key}` of a peer, did you mean `{near}`?"),
-        None => format!("unknown key `{key}` of a peer, expected {}", one_of(&PEER_KEYS)),
+/// The error for an unknown key of a row of a list, a peer for instance, which has these keys.
+pub(super) fn unknown_key_of(row: &str, keys: &[&'static str], key: &str) -> String {
+    match nearest(key, keys) {
+        Some(near) => format!("unknown key `{key}` of {row}, did you mean `{near}`?"),
+        None => format!("unknown key `{key}` of {row}, expected {}", one_of(keys)),
     }
 }
 
 /// The error for an unknown variable.
 pub(super) fn unknown_variable(name: &str) -> String {
-    let variables: Vec<_> = KEYS.iter().filter(|key| **key != PEER).map(|key| variable(key)).collect();
+    let variables: Vec<_> = KEYS.iter().filter(|key| !LISTS.contains(key)).map(|key| variable(key)).collect();
     let names = variables.iter().map(String::as_str);
     // Its table left out is a likelier slip than many letters wrong.
     let displaced = names.clone().find(|known| known.ends_with(name.trim_start_matches("BELLWETHER")));

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use bellwether_proto::ident::NodeId;
-use bellwether_toml::{Entry, Value, Wrong};
+use bellwether_toml::{Entry, Spanned, Value, Wrong};
 
 use super::error::ConfigError;
 use super::flags::Overrides;
@@ -111,9 +111,32 @@ impl Settings {
         self.get(key, read)
     }
 
+    /// The value of a key of a row of a list, and where it was given, if it is valid.
+    pub(super) fn entry<T>(
+        &mut self,
+        key: &'static str,
+        value: Spanned<Value>,
+        read: impl FnOnce(&Given) -> Result<T, String>,
+    ) -> Option<(T, Place)> {
+        let place = Place::File(value.span());
+        let given = Given { key, value: value.into_inner(), place };
+        match read(&given) {
+            Ok(value) => Some((value, given.place)),
+            Err(problem) => {
+                self.problem(&given.place, given.about(&problem));
+                None
+            }
+        }
+    }
+
+    /// Where the file is. Paths in it are relative to that.
+    pub(super) fn directory(&self) -> PathBuf {
+        self.file.parent().map(Path::to_owned).unwrap_or_default()
+    }
+
     /// A path. Paths in the file are relative to the file; `{node}` stands for the node's id.
     pub(super) fn path(&mut self, key: &'static str, node: Option<NodeId>) -> Option<PathBuf> {
-        let directory = self.file.parent().map(Path::to_owned).unwrap_or_default();
+        let directory = self.directory();
         self.get(key, |given| {
             let text = given.text("a path")?;
             let rest = text.replace("{node}", "");

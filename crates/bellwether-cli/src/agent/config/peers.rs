@@ -8,7 +8,7 @@ use bellwether_toml::{Entry, Spanned, Value};
 
 use super::address::{self, host_and_port};
 use super::given::{self, Given, Place};
-use super::keys::{self, PEER};
+use super::keys::{self, PEER, PEER_KEYS};
 use super::layers::Settings;
 
 /// The peers, and the node's own address if it is listed.
@@ -88,9 +88,10 @@ fn peer(settings: &mut Settings, row: Spanned<Value>) -> Option<Peer> {
     let (mut id, mut address) = (None, None);
     for Entry { key, value } in entries {
         match key.get_ref().as_str() {
-            "id" => id = Some(entry(settings, "peer.id", value, given::id)),
-            "address" => address = Some(entry(settings, "peer.address", value, peer_address)),
-            unknown => settings.problem(&Place::File(key.span()), keys::unknown_peer_key(unknown)),
+            "id" => id = Some(settings.entry("peer.id", value, given::id)),
+            "address" => address = Some(settings.entry("peer.address", value, peer_address)),
+            unknown => settings
+                .problem(&Place::File(key.span()), keys::unknown_key_of("a peer", &PEER_KEYS, unknown)),
         }
     }
     for (key, missing) in [("id", id.is_none()), ("address", address.is_none())] {
@@ -100,23 +101,6 @@ fn peer(settings: &mut Settings, row: Spanned<Value>) -> Option<Peer> {
     }
     let ((id, id_at), (address, address_at)) = (id??, address??);
     Some(Peer { id, id_at, address, address_at })
-}
-
-fn entry<T>(
-    settings: &mut Settings,
-    key: &'static str,
-    value: Spanned<Value>,
-    read: impl Fn(&Given) -> Result<T, String>,
-) -> Option<(T, Place)> {
-    let place = Place::File(value.span());
-    let given = Given { key, value: value.into_inner(), place };
-    match read(&given) {
-        Ok(value) => Some((value, given.place)),
-        Err(problem) => {
-            settings.problem(&given.place, given.about(&problem));
-            None
-        }
-    }
 }
 
 fn peer_address(given: &Given) -> Result<String, String> {

@@ -12,7 +12,7 @@ use bellwether_proto::time::Span;
 
 use super::Draft;
 use super::exclusive::Asked;
-use super::keys::KEYS;
+use super::keys::{HOOKS_OF_ELECTIONS, KEYS};
 use super::layers::Settings;
 
 /// Notes every relation that does not hold.
@@ -134,7 +134,8 @@ fn exclusive(draft: &Draft, settings: &mut Settings) {
         }
         return;
     }
-    for key in KEYS.into_iter().filter(|key| key.starts_with("exclusive.")) {
+    let needs_it = |key: &&str| key.starts_with("exclusive.") || *key == HOOKS_OF_ELECTIONS;
+    for key in KEYS.into_iter().filter(needs_it) {
         if settings.given(key).is_some() {
             settings.wrong(key, format!("`{key}` needs mode = \"exclusive\""));
         }

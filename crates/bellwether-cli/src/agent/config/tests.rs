@@ -1,6 +1,7 @@
 //! Files, variables and flags in; an agent or an explanation out.
 
 mod bad;
+mod hooks;
 mod layered;
 
 use std::fs;

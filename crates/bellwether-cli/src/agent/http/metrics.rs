@@ -16,6 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::Api;
 use super::refusals::Why;
+use crate::agent::hooks::Ended;
 use crate::agent::sessions::{Counts, Sessions};
 
 type Labels = Vec<(&'static str, String)>;
@@ -30,6 +31,7 @@ pub(super) async fn metrics(State(api): State<Api>) -> impl IntoResponse {
 struct Process {
     refused: [(&'static str, u64); Why::ALL.len()],
     left_out: u64,
+    hooks: [(&'static str, u64); Ended::ALL.len()],
     /// Of exclusive leadership.
     sessions: Option<Counts>,
 }
@@ -39,6 +41,7 @@ impl Process {
         Self {
             refused: Why::ALL.map(|why| (why.name(), api.refusals.count(why))),
             left_out: api.log.left_out(),
+            hooks: Ended::ALL.map(|ended| (ended.name(), api.hooks.count(ended))),
             sessions: api.sessions.as_ref().map(Sessions::counts),
         }
     }
@@ -59,6 +62,7 @@ fn render(status: &Status, members: &[Participant], counters: Counters, process:
     }
     let help = "Requests to the API that were refused, by reason";
     by_label(ours, "requests_refused", help, "why", &process.refused);
+    by_label(ours, "hooks", "Runs of hooks, by how they ended", "ended", &process.hooks);
     count(ours, "log_lines_left_out", "Lines that nobody read from the log in time", process.left_out);
     // The name that alerts for Kubernetes controllers already know.
     let master = Family::<Labels, Gauge<u64, AtomicU64>>::default();

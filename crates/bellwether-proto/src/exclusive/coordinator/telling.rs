@@ -172,7 +172,7 @@ impl Coordinator {
         }
     }
 
-    fn tell_places(&mut self, name: &Name) {
+    pub(super) fn tell_places(&mut self, name: &Name) {
         let Some(contest) = self.contests.get(name) else { return };
         let places = contest.places().filter(|(holder, _)| holder.session != super::OWN);
         let queued = |(holder, before)| {

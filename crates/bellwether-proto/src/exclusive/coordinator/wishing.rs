@@ -68,6 +68,9 @@ impl Coordinator {
         }
         self.advance(now, &name);
         self.tell_asker(&name, from, asker);
+        if matches!(asker, Asker::GivesBack(_)) {
+            self.tell_places(&name);
+        }
     }
 
     /// Somebody found no majority that agrees about that name.
