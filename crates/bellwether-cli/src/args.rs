@@ -15,6 +15,7 @@ pub(crate) mod tls;
 pub(crate) mod up;
 
 use bellwether::GrantKind;
+use bellwether::elections::Name;
 use bellwether_proto::election::{Protocol, Variant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
@@ -141,6 +142,11 @@ fn variant() -> impl TypedValueParser<Value = Variant> {
 fn kind() -> impl TypedValueParser<Value = GrantKind> {
     PossibleValuesParser::new(GrantKind::ALL.map(GrantKind::name))
         .map(|name| GrantKind::by_name(&name).expect("only names of kinds are let through"))
+}
+
+/// The name of an election.
+fn election(name: &str) -> Result<String, String> {
+    Name::new(name).map(|_| name.to_owned()).map_err(|wrong| wrong.to_string())
 }
 
 fn seed(number: &str) -> Result<u64, String> {

@@ -12,8 +12,10 @@
 //! | programs on other machines, and those that cannot be seen | `remote.rs` |
 //! | agents that restart and leave while programs hold names | `restarts.rs` |
 //! | what is wrong, too long, too much or never read | `limits.rs` |
+//! | the commands that people use | `commands.rs` |
 //! | names: listing, reading, handing over, deleting | `names.rs` |
 
+mod commands;
 mod crashes;
 mod limits;
 mod members;

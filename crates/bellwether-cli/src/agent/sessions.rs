@@ -30,7 +30,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::schema::elections::Event;
-use seal::{Proven, Seal};
+use seal::{NUMBERS_MAX, Proven, Seal};
 
 pub(crate) use candidate::{Back, Candidate};
 pub(crate) use feed::{End, Feed, Form};
@@ -186,7 +186,7 @@ impl Sessions {
         form: Form,
     ) -> Result<(Arc<Session>, Arc<Feed>), Refusal> {
         let number = self.0.inner().seal.number();
-        let number = number.ok_or(Refusal::TooMany { what: "sessions of one process", most: usize::MAX })?;
+        let number = number.ok_or(Refusal::TooMany { what: "sessions of one process", most: NUMBERS_MAX })?;
         let session = self.0.enter(number, scope, keep)?;
         let feed = session.attach(caller, form);
         Ok((session, feed))
@@ -212,7 +212,10 @@ impl Sessions {
         };
         let feed = session.attach(caller, form);
         session.rebind(bound);
-        session.was_told(back.told);
+        if is_of_before {
+            // What this process has told it knows by itself.
+            session.was_told(back.told);
+        }
         for (name, token) in back.holds {
             match session.candidate(&name) {
                 Some(_) if session.holds(&name, token) => {}
@@ -220,7 +223,7 @@ impl Sessions {
                 known => {
                     let (lost, why) = (name.to_string(), "lease".to_owned());
                     session.tell(&Event::Lost { name: lost, token, why });
-                    if known.is_none() {
+                    if known.is_none() && session.is_for(&name) {
                         session.wait_again(name);
                     }
                 }

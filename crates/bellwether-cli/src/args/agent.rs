@@ -96,7 +96,7 @@ pub(crate) struct ResignArgs {
     #[arg(long, group = "how")]
     pub(crate) end: bool,
     /// Have whoever holds that named election give it back; ask the holder's agent
-    #[arg(long, value_name = "NAME", group = "how")]
+    #[arg(long, value_name = "NAME", group = "how", value_parser = super::election)]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
@@ -114,7 +114,7 @@ pub(crate) struct TransferArgs {
     #[arg(long, value_name = "ID", value_parser = clap::value_parser!(u32).range(1..), group = "whom")]
     pub(crate) to: Option<u32>,
     /// Hand over that named election, to the first candidate of the member; ask the holder's agent
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = super::election)]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) token: TokenArgs,

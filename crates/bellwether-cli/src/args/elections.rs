@@ -3,7 +3,7 @@
 use bellwether::GrantKind;
 
 use super::agent::{ApiArgs, TokenArgs};
-use super::{EXIT_CODES, kind};
+use super::{EXIT_CODES, election, kind};
 
 /// The elections. Without a command they are listed.
 #[derive(Debug, clap::Args)]
@@ -12,7 +12,7 @@ pub(crate) struct ElectionsArgs {
     #[command(subcommand)]
     pub(crate) change: Option<ElectionsCommand>,
     /// Begin after that name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = election)]
     pub(crate) after: Option<String>,
     /// List no more than N [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -31,7 +31,7 @@ pub(crate) enum ElectionsCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct DeleteArgs {
     /// Which
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = election)]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
@@ -42,7 +42,7 @@ pub(crate) struct DeleteArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct CampaignArgs {
     /// What to hold: any name of up to 255 bytes
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = election)]
     pub(crate) name: String,
     /// What makes holding it valid: a deadline, or a store. The first campaign of a name chooses it [default: that of the name, or lease]
     #[arg(long, value_name = "K", value_parser = kind())]
@@ -62,7 +62,7 @@ pub(crate) struct CampaignArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ObserveArgs {
     /// Which election
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = election)]
     pub(crate) name: String,
     /// End after N changes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -73,6 +73,11 @@ fn the_leader_is_killed_and_the_next_one_leads() {
     let first = leader(&up.wait_for(" after the start"));
     let pids = up.pids();
     assert_eq!(pids.len(), 3);
+    let (_, list) = up.order(&["list"]);
+    let socket = list.lines().find_map(|row| row.trim_start().strip_prefix("1     /"));
+    let socket = format!("/{}", socket.unwrap_or_else(|| panic!("no socket: {list}")));
+    let (code, said, err) = crate::cluster::run(&["status", "--socket", &socket]);
+    assert!(code == 0 && said.contains("cluster      up"), "{said}{err}");
     assert_eq!(up.order(&["kill", &first]), (Some(0), format!("node {first} killed\n")));
     let line = up.wait_for(" without a leader");
     let second = leader(&line);

@@ -122,16 +122,23 @@ impl Door {
     /// Asks for a stream, which there must be.
     #[track_caller]
     pub(crate) fn open(&self, method: &str, path: &str, body: &str) -> Events {
+        let opened = self.try_open(method, path, body);
+        opened.unwrap_or_else(|answer| panic!("{method} {path}: {} {}", answer.status, answer.body))
+    }
+
+    /// Asks for a stream: it, or why there is none.
+    #[track_caller]
+    pub(crate) fn try_open(&self, method: &str, path: &str, body: &str) -> Result<Events, Answer> {
         let mut lines = BufReader::new(self.send(method, path, body));
-        let head: Vec<String> =
-            std::iter::from_fn(|| Some(line(&mut lines)).filter(|line| !line.is_empty())).collect();
-        let status = head[0].split(' ').nth(1).expect("a status").to_owned();
-        if status != "200" {
-            let mut body = String::new();
-            let _ = lines.read_to_string(&mut body);
-            panic!("{method} {path}: {status} {body}");
+        let head = std::iter::from_fn(|| Some(line(&mut lines)).filter(|line| !line.is_empty()));
+        let head = head.collect::<Vec<_>>().join("\n").to_lowercase();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        if status == 200 {
+            return Ok(Events { head, lines });
         }
-        Events { head: head.join("\n").to_lowercase(), lines }
+        let mut body = String::new();
+        lines.read_to_string(&mut body).expect("an answer comes in time");
+        Err(Answer { status, head, body })
     }
 
     /// A session with one campaign.

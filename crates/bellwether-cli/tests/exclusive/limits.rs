@@ -1,7 +1,9 @@
+use std::os::unix::net::UnixStream;
+
 use serde_json::json;
 
 use super::{LEASE, with_sockets};
-use crate::cluster::{DEADLINE, wait_until};
+use crate::cluster::{Cluster, DEADLINE, Shape, wait_until};
 
 #[test]
 fn what_is_wrong_is_explained() {
@@ -138,4 +140,53 @@ fn a_watcher_that_does_not_read_costs_no_more_than_others() {
     }
     let mut late = door.open("GET", "/v1/elections/backup/watch", "");
     assert!(late.until("election")["value"].as_str().unwrap().ends_with("199"));
+}
+
+/// More silent clients than there is room for, on the socket and on the port: they make room for each other, and a holder goes on.
+#[test]
+fn a_silent_crowd_throws_no_session_out() {
+    const CROWD: usize = 150;
+    let shape = Shape { more: "mode = \"exclusive\"", tables: LEASE, socket: true, ..Shape::of(1) };
+    let mut cluster = Cluster::prepare(&shape);
+    cluster.start_node_under(1, "-n 400");
+    cluster.wait_for_leader();
+    let mut sessions: Vec<_> =
+        (0..20).map(|no| cluster.socket(1).campaign(&format!("name-{no}"), "")).collect();
+    let tokens: Vec<u64> = sessions.iter_mut().map(crate::cluster::Events::elected).collect();
+    let connect = || UnixStream::connect(cluster.socket_path(1)).expect("it listens");
+    let crowd: Vec<UnixStream> = (0..CROWD).map(|_| connect()).collect();
+    // It came after all of them, so all have been taken when it is answered.
+    assert_eq!(cluster.socket(1).get("/livez").status, 200);
+    for (no, token) in tokens.iter().enumerate() {
+        let check = cluster.socket(1).get(&format!("/v1/elections/name-{no}/check?token={token}"));
+        assert_eq!(check.status, 200, "{}", check.body);
+    }
+    for (session, token) in sessions.iter_mut().zip(tokens) {
+        assert_eq!(session.until("valid")["token"], token);
+    }
+    drop(crowd);
+}
+
+#[test]
+fn there_is_room_for_so_many_streams_and_no_more() {
+    let shape = Shape { more: "mode = \"exclusive\"", tables: LEASE, socket: true, ..Shape::of(1) };
+    let mut cluster = Cluster::prepare(&shape);
+    cluster.start_node_under(1, "-n 200");
+    cluster.wait_for_leader();
+    let door = cluster.socket(1);
+    let mut sessions = Vec::new();
+    let full = loop {
+        let answer = door.ask("GET", "/v1/elections?limit=1", "");
+        assert_eq!(answer.status, 200, "there is room for short questions");
+        match door.try_open("POST", "/v1/session", "") {
+            Ok(session) => sessions.push(session),
+            Err(answer) => break answer,
+        }
+        assert!(sessions.len() < 100);
+    };
+    assert!(full.status == 503 && full.error().contains("which is the most"), "{}", full.body);
+    assert!(sessions.len() > 5, "{}", sessions.len());
+    sessions.truncate(2);
+    assert!(wait_until(DEADLINE, || door.try_open("POST", "/v1/session", "").is_ok()));
+    assert!(sessions[0].until("session")["session"].is_string(), "the others are not disturbed");
 }

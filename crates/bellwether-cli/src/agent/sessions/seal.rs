@@ -15,6 +15,7 @@ use crate::Status;
 /// So many sessions are opened by one process of an agent. Numbers of later processes are larger, and all are below 2^53, where
 /// programs in every language tell them apart.
 const SESSIONS_MAX: u64 = 1_000_000_000;
+pub(super) const NUMBERS_MAX: usize = SESSIONS_MAX as usize;
 /// How often an agent is started at most.
 const STARTS_MAX: u64 = 9_000_000;
 /// In bytes.

@@ -174,6 +174,14 @@ impl Session {
         self.inner().death
     }
 
+    /// Whether it may campaign for that name.
+    pub(super) fn is_for(&self, name: &Name) -> bool {
+        match &self.scope {
+            Scope::One(one) => one == name,
+            Scope::Many => true,
+        }
+    }
+
     /// The latest validity that it was told of.
     pub(super) fn told(&self) -> Duration {
         self.inner().told
@@ -296,7 +304,7 @@ impl Session {
 
     /// Begins a campaign: which it is.
     pub(crate) async fn campaign(self: &Arc<Self>, name: Name, asked: Asked) -> Result<u64, Refusal> {
-        if self.scope != Scope::Many && self.scope != Scope::One(name.clone()) {
+        if !self.is_for(&name) {
             return Err(Refusal::OneCampaign(self.id));
         }
         let (begun, answer) = oneshot::channel();
