@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bellwether::elections::{Adoption, Campaign, Candidacy, Declined, Name, Session, State, Watching};
+use bellwether::elections::{
+    Adoption, Campaign, Candidacy, Declined, Name, Session, State, Watching, WatchingAll,
+};
 use bellwether::proto::tenure;
 use bellwether::{GrantKind, Member, NodeId, Refused};
 
@@ -223,7 +225,7 @@ async fn whoever_watches_all_elections_is_told_of_each_that_changes() {
     let session = members[0].session().unwrap();
     let mut before = campaign(&session, "before", Candidacy::default()).await;
     held(&mut before).await;
-    let mut all = members[0].observe_elections();
+    let mut all: WatchingAll = members[0].observe_elections();
     let mut told = async |wanted: &str| {
         let told = async { while !all.next().await.expect("it goes on").contains(&name(wanted)) {} };
         soon("it is told", told).await;
