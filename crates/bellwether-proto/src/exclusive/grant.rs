@@ -175,7 +175,7 @@ impl Grant {
 
     /// Of a name that was never granted: nobody holds it.
     pub fn unheld(kind: GrantKind) -> Self {
-        Self { kind, token: Token::default(), holder: None, value: Arc::from([]) }
+        Self { kind, token: Token::default(), holder: None, value: Arc::default() }
     }
 
     /// The grant by which that one holds the name next, with a token above the floor.
@@ -187,12 +187,14 @@ impl Grant {
     /// The grant by which nobody holds it any more. The token stays: the next is larger.
     #[must_use]
     pub fn freed(&self) -> Self {
-        Self { holder: None, value: Arc::from([]), ..self.clone() }
+        Self { holder: None, value: Arc::default(), ..self.clone() }
     }
 }
 
 fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
-    crate::bounded::list::<{ Grant::VALUE_MAX }, D, u8>(deserializer).map(Into::into)
+    let value = crate::bounded::list::<{ Grant::VALUE_MAX }, D, u8>(deserializer)?;
+    // Most names have none, and that takes no room.
+    Ok(if value.is_empty() { Arc::default() } else { value.into() })
 }
 
 /// What a register holds. Voters keep it, and do not look inside.

@@ -320,7 +320,7 @@ impl Exclusive {
         self.aside = None;
         if !self.config.witnesses.contains(&self.me.node) {
             let (kind, priority) = (self.config.kind, self.config.priority);
-            let candidacy = Candidacy { kind, priority, value: Arc::from([]), adopts: None };
+            let candidacy = Candidacy { kind, priority, value: Arc::default(), adopts: None };
             self.campaigns.campaign(now, Name::leader(), OWN, candidacy);
         }
         self.go_on(now);

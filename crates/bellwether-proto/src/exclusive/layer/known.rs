@@ -15,7 +15,7 @@ use crate::time::Time;
 /// What is known of names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    names: BTreeMap<Name, (Stamp, Grant, u32)>,
+    names: BTreeMap<Name, Entry>,
     /// What they add up to.
     census: u64,
     /// When to ask for all names, if some are not known.
@@ -24,28 +24,36 @@ pub(super) struct Known {
     after: Option<Name>,
 }
 
+/// One name, as it was told last. Whoever wants to know more reads it where the news went: there may be a million.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    stamp: Stamp,
+    kind: GrantKind,
+    /// How many wait.
+    waiting: u32,
+}
+
 impl Known {
     pub(super) fn kind(&self, name: &Name) -> Option<GrantKind> {
-        self.names.get(name).map(|(_, grant, _)| grant.kind)
+        self.names.get(name).map(|entry| entry.kind)
     }
 
     /// Whether something is known of that name that was written later.
     pub(super) fn is_later(&self, name: &Name, stamp: Stamp) -> bool {
-        self.names.get(name).is_some_and(|(known, ..)| *known > stamp)
+        self.names.get(name).is_some_and(|known| known.stamp > stamp)
     }
 
     pub(super) fn deadline(&self) -> Time {
         self.list_at.unwrap_or(Time::NEVER)
     }
 
-    fn put(&mut self, name: &Name, entry: Option<(Stamp, Grant, u32)>) {
-        let now = entry.as_ref().map_or(0, |(stamp, ..)| census_mark(name, *stamp));
+    fn put(&mut self, name: &Name, entry: Option<Entry>) {
+        let mark = |entry: Option<Entry>| entry.map_or(0, |entry| census_mark(name, entry.stamp));
         let before = match entry {
             Some(entry) => self.names.insert(name.clone(), entry),
             None => self.names.remove(name),
         };
-        let before = before.map_or(0, |(stamp, ..)| census_mark(name, stamp));
-        self.census = self.census.wrapping_sub(before).wrapping_add(now);
+        self.census = self.census.wrapping_sub(mark(before)).wrapping_add(mark(entry));
     }
 }
 
@@ -53,21 +61,20 @@ impl Exclusive {
     /// That grant is decided. The latest counts.
     pub(super) fn learn_grant(&mut self, name: &Name, stamp: Stamp, grant: Grant, waiting: Option<u32>) {
         let known = self.known.names.get(name);
-        if known.is_some_and(|(known, ..)| *known > stamp) {
+        if known.is_some_and(|known| known.stamp > stamp) {
             return;
         }
-        let before = known.map_or(0, |(.., waiting)| *waiting);
-        let waiting = waiting.unwrap_or(before);
-        let is_news = known.is_none_or(|(known, _, before)| (*known, *before) != (stamp, waiting));
-        if is_news {
-            self.known.put(name, Some((stamp, grant.clone(), waiting)));
+        let waiting = waiting.unwrap_or(known.map_or(0, |known| known.waiting));
+        let entry = Entry { stamp, kind: grant.kind, waiting };
+        if known != Some(&entry) {
+            self.known.put(name, Some(entry));
             self.news(News::Known { name: name.clone(), held: Some((grant, waiting)) });
         }
     }
 
     /// There is no such name any more.
     pub(super) fn learn_gone(&mut self, now: Time, name: &Name, stamp: Stamp) {
-        if self.known.names.get(name).is_some_and(|(known, ..)| *known < stamp) {
+        if self.known.names.get(name).is_some_and(|known| known.stamp < stamp) {
             self.known.put(name, None);
             self.news(News::Known { name: name.clone(), held: None });
         }
