@@ -4,7 +4,11 @@
 mod loopback;
 
 use std::future::{Future, pending};
+#[cfg(target_os = "linux")]
+use std::io::{Read, Write};
 use std::net::TcpListener;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +19,8 @@ use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure::Refused::{HandOver, Leaving, NoSuccessor};
 use bellwether::status::{Connection, Standing};
 use bellwether::{Config, Ended, Leadership, Member, NodeId, Protocol, Refused};
+#[cfg(target_os = "linux")]
+use nix::fcntl::OFlag;
 use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::runtime::Builder;
@@ -228,25 +234,42 @@ fn slow_file(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-#[cfg(unix)]
+/// The file that is written next, as a pipe that is full: whoever writes to it waits until it is drained.
+#[cfg(target_os = "linux")]
+fn full_file(path: &Path) -> std::fs::File {
+    slow_file(path);
+    let mut options = std::fs::OpenOptions::new();
+    let mut pipe = options.read(true).write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path).unwrap();
+    while pipe.write(&[0; 4096]).is_ok() {}
+    pipe
+}
+
+/// How often this process has that file open.
+#[cfg(target_os = "linux")]
+fn times_open(path: &Path) -> usize {
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    open.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|of| of == path)).count()
+}
+
+#[cfg(target_os = "linux")]
 #[test]
 fn a_member_that_ends_in_the_middle_of_a_write_leaves_its_directory_free() {
     let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
     let (program, other) = (runtime(), runtime());
     let (_dir, configs) = loopback::configs(1).unwrap();
     let next_state = configs[0].data_dir.join("state.new");
-    let member = program.block_on(async {
+    let (member, mut pipe) = program.block_on(async {
         let member = Member::join(configs[0].clone()).await.unwrap();
         let guard = soon("it leads", member.campaign()).await.unwrap();
-        slow_file(&next_state);
+        let pipe = full_file(&next_state);
         guard.resign(Hold::For(Duration::ZERO)).await.unwrap();
         soon("it writes that it leads again", async {
-            while member.status().disk.writing_for.is_none() {
+            while times_open(&next_state) < 2 {
                 tokio::task::yield_now().await;
             }
         })
         .await;
-        member
+        (member, pipe)
     });
     let address = member.local_addr();
     let disk = std::thread::spawn(move || {
@@ -254,12 +277,12 @@ fn a_member_that_ends_in_the_middle_of_a_write_leaves_its_directory_free() {
         while TcpListener::bind(address).is_err() {
             std::thread::yield_now();
         }
-        std::fs::File::open(next_state)
+        pipe.read(&mut [0; 1 << 16])
     });
     drop(program);
     let again = other.block_on(async { soon("it joins again", Member::join(configs[0].clone())).await });
     assert!(again.is_ok(), "its directory is free: {again:?}");
-    assert!(disk.join().unwrap().is_ok(), "it was written");
+    assert!(disk.join().unwrap().is_ok_and(|drained| drained > 0), "it was in the middle of a write");
 }
 
 #[cfg(unix)]
