@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the events of a node in the order in which it recorded them, though its clock was set | `clocks.rs` |
 //! | one trace of all, in order of time, from the first event on | `merge.rs` |
+//! | a crash after the last that the node recorded | `last_words.rs` |
 //! | every id a rank, as the checkers want it | `ranks.rs` |
 //! | starts and crashes, if a trace shows them only indirectly | `incarnations.rs` |
 //! | which assumptions the run kept | `kept.rs` |
@@ -14,6 +15,7 @@
 mod clocks;
 mod incarnations;
 mod kept;
+mod last_words;
 mod merge;
 mod ranks;
 #[cfg(test)]
@@ -74,6 +76,7 @@ pub fn judge(traces: &[TraceFile], truth: Option<&TraceFile>, setup: &Setup) -> 
         return Err(format!("there are {} nodes in the trace, expected at most {NODES_MAX}", ranks.len()));
     }
     events.iter_mut().for_each(|event| ranks.apply(event));
+    last_words::heed(&mut events);
     let events = incarnations::complete(events);
     let kept = Kept::new(&events, ranks.len(), setup);
     let (properties, mut not_judged) = choose(setup, truth.is_some(), &kept);

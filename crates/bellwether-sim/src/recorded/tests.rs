@@ -148,6 +148,35 @@ fn a_leader_that_is_down_is_found() {
     assert!(*steps < recorded.events);
 }
 
+/// A leader is killed just after it was announced, by somebody whose clock is a little slow.
+#[test]
+fn what_a_node_records_it_does_before_it_crashes() {
+    let Scenario { events, .. } = scenario(Protocol::Fjr);
+    let agents = Scenario { agent: true, events, ..scenario(Protocol::Fjr) };
+    let events = recorded(&agents);
+    let leads = events.iter().position(|event| match event.what {
+        What::Node(Event::Announced(announced)) => {
+            announced.leader == Some(event.node) && event.node != NodeId(1)
+        }
+        _ => false,
+    });
+    let announced = events[leads.expect("another leads when the first has crashed")];
+    // What becomes of the others afterwards is not looked at: in the run it does not crash.
+    let is_invented = |early: Span| {
+        let at = Time::from_micros(announced.at.as_micros() - early.as_micros());
+        let crash = TraceEvent { at, what: What::Crash, ..announced };
+        let own = events.iter().filter(|event| event.node != announced.node || event.at <= announced.at);
+        let file = read(&lines(&own.copied().collect::<Vec<_>>()));
+        let mut truth = file.clone();
+        truth.events.push(crash);
+        let recorded = judge(&[file], Some(&truth), &default_setup(Protocol::Fjr, 3)).unwrap();
+        broken(&recorded).contains(&Property::Epoch)
+    };
+    assert!(!is_invented(Span::ZERO));
+    assert!(!is_invented(Span::millis(20)), "it was not dead before it said its last word");
+    assert!(is_invented(Span::secs(1)), "so far apart no two clocks are");
+}
+
 #[test]
 fn a_leader_that_another_does_not_follow_is_found() {
     let text = lines(&recorded(&scenario(Protocol::Fjr)));
