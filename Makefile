@@ -64,8 +64,9 @@ unit: tools
 laboratory:
 	nice -n 19 $(CARGO) test --locked --workspace --test sim
 
+# More of them at once than there are processors: mostly they wait.
 agents:
-	$(CARGO) test --locked --workspace --lib --bins --benches --test '[!ns]*' --test 's[!i]*'
+	RUST_TEST_THREADS=6 $(CARGO) test --locked --workspace --lib --bins --benches --test '[!ns]*' --test 's[!i]*'
 
 networks:
 	$(CARGO) test --locked --workspace --test netns
