@@ -108,7 +108,10 @@ pub(super) fn agent_of(build: &Path, config: &Path) -> Command {
 
 /// The command, as if called by hand: nothing of the tests' environment reaches it.
 pub(crate) fn bellwether() -> Command {
-    undisturbed(env!("CARGO_BIN_EXE_bellwether").as_ref())
+    // Signals may be ignored here, as they are in what `nohup` or a script starts in the background.
+    let mut command = undisturbed(Path::new("env"));
+    command.args(["--default-signal=HUP,INT,QUIT", env!("CARGO_BIN_EXE_bellwether")]);
+    command
 }
 
 /// A command that nothing of the tests' environment reaches.
