@@ -85,6 +85,7 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 100000
 	BELLWETHER_TEST_PAUSES=1000 $(CARGO) test --locked --release -p bellwether --test exclusive -- --nocapture after_a_pause
+	BELLWETHER_TEST_CALLS=100000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- --nocapture what_is_read_from_a_majority
 	$(MAKE) exhaustive
 	$(MAKE) faults
 

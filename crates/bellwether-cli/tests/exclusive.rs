@@ -14,14 +14,17 @@
 //! | what is wrong, too long, too much or never read | `limits.rs` |
 //! | the commands that people use | `commands.rs` |
 //! | names: listing, reading, handing over, deleting | `names.rs` |
+//! | what many programs write and read while agents fail | `registers.rs`, judged by `linear.rs` |
 
 mod commands;
 mod crashes;
 mod limits;
+mod linear;
 mod members;
 mod minority;
 mod names;
 mod pauses;
+mod registers;
 mod remote;
 mod restarts;
 mod sessions;

@@ -4,6 +4,7 @@
 
 #![allow(dead_code, unused_imports, reason = "every binary that includes it uses a part of it")]
 
+pub(crate) mod dice;
 pub(crate) mod door;
 mod files;
 pub(crate) mod http;

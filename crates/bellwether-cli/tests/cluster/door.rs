@@ -1,7 +1,7 @@
 //! Talks to an agent through its Unix socket or its port, as a program that campaigns does: with calls, and with streams.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -44,12 +44,11 @@ impl Read for Wire {
 }
 
 impl Wire {
-    fn say(&mut self, text: &str) {
+    fn say(&mut self, text: &str) -> std::io::Result<()> {
         match self {
             Self::Local(stream) => stream.write_all(text.as_bytes()),
             Self::Remote(stream) => stream.write_all(text.as_bytes()),
         }
-        .expect("it takes a question");
     }
 }
 
@@ -95,13 +94,12 @@ impl Door {
     /// Asks, and reads the whole answer.
     #[track_caller]
     pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
-        let mut wire = self.send(method, path, body);
-        let mut answer = Vec::new();
-        wire.read_to_end(&mut answer).expect("an answer comes in time");
-        let answer = String::from_utf8(answer).expect("it is text");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("it has a head");
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+        answer(self.send(method, path, body)).expect("an answer comes in time")
+    }
+
+    /// The same; `None` if nobody answers.
+    pub(crate) fn try_ask(&self, method: &str, path: &str, body: &str) -> Option<Answer> {
+        answer(self.try_send(method, path, body).ok()?)
     }
 
     #[track_caller]
@@ -129,16 +127,12 @@ impl Door {
     /// Asks for a stream: it, or why there is none.
     #[track_caller]
     pub(crate) fn try_open(&self, method: &str, path: &str, body: &str) -> Result<Events, Answer> {
-        let mut lines = BufReader::new(self.send(method, path, body));
-        let head = std::iter::from_fn(|| Some(line(&mut lines)).filter(|line| !line.is_empty()));
-        let head = head.collect::<Vec<_>>().join("\n").to_lowercase();
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        if status == 200 {
-            return Ok(Events { head, lines });
-        }
-        let mut body = String::new();
-        lines.read_to_string(&mut body).expect("an answer comes in time");
-        Err(Answer { status, head, body })
+        events(self.send(method, path, body)).expect("an answer comes in time")
+    }
+
+    /// A stream; `None` if nobody answers, or there is none.
+    pub(crate) fn open_if_up(&self, method: &str, path: &str, body: &str) -> Option<Events> {
+        events(self.try_send(method, path, body).ok()?)?.ok()
     }
 
     /// A session with one campaign.
@@ -150,16 +144,19 @@ impl Door {
     /// Sends a question whose answer nobody reads yet.
     #[track_caller]
     pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> Wire {
+        self.try_send(method, path, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    fn try_send(&self, method: &str, path: &str, body: &str) -> std::io::Result<Wire> {
         let mut wire = match &self.place {
             Place::Socket(path) => {
-                let stream =
-                    UnixStream::connect(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-                stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+                let stream = UnixStream::connect(path)?;
+                stream.set_read_timeout(Some(TIMEOUT))?;
                 Wire::Local(stream)
             }
             Place::Port(api) => {
-                let stream = TcpStream::connect(api).unwrap_or_else(|error| panic!("{api}: {error}"));
-                stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+                let stream = TcpStream::connect(api)?;
+                stream.set_read_timeout(Some(TIMEOUT))?;
                 Wire::Remote(stream)
             }
         };
@@ -167,9 +164,36 @@ impl Door {
         // In HTTP/1.0 the end of an answer is the end.
         wire.say(&format!(
             "{method} {path} HTTP/1.0\r\nhost: localhost\r\n{headers}content-length: {length}\r\n\r\n{body}"
-        ));
-        wire
+        ))?;
+        Ok(wire)
     }
+}
+
+fn answer(mut wire: Wire) -> Option<Answer> {
+    let mut text = String::new();
+    wire.read_to_string(&mut text).ok()?;
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some(Answer { status, head: head.to_lowercase(), body: body.to_owned() })
+}
+
+/// The stream that was asked for, or why there is none.
+fn events(wire: Wire) -> Option<Result<Events, Answer>> {
+    let mut lines = BufReader::new(wire);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if lines.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let head = head.trim_end().replace('\r', "").to_lowercase();
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    if status == 200 {
+        return Some(Ok(Events { head, lines }));
+    }
+    let mut body = String::new();
+    lines.read_to_string(&mut body).ok()?;
+    Some(Err(Answer { status, head, body }))
 }
 
 /// A stream of events.
@@ -199,8 +223,12 @@ impl Events {
             // Signs of life are not what is waited for.
             assert!(Instant::now() < limit, "nothing was told for {TIMEOUT:?}");
             let mut line = String::new();
-            if self.lines.read_line(&mut line).expect("something comes in time") == 0 {
-                return None;
+            match self.lines.read_line(&mut line) {
+                Ok(0) => return None,
+                Ok(_) => {}
+                // Whoever is killed says no goodbye.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("something comes in time: {error}"),
             }
             match line.trim_end().split_once(": ") {
                 Some(("event", is)) => is.clone_into(&mut name),

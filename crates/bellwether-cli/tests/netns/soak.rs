@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::clocks;
+use crate::cluster::dice::Dice;
 use crate::cluster::meddler::Meddler;
 use crate::cluster::{TOKEN, http, wait_until};
 use crate::run::say;
@@ -63,11 +64,14 @@ fn many_faults(protocol: &'static str, promises: &[&str]) {
     say(&format!(
         "replay: BELLWETHER_FAULTS={faults} BELLWETHER_SEED={seed}, test a_thousand_faults_with_{protocol}"
     ));
-    let mut soak =
-        Soak { world: World::start_with(protocol, NODES), random: u64::from(seed), done: [0; ALL.len()] };
+    let mut soak = Soak {
+        world: World::start_with(protocol, NODES),
+        dice: Dice::of(u64::from(seed)),
+        done: [0; ALL.len()],
+    };
     (1..=NODES).for_each(|id| soak.dies(id)); // From now on their clocks can be set.
     for no in 1..=faults {
-        let kind = soak.below(ALL.len() as u32) as usize;
+        let kind = soak.dice.below(ALL.len() as u32) as usize;
         soak.befalls(ALL[kind]);
         soak.done[kind] += 1;
         if no % BETWEEN_RESTS == 0 {
@@ -87,7 +91,7 @@ fn many_faults(protocol: &'static str, promises: &[&str]) {
 
 struct Soak {
     world: World,
-    random: u64,
+    dice: Dice,
     /// How many there were of each kind.
     done: [u32; ALL.len()],
 }
@@ -109,12 +113,12 @@ impl Soak {
             Fault::CutPair => self.cut(&World::between(&[&[one], &[other]])),
             Fault::CutOneWay => self.cut(&[(one, other)]),
             Fault::Split => {
-                let size = self.below(NODES / 2) + 1;
+                let size = self.dice.below(NODES / 2) + 1;
                 let (few, rest): (Vec<u32>, Vec<u32>) = (1..=NODES).partition(|id| (id + one) % NODES < size);
                 self.cut(&World::between(&[&few, &rest]));
             }
             Fault::Loss => {
-                let percent = 1 + self.below(30);
+                let percent = 1 + self.dice.below(30);
                 self.world.lose(percent);
                 self.wait(1_000);
                 self.world.heal();
@@ -177,7 +181,7 @@ impl Soak {
 
     /// The wall clock of a machine is set, forward or back.
     fn clock_step(&mut self, id: u32) {
-        let by = ["+86400", "-86400", "+3600", "-1"][self.below(4) as usize];
+        let by = ["+86400", "-86400", "+3600", "-1"][self.dice.below(4_u32) as usize];
         fs::write(self.clock(id), by).unwrap();
         self.wait(1_500);
         fs::write(self.clock(id), "+0").unwrap();
@@ -213,7 +217,7 @@ impl Soak {
 
     /// So many milliseconds at most. Nothing is waited for: so long it lasts.
     fn wait(&mut self, most: u32) {
-        let millis = self.below(most);
+        let millis = self.dice.below(most);
         self.wait_for(Duration::from_millis(millis.into()));
     }
 
@@ -230,14 +234,8 @@ impl Soak {
     }
 
     fn two(&mut self) -> (u32, u32) {
-        let one = self.below(NODES);
-        let other = (one + 1 + self.below(NODES - 1)) % NODES;
+        let one = self.dice.below(NODES);
+        let other = (one + 1 + self.dice.below(NODES - 1)) % NODES;
         (one + 1, other + 1)
-    }
-
-    fn below(&mut self, end: u32) -> u32 {
-        self.random =
-            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        u32::try_from((self.random >> 33) % u64::from(end)).expect("it is below that")
     }
 }
