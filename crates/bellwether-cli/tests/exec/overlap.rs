@@ -21,17 +21,20 @@ pub(super) enum Fault {
     KillBoth,
     /// Its agent renews nothing for a while.
     SilenceAgent,
+    /// Its agent cannot speak with others for a while, and tells so.
+    CutAgent,
     /// Its agent is gone for a while.
     CrashAgent,
 }
 
-pub(super) const ALL: [Fault; 7] = [
+pub(super) const ALL: [Fault; 8] = [
     Fault::KillExec,
     Fault::StopExec,
     Fault::KillWarden,
     Fault::StopWarden,
     Fault::KillBoth,
     Fault::SilenceAgent,
+    Fault::CutAgent,
     Fault::CrashAgent,
 ];
 
@@ -146,6 +149,10 @@ pub(super) trait Agents {
     fn socket(&self, which: usize) -> PathBuf;
     /// It renews nothing for a while.
     fn silence(&mut self, which: usize, is_silent: bool);
+    /// Nobody answers it for a while.
+    fn cut(&mut self, which: usize, is_cut: bool) {
+        self.silence(which, is_cut);
+    }
     fn crash(&mut self, which: usize);
     fn start(&mut self, which: usize);
     /// Nobody holds the name any more.
@@ -214,13 +221,18 @@ pub(super) fn befall(agents: &mut dyn Agents, script: &str, faults: &[Fault], ch
                 kill(watches, Signal::SIGKILL).unwrap();
             }
             Fault::SilenceAgent => agents.silence(agent, true),
+            Fault::CutAgent => {
+                agents.cut(agent, true);
+                assert!(wait_until(DEADLINE, || children(watches).is_empty()), "the command goes on");
+                agents.cut(agent, false);
+            }
             Fault::CrashAgent => agents.crash(agent),
         }
         token = next(&place, token).token - 1;
         match fault {
             Fault::KillExec | Fault::KillBoth => execs[who] = begin(who, agents),
             Fault::StopExec => execs[who].cont(),
-            Fault::KillWarden => {}
+            Fault::KillWarden | Fault::CutAgent => {}
             Fault::StopWarden | Fault::SilenceAgent => agents.silence(agent, false),
             Fault::CrashAgent => agents.start(agent),
         }

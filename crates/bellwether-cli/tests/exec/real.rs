@@ -1,5 +1,7 @@
 //! What only real agents show: that the kernel tells them, and what becomes of a command when they are restarted.
 
+use std::env;
+
 use super::overlap::{ALL, Agents, BEATS, Fault, befall};
 use super::*;
 use crate::cluster::{Cluster, Shape, TOKEN};
@@ -106,6 +108,11 @@ impl Agents for Real {
         if is_silent { self.0.stop(id(which)) } else { self.0.cont(id(which)) }
     }
 
+    fn cut(&mut self, which: usize, is_cut: bool) {
+        let others = self.0.ids().into_iter().filter(|other| *other != id(which));
+        others.for_each(|other| if is_cut { self.0.stop(other) } else { self.0.cont(other) });
+    }
+
     fn crash(&mut self, which: usize) {
         self.0.kill(id(which));
     }
@@ -120,14 +127,20 @@ impl Agents for Real {
     }
 }
 
+/// `BELLWETHER_TEST_TRIALS` faults, or one of each kind: whoever is next waits for leases, so they take a second each.
+fn trials(script: &str, faults: &[Fault]) {
+    let trials = env::var("BELLWETHER_TEST_TRIALS").map_or(1, |trials| trials.parse().expect("a number"));
+    let mut agents = Real(cluster(""));
+    (0..trials).step_by(faults.len()).for_each(|_| befall(&mut agents, script, faults, |_| {}));
+}
+
 #[test]
 fn commands_of_real_agents_that_heed_nothing_do_not_overlap() {
-    befall(&mut Real(cluster("")), &format!("trap '' TERM INT HUP; {BEATS}"), &ALL, |_| {});
+    trials(&format!("trap '' TERM INT HUP; {BEATS}"), &ALL);
 }
 
 #[test]
 fn commands_of_real_agents_that_fork_twice_do_not_overlap() {
     let faults: Vec<_> = ALL.into_iter().filter(|fault| *fault != Fault::KillBoth).collect();
-    let script = format!("(setsid sh -c '{BEATS}' &); while :; do sleep 1000; done");
-    befall(&mut Real(cluster("")), &script, &faults, |_| {});
+    trials(&format!("(setsid sh -c '{BEATS}' &); while :; do sleep 1000; done"), &faults);
 }
