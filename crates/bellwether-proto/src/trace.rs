@@ -20,7 +20,7 @@ use crate::link;
 use crate::members::Members;
 use crate::message::Kind;
 use crate::opinion::Opinion;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 pub use program::Program;
 pub use setup::{Setup, setup_json};
@@ -64,6 +64,9 @@ pub enum What {
     Pause,
     /// The node went on.
     Resume,
+    /// The node did nothing for that long, though something was due: its machine had not let it run. A live node tells
+    /// it of itself, afterwards; what a simulator holds up it pauses.
+    HeldUp(Span),
     /// Messages from the node to the peer are lost from now on.
     Cut(NodeId),
     /// They are not any more.
@@ -171,6 +174,7 @@ impl What {
             Self::Recover => "recover",
             Self::Pause => "pause",
             Self::Resume => "resume",
+            Self::HeldUp(_) => "held-up",
             Self::Cut(_) => "cut",
             Self::Mend(_) => "mend",
             Self::Slow(_) => "slow",
@@ -217,6 +221,7 @@ impl What {
             Self::Mend(to) => (11, [u64::from(to.0), 0, 0, 0]),
             Self::Slow(to) => (12, [u64::from(to.0), 0, 0, 0]),
             Self::Late(msg) => (13, msg.binary(0)),
+            Self::HeldUp(by) => (15, [by.as_micros(), 0, 0, 0]),
             Self::Unlinked(peer) => (14, [u64::from(peer.0), 0, 0, 0]),
             Self::Program(told) => program::binary(told),
             Self::Node(event) => match event {
@@ -333,6 +338,9 @@ impl fmt::Display for Json {
         }
         if let Some(reason) = what.reason() {
             write!(f, r#","reason":"{reason}""#)?;
+        }
+        if let What::HeldUp(by) = what {
+            write!(f, r#","for_us":{}"#, by.as_micros())?;
         }
         if let What::Node(Event::Opinion(opinion)) = what {
             write!(f, r#","post":{{"status":"{}","leader":{}"#, opinion.status, Id(opinion.leader))?;

@@ -252,6 +252,7 @@ impl Judge {
             What::Node(Event::Refused { .. }) => false,
             What::Node(_)
             | What::Late(_)
+            | What::HeldUp(_)
             | What::Crash
             | What::Recover
             | What::Pause

@@ -94,6 +94,7 @@ fn describe(event: &TraceEvent) -> Option<String> {
         What::Recover => format!("comes up, incarnation {}", event.incarnation),
         What::Pause => "is paused".to_owned(),
         What::Resume => "goes on".to_owned(),
+        What::HeldUp(by) => format!("was held up for {by}"),
         What::Cut(peer) => format!("is cut off from {peer}"),
         What::Mend(peer) => format!("reaches {peer} again"),
         What::Slow(peer) => format!("has another delay to {peer}"),

@@ -177,10 +177,11 @@ impl Driver {
         let now = self.clock.now();
         let due = self.node.deadline().unwrap_or(Time::NEVER).min(now + self.shared.pulse.pace());
         if due <= now {
+            self.record_delay(due);
             return Wake::Deadline; // Before it has looked at what is overdue, what it knows does not count.
         }
         self.shared.pulse.beat(due.since(now));
-        tokio::select! {
+        let wake = tokio::select! {
             biased;
             () = self.alarm.ring(&self.clock, due) => Wake::Deadline,
             done = self.disk.done() => Wake::Written(done),
@@ -189,7 +190,9 @@ impl Driver {
             command = self.commands.recv(), if !self.abandoned => command.map_or(Wake::Abandoned, Wake::Command),
             (no, plan) = self.planning.done() => Wake::Planned(no, plan),
             () = self.shared.tenures.turned() => Wake::Work,
-        }
+        };
+        self.record_delay(due);
+        wake
     }
 
     fn on_net(&mut self, event: NetEvent) -> Result<(), Ended> {
@@ -605,6 +608,14 @@ impl Driver {
     fn flush(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.flush();
+        }
+    }
+
+    /// The machine may not let the member run when something is due.
+    fn record_delay(&mut self, due: Time) {
+        let now = self.clock.now();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.late(self.clock.wall_micros(now), self.node.incarnation(), now.since(due));
         }
     }
 

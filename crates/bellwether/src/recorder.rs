@@ -8,7 +8,7 @@ use std::path::Path;
 use bellwether_proto::election::AnyMsg;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::message::Frame;
-use bellwether_proto::time::Time;
+use bellwether_proto::time::{Span, Time};
 use bellwether_proto::trace::{self, DropReason, MsgRef, TraceEvent, What};
 
 /// Every line of a trace begins with its version.
@@ -19,6 +19,8 @@ const BEGINNING: &[u8] = br#"{"v":1,"#;
 pub(crate) struct Recorder {
     file: Option<BufWriter<File>>,
     node: NodeId,
+    /// So late the node may be with what it has to do: as long as it and a peer who is as late keep within δ.
+    tolerance: Span,
 }
 
 impl Recorder {
@@ -30,11 +32,12 @@ impl Recorder {
         }
         let whole = whole_lines(&mut file)?;
         file.set_len(whole)?;
-        Ok(Self { file: Some(BufWriter::new(file)), node })
+        Ok(Self { file: Some(BufWriter::new(file)), node, tolerance: Span::ZERO })
     }
 
     /// The first line, which tells a reader how the member is set up.
     pub(crate) fn begin(&mut self, at: Time, incarnation: Incarnation, setup: &trace::Setup<'_>) {
+        self.tolerance = setup.timing.delta / 2;
         self.line(trace::setup_json(at, self.node, incarnation, setup));
     }
 
@@ -59,6 +62,13 @@ impl Recorder {
     /// When it was sent is in its sender's trace.
     pub(crate) fn received(&mut self, at: Time, incarnation: Incarnation, frame: &Frame<AnyMsg>) {
         self.event(at, incarnation, What::Recv(msg(frame, self.node), at));
+    }
+
+    /// The node comes so late to what was due. Whoever judges the trace must know if that is much: to its peers it was silent.
+    pub(crate) fn late(&mut self, at: Time, incarnation: Incarnation, by: Span) {
+        if by > self.tolerance {
+            self.event(at, incarnation, What::HeldUp(by));
+        }
     }
 
     /// Writes everything so far to the file, in case the process is killed.

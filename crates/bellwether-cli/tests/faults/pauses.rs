@@ -33,7 +33,8 @@ fn a_follower_that_is_stopped_and_goes_on_changes_nothing() {
         // For longer than a silent leader would be waited for.
         cluster.leave_alone();
         cluster.cont(follower);
-        assert_kept(&cluster, &ALL);
+        let records = assert_kept(&cluster, &ALL);
+        assert!(!records.events(follower, "held-up").is_empty(), "it tells how late it was");
         assert_eq!(cluster.wait_for_agreement(), before);
         assert_eq!(announcements(&cluster, leader), announced, "nobody had anything to announce");
     }

@@ -254,8 +254,8 @@ properties! {
     FdAccurate = "FD-ACCURATE", "Stoller, section 2, (2), and section 6" {
         promise: "only a node that was down, or seemed so, is reported",
         judged: "only a watched node is reported. Since the watch began it has crashed or, less than τ_FD \
-            ago, was cut off, paused, played dead, or had a message lost or late; or it stood aside less than δ \
-            ago, and its word of that was under way",
+            ago, was cut off, paused, held up by its machine, played dead, or had a message lost or late; or it \
+            stood aside less than δ ago, and its word of that was under way",
     }
     FdLatency = "FD-LATENCY", "Stoller, section 2" {
         promise: "a watched node that is down is reported within the declared latency",

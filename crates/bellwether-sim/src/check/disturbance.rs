@@ -20,6 +20,7 @@ pub(crate) fn befalls(node: NodeId, what: What, is_aside: bool) -> Option<String
         What::Recover => format!("{node} came up"),
         What::Pause => format!("{node} was paused"),
         What::Resume => format!("{node} went on"),
+        What::HeldUp(by) => format!("{node} was held up for {by}"),
         What::Cut(peer) => format!("{node} was cut off from {peer}"),
         What::Mend(peer) => format!("{node} could reach {peer} again"),
         What::Unlinked(peer) => format!("the connection of {node} with {peer} ended"),

@@ -3,8 +3,8 @@
 //!
 //! No detector can do that in an asynchronous system (section 6), so a report is also excused if, less than τ_FD ago
 //! and since the watch began, the system was not stable where it mattered: the two were cut off from each other, a
-//! message between them was lost or late, one of them was paused, or the subject played dead to the watcher, which is
-//! how it asks to be reported (E-ST9). Where k nodes must agree, messages between others may have carried their votes.
+//! message between them was lost or late, one of them was paused or held up by its machine, or the subject played dead
+//! to the watcher, which is how it asks to be reported (E-ST9). Where k nodes must agree, messages between others may have carried their votes.
 //!
 //! A node that stands aside says so itself, and is believed. So it may be reported if it stood aside less than δ ago, though before the
 //! watch began: its word was under way, and no watcher can tell it from one that was sent later.
@@ -29,6 +29,8 @@ pub(super) struct FdAccurate {
     armed: Vec<BTreeMap<NodeId, Watch>>,
     /// By node: when it last came up.
     came_up: Vec<Option<EventNo>>,
+    /// By node: until when its machine last held it up.
+    held_up: Vec<Option<Time>>,
     /// When a cut between two nodes last was mended, or a message between them last was lost or late.
     trouble: BTreeMap<Pair, Time>,
     trouble_anywhere: Option<Time>,
@@ -36,8 +38,8 @@ pub(super) struct FdAccurate {
     judged: bool,
     /// Reports of nodes that nobody watched: nothing can excuse them.
     unasked: Option<Violation>,
-    /// The first reports that only a message that is late, and not known to be so yet, can excuse. One for each pair
-    /// is enough: what excuses it also excuses those that came after it.
+    /// The first reports that only something that is late, and not known to be so yet, can excuse: a message, or a node. One
+    /// for each pair is enough: what excuses it also excuses those that came after it.
     unfounded: BTreeMap<Pair, Violation>,
 }
 
@@ -64,6 +66,7 @@ impl FdAccurate {
             cooperative: facts.reporters > 1,
             armed: vec![BTreeMap::new(); facts.nodes],
             came_up: vec![None; facts.nodes],
+            held_up: vec![None; facts.nodes],
             trouble: BTreeMap::new(),
             trouble_anywhere: None,
             step: EventNo::default(),
@@ -129,8 +132,10 @@ impl FdAccurate {
         let anywhere = self.trouble_anywhere.filter(|_| self.cooperative);
         !known.connected(watcher, subject)
             || trouble.max(anywhere).is_some_and(|at| at >= from)
-            || known.paused_since(watcher, from)
-            || known.paused_since(subject, from)
+            || [watcher, subject].iter().any(|party| {
+                known.paused_since(*party, from)
+                    || self.held_up[index(*party)].is_some_and(|until| until >= from)
+            })
             || known.played_dead_since(subject, watcher, from)
             || known.aside_since(subject, known.now() - self.delta)
     }
@@ -146,10 +151,11 @@ impl FdAccurate {
         self.trouble.insert(pair, at);
     }
 
-    /// A message came that was late ever since it was sent: a report made meanwhile is excused.
-    fn excuse(&mut self, pair: Pair, sent: Time) {
+    /// A message came that was late ever since it was sent, or a node went on that was held up ever since: a report made
+    /// meanwhile is excused.
+    fn excuse(&mut self, since: Time, concerned: impl Fn(&Pair) -> bool) {
         let cooperative = self.cooperative;
-        self.unfounded.retain(|reported, report| report.at < sent || !(cooperative || *reported == pair));
+        self.unfounded.retain(|reported, report| report.at < since || !(cooperative || concerned(reported)));
     }
 }
 
@@ -173,7 +179,14 @@ impl Checker for FdAccurate {
                 let pair = Pair::of(msg.from, msg.to);
                 self.trouble(pair, event.at);
                 self.trouble_anywhere = Some(event.at);
-                self.excuse(pair, sent);
+                self.excuse(sent, |reported| *reported == pair);
+            }
+            What::HeldUp(by) => {
+                self.held_up[index(event.node)] = Some(event.at);
+                if self.cooperative {
+                    self.trouble_anywhere = Some(event.at);
+                }
+                self.excuse(event.at - by, |reported| reported.0 == event.node || reported.1 == event.node);
             }
             // Pauses and cuts that last are known.
             What::Pause | What::Resume | What::Cut(_) | What::Slow(_) | What::Unlinked(_) => {}

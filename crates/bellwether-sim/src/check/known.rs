@@ -123,9 +123,12 @@ impl Known {
             What::Mend(to) => self.mend(event.node, to),
             What::Node(reported) => self.report(event.node, reported),
             // Only the late and the lost are of interest here.
-            What::Slow(_) | What::Unlinked(_) | What::Late(_) | What::Recv(..) | What::Drop(..) => {
-                Stays::Disturbed
-            }
+            What::Slow(_)
+            | What::Unlinked(_)
+            | What::Late(_)
+            | What::HeldUp(_)
+            | What::Recv(..)
+            | What::Drop(..) => Stays::Disturbed,
             What::Send(_) | What::Deadline | What::Persist(_) | What::Program(_) => Stays::Undisturbed,
         };
         if stays_stable == Stays::Disturbed {

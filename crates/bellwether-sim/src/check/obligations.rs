@@ -110,8 +110,10 @@ impl Obligations {
                 self.company_changed(known, at);
             }
             What::Cut(_) | What::Mend(_) => self.company_changed(known, at),
-            What::Recv(..) | What::Late(_) | What::Drop(..) if self.company > 0 => self.disturbed = Some(at),
-            What::Recv(..) | What::Late(_) | What::Drop(..) => {}
+            What::Recv(..) | What::Late(_) | What::Drop(..) | What::HeldUp(_) if self.company > 0 => {
+                self.disturbed = Some(at);
+            }
+            What::Recv(..) | What::Late(_) | What::Drop(..) | What::HeldUp(_) => {}
             What::Send(_) | What::Deadline | What::Persist(_) | What::Slow(_) => {}
             What::Unlinked(_) | What::Program(_) => {}
         }

@@ -134,6 +134,10 @@ impl Trace {
         self.what(node, What::Resume)
     }
 
+    fn held_up(self, node: u32, ms: u64) -> Self {
+        self.what(node, What::HeldUp(Span::millis(ms)))
+    }
+
     fn cut_one_way(self, from: u32, to: u32) -> Self {
         self.what(from, What::Cut(NodeId(to)))
     }

@@ -263,7 +263,7 @@ impl Telling {
             What::Node(event) => self.reported(at, node, event),
             What::Unlinked(peer) => self.aside(at, node, Note::Unlinked(peer)),
             What::Program(told) => self.told(at, node, told),
-            What::Late(_) | What::Deadline | What::Persist(_) => {}
+            What::Late(_) | What::HeldUp(_) | What::Deadline | What::Persist(_) => {}
         }
     }
 
@@ -455,6 +455,11 @@ fn begins_step(what: &What) -> bool {
         | What::Unlinked(_)
         | What::Program(Program::Asked { .. } | Program::WorkEnds) => true,
         What::Program(_) => false,
-        What::Send(_) | What::Drop(..) | What::Late(_) | What::Persist(_) | What::Node(_) => false,
+        What::Send(_)
+        | What::Drop(..)
+        | What::Late(_)
+        | What::HeldUp(_)
+        | What::Persist(_)
+        | What::Node(_) => false,
     }
 }

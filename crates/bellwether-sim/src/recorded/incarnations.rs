@@ -49,6 +49,7 @@ impl Incarnations {
             What::Send(_)
             | What::Recv(..)
             | What::Late(_)
+            | What::HeldUp(_)
             | What::Deadline
             | What::Persist(_)
             | What::Unlinked(_)

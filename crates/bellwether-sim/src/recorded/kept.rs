@@ -106,7 +106,7 @@ impl Kept {
             What::Drop(MsgRef { to, .. }, DropReason::Lost | DropReason::Dropped) => {
                 self.lost.push((event.at, *to));
             }
-            What::Late(_) => self.late = true,
+            What::Late(_) | What::HeldUp(_) => self.late = true,
             What::Node(Event::Granted { .. }) | What::Program(Program::Valid { .. }) => {
                 self.runs = Runs::Exclusive;
             }

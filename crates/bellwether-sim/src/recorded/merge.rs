@@ -47,6 +47,7 @@ pub(super) fn befalls(what: &What) -> bool {
         | What::Recv(..)
         | What::Drop(..)
         | What::Late(_)
+        | What::HeldUp(_)
         | What::Deadline
         | What::Persist(_)
         | What::Unlinked(_)

@@ -84,6 +84,7 @@ fn each_id(event: &mut TraceEvent, mut each: impl FnMut(&mut NodeId)) {
         },
         What::Program(Program::Asked { command: Command::Transfer { to }, .. }) => each(to),
         What::Program(_) => {}
-        What::Deadline | What::Persist(_) | What::Crash | What::Recover | What::Pause | What::Resume => {}
+        What::Deadline | What::Persist(_) | What::HeldUp(_) => {}
+        What::Crash | What::Recover | What::Pause | What::Resume => {}
     }
 }

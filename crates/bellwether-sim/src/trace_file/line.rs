@@ -60,6 +60,7 @@ struct Raw {
     of: Option<u64>,
     write: Option<u64>,
     until_us: Option<u64>,
+    for_us: Option<u64>,
     setup: Option<RawSetup>,
 }
 
@@ -138,6 +139,7 @@ impl Raw {
             "recover" => What::Recover,
             "pause" => What::Pause,
             "resume" => What::Resume,
+            "held-up" => What::HeldUp(self.held_up()?),
             "cut" => What::Cut(self.peer()?),
             "mend" => What::Mend(self.peer()?),
             "slow" => What::Slow(self.peer()?),
@@ -260,6 +262,10 @@ impl Raw {
 
     fn until(&self) -> Result<Time, String> {
         self.until_us.map(Time::from_micros).ok_or_else(|| self.without("until_us"))
+    }
+
+    fn held_up(&self) -> Result<Span, String> {
+        self.for_us.map(Span::micros).ok_or_else(|| self.without("for_us"))
     }
 
     fn epoch(&self) -> Result<u64, String> {

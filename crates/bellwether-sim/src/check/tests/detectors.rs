@@ -183,7 +183,7 @@ fn a_node_that_stood_aside_a_moment_ago_may_be_reported() {
 /// What makes a node seem down: it excuses a report for τ_FD, if it was since the watch began.
 #[test]
 fn what_seems_down_may_be_reported() {
-    let troubles: [fn(Trace) -> Trace; 7] = [
+    let troubles: [fn(Trace) -> Trace; 9] = [
         |trace| trace.cut_one_way(1, 2).mend_one_way(1, 2),
         |trace| trace.cut_one_way(2, 1).mend_one_way(2, 1),
         |trace| trace.node(1, Event::PlayDead).node(1, Event::PlayAlive),
@@ -191,6 +191,8 @@ fn what_seems_down_may_be_reported() {
         |trace| trace.pause(2).resume(2),
         |trace| trace.drop(1, 2, DropReason::Lost),
         |trace| trace.recv(2, 1, 40),
+        |trace| trace.held_up(1, 2),
+        |trace| trace.held_up(2, 2),
     ];
     for (i, trouble) in troubles.into_iter().enumerate() {
         let trace = trouble(Trace::started(3).at(10).watch(2, 1).at(50));
@@ -213,6 +215,16 @@ fn trouble_that_lasts_excuses_as_long() {
         let trace = trouble(Trace::started(3)).at(10).watch(2, 1).at(90).down(2, 1);
         assert_eq!(trace.found(FdAccurate, 100), Holds, "trouble {i}");
     }
+}
+
+/// Whoever was held up says so when it goes on again.
+#[test]
+fn who_is_held_up_meanwhile_may_be_reported() {
+    let reported = || Trace::started(3).at(10).watch(2, 1).at(60).down(2, 1).at(65);
+    assert_eq!(reported().held_up(1, 5).found(FdAccurate, 100), Holds);
+    assert_eq!(reported().held_up(1, 4).found(FdAccurate, 100), Violated(60), "not before it was held up");
+    assert_eq!(reported().held_up(3, 5).found(FdAccurate, 100), Violated(60), "another");
+    assert_eq!(reported().held_up(3, 5).reporters(2).found(FdAccurate, 100), Holds, "one whose voice counts");
 }
 
 #[test]

@@ -114,7 +114,8 @@ impl Spotter {
             What::Send(msg) => self.sent(&msg),
             What::Recv(msg, _) => self.received(&msg),
             What::Drop(_, DropReason::Lost | DropReason::Dropped) => self.reached.add(Situation::Lost),
-            What::Drop(_, DropReason::Cut | DropReason::Down) | What::Deadline | What::Slow(_) => {}
+            What::Drop(_, DropReason::Cut | DropReason::Down) | What::Deadline => {}
+            What::Slow(_) | What::HeldUp(_) => {}
             What::Unlinked(_) => self.reached.add(Situation::Unlinked),
             What::Program(told) => self.program(node, told),
             What::Late(_) => self.reached.add(Situation::Late),
