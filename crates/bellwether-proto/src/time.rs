@@ -4,6 +4,7 @@
 //! one from a monotonic clock.
 
 mod parse;
+mod rfc3339;
 
 use core::fmt;
 use core::ops::{Add, Div, Mul, Sub};
@@ -12,6 +13,7 @@ use core::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use parse::ParseSpanError;
+pub use rfc3339::Rfc3339;
 
 /// An instant, in microseconds since the clock started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -63,6 +63,7 @@ mod shared;
 pub mod status;
 mod store;
 mod tenure;
+mod tied;
 pub mod tls;
 mod transport;
 mod uptime;

@@ -7,7 +7,6 @@
 //! | `leadership.rs` | leadership as a value |
 //! | `run.rs` | work that goes on while the member leads |
 //! | `outcome.rs` | what such work may return |
-//! | `tied.rs` | work on other threads and in other processes |
 //! | `elections.rs` | named elections |
 //! | `observer.rs` | changes of leader, as they happen |
 
@@ -19,7 +18,6 @@ mod observer;
 mod outcome;
 mod run;
 mod thread;
-mod tied;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,18 +1,25 @@
 //! Leadership as a value: a guard that carries its epoch and knows when it ended.
 
 use std::future::Future;
+use std::io;
+use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::tenure;
+use tokio::process;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use super::Hold;
 use crate::command::{Asked, Command};
 use crate::error::{Expired, Refused};
 use crate::shared::Shared;
 use crate::tenure::Guard;
+use crate::tied::{self, Guarding};
+use crate::uptime;
 
 /// Leadership of this member, while it lasts.
 ///
@@ -71,6 +78,12 @@ impl Leadership {
         Instant::now().checked_add(self.guard.left()?)
     }
 
+    /// The same on the clock that counts how long the machine has been up, suspended or not: `CLOCK_BOOTTIME` on Linux. For threads and
+    /// processes that look at the clock themselves.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.guard.left().map(|left| uptime::now() + left)
+    }
+
     /// The member that leads: this one. Only epoch, node and incarnation together are unique, whatever happens to the network.
     pub fn node(&self) -> NodeId {
         self.shared.id
@@ -85,12 +98,38 @@ impl Leadership {
     /// that the others have given it up, even before it has found that out. The time for which a machine is suspended counts, on Linux;
     /// elsewhere it is false as soon as the member has run.
     pub fn is_held(&self) -> bool {
-        self.guard.is_held()
+        Guarding::is_held(self)
     }
 
     /// Waits until leadership has ended or is being released. Then stop what only a leader may do, and drop the guard.
     pub async fn ended(&self) {
         self.watch().await;
+    }
+
+    /// A token that is cancelled when [`Leadership::ended`] would resolve, for code that listens to such a token. It is no guard: whoever
+    /// listens to it is not waited for. Must be called inside a tokio runtime.
+    pub fn cancellation(&self) -> CancellationToken {
+        tied::cancellation(self)
+    }
+
+    /// Runs work that blocks, on a thread for that. Nobody can stop it from outside: it should look at [`Leadership::is_held`] of the
+    /// guard that it gets, and return when that is false. Until it has returned, leadership is handed to nobody, for
+    /// `release_timeout` at most.
+    pub fn spawn_blocking<F, T>(&self, work: F) -> JoinHandle<T>
+    where
+        F: FnOnce(&Self) -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        tied::spawn_blocking(self, work)
+    }
+
+    /// Runs a process to its end. It is killed when leadership ends, or when this call is dropped. Until it has ended, leadership is
+    /// handed to nobody, for `release_timeout` at most. Processes that it started itself are not known here.
+    ///
+    /// # Errors
+    /// If it cannot be started or waited for, or leadership has ended: then it is not started.
+    pub async fn child(&self, command: &mut process::Command) -> io::Result<ExitStatus> {
+        tied::child(self, command).await
     }
 
     /// Gives this leadership up, and has the member stand aside, as [`Member::resign`](super::Member::resign) does. If it has ended
@@ -108,9 +147,14 @@ impl Leadership {
             answer => answer,
         }
     }
+}
 
-    /// As [`Leadership::ended`], without holding the guard.
-    pub(super) fn watch(&self) -> impl Future<Output = ()> + use<> {
+impl Guarding for Leadership {
+    fn is_held(&self) -> bool {
+        self.guard.is_held()
+    }
+
+    fn watch(&self) -> impl Future<Output = ()> + Send + 'static {
         self.guard.ended()
     }
 }

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use super::{Leadership, Member, Outcome};
 use crate::backoff::Backoff;
 use crate::error::Ended;
+use crate::tied::Guarding;
 
 impl Member {
     /// Runs `lead` whenever this member leads, until the member ends.
