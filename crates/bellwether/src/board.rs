@@ -1,5 +1,6 @@
 //! What the driver knows of named elections, for all handles to read.
 
+mod seats;
 mod slot;
 mod told;
 
@@ -15,6 +16,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::command::{Asked, Command};
 use crate::uptime;
+use seats::Seats;
 
 pub(crate) use slot::Slot;
 pub use told::{Election, Holder, Lease, State};
@@ -25,6 +27,8 @@ pub(crate) struct Board {
     inner: Mutex<Inner>,
     /// The member's lease.
     pub(crate) lease: watch::Sender<Lease>,
+    /// Names that are held through guards.
+    pub(crate) seats: Seats,
     /// The number of what became known last, of any name. [`ENDED`] at the end.
     pub(crate) latest: watch::Sender<u64>,
 }
@@ -212,6 +216,9 @@ impl Board {
     /// Tells when something becomes known of that name.
     pub(crate) fn watch(&self, name: &Name) -> watch::Receiver<u64> {
         let mut inner = self.inner();
+        if *self.latest.borrow() == ENDED {
+            return watch::channel(0).1; // Nobody tells.
+        }
         let gone: BTreeSet<Name> = inner.gone();
         gone.iter().for_each(|name| drop(inner.watched.remove(name)));
         inner.watched.entry(name.clone()).or_default().subscribe()
@@ -225,9 +232,9 @@ impl Board {
             state.set(State::Over);
         });
         inner.watched.clear();
+        self.latest.send_replace(ENDED);
         drop(inner);
         self.lease.send_replace(Lease::default());
-        self.latest.send_replace(ENDED);
     }
 }
 

@@ -1,4 +1,5 @@
-//! A program beside an agent: it holds names through the agent, over its Unix socket or its HTTP interface.
+//! Programs that hold names: beside an agent, over its Unix socket or its HTTP interface, or through a member of their own
+//! ([`Member::election`](crate::Member::election)). What they do with an [`Election`] and its [`Leadership`] is the same.
 //!
 //! ```no_run
 //! # async fn back_up(token: u64) {}
@@ -19,6 +20,7 @@
 //! | `door.rs`, `connection.rs`, `stream.rs` | where the agent is, and one question; events as they come |
 //! | `said.rs`, `known.rs` | what the agent says, as types |
 //! | `session.rs`, `session/` | one stream, kept up, and the names that are held through it |
+//! | `embedded.rs`, `seat.rs` | a name that is held through a member of this process, and through either |
 //! | `standing.rs`, `leadership.rs` | how a campaign stands; a name that is held, as a value |
 //! | `election.rs`, `observer.rs` | one name: campaign, work while it is held, changes as they happen |
 //!
@@ -31,11 +33,13 @@
 mod connection;
 mod door;
 mod election;
+mod embedded;
 mod error;
 mod known;
 mod leadership;
 mod observer;
 mod said;
+mod seat;
 mod session;
 mod standing;
 mod stream;
@@ -110,7 +114,7 @@ impl Client {
     /// # Errors
     /// If no election can have that name.
     pub fn election(&self, name: &str) -> Result<Election, BadName> {
-        Ok(Election::new(self.clone(), Name::new(name)?))
+        Ok(Election::of_agent(self.clone(), Name::new(name)?))
     }
 
     /// A session, for a program that holds several names: one stream, in which validity is told once for all.

@@ -4,7 +4,9 @@
 //! campaigns for is a [`Campaign`]. Whoever holds a name of kind `lease` may act while the member's lease is valid.
 
 mod campaign;
+mod seated;
 mod session;
+mod sight;
 mod watching;
 
 use std::sync::Arc;
@@ -15,7 +17,9 @@ pub use bellwether_proto::exclusive::order::{Declined, Lost};
 
 pub use crate::board::{Election, Holder, Lease, State};
 pub use campaign::Campaign;
+pub(crate) use seated::Seated;
 pub use session::Session;
+pub(crate) use sight::Sight;
 pub use watching::{Watching, WatchingAll};
 
 /// For how long the machine has been up: the clock of every `valid_until`. On Linux it counts the time for which the machine is

@@ -21,13 +21,13 @@
 //! | to | use |
 //! |---|---|
 //! | work while leading, and stop when not | [`Member::run`] |
-//! | be told when to stop, and finish first | [`Member::campaign`], [`Leadership::ended`] |
+//! | be told when to stop, and finish first | [`Member::campaign`], [`Leadership::ended`], [`Leadership::cancellation`] |
 //! | know who leads, now and from now on | [`Member::leader`], [`Member::observe`] |
 //! | know who is there, and who led when | [`Member::participants`], [`Member::history`] |
 //! | know a member's group, and the lineage of groups | [`Member::status`], [`Member::groups`] |
 //! | say what a new group works on, and do this member's part | [`Member::join_as_manager`], [`Member::service`]; `examples/fault_manager.rs` |
 //! | be the only one, and prove it to a store | [`Config::exclusive`], [`Leadership::token`], [`Leadership::check`] |
-//! | hold names of its own, any number of them | [`Member::session`], [`elections`] |
+//! | hold names, any number of them | [`Member::election`], [`client::Leadership`]; [`Member::session`] for what an agent does |
 //! | change who votes | [`Member::change_members`], [`members`] |
 //! | hold names through an agent, from a process beside it | [`Client`], [`client`] |
 //! | give leadership away | [`Leadership::resign`], [`Member::resign`], [`Member::transfer`], [`Member::leave`] |

@@ -212,8 +212,10 @@ impl Member {
         self.shared.ask(&self.commands, Asked::Members(Box::new(change))).await
     }
 
-    /// Hands over if it leads, says goodbye and stops.
+    /// Has names given back that are held through guards, hands over if it leads, says goodbye and stops. Work may take
+    /// `release_timeout` for the names, and again for the cluster's own leadership.
     pub async fn leave(&self) {
+        self.shared.elections.seats.clear(self.shared.release_timeout).await;
         // If the driver does not take it, it has ended.
         let _ = self.commands.send(Command::leave()).await;
         self.ended().await;

@@ -50,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) changed: watch::Sender<u64>,
     /// Named elections.
     pub(crate) elections: Board,
+    /// How long work may take to end before leadership, or a name, is given back all the same.
+    pub(crate) release_timeout: Duration,
     pub(crate) clock: Clock,
     known: Mutex<Known>,
 }
@@ -104,6 +106,7 @@ impl Shared {
             service: watch::Sender::new(None),
             changed: watch::Sender::new(history.last_no()),
             elections: Board::default(),
+            release_timeout: config.release_timeout,
             clock,
             known: Mutex::new(Known {
                 incarnation,

@@ -80,7 +80,7 @@ async fn a_name_is_held_proclaimed_observed_and_given_back() {
     assert_eq!((seen.name.as_str(), seen.kind, seen.value.as_str()), ("backup", GrantKind::Lease, "here"));
     let holder: Holder = seen.holder.expect("it is held");
     assert_eq!((holder.node, seen.token, seen.waiting), (NodeId(3), token, 0));
-    assert_eq!(holder.session, leadership.session().key().id());
+    assert_eq!(holder.session, leadership.session().unwrap().key().id());
     assert!(seen.age < PATIENCE && seen.since.ends_with('Z'));
     soon(leadership.proclaim("there")).await.unwrap();
     assert_eq!(soon(observer.next()).await.unwrap().unwrap().value, "there");

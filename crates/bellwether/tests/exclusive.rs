@@ -2,6 +2,8 @@
 
 #[path = "exclusive/elections.rs"]
 mod elections;
+#[path = "exclusive/embedded.rs"]
+mod embedded;
 #[path = "../examples/support/loopback.rs"]
 mod loopback;
 #[cfg(target_os = "linux")]

@@ -11,20 +11,32 @@ use tokio::time::sleep;
 use super::door::{self, Ask};
 use super::error::found;
 use super::observer::Observer;
-use super::{AGAIN, Candidacy, Client, ClientError, Known, Leadership, Session};
+use super::{AGAIN, Candidacy, Client, ClientError, Known, Leadership, Session, embedded};
 use crate::backoff::Backoff;
-use crate::member::Outcome;
+use crate::member::{Member, Outcome};
 
 /// An election, by its name.
 #[derive(Clone, Debug)]
 pub struct Election {
-    client: Client,
+    through: Through,
     name: Name,
 }
 
+/// Who knows of elections.
+#[derive(Clone, Debug)]
+pub(super) enum Through {
+    Agent(Client),
+    /// In this process.
+    Member(Member),
+}
+
 impl Election {
-    pub(super) fn new(client: Client, name: Name) -> Self {
-        Self { client, name }
+    pub(super) fn of_agent(client: Client, name: Name) -> Self {
+        Self { through: Through::Agent(client), name }
+    }
+
+    pub(super) fn of_member(member: Member, name: Name) -> Self {
+        Self { through: Through::Member(member), name }
     }
 
     /// Its name.
@@ -36,12 +48,17 @@ impl Election {
     /// meanwhile is waited for.
     ///
     /// # Errors
-    /// If no agent answers at first, or it refuses.
+    /// If no agent answers at first, it refuses, or the member has ended.
     pub async fn campaign(&self, candidacy: Candidacy) -> Result<Leadership, ClientError> {
-        Session::alone(self.client.door.clone(), &self.name, candidacy).await?.held().await
+        match &self.through {
+            Through::Agent(client) => {
+                Session::alone(client.door.clone(), &self.name, candidacy).await?.held().await
+            }
+            Through::Member(member) => embedded::campaign(member, &self.name, &candidacy).await,
+        }
     }
 
-    /// Runs `lead` whenever this program holds the name, for ever.
+    /// Runs `lead` whenever this program holds the name, for ever, or until the member ends through which it does.
     ///
     /// - Losing the name is no error: the task is stopped, at its next `await`, and has come to its end before the name is given back; then
     ///   it is campaigned for again. An agent that was there once and is lost is waited for.
@@ -50,7 +67,7 @@ impl Election {
     /// - Work that wants another to hold the name calls [`Leadership::resign`].
     ///
     /// # Errors
-    /// If no agent answers at first, it refuses, or the task panicked; the name is given back then.
+    /// If no agent answers at first, it refuses, the member has ended, or the task panicked; the name is given back then.
     pub async fn run<F, Fut>(&self, candidacy: Candidacy, mut lead: F) -> Result<Infallible, ClientError>
     where
         F: FnMut(Leadership) -> Fut,
@@ -66,7 +83,7 @@ impl Election {
             leadership = loop {
                 match self.campaign(candidacy.clone()).await {
                     Ok(leadership) => break leadership,
-                    Err(error) if error.is_bad_input() => return Err(error),
+                    Err(error) if error.is_bad_input() || error.is_final() => return Err(error),
                     Err(error) => {
                         tracing::debug!("\"{}\" is not campaigned for yet: {error}", self.name);
                         sleep(again.after(Duration::ZERO)).await;
@@ -79,23 +96,34 @@ impl Election {
 
     /// What is known of it, now and from now on.
     pub fn observe(&self) -> Observer {
-        Observer::new(self.client.clone(), self.name.clone())
+        match &self.through {
+            Through::Agent(client) => Observer::of_agent(client.clone(), self.name.clone()),
+            Through::Member(member) => Observer::of_member(member.clone(), &self.name),
+        }
     }
 
-    /// What the agent knows of it; `None` if there is none of that name.
+    /// What the agent or the member knows of it; `None` if there is none of that name.
     ///
     /// # Errors
     /// If no agent answers, or it refuses.
     pub async fn known(&self) -> Result<Option<Known>, ClientError> {
-        self.client.known(self.name()).await
+        match &self.through {
+            Through::Agent(client) => client.known(self.name()).await,
+            Through::Member(member) => Ok(member.known_election(&self.name).map(Known::from)),
+        }
     }
 
     /// What a majority of the voters knows of it; `None` if there is none of that name.
     ///
     /// # Errors
-    /// If no majority can be asked, no agent answers, or it refuses.
+    /// If no majority can be asked, no agent answers, it refuses, or the member has ended.
     pub async fn read(&self) -> Result<Option<Known>, ClientError> {
-        found(self.client.door.answer(Ask::get(door::election(&self.name, "?read=quorum"))).await)
+        match &self.through {
+            Through::Agent(client) => {
+                found(client.door.answer(Ask::get(door::election(&self.name, "?read=quorum"))).await)
+            }
+            Through::Member(member) => Ok(member.read_election(&self.name).await?.map(Known::from)),
+        }
     }
 }
 

@@ -1,11 +1,15 @@
-//! Why an agent did not do what it was asked.
+//! Why an agent, or a member, did not do what it was asked.
 
 use std::io;
 use std::time::Duration;
 
 use bellwether_proto::exclusive::grant::BadName;
+use bellwether_proto::exclusive::order::Declined;
+use bellwether_proto::tenure;
 
-/// Why an agent did not do what it was asked.
+use crate::error::Refused;
+
+/// Why an agent, or a member of this process, did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -55,6 +59,9 @@ pub enum ClientError {
     /// The campaign is over.
     #[error("the campaign is over: {0}")]
     Over(super::Over),
+    /// The member through which the name would be held refuses, or has ended.
+    #[error(transparent)]
+    Member(#[from] Refused),
     /// What was to be done while the name is held panicked.
     #[error("the leader's task failed: {0}")]
     Panicked(String),
@@ -102,6 +109,16 @@ impl ClientError {
             Self::Refused { refusal, .. } => {
                 matches!(refusal, Refusal::Wrong | Refusal::Forbidden | Refusal::TooLong)
             }
+            Self::Member(refused) => declined(refused).is_some_and(|why| {
+                matches!(
+                    why,
+                    Declined::NotExclusive
+                        | Declined::Campaigns
+                        | Declined::OtherKind { .. }
+                        | Declined::TooLong
+                        | Declined::Witness
+                )
+            }),
             Self::Unreachable { .. }
             | Self::Silent { .. }
             | Self::NoAgent { .. }
@@ -110,11 +127,18 @@ impl ClientError {
         }
     }
 
+    /// Whether it will never be otherwise: the member has ended.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Self::Member(Refused::Ended(_)))
+    }
+
     /// Whether the same may be asked again, after a while: no agent answers, or it cannot now.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Silent { .. } => true,
             Self::Refused { refusal, .. } => matches!(refusal, Refusal::NotNow | Refusal::Ending),
+            Self::Member(refused) => declined(refused)
+                .is_some_and(|why| matches!(why, Declined::TooMany | Declined::Unanswered { .. })),
             Self::NoAgent { .. }
             | Self::Name(_)
             | Self::Campaigns { .. }
@@ -128,6 +152,13 @@ impl ClientError {
             Self::Refused { refusal, .. } => Some(*refusal),
             _ => None,
         }
+    }
+}
+
+fn declined(refused: &Refused) -> Option<&Declined> {
+    match refused {
+        Refused::Cannot(tenure::Refused::Election(declined)) => Some(declined),
+        Refused::Cannot(_) | Refused::Ended(_) => None,
     }
 }
 

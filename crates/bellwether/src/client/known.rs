@@ -1,16 +1,17 @@
-//! What an agent knows of elections.
+//! What an agent or a member knows of elections.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use bellwether_proto::ident::NodeId;
+use bellwether_proto::time::Rfc3339;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::standing::Until;
 use crate::config::GrantKind;
-use crate::uptime;
+use crate::{elections, uptime};
 
-/// What an agent knows of an election.
+/// What an agent or a member knows of an election.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Known {
@@ -76,6 +77,24 @@ impl Checked {
             }
             Some(Until::ByStore) => Self::ByStore,
             None => Self::No,
+        }
+    }
+}
+
+impl From<elections::Election> for Known {
+    fn from(known: elections::Election) -> Self {
+        let since = known.since.duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
+        Self {
+            name: known.name.to_string(),
+            kind: known.kind,
+            token: known.token,
+            holder: known
+                .holder
+                .map(|holder| Holder { node: holder.node, session: holder.session.to_string() }),
+            value: String::from_utf8_lossy(&known.value).into_owned(),
+            waiting: known.waiting,
+            since: Rfc3339(u64::try_from(since).unwrap_or(u64::MAX)).to_string(),
+            age: known.age,
         }
     }
 }

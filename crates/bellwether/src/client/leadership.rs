@@ -1,21 +1,26 @@
 //! A name that is held, as a value.
 
 use std::future::Future;
+use std::io;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bellwether_proto::ident::NodeId;
-use serde_json::{Value, json};
+use tokio::process::Command;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
-use super::door::{self, Ask};
 use super::error::ClientError;
-use super::session::{Seat, Session};
+use super::seat::Seat;
+use super::session::Session;
 use super::standing::{Over, Phase, Standing};
 use crate::error::Expired;
+use crate::tied::{self, Guarding};
 use crate::uptime;
 
-/// A name that this program holds, while it lasts.
+/// A name that this program holds, while it lasts: through an agent, or through a member of its own.
 ///
 /// **Dropping it gives the name back**, when the last clone is gone. [`Leadership::resign`] does so at once, whoever has a clone, and
 /// tells when another can hold it.
@@ -33,17 +38,20 @@ impl Leadership {
 
     /// The name that is held.
     pub fn name(&self) -> &str {
-        self.seat.name().as_str()
+        self.seat.name()
     }
 
     /// The member through which it is held.
     pub fn node(&self) -> NodeId {
-        self.seat.session().node()
+        self.seat.node()
     }
 
-    /// The session that holds it.
-    pub fn session(&self) -> &Session {
-        self.seat.session()
+    /// The session that holds it; `None` if it is held through a member of this process.
+    pub fn session(&self) -> Option<&Session> {
+        match &*self.seat {
+            Seat::Agent(seat) => Some(seat.session()),
+            Seat::Member(_) => None,
+        }
     }
 
     /// The token: larger than that of every holder before, for ever. An agent that was restarted and took the name over for this program
@@ -73,7 +81,7 @@ impl Leadership {
         stop_at(self.seat.phase()).is_none_or(|at| uptime::now() < at) && self.standing() == Standing::Held
     }
 
-    /// Until when it is valid, as far as is known now; the agent puts it off again and again. `None` if no clock decides that: of kind
+    /// Until when it is valid, as far as is known now; it is put off again and again. `None` if no clock decides that: of kind
     /// `token`. An [`Instant`] does not count for how long a machine is suspended; [`Leadership::check`] does.
     pub fn valid_until(&self) -> Option<Instant> {
         let left = self.deadline()?.saturating_sub(uptime::now());
@@ -119,6 +127,31 @@ impl Leadership {
         }
     }
 
+    /// A token that is cancelled when [`Leadership::ended`] would resolve, for code that listens to such a token. It is no guard: whoever
+    /// listens to it is not waited for. Must be called inside a tokio runtime.
+    pub fn cancellation(&self) -> CancellationToken {
+        tied::cancellation(self)
+    }
+
+    /// Runs work that blocks, on a thread for that. Nobody can stop it from outside: it should look at [`Leadership::is_held`] of the
+    /// guard that it gets, and return when that is false. Until it has returned, the name is not given back, as long as it is valid.
+    pub fn spawn_blocking<F, T>(&self, work: F) -> JoinHandle<T>
+    where
+        F: FnOnce(&Self) -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        tied::spawn_blocking(self, work)
+    }
+
+    /// Runs a process to its end. It is killed when it is time to stop, or when this call is dropped. Until it has ended, the name is
+    /// not given back, as long as it is valid. Processes that it started itself are not known here; `bellwether exec` knows them.
+    ///
+    /// # Errors
+    /// If it cannot be started or waited for, or it is time to stop: then it is not started.
+    pub async fn child(&self, command: &mut Command) -> io::Result<ExitStatus> {
+        tied::child(self, command).await
+    }
+
     /// Tells of everything that changes, such as until when it is valid, without holding the name.
     pub fn changes(&self) -> Changes {
         let mut changes = self.seat.changes();
@@ -129,20 +162,27 @@ impl Leadership {
     /// Proclaims that for as long as the name is held: at most 4096 bytes.
     ///
     /// # Errors
-    /// If it is held no more, no agent answers, or it refuses.
+    /// If it is held no more, nobody answers, or it is refused.
     pub async fn proclaim(&self, value: &str) -> Result<(), ClientError> {
-        let body = json!({ "token": self.token(), "value": value });
-        let ask = Ask::put(door::election(self.seat.name(), "/value"), &body);
-        let _election: Value = self.seat.door().answer(ask).await?;
-        Ok(())
+        self.seat.proclaim(self.token(), value).await
     }
 
     /// Gives it back. Returns when another can hold it.
     ///
     /// # Errors
-    /// If that is not certain yet: no agent answers, or it refuses.
+    /// If that is not certain yet: nobody answers, or it is refused.
     pub async fn resign(self) -> Result<(), ClientError> {
         self.seat.give_back().await
+    }
+}
+
+impl Guarding for Leadership {
+    fn is_held(&self) -> bool {
+        Self::is_held(self)
+    }
+
+    fn watch(&self) -> impl Future<Output = ()> + Send + 'static {
+        Self::watch(self)
     }
 }
 

@@ -10,10 +10,49 @@ use super::error::Refusal;
 use super::stream::Stream;
 use super::{AGAIN, Client, ClientError, Known, said};
 use crate::backoff::Backoff;
+use crate::elections::Watching;
+use crate::error::Refused;
+use crate::member::Member;
 
-/// What an agent knows of one election, as it changes. An agent that is lost is asked again.
+/// What an agent or a member knows of one election, as it changes. An agent that is lost is asked again.
 #[derive(Debug)]
-pub struct Observer {
+pub struct Observer(Source);
+
+#[derive(Debug)]
+enum Source {
+    Agent(Box<Listener>),
+    Member(Member, Watching),
+}
+
+impl Observer {
+    pub(super) fn of_agent(client: Client, name: Name) -> Self {
+        Self(Source::Agent(Box::new(Listener::new(client, name))))
+    }
+
+    pub(super) fn of_member(member: Member, name: &Name) -> Self {
+        let watching = member.observe_election(name);
+        Self(Source::Member(member, watching))
+    }
+
+    /// The next thing to know: at first what is known now, then whenever that has changed. `None`: there is no such election. What was
+    /// different in between is not told. If the call is dropped, nothing is lost.
+    ///
+    /// # Errors
+    /// If the agent refuses, or the member has ended.
+    pub async fn next(&mut self) -> Result<Option<Known>, ClientError> {
+        match &mut self.0 {
+            Source::Agent(listener) => listener.next().await,
+            Source::Member(member, watching) => match watching.next().await {
+                Some(election) => Ok(election.map(Known::from)),
+                None => Err(Refused::Ended(member.ended().await).into()),
+            },
+        }
+    }
+}
+
+/// Listens to an agent.
+#[derive(Debug)]
+struct Listener {
     client: Client,
     name: Name,
     stream: Option<Stream>,
@@ -22,17 +61,13 @@ pub struct Observer {
     told: Option<Option<Known>>,
 }
 
-impl Observer {
-    pub(super) fn new(client: Client, name: Name) -> Self {
+impl Listener {
+    fn new(client: Client, name: Name) -> Self {
         Self { client, name, stream: None, backoff: Backoff::between(AGAIN.0, AGAIN.1), told: None }
     }
 
-    /// The next thing to know: at first what is known now, then whenever that has changed. `None`: there is no such election. What was
-    /// different in between is not told. If the call is dropped, nothing is lost.
-    ///
-    /// # Errors
-    /// If the agent refuses.
-    pub async fn next(&mut self) -> Result<Option<Known>, ClientError> {
+    /// If the call is dropped, nothing is lost.
+    async fn next(&mut self) -> Result<Option<Known>, ClientError> {
         loop {
             let news = self.listen().await?;
             if self.told.as_ref() != Some(&news) {

@@ -301,10 +301,6 @@ impl Seat {
         &self.session
     }
 
-    pub(super) fn door(&self) -> &Door {
-        &self.session.shared.door
-    }
-
     pub(super) fn phase(&self) -> Phase {
         *self.phase.borrow()
     }
@@ -319,10 +315,17 @@ impl Seat {
         let phase =
             self.changes().wait_for(|phase| !matches!(phase, Phase::Waiting { .. })).await.map(|now| *now);
         match phase {
-            Ok(Phase::Held(_)) => Ok(Leadership::new(self)),
+            Ok(Phase::Held(_)) => Ok(Leadership::new(super::seat::Seat::Agent(self))),
             Ok(Phase::Over { why, .. }) => Err(ClientError::Over(why)),
             Ok(Phase::Waiting { .. }) | Err(_) => Err(ClientError::Over(Over::Session)),
         }
+    }
+
+    pub(super) async fn proclaim(&self, token: u64, value: &str) -> Result<(), ClientError> {
+        let body = json!({ "token": token, "value": value });
+        let ask = Ask::put(door::election(&self.name, "/value"), &body);
+        let _election: Value = self.session.shared.door.answer(ask).await?;
+        Ok(())
     }
 
     /// Gives it back. Goes on to its end if the call is dropped.

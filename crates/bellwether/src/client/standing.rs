@@ -32,7 +32,7 @@ pub enum AskedBack {
     Transfer,
     /// The election is to be deleted.
     Deleted,
-    /// The agent leaves.
+    /// The agent leaves, or the member of this process does.
     AgentLeaves,
     /// For a reason that only a later agent knows.
     Other,
@@ -52,7 +52,7 @@ pub enum Over {
     Transferred,
     /// Another holds it.
     Replaced,
-    /// The agent has ended.
+    /// The agent, or the member of this process, has ended.
     AgentEnds,
     /// The agent does not know the session any more, or another stream has taken it over.
     Session,
@@ -93,7 +93,7 @@ impl fmt::Display for AskedBack {
             Self::Resign => "it was told to resign",
             Self::Transfer => "another is to hold it",
             Self::Deleted => "the election is to be deleted",
-            Self::AgentLeaves => "the agent leaves",
+            Self::AgentLeaves => "its member leaves",
             Self::Other => "for a reason that only a later version knows",
         })
     }
@@ -107,7 +107,7 @@ impl fmt::Display for Over {
             Self::Resigned => "it was told to resign, and its time to stop is over",
             Self::Transferred => "it was handed over, and its time to stop is over",
             Self::Replaced => "another holds it",
-            Self::AgentEnds => "the agent has ended",
+            Self::AgentEnds => "its member has ended",
             Self::Session => "the agent does not know the session any more",
             Self::Refused => "the agent refused to go on with it",
             Self::Other => "for a reason that only a later version knows",

@@ -7,12 +7,11 @@ use bellwether_proto::exclusive::order::Order;
 use bellwether_proto::ident::NodeId;
 use tokio::sync::mpsc;
 
+use super::sight::Sight;
 use super::{GrantKind, Name, State};
-use crate::board::{Slot, is_by_store};
 use crate::command::{Asked, Command};
 use crate::error::{Expired, Refused};
 use crate::shared::Shared;
-use crate::uptime;
 
 /// A campaign of a session for a name. While it waits, it is in a queue; when it has lost the name, it waits again. Dropping it gives
 /// the name back at once.
@@ -20,11 +19,9 @@ use crate::uptime;
 pub struct Campaign {
     pub(super) session: u64,
     pub(super) name: Name,
-    pub(super) kind: GrantKind,
-    pub(super) slot: Arc<Slot>,
+    pub(super) sight: Sight,
     /// How often its state had changed when it was seen last.
     pub(super) seen: u64,
-    pub(super) shared: Arc<Shared>,
     /// `None` when it is given back.
     pub(super) commands: Option<mpsc::Sender<Command>>,
 }
@@ -37,12 +34,12 @@ impl Campaign {
 
     /// What makes the grant valid.
     pub fn kind(&self) -> GrantKind {
-        self.kind
+        self.sight.kind
     }
 
     /// How it stands, as far as the member knew when it ran last.
     pub fn state(&self) -> State {
-        self.slot.get()
+        self.sight.state()
     }
 
     /// Waits until that changes, and says how it stands then. What changed in between is not told.
@@ -50,20 +47,13 @@ impl Campaign {
         if self.state() == State::Over {
             return State::Over;
         }
-        self.slot.changed(&mut self.seen).await
+        self.sight.slot.changed(&mut self.seen).await
     }
 
     /// Until when it may act: until the machine has been up for so long. [`Duration::MAX`] if the store that it writes to decides that;
     /// `None` if it may not act now. It looks at the clock at every call.
     pub fn valid_until(&self) -> Option<Duration> {
-        let State::Held { .. } = self.state() else { return None };
-        let until = match is_by_store(self.kind) {
-            true => Duration::MAX,
-            false => self.shared.elections.lease.borrow().valid_until?,
-        };
-        // Lost in between, and granted with another lease: then the first look was too early. The clock is looked at last.
-        let held = matches!(self.state(), State::Held { .. });
-        (held && uptime::now() < until && self.shared.is_awake()).then_some(until)
+        self.sight.valid_until()
     }
 
     /// Whether it may act with that token now.
@@ -71,12 +61,12 @@ impl Campaign {
     /// # Errors
     /// If the name is not held with it any more, or it is not certain that it is.
     pub fn check(&self, token: u64) -> Result<(), Expired> {
-        let held = self.state() == State::Held { token };
-        if held && self.valid_until().is_some() && self.state() == (State::Held { token }) {
-            Ok(())
-        } else {
-            Err(Expired { epoch: token })
-        }
+        self.sight.check(token).map(drop)
+    }
+
+    /// The same look, for those that hold no campaign.
+    pub(crate) fn sight(&self) -> &Sight {
+        &self.sight
     }
 
     /// Proclaims that for as long as the name is held: at most 4096 bytes. Returns when everybody can read it.
@@ -84,7 +74,7 @@ impl Campaign {
     /// # Errors
     /// If the name is not held.
     pub fn proclaim(&self, value: Arc<[u8]>) -> impl Future<Output = Result<(), Refused>> + Send + use<> {
-        let (shared, commands) = (Arc::clone(&self.shared), self.commands.clone());
+        let (shared, commands) = (Arc::clone(&self.sight.shared), self.commands.clone());
         let order = Order::Proclaim { session: self.session, name: self.name.clone(), value };
         async move { ask(&shared, commands.as_ref(), order).await }
     }
@@ -96,7 +86,7 @@ impl Campaign {
     /// If it is not certain that it is given back yet. It will be.
     pub async fn release(mut self, next: Option<NodeId>) -> Result<(), Refused> {
         let order = Order::Release { session: self.session, name: self.name.clone(), next };
-        let answer = ask(&self.shared, self.commands.as_ref(), order).await;
+        let answer = ask(&self.sight.shared, self.commands.as_ref(), order).await;
         self.commands = None;
         answer
     }
@@ -113,6 +103,6 @@ impl Drop for Campaign {
     fn drop(&mut self) {
         let Some(commands) = self.commands.take() else { return };
         let order = Order::Release { session: self.session, name: self.name.clone(), next: None };
-        self.shared.elections.give_back(&commands, order);
+        self.sight.shared.elections.give_back(&commands, order);
     }
 }

@@ -7,6 +7,7 @@ use bellwether_proto::exclusive::order::{self, Declined, Order};
 use bellwether_proto::tenure;
 use tokio::sync::mpsc;
 
+use super::sight::Sight;
 use super::{Campaign, Candidacy, Name};
 use crate::command::{Asked, Command};
 use crate::error::Refused;
@@ -40,10 +41,8 @@ impl Session {
         let mut campaign = Campaign {
             session,
             name: name.clone(),
-            kind,
-            slot,
+            sight: Sight { kind, slot, shared: Arc::clone(&self.shared) },
             seen: 0,
-            shared: Arc::clone(&self.shared),
             commands: Some(self.commands.clone()),
         };
         let candidacy = order::Candidacy {

@@ -92,6 +92,11 @@ impl Member {
         self.shared.elections.lease.subscribe()
     }
 
+    /// When names that are held through guards have to be given back, if they have.
+    pub(crate) fn asks_names_back(&self) -> watch::Receiver<Option<Duration>> {
+        self.shared.elections.seats.leaving()
+    }
+
     async fn order(&self, order: Order) -> Result<(), Refused> {
         self.shared.ask(&self.commands, Asked::Order(Box::new(order))).await
     }

@@ -98,7 +98,7 @@ impl Leadership {
     /// that the others have given it up, even before it has found that out. The time for which a machine is suspended counts, on Linux;
     /// elsewhere it is false as soon as the member has run.
     pub fn is_held(&self) -> bool {
-        Guarding::is_held(self)
+        self.guard.is_held()
     }
 
     /// Waits until leadership has ended or is being released. Then stop what only a leader may do, and drop the guard.
@@ -151,7 +151,7 @@ impl Leadership {
 
 impl Guarding for Leadership {
     fn is_held(&self) -> bool {
-        self.guard.is_held()
+        Self::is_held(self)
     }
 
     fn watch(&self) -> impl Future<Output = ()> + Send + 'static {

@@ -43,7 +43,7 @@ fn declined(outcome: Result<(), Refused>) -> Declined {
     }
 }
 
-async fn three() -> (tempfile::TempDir, Vec<Member>) {
+pub(super) async fn three() -> (tempfile::TempDir, Vec<Member>) {
     let (dir, configs) = configs(3, &exclusive(GrantKind::Lease));
     let members = join(&configs).await;
     drop(led(&members).await);

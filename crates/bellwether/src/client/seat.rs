@@ -1,0 +1,63 @@
+//! Where a name is held.
+
+use tokio::sync::watch;
+
+use super::ClientError;
+use super::embedded::Embedded;
+use super::session;
+use super::standing::Phase;
+use bellwether_proto::ident::NodeId;
+
+/// A name that is held, or was: with an agent, or through a member in this process. When it goes, the name is given back.
+#[derive(Debug)]
+pub(super) enum Seat {
+    Agent(session::Seat),
+    Member(Embedded),
+}
+
+impl Seat {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Agent(seat) => seat.name().as_str(),
+            Self::Member(seat) => seat.name.as_str(),
+        }
+    }
+
+    pub(super) fn node(&self) -> NodeId {
+        match self {
+            Self::Agent(seat) => seat.session().node(),
+            Self::Member(seat) => seat.node,
+        }
+    }
+
+    /// How it stands now.
+    pub(super) fn phase(&self) -> Phase {
+        match self {
+            Self::Agent(seat) => seat.phase(),
+            Self::Member(seat) => seat.phase(),
+        }
+    }
+
+    /// Tells of changes, and keeps nothing.
+    pub(super) fn changes(&self) -> watch::Receiver<Phase> {
+        match self {
+            Self::Agent(seat) => seat.changes(),
+            Self::Member(seat) => seat.changes(),
+        }
+    }
+
+    pub(super) async fn proclaim(&self, token: u64, value: &str) -> Result<(), ClientError> {
+        match self {
+            Self::Agent(seat) => seat.proclaim(token, value).await,
+            Self::Member(seat) => seat.proclaim(value).await,
+        }
+    }
+
+    /// Gives it back. Goes on to its end if the call is dropped.
+    pub(super) async fn give_back(&self) -> Result<(), ClientError> {
+        match self {
+            Self::Agent(seat) => seat.give_back().await,
+            Self::Member(seat) => seat.give_back().await,
+        }
+    }
+}
