@@ -284,7 +284,7 @@ async fn over_tcp_validity_is_asked_and_death_is_presumed() {
     assert!(error.is_bad_input() && !error.is_passing());
 
     let held = hold(&client, "backup").await;
-    assert_eq!(held.session().death(), Death::Presumed);
+    assert_eq!(held.session().unwrap().death(), Death::Presumed);
     let mut changes = held.changes();
     for _ in 0..3 {
         assert!(soon(changes.next()).await);

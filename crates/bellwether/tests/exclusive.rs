@@ -75,13 +75,19 @@ async fn one_leads_with_a_token_and_the_next_has_a_larger_one() {
         let by_clock = kind == GrantKind::Lease;
         let token = leadership.token().expect("that is the mode");
         assert_eq!((leadership.epoch(), leadership.check()), (token, Ok(())));
-        assert_eq!(leadership.valid_until().is_some(), by_clock);
+        assert_eq!(
+            (leadership.valid_until().is_some(), leadership.deadline().is_some()),
+            (by_clock, by_clock)
+        );
+        let cancelled = leadership.cancellation();
+        assert!(!cancelled.is_cancelled());
         let status = leader.status();
         assert_eq!((status.standing, status.mode), (Standing::Leading, Mode::Exclusive(kind)));
         let exclusive: ExclusiveStatus = status.exclusive.expect("that is the mode");
         assert_eq!((exclusive.token, exclusive.valid_for.is_some()), (Some(token), by_clock));
         assert_eq!((exclusive.needed, exclusive.vote), (2, Vote::Counts));
         soon("it resigns", leadership.resign(Hold::UntilTold)).await.unwrap();
+        soon("whoever listens is told", cancelled.cancelled()).await;
         let (next, leadership, _) = led(&others).await;
         assert!(leadership.token() > Some(token), "{kind:?}: {:?} after {token}", leadership.token());
         drop(leadership);
