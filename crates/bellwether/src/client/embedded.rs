@@ -1,6 +1,6 @@
 //! A name that is held through a member in this process.
 
-use std::future::{Future, pending};
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -277,11 +277,9 @@ fn why_lost(state: State) -> Over {
     }
 }
 
-fn reaches(at: Option<Duration>) -> impl Future<Output = ()> {
-    async move {
-        match at {
-            Some(at) => uptime::reaches(at).await,
-            None => pending().await,
-        }
+async fn reaches(at: Option<Duration>) {
+    match at {
+        Some(at) => uptime::reaches(at).await,
+        None => pending().await,
     }
 }
