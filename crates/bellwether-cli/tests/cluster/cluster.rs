@@ -347,6 +347,16 @@ impl Cluster {
     }
 }
 
+/// A test that fails leaves what the members recorded.
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.dir.disable_cleanup(true);
+            eprintln!("what the members recorded is in {}", self.dir.path().display());
+        }
+    }
+}
+
 /// The leader that all name that run; there must be one at least.
 pub(crate) fn agreed(views: &Views) -> Option<u32> {
     let says: Vec<_> = views.values().flatten().collect();
