@@ -349,6 +349,7 @@ impl Cluster {
 
 /// A test that fails leaves what the members recorded.
 impl Drop for Cluster {
+    #[allow(clippy::print_stderr, reason = "whoever reads of the failure wants to know")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.dir.disable_cleanup(true);
