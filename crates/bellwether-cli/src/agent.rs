@@ -5,5 +5,6 @@ pub(crate) mod descriptors;
 pub(crate) mod hooks;
 pub(crate) mod http;
 pub(crate) mod log;
+pub(crate) mod reload;
 pub(crate) mod sessions;
 pub(crate) mod socket;

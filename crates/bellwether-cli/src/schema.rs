@@ -38,6 +38,8 @@ pub(crate) struct Status {
     pub(crate) barred: Option<Barred>,
     /// Of agents that tell.
     pub(crate) certificate: Option<Certificate>,
+    /// Of agents that have read their files again.
+    pub(crate) reload: Option<Reload>,
     #[serde(default, rename = "view")]
     pub(crate) opinion: Opinion,
     #[serde(flatten)]
@@ -176,6 +178,30 @@ pub(crate) struct Certificate {
     pub(crate) until_us: u64,
     /// In words, if that is soon or past.
     pub(crate) warning: Option<String>,
+}
+
+/// How it went when an agent read its files again the last time, in `/v1/status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reload {
+    pub(crate) at: String,
+    pub(crate) at_us: u64,
+    /// What was wrong, in words. Then all is as it was.
+    pub(crate) problems: Vec<String>,
+    /// The keys that have changed since the agent was started and that only a restart heeds.
+    pub(crate) restart: Vec<String>,
+}
+
+impl Reload {
+    /// What there is to do about it, if anything.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        match (&self.problems[..], &self.restart[..]) {
+            ([], []) => None,
+            ([], keys) => Some(format!("a restart is needed for `{}`", keys.join("`, `"))),
+            (problems, _) => {
+                Some(format!("the files cannot be used, all is as before: {}", problems.join("; ")))
+            }
+        }
+    }
 }
 
 impl Barred {

@@ -4,5 +4,6 @@ mod commands;
 mod hooks;
 mod http;
 mod process;
+mod reload;
 mod up;
 mod watch;

@@ -36,6 +36,7 @@ use crate::members::MemberChange;
 use crate::reorganization::Services;
 use crate::shared::Shared;
 use crate::status::{Change, Counters, Leader, Participant, Status};
+use crate::tls::{Identity, TlsError};
 
 pub use descriptors::Descriptors;
 pub use leadership::Leadership;
@@ -210,6 +211,16 @@ impl Member {
     /// [`Unchanged`](crate::members::Unchanged) says why. A change that is not settled in time may still be made.
     pub async fn change_members(&self, change: MemberChange) -> Result<(), Refused> {
         self.shared.ask(&self.commands, Asked::Members(Box::new(change))).await
+    }
+
+    /// Takes other certificates, without losing anything: connections that are up go on, and those that are made from now on use the new
+    /// ones. Only connections with members end that are not trusted any more. What a program reads from files it can read again with
+    /// [`Identity::load`](crate::Identity::load).
+    ///
+    /// # Errors
+    /// If they are not this member's, or peers would refuse them now. Then all stays as it was.
+    pub fn renew(&self, identity: &Identity) -> Result<(), TlsError> {
+        self.shared.transport.renew(identity)
     }
 
     /// Has names given back that are held through guards, hands over if it leads, says goodbye and stops. Work may take

@@ -11,6 +11,7 @@ mod names;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use bellwether_proto::ident::NodeId;
 use rustls::pki_types::pem::PemObject;
@@ -24,7 +25,7 @@ pub(crate) use config::{TlsConfigs, id_in, verify_id};
 pub(crate) use expiry::DAY;
 
 /// A certificate authority's certificate, and a member's own certificate and key, as PEM.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The authority that all members trust.
     pub ca: String,
@@ -123,6 +124,15 @@ impl Identity {
         let place = |path: &Path| path.display().to_string();
         identity.parts(&Places { ca: place(ca), cert: place(cert), key: place(key) })?;
         Ok(identity)
+    }
+
+    /// Until when peers take it as the proof of that member, if that can be told.
+    ///
+    /// # Errors
+    /// If they would not take it now: it is another's, it has expired, or the authority did not issue it.
+    pub fn good_until(&self, cluster: &str, id: NodeId) -> Result<Option<SystemTime>, TlsError> {
+        let tls = TlsConfigs::new(self, cluster, id)?;
+        tls.check().map(|()| tls.until)
     }
 
     /// The certificates and the key, if they are such and fit together.

@@ -188,7 +188,7 @@ impl Transport {
         let shared = Arc::new(Shared::new(settings, tls, local, events)?);
         let (stop, stopped) = watch::channel(false);
         let listening = tokio::spawn(accept::run(Arc::clone(&shared), listener, stopped.clone()));
-        let warning = tokio::spawn(expiry::watch(shared.tls.until, stopped.clone()));
+        let warning = tokio::spawn(expiry::watch(shared.tls.subscribe(), stopped.clone()));
         let dialling = tokio::spawn(resolve::run(Arc::clone(&shared), stopped));
         Ok((Self { shared, stop, tasks: Mutex::new(Some([listening, dialling, warning])) }, received))
     }
@@ -249,7 +249,20 @@ impl Transport {
 
     /// Until when this member's certificate is good.
     pub(crate) fn certificate_until(&self) -> Option<SystemTime> {
-        self.shared.tls.until
+        self.shared.tls().until
+    }
+
+    /// Takes other certificates for the connections that are made from now on, and ends those with peers that are not trusted any more.
+    ///
+    /// # Errors
+    /// If they are not this member's, or peers would refuse them. Then all stays as it was.
+    pub(crate) fn renew(&self, identity: &Identity) -> Result<(), TlsError> {
+        let tls = TlsConfigs::new(identity, &self.shared.cluster, self.shared.me)?;
+        tls.check()?;
+        self.shared.tls.send_replace(Arc::new(tls));
+        // Whoever refused the old ones may take these.
+        self.shared.table().wake_all();
+        Ok(())
     }
 
     /// The members, this one first.

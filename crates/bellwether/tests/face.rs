@@ -166,6 +166,38 @@ async fn certificates_are_issued_kept_and_checked() {
     assert_eq!(error.to_string(), bad.to_string());
 }
 
+#[tokio::test]
+async fn a_member_takes_other_certificates_while_it_runs() {
+    let (_dir, mut config) = config();
+    let authority = Authority::create("example", Validity::days(9)).unwrap();
+    config.identity = authority.issue(NodeId(1), Validity::days(2)).unwrap();
+    let member = Member::join(config.clone()).await.unwrap();
+    let before = member.status().certificate_until;
+    let later = authority.issue(NodeId(1), Validity::days(5)).unwrap();
+    assert_eq!(config.identity.good_until("example", NodeId(1)).unwrap(), before);
+    member.renew(&later).unwrap();
+    let after = member.status().certificate_until;
+    assert!(after > before && after == later.good_until("example", NodeId(1)).unwrap());
+    let now = SystemTime::now();
+    let past = Validity { from: now - 2 * Config::RESIGN_HOLD, until: now - Config::RESIGN_HOLD };
+    for (wrong, words) in [
+        (authority.issue(NodeId(2), Validity::days(1)).unwrap(), "node-1.example"),
+        (authority.issue(NodeId(1), past).unwrap(), "it has expired"),
+        (
+            Identity { ca: later.ca.clone(), cert: "nothing".to_owned(), key: later.key.clone() },
+            "no certificate",
+        ),
+    ] {
+        assert_eq!(
+            member.renew(&wrong).unwrap_err().to_string(),
+            wrong.good_until("example", NodeId(1)).unwrap_err().to_string()
+        );
+        assert!(member.renew(&wrong).unwrap_err().to_string().contains(words));
+    }
+    assert_eq!(member.status().certificate_until, after, "what is wrong changes nothing");
+    member.leave().await;
+}
+
 #[test]
 fn the_work_of_a_leader_may_return_nothing_or_fail() {
     assert_eq!(().failure(), None);

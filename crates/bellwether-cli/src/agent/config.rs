@@ -19,6 +19,7 @@ mod given;
 mod hooks;
 mod keys;
 mod layers;
+mod origin;
 mod peers;
 mod relations;
 mod socket;
@@ -45,6 +46,7 @@ pub(crate) use error::ConfigError;
 pub(crate) use flags::Overrides;
 pub(crate) use hooks::{Command, HooksConfig};
 pub(crate) use layers::Environment;
+pub(crate) use origin::{Origin, Stamp};
 pub(crate) use socket::SocketConfig;
 
 /// An agent, complete and valid.
@@ -57,7 +59,11 @@ pub(crate) struct AgentConfig {
     pub(crate) hooks: HooksConfig,
     /// What is allowed and unwise, a sentence each.
     pub(crate) cautions: Vec<String>,
+    pub(crate) origin: Origin,
 }
+
+/// The keys that an agent heeds without a restart.
+const RELOADED: [&str; 5] = ["tls.ca", "tls.cert", "tls.key", "api.token", "api.token_file"];
 
 /// What the agent does when it loses exclusive leadership that it did not give back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +119,8 @@ impl AgentConfig {
         relations::check(&draft, &mut settings);
         settings.finish(Some(()))?;
         let cautions = cautions::of(&draft, settings.file_that_gives("api.token"));
-        draft.complete(cautions)
+        let origin = Origin::new(file, flags, env, settings.values(), draft.secrets());
+        draft.complete(cautions, origin)
     }
 }
 
@@ -211,13 +218,23 @@ impl Draft {
     }
 
     /// Reads the certificates and the token. They are in other files, so this comes last.
-    fn complete(self, mut cautions: Vec<String>) -> Result<AgentConfig, ConfigError> {
+    fn complete(self, mut cautions: Vec<String>, origin: Origin) -> Result<AgentConfig, ConfigError> {
         let member = self.member(self.tls.load()?);
         let token = self.token.load()?;
         cautions.extend(token.as_deref().and_then(cautions::of_token));
         let api = ApiConfig { listen: self.api, socket: self.socket, token, hosts: self.hosts };
         let (log, on_lost, hooks) = (self.log, self.terms.on_lost, self.hooks);
-        Ok(AgentConfig { member, api, log, on_lost, hooks, cautions })
+        Ok(AgentConfig { member, api, log, on_lost, hooks, cautions, origin })
+    }
+
+    /// The files in which its certificates and its token are.
+    fn secrets(&self) -> Vec<PathBuf> {
+        let TlsFiles { ca, cert, key } = &self.tls;
+        let token = match &self.token {
+            Token::InFile(path) => Some(path),
+            Token::None | Token::Given(_) => None,
+        };
+        [ca, cert, key].into_iter().chain(token).cloned().collect()
     }
 
     /// The member, with those certificates.

@@ -36,6 +36,7 @@ use super::config::ApiConfig;
 use super::descriptors::Clients;
 use super::hooks::Hooks;
 use super::log::Log;
+use super::reload::Reloads;
 use super::sessions::Sessions;
 use connection::{Client, Connections};
 use door::Door;
@@ -50,8 +51,8 @@ const BODY_MAX: usize = 4096;
 #[derive(Clone)]
 struct Api {
     member: Member,
-    /// The token that a request must present to change something; `None` if such requests are refused.
-    token: Option<Arc<str>>,
+    /// They have the token that a request must present to change something.
+    reloads: Reloads,
     /// The names under which the agent may be asked.
     hosts: Arc<Hosts>,
     /// Of exclusive leadership.
@@ -67,11 +68,12 @@ pub(crate) fn app(
     config: &ApiConfig,
     sessions: Option<Sessions>,
     hooks: Hooks,
+    reloads: Reloads,
     log: Log,
 ) -> Router {
     let api = Api {
         member,
-        token: config.token.as_deref().map(Arc::from),
+        reloads,
         hosts: Arc::new(Hosts::new(&config.hosts)),
         sessions,
         hooks,

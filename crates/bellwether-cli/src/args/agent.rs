@@ -14,6 +14,9 @@ pub(crate) struct AgentArgs {
     pub(crate) config: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+    /// Say what would run, and start nothing: exit code 0 if the configuration and the certificates are good, 2 if not
+    #[arg(long)]
+    pub(crate) check_config: bool,
     /// End when standard input is closed, and with the process that started this one
     #[arg(long, hide = true)]
     pub(crate) end_with_stdin: bool,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use axum::Router;
 use bellwether::reorganization::Manager;
 use bellwether::status::Cause;
-use bellwether::{Ended, JoinError as NotJoined, Member};
+use bellwether::{Config, Ended, JoinError as NotJoined, Member};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Builder;
 use tokio::task::{JoinError, JoinSet};
@@ -25,6 +25,7 @@ use crate::agent::descriptors::{self, Shares};
 use crate::agent::hooks::{self, Hooks};
 use crate::agent::http;
 use crate::agent::log::Log;
+use crate::agent::reload::{self, Reloads};
 use crate::agent::sessions::{SealError, Sessions, Terms};
 use crate::agent::socket::{self, SocketError};
 use crate::args::agent::AgentArgs;
@@ -40,6 +41,9 @@ pub(crate) fn run(args: &AgentArgs, out: &Printer) -> Status {
         Ok(config) => config,
         Err(status) => return status,
     };
+    if args.check_config {
+        return check(&config, out);
+    }
     let greet = config.clone();
     let beside = async move |member: Member, api| {
         let text = greeting::text(&greet, &member, api);
@@ -48,6 +52,24 @@ pub(crate) fn run(args: &AgentArgs, out: &Printer) -> Status {
         std::future::pending::<Result<(), String>>().await
     };
     play(config, args.end_with_stdin, None, beside, out)
+}
+
+/// Says what would run; nothing is started, and nothing is written.
+fn check(config: &AgentConfig, out: &Printer) -> Status {
+    let Config { cluster, id, identity, .. } = &config.member;
+    let problems: Vec<_> = config.member.problems().iter().map(ToString::to_string).collect();
+    let until = identity.good_until(cluster, *id);
+    let problems: Vec<_> =
+        problems.into_iter().chain(until.as_ref().err().map(ToString::to_string)).collect();
+    problems.iter().for_each(|problem| out.error(problem));
+    config.cautions.iter().for_each(|caution| out.note(caution));
+    match until {
+        Ok(until) if problems.is_empty() => {
+            out.draw(greeting::plan(config, until));
+            Status::Done
+        }
+        Ok(_) | Err(_) => Status::BadInput,
+    }
 }
 
 /// Reads a configuration, or says what is wrong with it.
@@ -148,27 +170,29 @@ async fn live(
     manager: Option<Manager>,
     beside: impl AsyncFnOnce(Member, SocketAddr) -> Result<(), String>,
 ) -> Result<(), Failure> {
-    let mut stop =
-        Stop::listen(end_with_stdin).map_err(|error| format!("cannot listen for signals: {error}"))?;
+    let deaf = |error| format!("cannot listen for signals: {error}");
+    let (mut stop, told) = (Stop::listen(end_with_stdin).map_err(deaf)?, reload::listen().map_err(deaf)?);
     let (listener, api) = bind(config.api.listen)
         .await
         .map_err(|error| format!("cannot listen for clients of the API at {}: {error}", config.api.listen))?;
     let socket = config.api.socket.as_ref().map(socket::listen).transpose()?;
     let (dir, terms) = (config.member.data_dir.clone(), terms(&config));
     let member = match manager {
-        Some(manager) => Member::join_as_manager(config.member, manager).await?,
-        None => Member::join(config.member).await?,
+        Some(manager) => Member::join_as_manager(config.member.clone(), manager).await?,
+        None => Member::join(config.member.clone()).await?,
     };
     let sessions = terms.map(|terms| Sessions::start(member.clone(), &dir, terms)).transpose()?;
-    let hooks = Hooks::new(config.hooks, member.status().id);
+    let hooks = Hooks::new(config.hooks.clone(), member.status().id);
     tokio::spawn(hooks::follow(member.clone(), hooks.clone()));
-    let app = http::app(member.clone(), &config.api, sessions.clone(), hooks.clone(), log);
+    let (reloads, on_lost) = (Reloads::new(&config), config.on_lost);
+    let app = http::app(member.clone(), &config.api, sessions.clone(), hooks.clone(), reloads.clone(), log);
+    tokio::spawn(reload::follow(member.clone(), reloads, config, told));
     let (socket, _place) = socket.unzip();
     let mut served = serve(listener, socket, app, clients);
     let ended = tokio::select! {
         ended = member.ended() => end(ended),
         served = served.join_next() => Err(no_longer(served).into()),
-        lost = lost(&member, config.on_lost) => Err(lost.into()),
+        lost = lost(&member, on_lost) => Err(lost.into()),
         done = beside(member.clone(), api) => done.map_err(Failure::from),
         why = stop.next() => {
             tracing::info!("{why}: leaving");

@@ -8,7 +8,7 @@ use crate::client::{Client, Failure, understand, words};
 use crate::duration::rough;
 use crate::layout::hanging;
 use crate::output::Printer;
-use crate::schema::{Disk, Exclusive, Reach, Standing, Status as Answer};
+use crate::schema::{Disk, Exclusive, Reach, Reload, Standing, Status as Answer};
 
 pub(crate) fn run(args: &StatusArgs, out: &Printer) -> Status {
     match ask(args, out) {
@@ -43,6 +43,9 @@ fn print(status: &Answer, out: &Printer) {
     }
     if let Some(warning) = status.certificate.as_ref().and_then(|certificate| certificate.warning.as_ref()) {
         entry("certificate", warning);
+    }
+    if let Some(todo) = status.reload.as_ref().and_then(Reload::in_words) {
+        entry("reload", &todo);
     }
     if let Some(group) = &status.group {
         entry("group", &words::group(group));

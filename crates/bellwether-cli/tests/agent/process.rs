@@ -68,7 +68,7 @@ fn an_agent_outlives_its_terminal() {
     let mut cluster = Cluster::start(1);
     let leader = cluster.wait_for_agreement();
     cluster.signal(1, Signal::SIGHUP);
-    let noticed = || cluster.log(1).contains("SIGHUP: going on");
+    let noticed = || cluster.log(1).contains("SIGHUP: nothing that can be reloaded has changed");
     assert!(wait_until(DEADLINE, noticed), "{}", cluster.log(1));
     assert_eq!(cluster.wait_for_agreement(), leader);
     assert_eq!(cluster.end(1).0, Some(0));

@@ -81,7 +81,7 @@ impl Authority {
         let issuer = Issuer::new(authority_params(cluster), key);
         let authority = Self { cluster: cluster.to_owned(), cert_pem: cert.to_owned(), issuer };
         let (probe, _) = authority.sign_member(NodeId(1), Validity::days(1))?;
-        verify_chain(probe.der(), &[], &ca).map_err(|error| TlsError::Authority {
+        verify_chain(&[probe.der().clone()], &ca, SystemTime::now()).map_err(|error| TlsError::Authority {
             cluster: cluster.to_owned(),
             problem: format!(
                 "what it issues does not verify ({error}); its certificate and key belong to each other and to this \

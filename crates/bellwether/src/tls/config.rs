@@ -30,6 +30,8 @@ pub(crate) struct TlsConfigs {
     pub(crate) trouble: Option<String>,
     /// Until when this member's certificate is good.
     pub(crate) until: Option<SystemTime>,
+    /// Whom it trusts.
+    ca: Vec<CertificateDer<'static>>,
 }
 
 impl TlsConfigs {
@@ -40,7 +42,7 @@ impl TlsConfigs {
         check_cluster_name(cluster)?;
         let parts = identity.parts(&Places::default())?;
         verify_id(&parts.chain[0], cluster, id)?;
-        let trouble = verify_chain(&parts.chain[0], &parts.chain[1..], &parts.ca).err();
+        let trouble = verify_chain(&parts.chain, &parts.ca, SystemTime::now()).err();
         let until = end_of(&parts.chain);
         let server_name = server_name(cluster_dns_name(cluster))?;
         let Parts { ca, chain, key } = parts;
@@ -66,7 +68,24 @@ impl TlsConfigs {
             .with_client_auth_cert(chain, key)
             .map_err(unusable)?;
         client.resumption = Resumption::disabled();
-        Ok(Self { server: Arc::new(server), client: Arc::new(client), server_name, trouble, until })
+        Ok(Self { server: Arc::new(server), client: Arc::new(client), server_name, trouble, until, ca })
+    }
+
+    /// Whether peers will take this member's certificate now.
+    pub(crate) fn check(&self) -> Result<(), TlsError> {
+        let unusable =
+            |problem: &String| TlsError::Unusable { place: Places::default().cert, problem: problem.clone() };
+        self.trouble.as_ref().map_or(Ok(()), |problem| Err(unusable(problem)))
+    }
+
+    /// Whether a connection may go on that was made with this chain. A certificate that has expired since then is no reason to end it:
+    /// whoever is connected stays connected.
+    ///
+    /// # Errors
+    /// Says why not.
+    pub(crate) fn trust(&self, chain: &[CertificateDer<'_>]) -> Result<(), String> {
+        let now = SystemTime::now();
+        verify_chain(chain, &self.ca, end_of(chain).map_or(now, |end| end.min(now)))
     }
 }
 
@@ -94,21 +113,41 @@ pub(crate) fn id_in(cert: &CertificateDer<'_>, cluster: &str) -> Option<NodeId> 
     cert.valid_dns_names().find_map(|name| id_in_dns_name(cluster, name))
 }
 
-/// Whether peers that trust `ca` will take this certificate now, and if not, why.
+/// Whether peers that trust `ca` will take the first of these certificates at that time, and if not, why.
 pub(super) fn verify_chain(
-    cert: &CertificateDer<'_>,
-    between: &[CertificateDer<'_>],
+    chain: &[CertificateDer<'_>],
     ca: &[CertificateDer<'_>],
+    at: SystemTime,
 ) -> Result<(), String> {
+    let (cert, between) = chain.split_first().ok_or("there is no certificate")?;
+    let since_1970 = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let at = UnixTime::since_unix_epoch(since_1970);
     let anchors: Result<Vec<_>, _> = ca.iter().map(|cert| anchor_from_trusted_cert(cert)).collect();
     let anchors = anchors.map_err(|error| format!("the authority's certificate: {error}"))?;
     let cert = EndEntityCert::try_from(cert).map_err(|error| error.to_string())?;
     let algorithms = ring::default_provider().signature_verification_algorithms.all;
     for usage in [KeyUsage::server_auth(), KeyUsage::client_auth()] {
-        cert.verify_for_usage(algorithms, &anchors, between, UnixTime::now(), usage, None, None)
-            .map_err(|error| error.to_string())?;
+        cert.verify_for_usage(algorithms, &anchors, between, at, usage, None, None)
+            .map_err(|error| in_words(&error))?;
     }
     Ok(())
+}
+
+/// What is wrong with a certificate, for whoever can put it right.
+fn in_words(error: &webpki::Error) -> String {
+    let words = match error {
+        webpki::Error::CertExpired { .. } => "it has expired",
+        webpki::Error::CertNotValidYet { .. } => "it is not valid yet, or the clock is wrong",
+        webpki::Error::UnknownIssuer => "the authority did not issue it",
+        webpki::Error::InvalidSignatureForPublicKey => {
+            "the authority did not issue it, but one of the same name"
+        }
+        webpki::Error::RequiredEkuNotFoundContext(_) => {
+            "it must be good for servers and for clients: extendedKeyUsage = serverAuth, clientAuth"
+        }
+        _ => return error.to_string(),
+    };
+    format!("{words} ({error})")
 }
 
 impl Parts {

@@ -33,7 +33,7 @@ fn end(cert: &CertificateDer<'_>) -> Option<SystemTime> {
 
 /// What to say at `now` of a member's certificate that is good until `until`; nothing, if it is good for 30 days more.
 pub fn expiry_warning(until: SystemTime, now: SystemTime) -> Option<String> {
-    let advice = "delete its .pem and .key, run `bellwether tls init`, and restart the agent";
+    let advice = "delete its .pem and .key, run `bellwether tls init`, and give the agent the new ones";
     match until.duration_since(now) {
         Ok(left) if left > SOON => None,
         Ok(left) => {

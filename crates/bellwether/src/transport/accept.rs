@@ -17,7 +17,7 @@ use tokio_rustls::server::TlsStream;
 use super::NetEvent;
 use super::admit::{InwardPlace, NoPlace};
 use super::complaints::About;
-use super::connection::{HANDSHAKE_TIMEOUT, Held, prepare, say_goodbye, write};
+use super::connection::{HANDSHAKE_TIMEOUT, Held, prepare, say_goodbye, shown_by, write};
 use super::inbound;
 use super::record::{self, CONTROL_MAX, Hello, ReadError, Reason, Record, Refused, VERSION, bounded};
 use super::refusal::Away;
@@ -76,7 +76,9 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, address: SocketAddr, mut 
         Ok(Ok((stream, process, place))) => {
             shared.homes().came(process.id, address.ip());
             shared.wake(process.id);
-            inbound::run(&shared, process, stream, place).await;
+            let shown = shown_by(stream.get_ref().1);
+            let distrusted = shared.distrusted(process.id, &shown);
+            inbound::run(&shared, process, stream, place, distrusted).await;
         }
         Ok(Err(Unfit::Tls(error))) => refuse(&shared, About::Tls, address, &error),
         Ok(Err(Unfit::Told)) => {}
@@ -149,7 +151,7 @@ async fn greet(
     address: SocketAddr,
 ) -> Result<(TlsStream<TcpStream>, Process, InwardPlace), Unfit> {
     prepare(&stream).map_err(Unfit::Tls)?;
-    let acceptor = TlsAcceptor::from(Arc::clone(&shared.tls.server));
+    let acceptor = TlsAcceptor::from(Arc::clone(&shared.tls().server));
     let mut stream = match acceptor.accept(stream).into_fallible().await {
         Ok(stream) => stream,
         Err((error, stream)) => {

@@ -4,6 +4,8 @@ use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
+use rustls::CommonState;
+use rustls::pki_types::CertificateDer;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -88,6 +90,17 @@ pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
     socket.set_tcp_keepalive(
         &TcpKeepalive::new().with_time(STUCK_TIMEOUT).with_interval(Duration::from_secs(1)),
     )
+}
+
+/// The certificates that the other side has shown.
+pub(super) fn shown_by(connection: &CommonState) -> Vec<CertificateDer<'static>> {
+    connection
+        .peer_certificates()
+        .unwrap_or_default()
+        .iter()
+        .cloned()
+        .map(CertificateDer::into_owned)
+        .collect()
 }
 
 pub(super) async fn write<W: AsyncWrite + Unpin>(stream: &mut W, record: &Record<'_>) -> io::Result<()> {

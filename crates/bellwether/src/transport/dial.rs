@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::NetEvent;
 use super::admit::NoPlace;
 use super::backoff::Backoff;
-use super::connection::{Held, say_goodbye};
+use super::connection::{Held, say_goodbye, shown_by};
 use super::greet::{self, DialError, Welcomed};
 use super::outbound;
 use super::record::Reason;
@@ -124,7 +124,9 @@ impl Dialler {
                 (self.failures, self.refusal) = (0, LastRefusal::default());
                 self.set(Some(id), DialState::Up).await;
                 let since = Instant::now();
-                outbound::run(&self.shared, process, stream, place).await;
+                let shown = shown_by(stream.get_ref().1);
+                let distrusted = self.shared.distrusted(id, &shown);
+                outbound::run(&self.shared, process, stream, place, distrusted).await;
                 self.set(Some(id), DialState::Down("the connection ended".to_owned())).await;
                 if since.elapsed() >= GOOD {
                     self.backoff.reset();

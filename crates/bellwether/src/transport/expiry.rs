@@ -1,22 +1,26 @@
 //! Warns of a certificate that is about to expire, once a day.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use super::dial::stopped;
-use crate::tls::{DAY, expiry_warning};
+use crate::tls::{DAY, TlsConfigs, expiry_warning};
 
 /// Until the transport stops.
-pub(super) async fn watch(until: Option<SystemTime>, mut stop: watch::Receiver<bool>) {
-    let Some(until) = until else { return };
+pub(super) async fn watch(mut tls: watch::Receiver<Arc<TlsConfigs>>, mut stop: watch::Receiver<bool>) {
     loop {
-        if let Some(warning) = expiry_warning(until, SystemTime::now()) {
+        let until = tls.borrow_and_update().until;
+        if let Some(warning) = until.and_then(|until| expiry_warning(until, SystemTime::now())) {
             tracing::warn!("{warning}");
         }
-        if timeout(DAY, stopped(&mut stop)).await.is_ok() {
-            return;
+        tokio::select! {
+            () = stopped(&mut stop) => return,
+            // An error means that the transport is gone.
+            replaced = tls.changed() => if replaced.is_err() { return },
+            () = sleep(DAY) => {}
         }
     }
 }

@@ -145,8 +145,9 @@ async fn greet(shared: &Arc<Shared>, place: &Place, address: SocketAddr) -> Resu
     let connected = TcpStream::connect(address).await.and_then(|stream| prepare(&stream).map(|()| stream));
     let stream = connected.map_err(|source| DialError::Connect { address, source })?;
     let failed = |source| insecure(address, source);
-    let connector = TlsConnector::from(Arc::clone(&shared.tls.client));
-    let mut stream = connector.connect(shared.tls.server_name.clone(), stream).await.map_err(failed)?;
+    let tls = shared.tls();
+    let connector = TlsConnector::from(Arc::clone(&tls.client));
+    let mut stream = connector.connect(tls.server_name.clone(), stream).await.map_err(failed)?;
     let greeting = match begin(shared, place, address, stream.get_ref().1.peer_certificates()) {
         Ok(greeting) => greeting,
         Err(error) => {

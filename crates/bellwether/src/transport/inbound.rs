@@ -24,9 +24,14 @@ pub(super) enum Ask {
     Duplicate { at: SocketAddr },
 }
 
-/// Welcomes the dialer, and reads until the connection is over.
-pub(super) async fn run<S>(shared: &Shared, process: Process, mut stream: S, place: InwardPlace)
-where
+/// Welcomes the dialer, and reads until the connection is over, or the dialer is distrusted.
+pub(super) async fn run<S>(
+    shared: &Shared,
+    process: Process,
+    mut stream: S,
+    place: InwardPlace,
+    distrusted: impl Future<Output = ()>,
+) where
     S: AsyncRead + AsyncWrite,
     S: Unpin,
 {
@@ -40,6 +45,7 @@ where
             over = receive(shared, process, no, &mut reading, &pings) => over,
             over = ask(&mut asked, &mut writing, &pings) => over,
             () = held.released() => Over::Released,
+            () = distrusted => Over::Released,
         };
         if !matches!(over, Over::Ended(_)) {
             say_goodbye(reading.unsplit(writing)).await;

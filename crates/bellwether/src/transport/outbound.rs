@@ -16,9 +16,14 @@ use super::{End, NetEvent};
 /// After a failed write, a goodbye that the peer sent before is looked for no longer than this.
 const GOODBYE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Writes what is queued until the connection is over.
-pub(super) async fn run<S>(shared: &Shared, process: Process, stream: S, place: OutwardPlace)
-where
+/// Writes what is queued until the connection is over, or the peer is distrusted.
+pub(super) async fn run<S>(
+    shared: &Shared,
+    process: Process,
+    stream: S,
+    place: OutwardPlace,
+    distrusted: impl Future<Output = ()>,
+) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let OutwardPlace { no, queue, mut held } = place;
@@ -27,6 +32,7 @@ where
         () = send(&queue, &mut writing) => None,
         over = listen(shared, process, &queue, &mut reading) => Some(over),
         () = held.released() => Some(Over::Released),
+        () = distrusted => Some(Over::Released),
     };
     let over = match over {
         Some(over) => over,

@@ -3,14 +3,14 @@
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bellwether_proto::election::AnyMsg;
 use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::message::Frame;
 use bellwether_proto::wire::Channel;
 use rustls::pki_types::CertificateDer;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 use super::complaints::{About, Complaints};
 use super::connection::Over;
@@ -33,7 +33,8 @@ pub(super) struct Shared {
     /// How the leader is chosen: what members must agree on.
     pub(super) agreed: String,
     pub(super) local: SocketAddr,
-    pub(super) tls: TlsConfigs,
+    /// They may be replaced. Connections that are up keep those that they were made with.
+    pub(super) tls: watch::Sender<Arc<TlsConfigs>>,
     /// Tells this process from all others.
     pub(super) instance: u64,
     pub(super) incarnation: AtomicU64,
@@ -62,7 +63,7 @@ impl Shared {
             cluster,
             agreed,
             local,
-            tls,
+            tls: watch::Sender::new(Arc::new(tls)),
             instance: random::bytes().map(u64::from_le_bytes).ok_or(StartError::Random)?,
             incarnation: AtomicU64::new(incarnation.0),
             counts: Counts::default(),
@@ -166,6 +167,27 @@ impl Shared {
             }
             // What is behind it is logged where it happens.
             NetEvent::Received(_) | NetEvent::Frame(_) => {}
+        }
+    }
+
+    /// The certificates for connections that are made now.
+    pub(super) fn tls(&self) -> Arc<TlsConfigs> {
+        Arc::clone(&self.tls.borrow())
+    }
+
+    /// Waits until a peer that has shown these certificates is not trusted any more, because others are trusted than when it came.
+    pub(super) async fn distrusted(&self, peer: NodeId, shown: &[CertificateDer<'_>]) {
+        let mut tls = self.tls.subscribe();
+        loop {
+            let trusted = tls.borrow_and_update().trust(shown);
+            if let Err(why) = trusted {
+                tracing::warn!(%peer, %why, "a peer is not trusted any more: its connection ends");
+                return;
+            }
+            if tls.changed().await.is_err() {
+                // The transport is gone, and its connections go with it.
+                std::future::pending::<()>().await;
+            }
         }
     }
 

@@ -283,11 +283,18 @@ impl Table {
 
     /// Dials that peer at once, wherever it may be; `false` if it is at no address that is known.
     pub(super) fn wake(&self, peer: NodeId) -> bool {
-        let waiting = |dial: &&Dial| {
-            dial.id.is_none_or(|id| id == peer) && !matches!(dial.state, DialState::Up | DialState::Spare)
-        };
-        self.dials.values().filter(waiting).for_each(|dial| dial.wake.notify_one());
+        self.wake_those(|dial| dial.id.is_none_or(|id| id == peer));
         self.dials.values().any(|dial| dial.id == Some(peer))
+    }
+
+    /// Dials all peers at once that are not connected.
+    pub(super) fn wake_all(&self) {
+        self.wake_those(|_| true);
+    }
+
+    fn wake_those(&self, which: impl Fn(&Dial) -> bool) {
+        let waiting = |dial: &&Dial| which(dial) && !matches!(dial.state, DialState::Up | DialState::Spare);
+        self.dials.values().filter(waiting).for_each(|dial| dial.wake.notify_one());
     }
 
     /// The dials whose connections are in use.

@@ -165,6 +165,11 @@ impl Settings {
         self.given.get(key)
     }
 
+    /// What was given for each key.
+    pub(super) fn values(&self) -> BTreeMap<&'static str, Value> {
+        self.given.iter().map(|(key, given)| (*key, given.value.clone())).collect()
+    }
+
     /// The layer in which the key was given. A higher one overrides a lower one.
     pub(super) fn rank(&self, key: &str) -> Option<u8> {
         self.given.get(key).map(|given| match given.place {

@@ -138,7 +138,7 @@ impl FromRequestParts<Api> for Authorised {
         if Client::of(&parts.extensions).is_some_and(|client| client.caller().is_some()) {
             return Ok(Self);
         }
-        let Some(token) = &api.token else {
+        let Some(token) = api.reloads.token() else {
             return Err(Problem::forbidden(
                 "the configuration has no `api.token`: nothing can be changed from here",
             ));

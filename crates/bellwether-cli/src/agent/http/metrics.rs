@@ -32,6 +32,7 @@ struct Process {
     refused: [(&'static str, u64); Why::ALL.len()],
     left_out: u64,
     hooks: [(&'static str, u64); Ended::ALL.len()],
+    reloads: [(&'static str, u64); 2],
     /// Of exclusive leadership.
     sessions: Option<Counts>,
 }
@@ -42,6 +43,7 @@ impl Process {
             refused: Why::ALL.map(|why| (why.name(), api.refusals.count(why))),
             left_out: api.log.left_out(),
             hooks: Ended::ALL.map(|ended| (ended.name(), api.hooks.count(ended))),
+            reloads: api.reloads.counts(),
             sessions: api.sessions.as_ref().map(Sessions::counts),
         }
     }
@@ -63,6 +65,8 @@ fn render(status: &Status, members: &[Participant], counters: Counters, process:
     let help = "Requests to the API that were refused, by reason";
     by_label(ours, "requests_refused", help, "why", &process.refused);
     by_label(ours, "hooks", "Runs of hooks, by how they ended", "ended", &process.hooks);
+    let help = "How often the files were read again while the agent ran, by how it ended";
+    by_label(ours, "reloads", help, "ended", &process.reloads);
     count(ours, "log_lines_left_out", "Lines that nobody read from the log in time", process.left_out);
     // The name that alerts for Kubernetes controllers already know.
     let master = Family::<Labels, Gauge<u64, AtomicU64>>::default();

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Api, members, rfc3339};
+use crate::agent::reload::Reload;
 use crate::agent::sessions::Sessions;
 use crate::schema;
 
@@ -21,7 +22,13 @@ pub(super) async fn status(State(api): State<Api>) -> Json<Value> {
     let now = api.member.status();
     let counts = api.sessions.as_ref().map(Sessions::counts);
     let elections = counts.map(|counts| schema::Campaigns { held: counts.held, waiting: counts.waiting });
-    answer(schema::Status { barred: barred(&api.member, &now), elections, ..schema::Status::from(&now) })
+    let reload = api.reloads.last().map(schema::Reload::from);
+    answer(schema::Status {
+        barred: barred(&api.member, &now),
+        elections,
+        reload,
+        ..schema::Status::from(&now)
+    })
 }
 
 pub(super) async fn leader(State(api): State<Api>) -> Json<Value> {
@@ -79,12 +86,24 @@ impl From<&Status> for schema::Status {
                 until_us: rfc3339::micros(until),
                 warning: expiry_warning(until, SystemTime::now()),
             }),
+            reload: None,
             opinion: schema::Opinion {
                 status: status.opinion.status.name().to_owned(),
                 leader: status.opinion.leader.map(|id| id.0),
                 group: status.opinion.group.map(|group| group.to_string()),
             },
             leader: status.leader.into(),
+        }
+    }
+}
+
+impl From<Reload> for schema::Reload {
+    fn from(reload: Reload) -> Self {
+        Self {
+            at: rfc3339::format(reload.at),
+            at_us: rfc3339::micros(reload.at),
+            problems: reload.problems,
+            restart: reload.waiting.into_iter().map(str::to_owned).collect(),
         }
     }
 }

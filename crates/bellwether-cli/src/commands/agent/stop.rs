@@ -1,5 +1,5 @@
 //! When an agent ends: at a signal, or with the process that started it. The end of its terminal is no reason: an agent
-//! that was started there is to go on.
+//! that was started there is to go on, and reads its files again as with any SIGHUP.
 
 use std::io::{self, Read};
 use std::thread;
@@ -13,7 +13,6 @@ use tokio::sync::mpsc::{self, Receiver};
 pub(super) struct Stop {
     terminate: Signal,
     interrupt: Signal,
-    hangup: Signal,
     /// Closed input, if that is a reason.
     input: Option<Receiver<()>>,
 }
@@ -24,33 +23,26 @@ impl Stop {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
             input: if end_with_stdin { Some(follow_parent()?) } else { None },
         })
     }
 
     /// The next reason.
     pub(super) async fn next(&mut self) -> &'static str {
-        loop {
-            let input = async {
-                match &mut self.input {
-                    Some(input) => input.recv().await,
-                    None => std::future::pending().await,
-                }
-            };
-            let why = tokio::select! {
-                _ = self.terminate.recv() => "SIGTERM",
-                _ = self.interrupt.recv() => "SIGINT",
-                _ = input => "standard input was closed",
-                _ = self.hangup.recv() => {
-                    tracing::info!("SIGHUP: going on; a changed configuration needs a restart");
-                    continue;
-                }
-            };
-            // Closed stays closed: it is a reason once.
-            self.input = None;
-            return why;
-        }
+        let input = async {
+            match &mut self.input {
+                Some(input) => input.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let why = tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = input => "standard input was closed",
+        };
+        // Closed stays closed: it is a reason once.
+        self.input = None;
+        why
     }
 }
 
