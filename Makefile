@@ -47,11 +47,12 @@ postgres:
 	echo "make postgres: psql, initdb or postgres is missing and cannot be installed"; \
 	exit 1
 
-# Exclusive leadership beside etcd, for a moment, and fences in stores that others make. `make bench` has the long form.
+# Exclusive leadership beside etcd, for a moment, and fences in stores that others make. `make bench` has the long form. Of the whole
+# workspace, although it is about one crate: so it needs what `make test` has built, and nothing else.
 engines: etcd postgres
-	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked -p bellwether-cli --bench engines
-	$(CARGO) test --locked -p bellwether --lib grants_in_a_second -- --nocapture
-	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked -p bellwether-cli --test agents clients::fences
+	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --bench engines
+	$(CARGO) test --locked --workspace --lib grants_in_a_second -- --nocapture
+	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked --workspace --test agents clients::fences
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent
 # is late for want of a processor. Together the three are all tests: see `tidy`.
