@@ -1,5 +1,9 @@
 //! The simulator's tests, in one binary: one is linked in a fraction of the time that nineteen take, and its tests share all cores.
 
+#![allow(clippy::duplicate_mod, reason = "the benchmarks stand alone, with what they share with the tests")]
+
+#[path = "../benches/simulator/main.rs"]
+mod benchmarks;
 mod diagram;
 mod exclusive;
 mod explore;

@@ -103,25 +103,23 @@ fn every_file_of_tests_belongs_to_a_binary() {
     }
 }
 
-/// `make test` runs `sim` and `netns` beside all others, which it can only name by how they begin.
+/// `make test` runs `sim` and `netns` beside all others, which it can only name by how they begin. So it does with benchmarks; those
+/// of the simulator are a module of `sim`.
 #[test]
 fn every_binary_of_tests_is_run_by_make() {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
-    for lane in ["--test sim\n", "--test netns\n", "--test '[!ns]*' --test 's[!i]*'"] {
+    for lane in ["--test sim\n", "--test netns\n", "--bench '[!s]*' --test '[!ns]*' --test 's[!i]*'"] {
         assert!(makefile.contains(lane), "{lane}");
     }
     let crates = entries(&root().join("crates"));
-    let manifests = crates.iter().map(|krate| fs::read_to_string(krate.join("Cargo.toml")).unwrap());
-    let listed = manifests.flat_map(|text| {
-        let manifest: toml::Table = text.parse().unwrap();
-        let tests = manifest.get("test").and_then(toml::Value::as_array).cloned().unwrap_or_default();
-        tests.into_iter().map(|test| test["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
-    });
+    let listed = |kind| crates.iter().flat_map(move |krate| listed(krate, kind));
+    let benches: Vec<_> = listed("bench").filter(|bench| bench.starts_with('s')).collect();
+    assert_eq!(benches, ["simulator"], "call others otherwise, or have `make agents` run them");
     let found = crates.iter().filter(|krate| krate.join("tests").exists());
     let found = found.flat_map(|krate| entries(&krate.join("tests")));
     let found = found.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
     let is_left_out = |name: &String| name.starts_with("si") || name.starts_with('n');
-    let missed: Vec<_> = listed
+    let missed: Vec<_> = listed("test")
         .chain(found)
         .filter(|name| is_left_out(name) && !["sim", "netns"].contains(&name.as_str()))
         .collect();
@@ -265,6 +263,13 @@ fn test_roots(krate: &Path) -> Vec<PathBuf> {
     };
     let found = found.into_iter().map(|path| if path.is_dir() { path.join("main.rs") } else { path });
     listed.chain(found).collect()
+}
+
+/// The names of the targets of that kind that a crate's manifest lists.
+fn listed(krate: &Path, kind: &str) -> Vec<String> {
+    let manifest: toml::Table = fs::read_to_string(krate.join("Cargo.toml")).unwrap().parse().unwrap();
+    let targets = manifest.get(kind).and_then(toml::Value::as_array).into_iter().flatten();
+    targets.map(|target| target["name"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The files that the `mod` declarations of a file may mean: beside it, in the folder of its name, or where `path` says.

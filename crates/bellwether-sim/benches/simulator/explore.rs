@@ -1,6 +1,6 @@
 //! Exhaustive search against stateright: the same states, nothing judged, by both in one run.
 //!
-//! Each search runs in a process of its own, so that the most memory it ever had can be told.
+//! Each search runs in a process of its own, so that the most memory it ever had can be told. For a moment, none needs one.
 
 #[path = "../../tests/explore/model.rs"]
 mod model;
@@ -37,14 +37,13 @@ pub(crate) fn measure(effort: Effort) {
 }
 
 /// What a process does that this one started: see [`ALONE`].
-pub(crate) fn alone(protocol: &str, who: &str, effort: &str) {
+pub(crate) fn alone(protocol: &str, who: &str) {
     let protocol = Protocol::by_name(protocol).expect("the parent names one");
-    let system = system(protocol, if effort == FULL { Effort::Full } else { Effort::Moment });
-    if who == OURS { ours(&system) } else { theirs(system) }
+    let Measured { states, seconds, bytes } = searched(protocol, who, Effort::Full);
+    println!("{states} {seconds} {bytes}");
 }
 
 const OURS: &str = "ours";
-const FULL: &str = "full";
 
 fn compare(protocol: Protocol, effort: Effort, rounds: usize) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -84,29 +83,33 @@ struct Measured {
 }
 
 fn measured(protocol: Protocol, who: &str, effort: Effort) -> Measured {
+    if effort == Effort::Moment {
+        return searched(protocol, who, effort);
+    }
     let me = env::current_exe().expect("a benchmark is a file");
-    let effort = effort.of(FULL, "moment");
-    let output =
-        Command::new(me).args([ALONE, protocol.name(), who, effort]).output().expect("it starts again");
+    let output = Command::new(me).args([ALONE, protocol.name(), who]).output().expect("it starts again");
     let text = String::from_utf8(output.stdout).expect("it prints numbers");
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [states, seconds, bytes] = numbers[..] else { panic!("{who} said: {text}") };
     Measured { states, seconds, bytes }
 }
 
-fn ours(system: &System<AnyElection>) {
-    let threads = NonZeroUsize::new(THREADS).expect("more than none");
-    let limits = Limits { states_max: u64::MAX, instants_max: INSTANTS_MAX, threads };
+fn searched(protocol: Protocol, who: &str, effort: Effort) -> Measured {
+    let system = system(protocol, effort);
     let began = Instant::now();
-    let outcome = explore(system, &[], limits, |_| Flow::GoOn);
-    println!("{} {} {}", outcome.states, began.elapsed().as_secs_f64(), most_memory());
+    let states = if who == OURS { ours(&system) } else { theirs(system) };
+    Measured { states: states as f64, seconds: began.elapsed().as_secs_f64(), bytes: most_memory() }
 }
 
-fn theirs(system: System<AnyElection>) {
+fn ours(system: &System<AnyElection>) -> u64 {
+    let threads = NonZeroUsize::new(THREADS).expect("more than none");
+    let limits = Limits { states_max: u64::MAX, instants_max: INSTANTS_MAX, threads };
+    explore(system, &[], limits, |_| Flow::GoOn).states
+}
+
+fn theirs(system: System<AnyElection>) -> u64 {
     let judged = Judged { system, judged: Vec::new(), prepare: Box::new(|| {}) };
-    let began = Instant::now();
-    let checker = judged.checker().threads(THREADS).spawn_bfs().join();
-    println!("{} {} {}", checker.unique_state_count(), began.elapsed().as_secs_f64(), most_memory());
+    judged.checker().threads(THREADS).spawn_bfs().join().unique_state_count() as u64
 }
 
 fn system(protocol: Protocol, effort: Effort) -> System<AnyElection> {

@@ -1,7 +1,7 @@
 //! The simulator's figures, each against something in the same run or in simulated time.
 //!
 //! Run: cargo bench -p bellwether-sim -- [NAME...]
-//! `cargo test` runs each for a moment, so that none can rot.
+//! The tests have this as a module, and run each for a moment, so that none can rot.
 //!
 //! | name | what is measured |
 //! |---|---|
@@ -55,12 +55,13 @@ const BENCHMARKS: [Benchmark; 5] = [
     ("failover", stability::failover),
 ];
 
+#[cfg_attr(test, allow(dead_code, reason = "the tests have a main of their own"))]
 fn main() {
     let args: Vec<String> = env::args().skip(1).collect();
-    if let [flag, protocol, who, effort] = &args[..]
+    if let [flag, protocol, who] = &args[..]
         && flag == explore::ALONE
     {
-        return explore::alone(protocol, who, effort);
+        return explore::alone(protocol, who);
     }
     // What cargo gives to benchmarks, and not to tests.
     let effort = if args.iter().any(|arg| arg == "--bench") { Effort::Full } else { Effort::Moment };
@@ -71,4 +72,11 @@ fn main() {
             println!();
         }
     }
+}
+
+/// Not as a program of its own: what they measure is compiled with the other tests already.
+#[cfg(test)]
+#[test]
+fn each_runs_for_a_moment() {
+    BENCHMARKS.into_iter().for_each(|(_, measure)| measure(Effort::Moment));
 }
