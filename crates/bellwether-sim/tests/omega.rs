@@ -1,4 +1,4 @@
-//! Eventual leaders where they are promised: 100 seeded runs of each protocol in each model.
+//! Eventual leaders where they are promised: 50 seeded runs of each protocol in each model.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use bellwether_sim::plan::model;
 use bellwether_sim::run;
 
 /// The planted bugs that runs notice at all are noticed within 34; `make soak` has more.
-const RUNS: u64 = 100;
+const RUNS: u64 = 50;
 
 #[test]
 fn lfa_elects_in_its_models() {

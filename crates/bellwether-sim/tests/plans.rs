@@ -11,7 +11,9 @@ use bellwether_sim::plan;
 use bellwether_sim::run;
 use bellwether_sim::scenario::{Expect, Scenario};
 
-const RUNS: u64 = 700;
+const RUNS: u64 = 400;
+/// Bugs of the leadership layer are rarer.
+const RUNS_IN_AGENT: u64 = 550;
 /// Flaws of the printed algorithms are rarer.
 const RUNS_AS_PRINTED: u64 = 1_000;
 
@@ -154,49 +156,54 @@ fn a_plan_written_to_a_file_is_the_same_run() {
 /// and in the end all announce the same leader.
 #[test]
 fn fjr_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::Fjr, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+    plans_hold(Protocol::Fjr, RUNS_IN_AGENT, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
 }
 
 #[test]
 fn lfa_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::Lfa, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+    plans_hold(Protocol::Lfa, RUNS_IN_AGENT, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
 }
 
 #[test]
 fn adft_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::Adft, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
+    plans_hold(Protocol::Adft, RUNS_IN_AGENT, plan::draw_in_agent, &["OMEGA", "SETTLED", "EPOCH"]);
 }
 
 #[test]
 fn async_bully_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::AsyncBully, plan::draw_in_agent, &["ALE1", "ALE2'", "EPOCH"]);
+    plans_hold(Protocol::AsyncBully, RUNS_IN_AGENT, plan::draw_in_agent, &["ALE1", "ALE2'", "EPOCH"]);
 }
 
 #[test]
 fn invitation_in_the_agent_keeps_its_promises() {
-    plans_hold(Protocol::Invitation, plan::draw_in_agent, &["A3", "A4'", "GROUP-ONCE", "EPOCH"]);
+    plans_hold(
+        Protocol::Invitation,
+        RUNS_IN_AGENT,
+        plan::draw_in_agent,
+        &["A3", "A4'", "GROUP-ONCE", "EPOCH"],
+    );
 }
 
 #[test]
 fn fb_omega_in_the_agent_keeps_its_promises() {
     let promised = [&VIEWS[..], &["FAKE-CLEAN", "A3", "OMEGA", "SETTLED", "EPOCH"]].concat();
-    plans_hold(Protocol::FbOmega, plan::draw_in_agent, &promised);
+    plans_hold(Protocol::FbOmega, RUNS_IN_AGENT, plan::draw_in_agent, &promised);
 }
 
 /// Links that flap, failures that only some perceive, cuts that are not transitive, restarts that nobody notices.
 #[test]
 fn fb_omega_over_flapping_links_keeps_its_promises() {
     let promised = [&VIEWS[..], &["FAKE-CLEAN", "A3", "OMEGA"]].concat();
-    plans_hold(Protocol::FbOmega, plan::flapping::draw, &promised);
+    plans_hold(Protocol::FbOmega, RUNS, plan::flapping::draw, &promised);
 }
 
 fn keeps_its_promises(protocol: Protocol, promised: &[&str]) {
-    plans_hold(protocol, |protocol, seed| plan::draw(protocol, Variant::Repaired, seed), promised);
+    plans_hold(protocol, RUNS, |protocol, seed| plan::draw(protocol, Variant::Repaired, seed), promised);
 }
 
-fn plans_hold(protocol: Protocol, draw: impl Fn(Protocol, u64) -> Scenario, promised: &[&str]) {
+fn plans_hold(protocol: Protocol, runs: u64, draw: impl Fn(Protocol, u64) -> Scenario, promised: &[&str]) {
     let mut judged: BTreeMap<&str, u64> = BTreeMap::new();
-    for seed in 1..=RUNS {
+    for seed in 1..=runs {
         let plan = draw(protocol, seed);
         let report = run::run(&plan);
         for property in &report.properties {
@@ -211,6 +218,6 @@ fn plans_hold(protocol: Protocol, draw: impl Fn(Protocol, u64) -> Scenario, prom
     // A property that never had anything to judge was not tested.
     for property in promised {
         let times = judged.get(property).copied().unwrap_or(0);
-        assert!(times >= RUNS / 6, "{property} was judged in only {times} of {RUNS} plans: {judged:?}");
+        assert!(times >= runs / 6, "{property} was judged in only {times} of {runs} plans: {judged:?}");
     }
 }
