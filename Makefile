@@ -39,19 +39,21 @@ etcd:
 	echo "make etcd: etcd or etcdctl is missing and cannot be installed"; \
 	exit 1
 
-# A store that is given a fence. No server of it is started but those of the tests.
+# A store that is given a fence, an arbiter, and a pooler before it. No server of it is started but those of the tests.
 postgres:
-	@if command -v psql >/dev/null && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then exit 0; fi; \
-	if command -v psql >/dev/null && command -v initdb >/dev/null && command -v postgres >/dev/null; then exit 0; fi; \
-	$(call INSTALL,postgresql); \
-	echo "make postgres: psql, initdb or postgres is missing and cannot be installed"; \
+	@has() { command -v $$1 >/dev/null || ls /usr/lib/postgresql/*/bin/$$1 >/dev/null 2>&1 || [ -e /usr/sbin/$$1 ]; }; \
+	if has psql && has initdb && has postgres && has pgbouncer; then exit 0; fi; \
+	$(call INSTALL,postgresql pgbouncer); \
+	echo "make postgres: psql, initdb, postgres or pgbouncer is missing and cannot be installed"; \
 	exit 1
 
-# Exclusive leadership beside etcd, for a moment, and fences in stores that others make. `make bench` has the long form. Of the whole
-# workspace, although it is about one crate: so it needs what `make test` has built, and nothing else.
+# Exclusive leadership beside etcd, for a moment, elections on engines of other makes, and fences in stores that others make. `make
+# bench` has the long form. Of the whole workspace, although it is about two crates: so it needs what `make test` has built, and
+# nothing else.
 engines: etcd postgres
 	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --bench engines
 	$(CARGO) test --locked --workspace --lib grants_in_a_second -- --nocapture
+	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --test arbiters
 	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked --workspace --test agents clients::fences
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent

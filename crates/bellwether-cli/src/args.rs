@@ -1,6 +1,7 @@
 //! The command line: a file for each command, and one for all that ask an agent.
 
 pub(crate) mod agent;
+pub(crate) mod arbiter;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
@@ -95,6 +96,8 @@ pub(crate) enum Command {
     /// Make certificates for the members of a cluster
     #[command(after_help = EXIT_CODES)]
     Tls(tls::TlsArgs),
+    /// Prepare another engine to keep elections
+    Arbiter(arbiter::ArbiterArgs),
     /// Check whether an algorithm keeps its promises: try to break it, or judge recorded traces
     #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted before it had found anything"))]
     Check(check::CheckArgs),

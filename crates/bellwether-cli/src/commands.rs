@@ -1,6 +1,7 @@
 //! One file for each command.
 
 pub(crate) mod agent;
+pub(crate) mod arbiter;
 pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod compare;

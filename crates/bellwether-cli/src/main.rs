@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Sim(args) => commands::sim::run(&args, &out),
         Command::Compare(args) => commands::compare::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),
+        Command::Arbiter(args) => commands::arbiter::run(&args, &out),
         Command::Tls(args) => commands::tls::run(&args, &out),
         Command::Flaws(args) => commands::flaws::run(&args, &out),
         Command::Check(args) => commands::check::run(&args, &out),

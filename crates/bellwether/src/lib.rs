@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod alarm;
+pub mod arbiter;
 mod backoff;
 mod board;
 pub mod client;

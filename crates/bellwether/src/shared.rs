@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) id: NodeId,
     pub(crate) protocol: Protocol,
     pub(crate) mode: Mode,
+    /// For how long leases are valid, if leadership is exclusive.
+    pub(crate) lease_ttl: Option<Duration>,
     /// How many members there are, if the leader needs a majority of them.
     size: Option<usize>,
     /// Of exclusive leadership: who never leads.
@@ -96,6 +98,7 @@ impl Shared {
             id: config.id,
             protocol: config.protocol,
             mode,
+            lease_ttl: config.exclusive.as_ref().map(|exclusive| exclusive.ttl),
             size: (mode == Mode::OfAlgorithm(election::Mode::Majority)).then(|| config.members().len()),
             witnesses: config.exclusive.iter().flat_map(|exclusive| exclusive.witnesses.clone()).collect(),
             up_since: clock.began_at(),

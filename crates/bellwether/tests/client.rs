@@ -68,7 +68,7 @@ async fn a_name_is_held_proclaimed_observed_and_given_back() {
     let candidacy =
         Candidacy { kind: Some(GrantKind::Lease), value: "here".to_owned(), ..Candidacy::default() };
     let leadership = soon(backup.campaign(candidacy)).await.unwrap();
-    assert_eq!((leadership.name(), leadership.node(), backup.name()), ("backup", NodeId(3), "backup"));
+    assert_eq!((leadership.name(), leadership.node(), backup.name()), ("backup", Some(NodeId(3)), "backup"));
     assert_eq!(leadership.standing(), Standing::Held);
     assert!(leadership.is_held() && leadership.check().is_ok());
     let (stop_at, deadline) = (leadership.stop_at().unwrap(), leadership.deadline().unwrap());
@@ -79,7 +79,7 @@ async fn a_name_is_held_proclaimed_observed_and_given_back() {
     let seen: Known = soon(observer.next()).await.unwrap().expect("it is there");
     assert_eq!((seen.name.as_str(), seen.kind, seen.value.as_str()), ("backup", GrantKind::Lease, "here"));
     let holder: Holder = seen.holder.expect("it is held");
-    assert_eq!((holder.node, seen.token, seen.waiting), (NodeId(3), token, 0));
+    assert_eq!((holder.node, seen.token, seen.waiting), (Some(NodeId(3)), token, 0));
     assert_eq!(holder.session, leadership.session().unwrap().key().id());
     assert!(seen.age < PATIENCE && seen.since.ends_with('Z'));
     soon(leadership.proclaim("there")).await.unwrap();

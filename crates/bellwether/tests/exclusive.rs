@@ -1,5 +1,7 @@
 //! Exclusive leadership: members of one process that vote.
 
+#[path = "exclusive/arbiter.rs"]
+mod arbiter;
 #[path = "exclusive/elections.rs"]
 mod elections;
 #[path = "exclusive/embedded.rs"]
@@ -9,6 +11,8 @@ mod loopback;
 #[cfg(target_os = "linux")]
 #[path = "exclusive/paused.rs"]
 mod paused;
+#[path = "relay/relay.rs"]
+mod relay;
 
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -17,8 +17,10 @@ const LOCK: &str = "bench";
 
 pub(crate) struct Etcd {
     clients: Vec<SocketAddr>,
+    /// How each is started.
+    commands: Vec<Command>,
     /// Dropped before their files.
-    _servers: Vec<Running>,
+    servers: Vec<Running>,
     _dir: TempDir,
 }
 
@@ -41,9 +43,18 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
 }
 
+fn started(command: &mut Command) -> Running {
+    Running(command.spawn().expect("etcd starts"))
+}
+
 impl Etcd {
     /// Starts three, and waits until they take writes.
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts three with these arguments.
+    pub(crate) fn start_with(more: &[&str]) -> Self {
         let held: Vec<_> =
             (0..6).map(|_| TcpListener::bind(("127.0.0.1", 0)).expect("there is a port")).collect();
         let ports: Vec<_> = held.iter().map(|held| held.local_addr().expect("it is bound")).collect();
@@ -62,17 +73,61 @@ impl Etcd {
             command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
             command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
             command.args(["--initial-cluster", &all.join(","), "--logger", "zap", "--log-level", "error"]);
-            Running(quiet(&mut command).spawn().expect("etcd starts"))
+            quiet(&mut command).args(more);
+            command
         };
-        let servers = (0..3).map(server).collect();
-        let etcd = Self { clients: clients.to_vec(), _servers: servers, _dir: dir };
+        let mut commands: Vec<_> = (0..3).map(server).collect();
+        let servers = commands.iter_mut().map(started).collect();
+        let etcd = Self { clients: clients.to_vec(), commands, servers, _dir: dir };
         let writes =
             || quiet(etcd.ctl().args(["put", "up", "1"])).status().is_ok_and(|status| status.success());
         assert!(wait_until(PATIENCE, writes), "etcd does not take writes");
         etcd
     }
 
-    fn ctl(&self) -> Command {
+    /// Where each is asked.
+    pub(crate) fn clients(&self) -> &[SocketAddr] {
+        &self.clients
+    }
+
+    /// Kills one, and starts it again.
+    pub(crate) fn restart(&mut self, no: usize) {
+        self.kill(no);
+        self.servers[no] = started(&mut self.commands[no]);
+    }
+
+    pub(crate) fn kill(&mut self, no: usize) {
+        let Running(server) = &mut self.servers[no];
+        let _ = server.kill();
+        let _ = server.wait();
+    }
+
+    /// Its process number.
+    pub(crate) fn pid(&self, no: usize) -> u32 {
+        self.servers[no].0.id()
+    }
+
+    /// Which of them leads.
+    pub(crate) fn leader(&self) -> Option<usize> {
+        (0..self.clients.len()).find(|no| {
+            let mut asked = self.ctl_of(*no);
+            let said = asked.args(["endpoint", "status", "-w", "fields"]).output().expect("etcdctl runs");
+            let said = String::from_utf8_lossy(&said.stdout).into_owned();
+            let field = |name: &str| {
+                said.lines().find_map(|line| line.strip_prefix(&format!("\"{name}\" : "))).map(str::to_owned)
+            };
+            field("Leader").is_some() && field("Leader") == field("MemberID")
+        })
+    }
+
+    fn ctl_of(&self, no: usize) -> Command {
+        let mut command = Command::new("etcdctl");
+        command.env("ETCDCTL_API", "3").arg("--command-timeout=2s").arg("--endpoints");
+        command.arg(self.clients[no].to_string());
+        command
+    }
+
+    pub(crate) fn ctl(&self) -> Command {
         let mut command = Command::new("etcdctl");
         let endpoints: Vec<String> = self.clients.iter().map(SocketAddr::to_string).collect();
         command.env("ETCDCTL_API", "3").arg("--endpoints").arg(endpoints.join(","));
@@ -96,14 +151,16 @@ impl Etcd {
     }
 
     fn waits_for_lock(&self) -> Locker {
+        self.runs(&["lock", LOCK, "--ttl", "1"])
+    }
+
+    /// Runs etcdctl until this is dropped.
+    pub(crate) fn runs(&self, words: &[&str]) -> Locker {
         let mut lock = self.ctl();
-        lock.args(["lock", LOCK, "--ttl", "1"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+        lock.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = Running(lock.spawn().expect("etcdctl starts"));
         let says = BufReader::new(process.0.stdout.take().expect("it is piped"));
-        Locker { says, _process: process }
+        Locker { says, process }
     }
 
     /// How many hold the lock or wait for it.
@@ -129,19 +186,30 @@ impl Etcd {
     }
 }
 
-/// Somebody who waits for the lock, or holds it until it is dropped.
-struct Locker {
+/// Somebody who waits for a lock, or holds it until it is dropped.
+pub(crate) struct Locker {
     says: BufReader<ChildStdout>,
-    _process: Running,
+    process: Running,
 }
 
 impl Locker {
     /// It prints the key when it has it.
     fn until_held(&mut self) -> Instant {
-        let mut key = String::new();
-        self.says.read_line(&mut key).expect("it prints");
+        let key = self.says();
         assert!(key.starts_with(LOCK), "etcdctl lock says {key:?}");
         Instant::now()
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn says(&mut self) -> String {
+        let mut line = String::new();
+        self.says.read_line(&mut line).expect("it prints");
+        line.trim_end().to_owned()
+    }
+
+    /// Its process number.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.0.id()
     }
 }
 

@@ -13,6 +13,7 @@
 
 #[path = "../../tests/cluster/cluster.rs"]
 mod cluster;
+#[allow(dead_code, reason = "only the tests of arbiters break it")]
 mod etcd;
 #[allow(dead_code, reason = "only the other benchmark counts announcements")]
 #[path = "../agent/feed.rs"]

@@ -1,5 +1,6 @@
 //! The command as its users meet it: arguments in; text, files and an exit code out.
 
+mod arbiter;
 mod check;
 mod compare;
 mod errors;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bellwether_proto::exclusive::grant::Name;
@@ -12,8 +13,9 @@ use super::door::{self, Ask};
 use super::error::found;
 use super::observer::Observer;
 use super::{AGAIN, Candidacy, Client, ClientError, Known, Leadership, Session, embedded};
+use crate::arbiter::Arbiter;
 use crate::backoff::Backoff;
-use crate::member::{Member, Outcome};
+use crate::member::Outcome;
 
 /// An election, by its name.
 #[derive(Clone, Debug)]
@@ -27,7 +29,7 @@ pub struct Election {
 pub(super) enum Through {
     Agent(Client),
     /// In this process.
-    Member(Member),
+    Here(Arc<dyn Arbiter>),
 }
 
 impl Election {
@@ -35,8 +37,8 @@ impl Election {
         Self { through: Through::Agent(client), name }
     }
 
-    pub(super) fn of_member(member: Member, name: Name) -> Self {
-        Self { through: Through::Member(member), name }
+    pub(super) fn of(arbiter: Arc<dyn Arbiter>, name: Name) -> Self {
+        Self { through: Through::Here(arbiter), name }
     }
 
     /// Its name.
@@ -54,7 +56,7 @@ impl Election {
             Through::Agent(client) => {
                 Session::alone(client.door.clone(), &self.name, candidacy).await?.held().await
             }
-            Through::Member(member) => embedded::campaign(member, &self.name, &candidacy).await,
+            Through::Here(arbiter) => embedded::campaign(&**arbiter, &self.name, &candidacy).await,
         }
     }
 
@@ -98,22 +100,22 @@ impl Election {
     pub fn observe(&self) -> Observer {
         match &self.through {
             Through::Agent(client) => Observer::of_agent(client.clone(), self.name.clone()),
-            Through::Member(member) => Observer::of_member(member.clone(), &self.name),
+            Through::Here(arbiter) => Observer::of(Arc::clone(arbiter), &self.name),
         }
     }
 
-    /// What the agent or the member knows of it; `None` if there is none of that name.
+    /// What the agent or the arbiter of this process knows of it; `None` if there is none of that name.
     ///
     /// # Errors
     /// If no agent answers, or it refuses.
     pub async fn known(&self) -> Result<Option<Known>, ClientError> {
         match &self.through {
             Through::Agent(client) => client.known(self.name()).await,
-            Through::Member(member) => Ok(member.known_election(&self.name).map(Known::from)),
+            Through::Here(arbiter) => Ok(arbiter.known(&self.name).map(Known::from)),
         }
     }
 
-    /// What a majority of the voters knows of it; `None` if there is none of that name.
+    /// What a majority of the voters, or the engine, knows of it; `None` if there is none of that name.
     ///
     /// # Errors
     /// If no majority can be asked, no agent answers, it refuses, or the member has ended.
@@ -122,7 +124,7 @@ impl Election {
             Through::Agent(client) => {
                 found(client.door.answer(Ask::get(door::election(&self.name, "?read=quorum"))).await)
             }
-            Through::Member(member) => Ok(member.read_election(&self.name).await?.map(Known::from)),
+            Through::Here(arbiter) => Ok(arbiter.read(self.name.clone()).await?.map(Known::from)),
         }
     }
 }

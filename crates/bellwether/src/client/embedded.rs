@@ -1,4 +1,4 @@
-//! A name that is held through a member in this process.
+//! A name that is held in this process: through a member, or with another arbiter.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -6,17 +6,27 @@ use std::time::Duration;
 
 use bellwether_proto::exclusive::grant::{BadName, Name};
 use bellwether_proto::exclusive::order::{Declined, Lost};
-use bellwether_proto::tenure;
+use bellwether_proto::ident::NodeId;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::seat::Seat;
 use super::standing::{AskedBack, Grant, Over, Phase, Until};
 use super::{Candidacy, ClientError, Election, Leadership};
+use crate::arbiter::{self, Arbiter, Campaign, Denied, Registers, Sight};
 use crate::config::GrantKind;
-use crate::elections::{self, Campaign, Lease, Seated, Session, Sight, State};
-use crate::error::Refused;
+use crate::elections::State;
 use crate::member::Member;
 use crate::uptime;
+
+impl Election {
+    /// An election of that name, to be held with that arbiter.
+    ///
+    /// # Errors
+    /// If no election can have that name.
+    pub fn with(arbiter: Arc<dyn Arbiter>, name: &str) -> Result<Self, BadName> {
+        Ok(Self::of(arbiter, Name::new(name)?))
+    }
+}
 
 impl Member {
     /// An election of that name, to be held through this member, with [`Config::exclusive`](crate::Config::exclusive). What a program does
@@ -25,47 +35,44 @@ impl Member {
     /// # Errors
     /// If no election can have that name.
     pub fn election(&self, name: &str) -> Result<Election, BadName> {
-        Ok(Election::of_member(self.clone(), Name::new(name)?))
+        Election::with(Arc::new(Registers::new(self.clone())), name)
     }
 }
 
-/// Waits until that member holds the name for a session of its own.
+/// Waits until that arbiter has granted the name to a campaign of its own.
 pub(super) async fn campaign(
-    member: &Member,
+    arbiter: &dyn Arbiter,
     name: &Name,
     candidacy: &Candidacy,
 ) -> Result<Leadership, ClientError> {
-    let session = member.session()?;
     tokio::select! {
         biased;
-        // Nothing is granted to whoever is about to go.
-        () = leaves(member) => Err(Refused::Ended(member.ended().await).into()),
-        held = campaign_for(member, &session, name, candidacy) => held,
+        // Nothing is granted by one that is about to go.
+        () = leaves(arbiter) => Err(arbiter.ended().await.into()),
+        held = campaign_for(arbiter, name, candidacy) => held,
     }
 }
 
-async fn leaves(member: &Member) {
-    if member.asks_names_back().wait_for(Option::is_some).await.is_err() {
+async fn leaves(arbiter: &dyn Arbiter) {
+    if arbiter.asks_back().wait_for(Option::is_some).await.is_err() {
         pending::<()>().await;
     }
 }
 
 async fn campaign_for(
-    member: &Member,
-    session: &Session,
+    arbiter: &dyn Arbiter,
     name: &Name,
     candidacy: &Candidacy,
 ) -> Result<Leadership, ClientError> {
-    let known = || member.known_election(name).map(|known| known.kind);
-    let mut kind = candidacy.kind.or_else(known).unwrap_or_default();
+    let Candidacy { kind: wanted, priority, value } = candidacy;
+    let mut kind = *wanted;
     loop {
-        kind = match held(member, session, name, candidacy, kind).await? {
-            Held::Name(campaign, grant) => return Ok(seat(member, campaign, grant)),
-            Held::OfKind(other) if candidacy.kind.is_none() => other,
-            Held::OfKind(kind) => {
-                let declined = tenure::Refused::Election(Declined::OtherKind { kind });
-                return Err(Refused::Cannot(declined).into());
-            }
+        let candidacy = arbiter::Candidacy { kind, priority: *priority, value: value.as_bytes().into() };
+        let mut campaign = arbiter.campaign(name.clone(), candidacy).await?;
+        kind = match held(&mut *campaign).await? {
+            Held::Name(grant) => return Ok(seat(arbiter, name, campaign, grant)),
+            Held::OfKind(other) if wanted.is_none() => Some(other),
+            Held::OfKind(kind) => return Err(Denied::declined(Declined::OtherKind { kind }).into()),
         };
     }
 }
@@ -73,43 +80,25 @@ async fn campaign_for(
 /// What a campaign comes to.
 enum Held {
     /// It may act.
-    Name(Campaign, Grant),
+    Name(Grant),
     /// The name is of that kind.
     OfKind(GrantKind),
 }
 
-async fn held(
-    member: &Member,
-    session: &Session,
-    name: &Name,
-    candidacy: &Candidacy,
-    kind: GrantKind,
-) -> Result<Held, ClientError> {
-    let mut lease = member.lease_changes();
-    let (priority, value) = (candidacy.priority, candidacy.value.as_bytes().into());
-    let wanted = elections::Candidacy { kind, priority, value, adopts: None };
-    let mut campaign = match session.campaign(name.clone(), wanted).await {
-        Ok(campaign) => campaign,
-        Err(Refused::Cannot(tenure::Refused::Election(Declined::OtherKind { kind }))) => {
-            return Ok(Held::OfKind(kind));
-        }
-        Err(refused) => return Err(refused.into()),
-    };
+async fn held(campaign: &mut dyn Campaign) -> Result<Held, ClientError> {
+    let sight = campaign.sight();
     loop {
-        match campaign.state() {
+        match sight.state() {
             State::Held { token } => {
-                if let Ok(until) = campaign.sight().check(token) {
-                    return Ok(Held::Name(campaign, Grant::new(token, valid(until))));
+                if let Ok(until) = sight.check(token) {
+                    return Ok(Held::Name(Grant::new(token, valid(until))));
                 }
             }
             State::Unfit { kind } => return Ok(Held::OfKind(kind)),
             State::Over => return Err(ClientError::Over(Over::AgentEnds)),
             State::Waiting { .. } => {}
         }
-        tokio::select! {
-            _ = campaign.changed() => {}
-            Ok(()) = lease.changed() => {}
-        }
+        campaign.changed().await;
     }
 }
 
@@ -117,34 +106,33 @@ fn valid(until: Duration) -> Until {
     if until == Duration::MAX { Until::ByStore } else { Until::Uptime(until) }
 }
 
-fn seat(member: &Member, campaign: Campaign, grant: Grant) -> Leadership {
+fn seat(arbiter: &dyn Arbiter, name: &Name, campaign: Box<dyn Campaign>, grant: Grant) -> Leadership {
     let phase = Arc::new(watch::Sender::new(Phase::Held(grant)));
     let (asks, asked) = mpsc::channel(1);
-    let (name, sight) = (campaign.name().clone(), campaign.sight().clone());
-    let embedded = Embedded { name, node: member.status().id, sight, phase: Arc::clone(&phase), asks };
-    let keeper = Keeper {
-        seated: embedded.sight.sit(),
-        leaving: member.asks_names_back(),
-        lease: member.lease_changes(),
-        campaign,
-        phase,
-        asked,
+    let sight = campaign.sight();
+    let embedded = Embedded {
+        name: name.clone(),
+        node: arbiter.node(),
+        sight: Arc::clone(&sight),
+        phase: Arc::clone(&phase),
+        asks,
     };
+    let keeper = Keeper { leaving: arbiter.asks_back(), campaign, sight, phase, asked };
     tokio::spawn(keeper.keep());
-    Leadership::new(Seat::Member(embedded))
+    Leadership::new(Seat::Here(embedded))
 }
 
-/// A name that is held through a member. When it goes, the name is given back.
+/// A name that is held in this process. When it goes, the name is given back.
 #[derive(Debug)]
 pub(super) struct Embedded {
     pub(super) name: Name,
-    pub(super) node: bellwether_proto::ident::NodeId,
-    sight: Sight,
+    pub(super) node: Option<NodeId>,
+    sight: Arc<dyn Sight>,
     phase: Arc<watch::Sender<Phase>>,
     asks: mpsc::Sender<Ask>,
 }
 
-type Reply = oneshot::Sender<Result<(), Refused>>;
+type Reply = oneshot::Sender<Result<(), Denied>>;
 
 /// What is asked of whoever keeps the campaign.
 #[derive(Debug)]
@@ -175,11 +163,11 @@ impl Embedded {
 
     pub(super) async fn proclaim(&self, value: &str) -> Result<(), ClientError> {
         let value = value.as_bytes().into();
-        let lost = Refused::Cannot(tenure::Refused::Election(Declined::NotHeld));
+        let lost = Denied::declined(Declined::NotHeld);
         Ok(self.ask(|reply| Ask::Proclaim(value, reply)).await.unwrap_or(Err(lost))?)
     }
 
-    async fn ask(&self, ask: impl FnOnce(Reply) -> Ask) -> Option<Result<(), Refused>> {
+    async fn ask(&self, ask: impl FnOnce(Reply) -> Ask) -> Option<Result<(), Denied>> {
         let (reply, answer) = oneshot::channel();
         self.asks.send(ask(reply)).await.ok()?;
         answer.await.ok()
@@ -187,24 +175,20 @@ impl Embedded {
 }
 
 /// Keeps the campaign of a name that is held: a task that says what becomes of it, and gives it back when it is not held any more,
-/// nobody holds the guard, or the member leaves and its work takes too long.
+/// nobody holds the guard, or the arbiter leaves and its work takes too long.
 struct Keeper {
-    campaign: Campaign,
+    campaign: Box<dyn Campaign>,
+    sight: Arc<dyn Sight>,
     phase: Arc<watch::Sender<Phase>>,
     asked: mpsc::Receiver<Ask>,
-    lease: watch::Receiver<Lease>,
-    /// Until when the name may be kept, once the member leaves.
+    /// Until when the name may be kept, once the arbiter leaves.
     leaving: watch::Receiver<Option<Duration>>,
-    /// The member waits for it when it leaves.
-    seated: Seated,
 }
 
 impl Keeper {
     async fn keep(mut self) {
         let reply = self.until_it_goes().await;
-        let Self { campaign, seated, .. } = self;
-        let answer = campaign.release(None).await;
-        drop(seated);
+        let answer = self.campaign.release().await;
         reply.map(|reply| reply.send(answer));
     }
 
@@ -223,8 +207,7 @@ impl Keeper {
                     }
                     None => return None,
                 },
-                _ = self.campaign.changed() => {}
-                Ok(()) = self.lease.changed() => {}
+                () = self.campaign.changed() => {}
                 Ok(()) = self.leaving.changed() => {}
                 () = reaches(leaves_at) => {
                     end(&self.phase, Over::AgentEnds);
@@ -237,13 +220,13 @@ impl Keeper {
     /// Says how it stands; `None` if it is held no more.
     fn look(&mut self) -> Option<()> {
         let Phase::Held(grant) = *self.phase.borrow() else { return Some(()) };
-        let state = self.campaign.state();
+        let state = self.sight.state();
         if state != (State::Held { token: grant.token }) {
             end(&self.phase, why_lost(state));
             return None;
         }
         // If that is in doubt now, what was told before counts.
-        let until = self.campaign.sight().check(grant.token).map_or(grant.until, valid);
+        let until = self.sight.check(grant.token).map_or(grant.until, valid);
         let leaves_at = *self.leaving.borrow_and_update();
         let asked_back = leaves_at.map(|at| (AskedBack::AgentLeaves, Some(at)));
         let now = Phase::Held(Grant { asked_back, ..grant.told(grant.token, until) });

@@ -7,6 +7,7 @@ use bellwether_proto::exclusive::grant::BadName;
 use bellwether_proto::exclusive::order::Declined;
 use bellwether_proto::tenure;
 
+use crate::arbiter::{Denied, Trouble};
 use crate::error::Refused;
 
 /// Why an agent, or a member of this process, did not do what it was asked.
@@ -62,6 +63,9 @@ pub enum ClientError {
     /// The member through which the name would be held refuses, or has ended.
     #[error(transparent)]
     Member(#[from] Refused),
+    /// The engine that would keep the name refuses, or does not answer.
+    #[error(transparent)]
+    Engine(#[from] Trouble),
     /// What was to be done while the name is held panicked.
     #[error("the leader's task failed: {0}")]
     Panicked(String),
@@ -119,6 +123,7 @@ impl ClientError {
                         | Declined::Witness
                 )
             }),
+            Self::Engine(trouble) => trouble.is_bad_input(),
             Self::Unreachable { .. }
             | Self::Silent { .. }
             | Self::NoAgent { .. }
@@ -139,6 +144,7 @@ impl ClientError {
             Self::Refused { refusal, .. } => matches!(refusal, Refusal::NotNow | Refusal::Ending),
             Self::Member(refused) => declined(refused)
                 .is_some_and(|why| matches!(why, Declined::TooMany | Declined::Unanswered { .. })),
+            Self::Engine(trouble) => !trouble.is_bad_input(),
             Self::NoAgent { .. }
             | Self::Name(_)
             | Self::Campaigns { .. }
@@ -159,6 +165,15 @@ fn declined(refused: &Refused) -> Option<&Declined> {
     match refused {
         Refused::Cannot(tenure::Refused::Election(declined)) => Some(declined),
         Refused::Cannot(_) | Refused::Ended(_) => None,
+    }
+}
+
+impl From<Denied> for ClientError {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Refused(refused) => Self::Member(refused),
+            Denied::Engine(trouble) => Self::Engine(trouble),
+        }
     }
 }
 

@@ -8,8 +8,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::standing::Until;
+use crate::arbiter::Seen;
 use crate::config::GrantKind;
-use crate::{elections, uptime};
+use crate::uptime;
 
 /// What an agent or a member knows of an election.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -39,9 +40,9 @@ pub struct Known {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Holder {
-    /// Through which member.
-    #[serde(deserialize_with = "node")]
-    pub node: NodeId,
+    /// Through which member; `None` where an engine of another make holds names.
+    #[serde(deserialize_with = "some_node")]
+    pub node: Option<NodeId>,
     /// Which of its sessions.
     #[serde(deserialize_with = "text")]
     pub session: String,
@@ -81,16 +82,14 @@ impl Checked {
     }
 }
 
-impl From<elections::Election> for Known {
-    fn from(known: elections::Election) -> Self {
+impl From<Seen> for Known {
+    fn from(known: Seen) -> Self {
         let since = known.since.duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
         Self {
             name: known.name.to_string(),
             kind: known.kind,
             token: known.token,
-            holder: known
-                .holder
-                .map(|holder| Holder { node: holder.node, session: holder.session.to_string() }),
+            holder: known.holder.map(|holder| Holder { node: holder.node, session: holder.session }),
             value: String::from_utf8_lossy(&known.value).into_owned(),
             waiting: known.waiting,
             since: Rfc3339(u64::try_from(since).unwrap_or(u64::MAX)).to_string(),
@@ -111,6 +110,10 @@ pub(super) fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Durat
 
 pub(super) fn node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NodeId, D::Error> {
     u32::deserialize(deserializer).map(NodeId)
+}
+
+fn some_node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NodeId>, D::Error> {
+    node(deserializer).map(Some)
 }
 
 /// An id, whether it is written as a text or as a number.

@@ -41,16 +41,16 @@ impl Leadership {
         self.seat.name()
     }
 
-    /// The member through which it is held.
-    pub fn node(&self) -> NodeId {
+    /// The member through which it is held; `None` if an engine of another make holds it.
+    pub fn node(&self) -> Option<NodeId> {
         self.seat.node()
     }
 
-    /// The session that holds it; `None` if it is held through a member of this process.
+    /// The session that holds it; `None` if no agent is asked.
     pub fn session(&self) -> Option<&Session> {
         match &*self.seat {
             Seat::Agent(seat) => Some(seat.session()),
-            Seat::Member(_) => None,
+            Seat::Here(_) => None,
         }
     }
 

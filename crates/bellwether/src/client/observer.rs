@@ -1,5 +1,6 @@
 //! Changes of one election, as they happen.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bellwether_proto::exclusive::grant::Name;
@@ -9,19 +10,17 @@ use super::door::{self, Ask};
 use super::error::Refusal;
 use super::stream::Stream;
 use super::{AGAIN, Client, ClientError, Known, said};
+use crate::arbiter::{Arbiter, Observe};
 use crate::backoff::Backoff;
-use crate::elections::Watching;
-use crate::error::Refused;
-use crate::member::Member;
 
-/// What an agent or a member knows of one election, as it changes. An agent that is lost is asked again.
+/// What an agent or an arbiter of this process knows of one election, as it changes. An agent that is lost is asked again.
 #[derive(Debug)]
 pub struct Observer(Source);
 
 #[derive(Debug)]
 enum Source {
     Agent(Box<Listener>),
-    Member(Member, Watching),
+    Here(Arc<dyn Arbiter>, Box<dyn Observe>),
 }
 
 impl Observer {
@@ -29,9 +28,9 @@ impl Observer {
         Self(Source::Agent(Box::new(Listener::new(client, name))))
     }
 
-    pub(super) fn of_member(member: Member, name: &Name) -> Self {
-        let watching = member.observe_election(name);
-        Self(Source::Member(member, watching))
+    pub(super) fn of(arbiter: Arc<dyn Arbiter>, name: &Name) -> Self {
+        let observing = arbiter.observe(name);
+        Self(Source::Here(arbiter, observing))
     }
 
     /// The next thing to know: at first what is known now, then whenever that has changed. `None`: there is no such election. What was
@@ -42,9 +41,9 @@ impl Observer {
     pub async fn next(&mut self) -> Result<Option<Known>, ClientError> {
         match &mut self.0 {
             Source::Agent(listener) => listener.next().await,
-            Source::Member(member, watching) => match watching.next().await {
-                Some(election) => Ok(election.map(Known::from)),
-                None => Err(Refused::Ended(member.ended().await).into()),
+            Source::Here(arbiter, observing) => match observing.next().await {
+                Some(seen) => Ok(seen.map(Known::from)),
+                None => Err(arbiter.ended().await.into()),
             },
         }
     }

@@ -8,25 +8,25 @@ use super::session;
 use super::standing::Phase;
 use bellwether_proto::ident::NodeId;
 
-/// A name that is held, or was: with an agent, or through a member in this process. When it goes, the name is given back.
+/// A name that is held, or was: with an agent, or in this process. When it goes, the name is given back.
 #[derive(Debug)]
 pub(super) enum Seat {
     Agent(session::Seat),
-    Member(Embedded),
+    Here(Embedded),
 }
 
 impl Seat {
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Agent(seat) => seat.name().as_str(),
-            Self::Member(seat) => seat.name.as_str(),
+            Self::Here(seat) => seat.name.as_str(),
         }
     }
 
-    pub(super) fn node(&self) -> NodeId {
+    pub(super) fn node(&self) -> Option<NodeId> {
         match self {
-            Self::Agent(seat) => seat.session().node(),
-            Self::Member(seat) => seat.node,
+            Self::Agent(seat) => Some(seat.session().node()),
+            Self::Here(seat) => seat.node,
         }
     }
 
@@ -34,7 +34,7 @@ impl Seat {
     pub(super) fn phase(&self) -> Phase {
         match self {
             Self::Agent(seat) => seat.phase(),
-            Self::Member(seat) => seat.phase(),
+            Self::Here(seat) => seat.phase(),
         }
     }
 
@@ -42,14 +42,14 @@ impl Seat {
     pub(super) fn changes(&self) -> watch::Receiver<Phase> {
         match self {
             Self::Agent(seat) => seat.changes(),
-            Self::Member(seat) => seat.changes(),
+            Self::Here(seat) => seat.changes(),
         }
     }
 
     pub(super) async fn proclaim(&self, token: u64, value: &str) -> Result<(), ClientError> {
         match self {
             Self::Agent(seat) => seat.proclaim(token, value).await,
-            Self::Member(seat) => seat.proclaim(value).await,
+            Self::Here(seat) => seat.proclaim(value).await,
         }
     }
 
@@ -57,7 +57,7 @@ impl Seat {
     pub(super) async fn give_back(&self) -> Result<(), ClientError> {
         match self {
             Self::Agent(seat) => seat.give_back().await,
-            Self::Member(seat) => seat.give_back().await,
+            Self::Here(seat) => seat.give_back().await,
         }
     }
 }

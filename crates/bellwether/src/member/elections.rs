@@ -92,6 +92,11 @@ impl Member {
         self.shared.elections.lease.subscribe()
     }
 
+    /// For how long that lease is valid each time; nothing where leadership is not exclusive.
+    pub(crate) fn lease_ttl(&self) -> Duration {
+        self.shared.lease_ttl.unwrap_or_default()
+    }
+
     /// When names that are held through guards have to be given back, if they have.
     pub(crate) fn asks_names_back(&self) -> watch::Receiver<Option<Duration>> {
         self.shared.elections.seats.leaving()

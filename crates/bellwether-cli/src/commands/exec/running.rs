@@ -57,7 +57,7 @@ impl Exec<'_> {
         self.bond.order(&Order::Prepare {
             election: leadership.name().to_owned(),
             token: run.token,
-            node: leadership.node().0,
+            node: node_of(leadership),
             times: margin::times(leadership),
         });
         self.tell(&run);
@@ -177,6 +177,11 @@ impl Run<'_> {
             false => Ran::Ended(end),
         }
     }
+}
+
+/// The member through which it is held: an agent is one.
+fn node_of(leadership: &Leadership) -> u32 {
+    leadership.node().map_or(0, |node| node.0)
 }
 
 /// When the warden is late with saying that all is dead. The clock of that counts the time for which the machine is suspended, so it is

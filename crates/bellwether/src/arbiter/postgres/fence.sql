@@ -1,0 +1,1 @@
+../../../../../clients/fences/postgres.sql
