@@ -15,7 +15,7 @@ use bellwether_proto::time::Time;
 use tokio::sync::{mpsc, watch};
 
 use crate::command::{Asked, Command};
-use crate::uptime;
+use crate::uptime::Uptime;
 use seats::Seats;
 
 pub(crate) use slot::Slot;
@@ -24,6 +24,7 @@ pub use told::{Election, Holder, Lease, State};
 /// Between the driver and the handles.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
+    uptime: Uptime,
     inner: Mutex<Inner>,
     /// The member's lease.
     pub(crate) lease: watch::Sender<Lease>,
@@ -69,6 +70,10 @@ struct Known {
 }
 
 impl Board {
+    pub(crate) fn new(uptime: Uptime) -> Self {
+        Self { uptime, ..Self::default() }
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // What is in it is whole between any two lines that change it.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -138,7 +143,7 @@ impl Board {
             News::Lost { session, name, why } => self.turn(session, name, |_| lost(why)),
             News::Over { session, name } => self.end(session, &name),
             News::Unfit { session, name, kind } => self.refuse(session, &name, kind),
-            News::Current => self.inner().current = uptime::now(),
+            News::Current => self.inner().current = self.uptime.now(),
             News::Valid(valid) => {
                 let valid_until = valid.and_then(until);
                 self.lease.send_replace(Lease { valid_until });
@@ -168,7 +173,7 @@ impl Board {
             Some((grant, waiting)) => {
                 let before = inner.known.get(&name).filter(|known| known.grant == grant);
                 let since = before.map_or(at, |known| known.since);
-                let known = Known { grant, waiting, since, heard: uptime::now(), no };
+                let known = Known { grant, waiting, since, heard: self.uptime.now(), no };
                 if let Some(Known { no, .. }) = inner.known.insert(name.clone(), known) {
                     inner.latest.remove(&no);
                 }
@@ -204,13 +209,13 @@ impl Board {
         let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
         let inner = self.inner();
         let known = inner.known.range::<Name, _>((begin, Bound::Unbounded));
-        known.take(limit).map(|(name, known)| known.election(name, inner.current)).collect()
+        known.take(limit).map(|(name, known)| known.election(name, inner.current, self.uptime)).collect()
     }
 
     /// What is known of one.
     pub(crate) fn get(&self, name: &Name) -> Option<Election> {
         let inner = self.inner();
-        inner.known.get(name).map(|known| known.election(name, inner.current))
+        inner.known.get(name).map(|known| known.election(name, inner.current, self.uptime))
     }
 
     /// Tells when something becomes known of that name.
@@ -255,7 +260,7 @@ impl Inner {
 }
 
 impl Known {
-    fn election(&self, name: &Name, current: Duration) -> Election {
+    fn election(&self, name: &Name, current: Duration, uptime: Uptime) -> Election {
         let holder =
             self.grant.holder.map(|holder| Holder { node: holder.lease.life.node, session: holder.session });
         Election {
@@ -266,7 +271,7 @@ impl Known {
             value: Arc::clone(&self.grant.value),
             waiting: self.waiting,
             since: self.since,
-            age: uptime::now().saturating_sub(self.heard.max(current)),
+            age: uptime.now().saturating_sub(self.heard.max(current)),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::config::GrantKind;
 use crate::elections::{self, Campaign, Lease, Seated, Session, Sight, State};
 use crate::error::Refused;
 use crate::member::Member;
-use crate::uptime;
+use crate::uptime::Uptime;
 
 impl Member {
     /// An election of that name, to be held through this member, with [`Config::exclusive`](crate::Config::exclusive). What a program does
@@ -99,7 +99,8 @@ async fn held(
         match campaign.state() {
             State::Held { token } => {
                 if let Ok(until) = campaign.sight().check(token) {
-                    return Ok(Held::Name(campaign, Grant::new(token, valid(until))));
+                    let grant = Grant::new(token, valid(until), campaign.sight().uptime());
+                    return Ok(Held::Name(campaign, grant));
                 }
             }
             State::Unfit { kind } => return Ok(Held::OfKind(kind)),
@@ -159,7 +160,12 @@ impl Embedded {
         let phase = *self.phase.borrow();
         let Phase::Held(grant) = phase else { return phase };
         let until = self.sight.check(grant.token).map_or(Until::Uptime(Duration::ZERO), valid);
-        Phase::Held(grant.told(grant.token, until))
+        Phase::Held(grant.told(grant.token, until, self.uptime()))
+    }
+
+    /// The clock of its deadlines.
+    pub(super) fn uptime(&self) -> Uptime {
+        self.sight.uptime()
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<Phase> {
@@ -212,7 +218,7 @@ impl Keeper {
     async fn until_it_goes(&mut self) -> Option<Reply> {
         loop {
             self.look()?;
-            let leaves_at = *self.leaving.borrow();
+            let (leaves_at, uptime) = (*self.leaving.borrow(), self.campaign.sight().uptime());
             tokio::select! {
                 biased;
                 ask = self.asked.recv() => match ask {
@@ -226,7 +232,7 @@ impl Keeper {
                 _ = self.campaign.changed() => {}
                 Ok(()) = self.lease.changed() => {}
                 Ok(()) = self.leaving.changed() => {}
-                () = reaches(leaves_at) => {
+                () = reaches(leaves_at, uptime) => {
                     end(&self.phase, Over::AgentEnds);
                     return None;
                 }
@@ -243,10 +249,11 @@ impl Keeper {
             return None;
         }
         // If that is in doubt now, what was told before counts.
-        let until = self.campaign.sight().check(grant.token).map_or(grant.until, valid);
+        let sight = self.campaign.sight();
+        let (until, uptime) = (sight.check(grant.token).map_or(grant.until, valid), sight.uptime());
         let leaves_at = *self.leaving.borrow_and_update();
         let asked_back = leaves_at.map(|at| (AskedBack::AgentLeaves, Some(at)));
-        let now = Phase::Held(Grant { asked_back, ..grant.told(grant.token, until) });
+        let now = Phase::Held(Grant { asked_back, ..grant.told(grant.token, until, uptime) });
         self.phase.send_if_modified(|phase| match phase {
             Phase::Held(_) if *phase != now => {
                 *phase = now;
@@ -277,9 +284,9 @@ fn why_lost(state: State) -> Over {
     }
 }
 
-async fn reaches(at: Option<Duration>) {
+async fn reaches(at: Option<Duration>, uptime: Uptime) {
     match at {
-        Some(at) => uptime::reaches(at).await,
+        Some(at) => uptime.reaches(at).await,
         None => pending().await,
     }
 }

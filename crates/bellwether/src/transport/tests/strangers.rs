@@ -16,6 +16,7 @@ use super::harness::{
     CLUSTER, Node, Stranger, authority, cluster, encoded, eventually, frame, hello, listed, listener,
     settings,
 };
+use crate::links::Links;
 use crate::status::Connection;
 use crate::tls::{Authority, Identity, TlsConfigs, Validity};
 
