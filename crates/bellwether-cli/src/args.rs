@@ -72,14 +72,6 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = EXEC_EXIT_CODES)]
     Exec(exec::ExecArgs),
-    /// Holds the deadline of a command
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    ExecWarden(exec::WardenArgs),
-    /// Becomes a command when it is told to
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    ExecChild(exec::ChildArgs),
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
     Sim(sim::SimArgs),
