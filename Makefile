@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools etcd postgres engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
+.PHONY: test format lint tools etcd redis postgres engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -39,6 +39,12 @@ etcd:
 	echo "make etcd: etcd or etcdctl is missing and cannot be installed"; \
 	exit 1
 
+redis:
+	@if command -v redis-server >/dev/null; then exit 0; fi; \
+	$(call INSTALL,redis-server); \
+	echo "make redis: redis-server is missing and cannot be installed"; \
+	exit 1
+
 # A store that is given a fence. No server of it is started but those of the tests.
 postgres:
 	@if command -v psql >/dev/null && ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then exit 0; fi; \
@@ -47,9 +53,9 @@ postgres:
 	echo "make postgres: psql, initdb or postgres is missing and cannot be installed"; \
 	exit 1
 
-# Exclusive leadership beside etcd, for a moment, and fences in stores that others make. `make bench` has the long form. Of the whole
-# workspace, although it is about one crate: so it needs what `make test` has built, and nothing else.
-engines: etcd postgres
+# Exclusive leadership beside etcd and Redis, for a moment, and fences in stores that others make. `make bench` has the long form. Of the
+# whole workspace, although it is about one crate: so it needs what `make test` has built, and nothing else.
+engines: etcd redis postgres
 	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --bench engines
 	$(CARGO) test --locked --workspace --lib grants_in_a_second -- --nocapture
 	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked --workspace --test agents clients::fences
@@ -86,6 +92,7 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 100000
 	BELLWETHER_TEST_PAUSES=1000 $(CARGO) test --locked --release -p bellwether --test exclusive -- --nocapture after_a_pause
+	BELLWETHER_TEST_TRIALS=1000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- commands_of_real_agents
 	BELLWETHER_TEST_CALLS=100000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- --nocapture what_is_read_from_a_majority
 	$(MAKE) exhaustive
 	$(MAKE) faults
@@ -125,7 +132,7 @@ mutants:
 
 # The figures, as ratios in one run, and what became worse since the page was written last. `make test` runs every benchmark
 # for a moment.
-bench: etcd
+bench: etcd redis
 	$(CARGO) run --locked -p bellwether-sim --example benchmarks -- --out docs/reference/figures.md
 
 clean:

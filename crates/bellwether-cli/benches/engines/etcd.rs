@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -10,26 +10,18 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::cluster::wait_until;
+use super::cluster::{Process, wait_until};
+use super::program::Program;
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Whoever has it prints its key, which begins like this.
 const LOCK: &str = "bench";
 
 pub(crate) struct Etcd {
     clients: Vec<SocketAddr>,
     /// Dropped before their files.
-    _servers: Vec<Running>,
+    _servers: Vec<Process>,
     _dir: TempDir,
-}
-
-/// Killed, if it still runs when this goes.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// Whether there is such a server here.
@@ -62,7 +54,7 @@ impl Etcd {
             command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
             command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
             command.args(["--initial-cluster", &all.join(","), "--logger", "zap", "--log-level", "error"]);
-            Running(quiet(&mut command).spawn().expect("etcd starts"))
+            Process::start(quiet(&mut command))
         };
         let servers = (0..3).map(server).collect();
         let etcd = Self { clients: clients.to_vec(), _servers: servers, _dir: dir };
@@ -82,28 +74,21 @@ impl Etcd {
     /// Kills whoever holds a lock, that many times, and says how long the next one waited for it. Both ask for the smallest ttl.
     pub(crate) fn lock_failovers(&self, trials: usize) -> Vec<Duration> {
         let mut holder = self.waits_for_lock();
-        holder.until_held();
+        holder.until(LOCK);
         let mut times = Vec::new();
         while times.len() < trials {
             let mut next = self.waits_for_lock();
             assert!(wait_until(PATIENCE, || self.in_line() == 2), "the next one waits");
             let began = Instant::now();
             drop(holder);
-            times.push(next.until_held().saturating_duration_since(began));
+            times.push(next.until(LOCK).1.saturating_duration_since(began));
             holder = next;
         }
         times
     }
 
-    fn waits_for_lock(&self) -> Locker {
-        let mut lock = self.ctl();
-        lock.args(["lock", LOCK, "--ttl", "1"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let mut process = Running(lock.spawn().expect("etcdctl starts"));
-        let says = BufReader::new(process.0.stdout.take().expect("it is piped"));
-        Locker { says, _process: process }
+    fn waits_for_lock(&self) -> Program {
+        Program::start(self.ctl().args(["lock", LOCK, "--ttl", "1"]))
     }
 
     /// How many hold the lock or wait for it.
@@ -126,22 +111,6 @@ impl Etcd {
         stop.store(true, Ordering::Relaxed);
         clients.into_iter().for_each(|client| client.join().expect("it only asks"));
         count as f64 / took.as_secs_f64()
-    }
-}
-
-/// Somebody who waits for the lock, or holds it until it is dropped.
-struct Locker {
-    says: BufReader<ChildStdout>,
-    _process: Running,
-}
-
-impl Locker {
-    /// It prints the key when it has it.
-    fn until_held(&mut self) -> Instant {
-        let mut key = String::new();
-        self.says.read_line(&mut key).expect("it prints");
-        assert!(key.starts_with(LOCK), "etcdctl lock says {key:?}");
-        Instant::now()
     }
 }
 
