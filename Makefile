@@ -90,7 +90,10 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 10000
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only promised
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
+	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 1000000 --only promised-exclusive
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 100000
+	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 10000 --length 300 --changes 20 --lulls 12
+	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 10000 --course ""
 	BELLWETHER_TEST_PAUSES=1000 $(CARGO) test --locked --release -p bellwether --test exclusive -- --nocapture after_a_pause
 	BELLWETHER_TEST_TRIALS=1000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- commands_of_real_agents
 	BELLWETHER_TEST_CALLS=100000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- --nocapture what_is_read_from_a_majority

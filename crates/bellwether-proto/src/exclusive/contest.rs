@@ -89,6 +89,8 @@ pub struct Contest {
     pub deleted: Option<Box<Deletion>>,
     /// What was told last to all, as a number; 0 if nothing was.
     pub told: u64,
+    /// How many waited when that was told.
+    pub told_waiting: u32,
 }
 
 /// What a holder proclaims.

@@ -94,6 +94,8 @@ pub struct Coordinator {
     repeated: BTreeSet<Name>,
     /// Those whose holder has yet to say that it knows.
     untold: BTreeSet<Name>,
+    /// Those that somebody began or ceased to wait for.
+    recounted: BTreeSet<Name>,
     /// What is held by whom that is in somebody's way.
     wanted: Wanted,
     /// What the sessions of each agent want.
@@ -168,6 +170,7 @@ impl Coordinator {
             busy: BTreeSet::new(),
             repeated: BTreeSet::new(),
             untold: BTreeSet::new(),
+            recounted: BTreeSet::new(),
             wanted: Wanted::default(),
             rolls: BTreeMap::new(),
             census: 0,
@@ -386,6 +389,7 @@ impl Coordinator {
         self.attention.clear();
         self.busy.clear();
         self.untold.clear();
+        self.recounted.clear();
         (self.wanted, self.census, self.survey) = (Wanted::default(), 0, Survey::default());
         self.floor = None;
         (self.below, self.doubtful) = (BTreeSet::new(), BTreeSet::new());

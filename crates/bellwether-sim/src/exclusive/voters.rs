@@ -82,10 +82,14 @@ impl VoterProcess {
             let (voter, store) = (self.node, self.disk.store);
             match change {
                 Change::Accepted(name, accepted) => {
+                    if accepted.content == Content::Deleted {
+                        post.seen.push(Seen::Deleted);
+                    }
                     post.seen.push(Seen::Accepted { voter, store, name, accepted });
                 }
+                Change::Dropped(_) => post.seen.push(Seen::Dropped),
                 Change::Dead(node, age) => post.seen.push(Seen::Buried { voter, store, node, age }),
-                Change::Promised(_) | Change::Met(_) | Change::Dropped(_) => {}
+                Change::Promised(_) | Change::Met(_) => {}
             }
         }
         self.machine.written(self.disk.commits);

@@ -46,6 +46,10 @@ impl Model {
                 let (coordinator, voter) = (coordinator(index), voter(of));
                 format!("coordinator {coordinator} is asked to add or to remove {voter}")
             }
+            Step::Delete(index, at) => {
+                format!("agent {} asks for {} to be forgotten", agent(index), name(at))
+            }
+            Step::List(index) => format!("agent {} asks which names there are", agent(index)),
             Step::Meet(index, back) => {
                 format!("coordinator {} can speak with {} again", coordinator(index), agent(back))
             }

@@ -213,3 +213,78 @@ fn a_release_wakes_one_of_ten_thousand() {
         assert_eq!((queued, told.len()), (PLACES as usize, PLACES as usize + 1), "{told:?}");
     }
 }
+
+/// Three voters whose disks write at once answer all that is asked. What all agents are told meanwhile.
+fn converse(coordinator: &mut Coordinator, voters: &mut [Voter], now: Time) -> Vec<Telling> {
+    let mut told = Vec::new();
+    loop {
+        let actions: Vec<CoordinatorAction> = coordinator.drain().collect();
+        if actions.is_empty() {
+            return told;
+        }
+        for action in actions {
+            match action {
+                CoordinatorAction::Ask(to, asked) => {
+                    let voter = &mut voters[to.0 as usize - 1];
+                    voter.handle(now, asked.by.node, asked);
+                    voter.written(voter.kept().commits);
+                    let said: Vec<VoterAction> = voter.drain().collect();
+                    for action in said {
+                        if let VoterAction::Answer(_, said) = action {
+                            coordinator.heard(now, to, &said);
+                        }
+                    }
+                }
+                CoordinatorAction::Tell(telling) => told.push(telling),
+                CoordinatorAction::Answer(..) => {}
+            }
+        }
+    }
+}
+
+/// A session of that node begins to wait for `backup`.
+fn waits(coordinator: &mut Coordinator, now: Time, node: u32) -> Holder {
+    let lease = Lease { life: life(node), number: 1 };
+    let holder = Holder { lease, session: 7, campaign: 1 };
+    let (name, kind, value) = (Name::new("backup").expect("a name"), GrantKind::Token, Arc::from([]));
+    let (waited, priority, valid, holds) = (Span::ZERO, 0, true, None);
+    let wish = Wish::Campaign { name, kind, holder, waited, priority, valid, holds, value };
+    coordinator.wish(now, NodeId(node), wish);
+    holder
+}
+
+#[test]
+fn all_are_told_how_many_wait_when_that_changes() {
+    let now = Time::from_micros(1_000_000);
+    let mut coordinator = nominated(now);
+    let terms = coordinator.terms;
+    let voter = |node: u32| {
+        let (listed, kept) = (listed(3).into_keys().collect(), VoterKept::new(StoreId(node.into())));
+        Voter::new(NodeId(node), listed, kept, terms, now)
+    };
+    let mut voters: Vec<Voter> = (1..=3).map(voter).collect();
+    coordinator.repeat();
+    converse(&mut coordinator, &mut voters, now);
+    assert!(coordinator.is_ready());
+    let counts = |told: Vec<Telling>| -> Vec<u32> {
+        let of = |telling| match telling {
+            Telling::Held { name, waiting, .. } if name != Name::leader() => Some(waiting),
+            _ => None,
+        };
+        told.into_iter().filter_map(of).collect()
+    };
+    waits(&mut coordinator, now, 2);
+    assert_eq!(counts(converse(&mut coordinator, &mut voters, now)), [0], "it is granted");
+    let mut told_next = |coordinator: &mut Coordinator, now: Time| {
+        let told = converse(coordinator, &mut voters, now);
+        assert_eq!(counts(told), [] as [u32; 0], "not at once: thousands may come and go");
+        coordinator.wake(now + terms.period());
+        counts(converse(coordinator, &mut voters, now + terms.period()))
+    };
+    let holder = waits(&mut coordinator, now, 3);
+    assert_eq!(told_next(&mut coordinator, now), [1]);
+    let (later, name) = (now + terms.period(), Name::new("backup").expect("a name"));
+    coordinator.wish(later, NodeId(3), Wish::Release { name, token: None, holder, next: None });
+    assert_eq!(told_next(&mut coordinator, later), [0]);
+    assert_eq!(told_next(&mut coordinator, later + terms.period()), [] as [u32; 0], "nothing changed");
+}
