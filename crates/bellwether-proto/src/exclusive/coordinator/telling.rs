@@ -109,9 +109,8 @@ impl Coordinator {
     fn tell_counts_again(&mut self) {
         for _ in 0..AGAIN_MAX {
             let Some(name) = self.recounted.pop_first() else { return };
-            let is_other =
-                |contest: &&Contest| contest.told != 0 && contest.told_waiting != contest.waiting();
-            if self.contests.get(&name).filter(is_other).is_some() {
+            let contest = self.contests.get(&name);
+            if contest.is_some_and(|contest| contest.told != 0 && contest.told_waiting != contest.waiting()) {
                 self.tell(&name);
             }
         }
