@@ -113,7 +113,7 @@ fn all_walks(args: &Args, walks: u64) -> bool {
         trod: Trod::WithinDrift,
         changes: args.changes,
         lulls: args.lulls,
-        // After many changes somebody may know only voters that are gone.
+        // What becomes of walks with lulls is not understood yet.
         settles: args.lulls == 0,
     };
     let beyond = Walker { trod: Trod::BeyondDrift, settles: false, ..within };
