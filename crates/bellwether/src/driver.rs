@@ -637,6 +637,10 @@ fn note_vote(before: Vote, now: Vote) {
             "this member does not vote: the others know its votes from another file, which is lost; they go on without it, until \
              `members replace` lets it vote again"
         ),
-        Vote::Without | Vote::Unknown | Vote::Counts | Vote::Lost => {}
+        Vote::Outdated if before != now => tracing::error!(
+            "this member does not vote: others have heard of more than is in its file of votes, so an old copy was put back; move it \
+             away and start this member again: then `members replace` lets it vote"
+        ),
+        Vote::Without | Vote::Unknown | Vote::Counts | Vote::Lost | Vote::Outdated => {}
     }
 }

@@ -112,6 +112,7 @@ pub(crate) fn app(
 fn named_elections() -> Router<Api> {
     Router::new()
         .route("/v1/elections", get(elections::list))
+        .route("/v1/elections/", get(elections::nameless).delete(elections::nameless))
         .route("/v1/elections/{name}", get(elections::one).delete(elections::delete))
         .route("/v1/elections/{name}/campaign", post(sessions::campaign_alone))
         .route("/v1/elections/{name}/watch", get(elections::watch))
@@ -120,6 +121,7 @@ fn named_elections() -> Router<Api> {
         .route("/v1/elections/{name}/resign", post(elections::resign))
         .route("/v1/elections/{name}/transfer", post(elections::transfer))
         .route("/v1/session/{id}", delete(sessions::close))
+        .route("/v1/session/{id}/campaign/", post(elections::nameless).delete(elections::nameless))
         .route("/v1/session/{id}/campaign/{name}", post(sessions::campaign).delete(sessions::withdraw))
         .route("/v1/session/{id}/process", post(sessions::bind))
         .layer(DefaultBodyLimit::max(sessions::BODY_MAX))

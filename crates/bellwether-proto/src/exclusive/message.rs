@@ -28,6 +28,17 @@ pub enum ExclusiveMsg {
     Tell(Telling),
     /// Many of them in one frame. Only where there are many: a member of an earlier version does not know it.
     Many(Parcel),
+    /// To a voter that has forgotten something. A member of an earlier version does not know it.
+    Recall(Recall),
+}
+
+/// "You said that so many changes are kept in that store, and later that there are fewer."
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Recall {
+    /// The store.
+    pub store: StoreId,
+    /// How many there were.
+    pub commits: u64,
 }
 
 /// A question to a voter, and whose it is.
@@ -607,6 +618,7 @@ impl ExclusiveMsg {
             Self::Tell(Telling::Census { .. }) => 32,
             Self::Tell(Telling::Listed { .. }) => 33,
             Self::Many(_) => 34,
+            Self::Recall(_) => 35,
         }
     }
 }
@@ -648,4 +660,5 @@ pub const KINDS: &[Kind] = &[
     Kind::detector("Census"),
     Kind::detector("Listed"),
     Kind::detector("Many"),
+    Kind::detector("Recall"),
 ];

@@ -77,6 +77,7 @@ fn in_the_words_of_the_file(problem: &BadConfig, settings: &Settings) -> (&'stat
             );
             (first_given(settings, "exclusive.ttl", "timing.heartbeat"), words)
         }
+        BadConfig::LongTtl { .. } => ("exclusive.ttl", problem.to_string()),
         BadConfig::Drift { .. } => ("exclusive.drift", problem.to_string()),
         BadConfig::EvenVoters { .. } | BadConfig::TooManyVoters { .. } => {
             (first_given(settings, "exclusive.voters", "mode"), problem.to_string())

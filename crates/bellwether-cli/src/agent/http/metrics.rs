@@ -127,8 +127,8 @@ fn exclusive(registry: &mut Registry, status: &ExclusiveStatus) {
         ("voters_needed", "Voters that whoever is to lead must be able to speak with", status.needed as u64),
         (
             "vote_lost",
-            "1 if the member should vote and its votes are lost",
-            (status.vote == Vote::Lost).into(),
+            "1 if the member should vote and its votes are lost, or an old copy of them",
+            matches!(status.vote, Vote::Lost | Vote::Outdated).into(),
         ),
     ] {
         let gauge = Gauge::<u64, AtomicU64>::default();

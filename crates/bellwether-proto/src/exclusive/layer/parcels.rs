@@ -31,7 +31,7 @@ pub(super) fn pack(actions: &mut Vec<Action>) {
     let mut packed = Vec::new();
     for action in core::mem::take(actions) {
         match action {
-            Action::Send(to, msg) if counts.contains_key(&to) => {
+            Action::Send(to, msg) if counts.contains_key(&to) && !matches!(*msg, ExclusiveMsg::Recall(_)) => {
                 let (parcel, weight) = open.entry(to).or_default();
                 *weight += weigh(&msg);
                 put(parcel, *msg);
@@ -55,7 +55,7 @@ fn put(parcel: &mut Parcel, msg: ExclusiveMsg) {
         ExclusiveMsg::Wish(wish) => parcel.wishes.push(wish),
         ExclusiveMsg::Tell(telling) => parcel.tellings.push(telling),
         // Nobody sends one inside of another.
-        ExclusiveMsg::Many(_) => {}
+        ExclusiveMsg::Many(_) | ExclusiveMsg::Recall(_) => {}
     }
 }
 
@@ -77,6 +77,6 @@ fn weigh(msg: &ExclusiveMsg) -> usize {
         ExclusiveMsg::Tell(Telling::Held { grant, .. }) => NAME + grant.value.len(),
         ExclusiveMsg::Wish(_) => NAME,
         ExclusiveMsg::Tell(_) => CONFIGURATION,
-        ExclusiveMsg::Many(_) => HEAVY,
+        ExclusiveMsg::Many(_) | ExclusiveMsg::Recall(_) => HEAVY,
     }
 }

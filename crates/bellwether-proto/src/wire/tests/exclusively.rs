@@ -8,7 +8,7 @@ use crate::exclusive::grant::{Accepted, Content, Grant, GrantKind, Holder, Name,
 use crate::exclusive::ident::{Ballot, Lease, Life, LifeId, Stamp, StoreId};
 use crate::exclusive::membership::{MemberChange, Unchanged};
 use crate::exclusive::message::{
-    Answer, Ask, Asked, ExclusiveMsg, Objection, Parcel, Said, Telling, Undeleted, Wish,
+    Answer, Ask, Asked, ExclusiveMsg, Objection, Parcel, Recall, Said, Telling, Undeleted, Wish,
 };
 
 pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
@@ -26,7 +26,8 @@ pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
         Telling::Unchanged { to: LIFE, no: 3, why: Unchanged::NoMajority { reachable: 1, needed: 2 } };
     let told = [members, unchanged].map(ExclusiveMsg::Tell);
     let told = told.into_iter().chain(tellings().into_iter().map(ExclusiveMsg::Tell));
-    let all = asks.chain(answers).chain(wishes).chain([held]).chain(told).chain([parcel()]);
+    let recall = ExclusiveMsg::Recall(Recall { store: StoreId(7), commits: 300 });
+    let all = asks.chain(answers).chain(wishes).chain([held]).chain(told).chain([parcel(), recall]);
     all.map(|msg| Body::Exclusive(Box::new(msg))).collect()
 }
 
