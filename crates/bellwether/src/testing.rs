@@ -28,7 +28,7 @@
 //! |---|---|
 //! | the leader's process is killed | [`Cluster::kill`], and [`Cluster::restart`] |
 //! | a process is stopped, or gets no processor | [`Cluster::pause`], [`Cluster::resume`] |
-//! | the machine is suspended, with all that runs on it | [`tokio::time::advance`] |
+//! | the machine is suspended, with all that runs on it | `tokio::time::advance` |
 //! | the network is split | [`Cluster::cut`], [`Cluster::isolate`], [`Cluster::heal`] |
 //! | leadership is given away | [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!

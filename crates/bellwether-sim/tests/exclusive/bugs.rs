@@ -158,7 +158,7 @@ impl Meddle for TokenOfBallot {
         if let ExclusiveMsg::Ask(Asked { ask: Ask::Write { stamp, content, .. }, .. }) = &mut envelope.msg
             && let Content::Grant(grant) = content
         {
-            grant.token = Token(stamp.ballot.round);
+            std::sync::Arc::make_mut(grant).token = Token(stamp.ballot.round);
         }
         vec![envelope]
     }
