@@ -58,14 +58,31 @@ struct Inner {
     current: Duration,
 }
 
+/// There may be a million.
 #[derive(Clone, Debug)]
 struct Known {
-    grant: Grant,
+    grant: Arc<Grant>,
     waiting: u32,
-    since: SystemTime,
-    heard: Duration,
+    since: Micros,
+    heard: Micros,
     /// The number under which this became known.
     no: u64,
+}
+
+/// Since 1970, or since the machine is up: half as large as what it is made of.
+#[derive(Clone, Copy, Debug)]
+struct Micros(u64);
+
+impl From<Duration> for Micros {
+    fn from(span: Duration) -> Self {
+        Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Micros {
+    fn span(self) -> Duration {
+        Duration::from_micros(self.0)
+    }
 }
 
 impl Board {
@@ -160,15 +177,16 @@ impl Board {
         }
     }
 
-    fn learn(&self, at: SystemTime, name: Name, held: Option<(Grant, u32)>) {
+    fn learn(&self, at: SystemTime, name: Name, held: Option<(Arc<Grant>, u32)>) {
         let mut inner = self.inner();
         inner.no += 1;
         let no = inner.no;
         match held {
             Some((grant, waiting)) => {
                 let before = inner.known.get(&name).filter(|known| known.grant == grant);
-                let since = before.map_or(at, |known| known.since);
-                let known = Known { grant, waiting, since, heard: uptime::now(), no };
+                let at = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let since = before.map_or(at.into(), |known| known.since);
+                let known = Known { grant, waiting, since, heard: uptime::now().into(), no };
                 if let Some(Known { no, .. }) = inner.known.insert(name.clone(), known) {
                     inner.latest.remove(&no);
                 }
@@ -265,8 +283,8 @@ impl Known {
             holder,
             value: Arc::clone(&self.grant.value),
             waiting: self.waiting,
-            since: self.since,
-            age: uptime::now().saturating_sub(self.heard.max(current)),
+            since: SystemTime::UNIX_EPOCH + self.since.span(),
+            age: uptime::now().saturating_sub(self.heard.span().max(current)),
         }
     }
 }

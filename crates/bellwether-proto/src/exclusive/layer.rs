@@ -59,7 +59,7 @@ pub struct ExclusiveConfig {
 #[derive(Clone, Debug)]
 struct Seen {
     stamp: Stamp,
-    grant: Grant,
+    grant: Arc<Grant>,
     /// How many others would lead.
     waiting: u32,
     at: Time,
@@ -94,7 +94,7 @@ pub(crate) enum Action {
     /// This node holds the leadership with that token until then.
     Valid(Token, Time),
     /// As a coordinator it has learnt that this is decided.
-    Decided(Stamp, Grant),
+    Decided(Stamp, Arc<Grant>),
     /// Whether validity is about to end, so that work must.
     Doubt(bool),
     /// A voter knows a later incarnation of this node.

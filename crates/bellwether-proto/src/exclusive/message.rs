@@ -407,7 +407,7 @@ pub enum Telling {
         /// When that was written.
         stamp: Stamp,
         /// Who holds it, with which token.
-        grant: Grant,
+        grant: Arc<Grant>,
         /// How many others wait for it.
         waiting: u32,
     },

@@ -491,7 +491,9 @@ fn is_stranger(me: NodeId, kept: &VoterKept) -> bool {
 /// The newest configuration that was accepted.
 fn newest(kept: &VoterKept) -> Option<(Stamp, Configuration)> {
     match kept.accepted.get(&Name::configuration())? {
-        Accepted { stamp, content: Content::Configuration(shown) } => Some((*stamp, shown.clone())),
+        Accepted { stamp, content: Content::Configuration(shown) } => {
+            Some((*stamp, Configuration::clone(shown)))
+        }
         Accepted { content: Content::Grant(_) | Content::Deleted | Content::Floor(_), .. } => None,
     }
 }

@@ -156,6 +156,6 @@ fn known_lives(setting: &Setting) -> impl Iterator<Item = Life> {
 fn founding(setting: &Setting) -> (Name, Accepted) {
     let of = Life { node: NodeId(0), incarnation: Incarnation(0), id: LifeId(0) };
     let stamp = Stamp { ballot: Ballot { round: 0, of }, write: 2 };
-    let content = Content::Configuration(first_configuration(setting));
+    let content = Content::Configuration(first_configuration(setting).into());
     (Name::configuration(), Accepted { stamp, content })
 }

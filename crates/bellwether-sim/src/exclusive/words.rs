@@ -72,7 +72,11 @@ fn message(msg: &ExclusiveMsg) -> String {
         }
         ExclusiveMsg::Wish(Wish::Change { change, .. }) => format!("Change {change:?}"),
         ExclusiveMsg::Tell(Telling::Members { stamp: when, configuration }) => {
-            format!("Members {}: {}", stamp(when), content(&Content::Configuration(configuration.clone())))
+            format!(
+                "Members {}: {}",
+                stamp(when),
+                content(&Content::Configuration(configuration.clone().into()))
+            )
         }
         ExclusiveMsg::Tell(Telling::Unchanged { why, .. }) => format!("Unchanged: {why}"),
         ExclusiveMsg::Tell(Telling::Held { name, stamp: when, grant, .. }) => {
@@ -140,7 +144,8 @@ fn stamp(stamp: &Stamp) -> String {
 
 fn content(content: &Content) -> String {
     match content {
-        Content::Configuration(Configuration { number, voters, settling, .. }) => {
+        Content::Configuration(configuration) => {
+            let Configuration { number, voters, settling, .. } = &**configuration;
             let voters: Vec<String> = voters.keys().map(ToString::to_string).collect();
             let settled = if *settling == Settling::Done { "" } else { ", not settled" };
             format!("configuration {number} ({}{settled})", voters.join(" "))

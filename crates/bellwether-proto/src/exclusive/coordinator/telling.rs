@@ -55,13 +55,13 @@ impl Coordinator {
         let unclaimed = self.repeated.iter().filter(|name| **name != Name::leader());
         let unclaimed: Vec<Name> = unclaimed.cloned().collect();
         for name in unclaimed {
-            if self.contests.get_mut(&name).is_some_and(Contest::is_unclaimed) {
+            if self.contests.get_mut(&name).is_some_and(|contest| contest.is_unclaimed()) {
                 self.tell(&name);
             }
             self.give_way(&name);
         }
         // Whether it is claimed is looked at all the same: what was claimed before does not count.
-        self.contests.get_mut(&Name::leader()).map(Contest::is_unclaimed);
+        self.contests.get_mut(&Name::leader()).map(|contest| contest.is_unclaimed());
         self.tell(&Name::leader());
         self.give_way(&Name::leader());
         self.tell_holders_again();

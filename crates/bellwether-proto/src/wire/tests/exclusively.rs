@@ -20,7 +20,7 @@ pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
     });
     let wishes = wishes().into_iter().map(ExclusiveMsg::Wish);
     let (name, grant) = (Name::leader(), grant(Some(holder())));
-    let held = ExclusiveMsg::Tell(Telling::Held { name, stamp: STAMP, grant, waiting: 2 });
+    let held = ExclusiveMsg::Tell(Telling::Held { name, stamp: STAMP, grant: grant.into(), waiting: 2 });
     let members = Telling::Members { stamp: STAMP, configuration: configuration().settled() };
     let unchanged =
         Telling::Unchanged { to: LIFE, no: 3, why: Unchanged::NoMajority { reachable: 1, needed: 2 } };
@@ -57,9 +57,13 @@ fn asks() -> Vec<Ask> {
     vec![
         Ask::Prepare { ballot },
         Ask::Read { ballot, name: Name::leader() },
-        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(Some(holder()))) },
-        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(None)) },
-        Ask::Write { stamp, name: Name::configuration(), content: Content::Configuration(configuration()) },
+        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(Some(holder())).into()) },
+        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(None).into()) },
+        Ask::Write {
+            stamp,
+            name: Name::configuration(),
+            content: Content::Configuration(configuration().into()),
+        },
         Ask::Runs { lease },
         Ask::Bury { lease },
         Ask::Renew { lease, no, ttl: Span::secs(1) },
@@ -70,7 +74,7 @@ fn asks() -> Vec<Ask> {
         Ask::Write {
             stamp,
             name: Name::configuration(),
-            content: Content::Configuration(configuration().with(NodeId(4), StoreId(9), address())),
+            content: Content::Configuration(configuration().with(NodeId(4), StoreId(9), address()).into()),
         },
         Ask::Write { stamp, name: Name::leader(), content: Content::Deleted },
         Ask::Write { stamp, name: Name::floor(), content: Content::Floor(Token(1000)) },
@@ -82,7 +86,7 @@ fn asks() -> Vec<Ask> {
 
 fn answers() -> Vec<Answer> {
     let (ballot, stamp, lease, no, name) = (BALLOT, STAMP, LEASE, 11, Name::leader());
-    let held = Accepted { stamp, content: Content::Grant(grant(None)) };
+    let held = Accepted { stamp, content: Content::Grant(grant(None).into()) };
     let accepted = Some(held.clone());
     vec![
         Answer::Promised { ballot },

@@ -29,8 +29,8 @@ fn changes() -> Vec<Change> {
     vec![
         Change::Met(life(1)),
         Change::Promised(ballot),
-        Change::Accepted(Name::configuration(), accepted(Content::Configuration(voters))),
-        Change::Accepted(Name::leader(), accepted(Content::Grant(Grant::unheld(GrantKind::Lease)))),
+        Change::Accepted(Name::configuration(), accepted(Content::Configuration(voters.into()))),
+        Change::Accepted(Name::leader(), accepted(Content::Grant(Grant::unheld(GrantKind::Lease).into()))),
         Change::Dead(NodeId(2), Age { incarnation: Incarnation(5), number: 6 }),
     ]
 }
