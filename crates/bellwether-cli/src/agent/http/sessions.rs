@@ -209,7 +209,9 @@ fn candidacy(asked: Campaign) -> Result<Asked, Problem> {
 /// What is proclaimed.
 pub(super) fn value(text: String) -> Result<Arc<[u8]>, Problem> {
     match text.len() {
-        0..=VALUE_MAX => Ok(text.into_bytes().into()),
+        // Most have none, and that takes no room.
+        0 => Ok(Arc::default()),
+        1..=VALUE_MAX => Ok(text.into_bytes().into()),
         long => Err(Problem::too_large(format!("value: found {long} bytes, expected at most {VALUE_MAX}"))),
     }
 }

@@ -166,6 +166,16 @@ impl Session {
         &self.handle
     }
 
+    /// Whoever campaigns for it hears of that, whether it rests or not.
+    fn is_present(&self, presence: Presence) {
+        self.presence.send_replace(presence);
+        self.stir();
+    }
+
+    fn stir(&self) {
+        self.candidates().iter().for_each(|candidate| candidate.stir());
+    }
+
     pub(super) fn presence(&self) -> watch::Receiver<Presence> {
         self.presence.subscribe()
     }
@@ -226,6 +236,8 @@ impl Session {
             before.end(End::TakenOver);
         }
         self.presence.send_replace(Presence::Here { stream: inner.streams });
+        drop(inner);
+        self.stir();
         feed
     }
 
@@ -320,8 +332,12 @@ impl Session {
 
     /// Goes on with what it held through an earlier process of the agent, or waits for that if it is lost.
     pub(super) fn resume(self: &Arc<Self>, name: Name, held: Adoption) {
-        let start =
-            Start { candidacy: Candidacy::default(), of_any_kind: true, held: Some(held), begun: None };
+        let start = Start {
+            candidacy: Candidacy::default(),
+            of_any_kind: true,
+            held: Some(Box::new(held)),
+            begun: None,
+        };
         // There may be as many as there may be.
         let _ = self.begin(name, start);
     }
@@ -347,7 +363,7 @@ impl Session {
         let (no, campaigns) = (inner.last, inner.campaigns.len());
         drop(inner);
         self.campaigning.send_replace(campaigns);
-        tokio::spawn(Runner::new(room, Arc::clone(self), candidate, start).run());
+        Runner::begin(room, Arc::clone(self), candidate, start);
         Ok(no)
     }
 
@@ -367,9 +383,11 @@ impl Session {
 
     /// Tells whoever reads.
     pub(super) fn tell(self: &Arc<Self>, event: &Event) {
-        let feed = self.inner().feed.clone();
+        let inner = self.inner();
+        let (feed, campaigns) = (inner.feed.clone(), inner.campaigns.len());
+        drop(inner);
         if let Some(feed) = feed
-            && feed.tell(event).is_err()
+            && feed.tell_one_of(event, campaigns).is_err()
         {
             self.left(&feed, Left::SentAway);
         }
@@ -450,11 +468,11 @@ impl Session {
         drop(inner);
         match (how, death) {
             (Left::Closed, Death::Certain) if others => {
-                self.presence.send_replace(Presence::Unheard);
+                self.is_present(Presence::Unheard);
             }
             (Left::Closed, Death::Certain) => self.finish(End::Closed),
             (Left::SentAway, _) | (Left::Closed, Death::Presumed) => {
-                self.presence.send_replace(Presence::Gone);
+                self.is_present(Presence::Gone);
                 self.forget_later(told);
             }
         }
@@ -495,7 +513,7 @@ impl Session {
             }
             feed.end(why);
         }
-        self.presence.send_replace(Presence::Over);
+        self.is_present(Presence::Over);
     }
 
     /// Ends the session, and returns when everything is given back.
