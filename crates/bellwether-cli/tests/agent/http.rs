@@ -72,6 +72,7 @@ fn what_is_counted_can_be_scraped() {
         "leader_changes_total ",
         "frames_sent_total{layer=\"election\"} ",
         "frames_sent_total{layer=\"detector\"} ",
+        "sent_bytes_total ",
         "frames_received_total ",
         "frames_dropped_total ",
         "refused_frames_total ",

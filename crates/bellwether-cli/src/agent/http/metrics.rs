@@ -161,6 +161,7 @@ fn counts(registry: &mut Registry, counters: Counters) {
     let sent = [("election", counters.sent_protocol), ("detector", counters.sent_detector)];
     by_label(registry, "frames_sent", "Frames sent, by layer", "layer", &sent);
     for (name, help, count) in [
+        ("sent_bytes", "Bytes of frames sent, before they are encrypted", counters.sent_bytes),
         ("frames_received", "Frames that came", counters.received),
         (
             "frames_dropped",
