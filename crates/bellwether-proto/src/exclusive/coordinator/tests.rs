@@ -175,16 +175,17 @@ impl Alone {
 }
 
 /// However many wait for a name: when it is given back, all agents are told once who has it now, and the first few of those that wait
-/// how many go before them.
+/// how many go before them: when it is given back, and when it is granted.
 #[test]
-fn a_release_wakes_one_of_ten_thousand() {
+fn a_release_wakes_one_of_two_thousand() {
+    const SESSIONS: u64 = 2_000;
     let now = Time::from_micros(1_000_000);
     let mut alone = Alone::start(now);
     let (name, lease) = (Name::new("wanted").unwrap(), Lease { life: life(2), number: 1 });
     let holder = |session: u64| Holder { lease, session, campaign: session };
     let renew = Ask::Renew { lease, no: 1, ttl: Span::secs(1) };
     alone.voter.handle(now, NodeId(2), Asked { by: life(2), ask: renew });
-    for session in 1..=10_000 {
+    for session in 1..=SESSIONS {
         let wish = Wish::Campaign {
             name: name.clone(),
             kind: GrantKind::Lease,
@@ -207,10 +208,10 @@ fn a_release_wakes_one_of_ten_thousand() {
             }
             _ => None,
         });
-        let waiting = u32::try_from(10_000 - session - 1).unwrap();
+        let waiting = u32::try_from(SESSIONS - session - 1).unwrap();
         assert_eq!(held.collect::<Vec<_>>(), [(Some(session + 1), waiting)]);
         let queued = told.iter().filter(|telling| matches!(telling, Telling::Queued { .. })).count();
-        assert_eq!((queued, told.len()), (PLACES as usize, PLACES as usize + 1), "{told:?}");
+        assert!(queued <= 2 * PLACES as usize && told.len() == queued + 1, "{told:?}");
     }
 }
 
