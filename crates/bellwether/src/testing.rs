@@ -144,7 +144,8 @@ impl Cluster {
         let ids = || (1..=size).map(NodeId);
         let peers: BTreeMap<NodeId, String> = ids().map(|id| (id, address(id).to_string())).collect();
         let config = |id| {
-            let nobody = Identity { ca: String::new(), cert: String::new(), key: String::new(), revoked: None };
+            let nobody =
+                Identity { ca: String::new(), cert: String::new(), key: String::new(), revoked: None };
             Config::new("test", id, address(id), Peers::Listed(peers.clone()), nobody, "")
         };
         let latency = Duration::from_millis(1)..=Duration::from_millis(5);

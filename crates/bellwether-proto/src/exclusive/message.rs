@@ -559,12 +559,31 @@ impl Answer {
         match self {
             Self::Holds { accepted, .. } | Self::Peeked { accepted, .. } => len(accepted),
             Self::Holdings { held, .. } => {
-                held.iter().map(|(name, held)| 2 * name.as_str().len() + held.content.value_len()).sum()
+                held.iter().map(|(name, held)| ENTRY + name.as_str().len() + held.content.value_len()).sum()
             }
-            Self::Names { names, .. } => names.iter().map(|name| name.as_str().len()).sum(),
+            Self::Names { names, .. } => len_of(names),
             _ => 0,
         }
     }
+}
+
+impl Telling {
+    /// How many bytes of names and values it carries.
+    pub(super) fn value_len(&self) -> usize {
+        match self {
+            Self::Held { grant, .. } => grant.value.len(),
+            Self::Listed { names, .. } => len_of(names),
+            _ => 0,
+        }
+    }
+}
+
+/// What was accepted of a name takes no more beside the name and the value: a stamp, a token and a holder.
+const ENTRY: usize = 192;
+
+/// With how long each is.
+fn len_of(names: &[Name]) -> usize {
+    names.iter().map(|name| name.as_str().len() + 2).sum()
 }
 
 impl ExclusiveMsg {
