@@ -151,7 +151,7 @@ async fn certificates_are_issued_kept_and_checked() {
     let authority = Authority::create("example", Validity::days(1)).unwrap();
     let again = Authority::from_pem("example", authority.cert_pem(), &authority.key_pem()).unwrap();
     assert_eq!(again.cluster(), "example");
-    let Identity { ca, cert, key } = again.issue(NodeId(2), Validity::days(1)).unwrap();
+    let Identity { ca, cert, key, .. } = again.issue(NodeId(2), Validity::days(1)).unwrap();
     let files = [("ca.pem", ca), ("cert.pem", cert), ("key.pem", key)]
         .map(|(name, text)| (dir.path().join(name), text));
     files.iter().for_each(|(path, text)| fs::write(path, text).unwrap());
@@ -184,7 +184,12 @@ async fn a_member_takes_other_certificates_while_it_runs() {
         (authority.issue(NodeId(2), Validity::days(1)).unwrap(), "node-1.example"),
         (authority.issue(NodeId(1), past).unwrap(), "it has expired"),
         (
-            Identity { ca: later.ca.clone(), cert: "nothing".to_owned(), key: later.key.clone() },
+            Identity {
+                ca: later.ca.clone(),
+                cert: "nothing".to_owned(),
+                key: later.key.clone(),
+                revoked: None,
+            },
             "no certificate",
         ),
     ] {
