@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools etcd postgres engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
+.PHONY: test format lint tools etcd postgres promtool engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -47,9 +47,18 @@ postgres:
 	echo "make postgres: psql, initdb or postgres is missing and cannot be installed"; \
 	exit 1
 
-# Exclusive leadership beside etcd, for a moment, and fences in stores that others make. `make bench` has the long form. Of the whole
+# It tries the alerts. No server of it is started.
+promtool:
+	@if command -v promtool >/dev/null; then exit 0; fi; \
+	$(call INSTALL,--no-install-recommends prometheus); \
+	echo "make promtool: promtool is missing and cannot be installed"; \
+	exit 1
+
+# Exclusive leadership beside etcd, for a moment, alerts, and fences in stores that others make. `make bench` has the long form. Of the whole
 # workspace, although it is about one crate: so it needs what `make test` has built, and nothing else.
-engines: etcd postgres
+engines: etcd postgres promtool
+	promtool check rules packaging/prometheus/alerts.yml
+	cd packaging/prometheus && promtool test rules alerts_test.yml
 	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --bench engines
 	$(CARGO) test --locked --workspace --lib grants_in_a_second -- --nocapture
 	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked --workspace --test agents clients::fences

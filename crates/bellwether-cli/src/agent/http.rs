@@ -44,6 +44,8 @@ use error::Problem;
 use host::Hosts;
 use refusals::Refusals;
 
+pub(crate) use health::IDLE_MAX;
+
 /// The longest body of a request, in bytes. The longest useful one is a tenth of that.
 const BODY_MAX: usize = 4096;
 

@@ -165,6 +165,7 @@ fn a_changed_file_is_noticed_and_what_is_wrong_with_it_told() {
     assert!(wait_until(DEADLINE, || problem().contains("cert.pem has no certificate")), "{}", problem());
     let (_, said, _) = cluster.ask(1, &["status"]);
     assert!(said.contains("all is as before"), "{said}");
+    assert!(cluster.get(1, "/metrics").body.contains("bellwether_reload_failed 1\n"));
     assert!(cluster.log(1).contains("nothing is taken from it"), "{}", cluster.log(1));
     put(&cert, std::str::from_utf8(&good).unwrap());
     put(&cluster.home(1).join("key.pem"), std::str::from_utf8(&key).unwrap());
