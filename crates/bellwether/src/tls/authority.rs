@@ -194,6 +194,13 @@ impl Authority {
         self.identity(&cert, &key)
     }
 
+    /// Another that has its name, and not its key.
+    #[cfg(test)]
+    pub(crate) fn impostor(&self) -> Self {
+        let issuer = Issuer::from_ca_cert_pem(&self.own, KeyPair::generate().unwrap()).unwrap();
+        Self { cluster: self.cluster.clone(), own: self.own.clone(), trusted: self.trusted.clone(), issuer }
+    }
+
     fn identity(&self, cert: &Certificate, key: &KeyPair) -> Identity {
         Identity { ca: self.trusted.clone(), cert: cert.pem(), key: key.serialize_pem(), revoked: None }
     }

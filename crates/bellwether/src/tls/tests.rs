@@ -67,7 +67,10 @@ fn a_member_is_told_what_its_peers_will_say() {
 
     let stranger = Identity { ca: self::authority().cert_pem().to_owned(), ..good };
     let trouble = TlsConfigs::new(&stranger, "flock", NodeId(3)).unwrap().trouble;
-    assert!(trouble.is_some());
+    assert!(trouble.is_some_and(|text| text.starts_with("the authority did not issue it (")));
+    let posed = authority.impostor().issue(NodeId(3), Validity::days(1)).unwrap();
+    let trouble = TlsConfigs::new(&posed, "flock", NodeId(3)).unwrap().trouble;
+    assert!(trouble.is_some_and(|text| text.contains("one of the same name")));
 }
 
 #[test]
