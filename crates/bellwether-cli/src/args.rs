@@ -8,6 +8,7 @@ pub(crate) mod elections;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod flaws;
+pub(crate) mod lab;
 pub(crate) mod members;
 pub(crate) mod protocols;
 pub(crate) mod sim;
@@ -89,6 +90,9 @@ pub(crate) enum Command {
     /// Find the known flaws of the papers, shrink them, and try the repairs
     #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted, and nothing was wrong by then"))]
     Flaws(flaws::FlawsArgs),
+    /// Open the laboratory in a browser: run scenarios, stop time, and break things
+    #[command(after_help = EXIT_CODES)]
+    Lab(lab::LabArgs),
     /// List the algorithms: what each assumes, guarantees and costs
     #[command(after_help = EXIT_CODES)]
     Protocols(protocols::ProtocolsArgs),

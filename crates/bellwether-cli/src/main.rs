@@ -13,6 +13,7 @@ mod duration;
 mod fleet;
 mod layout;
 mod output;
+mod page;
 mod recording;
 mod schema;
 mod signals;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::ExecChild(args) => commands::exec::become_command(&args),
         Command::Sim(args) => commands::sim::run(&args, &out),
         Command::Compare(args) => commands::compare::run(&args, &out),
+        Command::Lab(args) => commands::lab::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),
         Command::Tls(args) => commands::tls::run(&args, &out),
         Command::Flaws(args) => commands::flaws::run(&args, &out),
