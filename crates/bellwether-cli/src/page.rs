@@ -30,7 +30,7 @@ macro_rules! asset {
     };
 }
 
-const LAB: [Asset; 12] = [
+const LAB: [Asset; 13] = [
     asset!("/", HTML, "lab.html"),
     asset!("/page/common.css", CSS, "common.css"),
     asset!("/page/common.js", SCRIPT, "common.js"),
@@ -43,7 +43,21 @@ const LAB: [Asset; 12] = [
     asset!("/page/lab/panels.js", SCRIPT, "lab/panels.js"),
     asset!("/page/lab/share.js", SCRIPT, "lab/share.js"),
     asset!("/page/lab/search.js", SCRIPT, "lab/search.js"),
+    asset!("/page/lab/tour.js", SCRIPT, "lab/tour.js"),
 ];
+
+const CLUSTER: [Asset; 5] = [
+    asset!("/", HTML, "cluster.html"),
+    asset!("/page/common.css", CSS, "common.css"),
+    asset!("/page/common.js", SCRIPT, "common.js"),
+    asset!("/page/cluster.css", CSS, "cluster.css"),
+    asset!("/page/cluster/main.js", SCRIPT, "cluster/main.js"),
+];
+
+/// The cluster, as an agent shows it.
+pub(crate) fn cluster<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    serve(&CLUSTER)
+}
 
 /// The laboratory.
 pub(crate) fn lab<S: Clone + Send + Sync + 'static>() -> Router<S> {
@@ -78,22 +92,30 @@ mod tests {
 
     #[test]
     fn pages_are_small_and_all_their_own() {
-        let bytes: usize = LAB.iter().map(|asset| asset.text.len()).sum();
+        let bytes: usize = LAB.iter().chain(&CLUSTER).map(|asset| asset.text.len()).sum();
         assert!(bytes <= BYTES_MAX, "{bytes} bytes, expected at most {BYTES_MAX}");
-        for Asset { path, text, .. } in LAB {
-            for elsewhere in ["http://", "https://", "<style", " style=", " onclick=", "eval(", ".innerHTML"]
-            {
-                let found = text.replace("http://www.w3.org/", "");
-                assert!(!found.contains(elsewhere), "{path} has {elsewhere}");
-            }
-            let imported = text.split("from \"./").skip(1).filter_map(|rest| rest.split('"').next());
-            let linked = text.split("=\"/page/").skip(1).filter_map(|rest| rest.split('"').next());
-            for file in imported
-                .map(|file| format!("/page/lab/{file}"))
-                .chain(linked.map(|file| format!("/page/{file}")))
-            {
-                assert!(LAB.iter().any(|asset| asset.path == file), "{path} needs {file}");
+        for assets in [&LAB[..], &CLUSTER] {
+            for Asset { path, text, .. } in assets {
+                for elsewhere in ["://", "<style", " style=", " onclick=", "eval(", "innerHTML"] {
+                    let found = text.replace("http://www.w3.org/", "");
+                    assert!(!found.contains(elsewhere), "{path} has {elsewhere}");
+                }
+                for file in needed(path, text) {
+                    assert!(assets.iter().any(|asset| asset.path == file), "{path} needs {file}");
+                }
             }
         }
+    }
+
+    /// The files that a file names.
+    fn needed(path: &str, text: &str) -> Vec<String> {
+        let (folder, _) = path.rsplit_once('/').unwrap();
+        let named = |before: &str| -> Vec<String> {
+            text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+        };
+        let beside = named("from \"./").into_iter().map(|file| format!("{folder}/{file}"));
+        let above = named("from \"../").into_iter().map(|file| format!("/page/{file}"));
+        let linked = named("=\"/page/").into_iter().map(|file| format!("/page/{file}"));
+        beside.chain(above).chain(linked).collect()
     }
 }

@@ -31,6 +31,7 @@ const post = (path, body) =>
 
 export const examples = () => json("/v1/lab/examples");
 export const example = (place) => json(`/v1/lab/examples/${place}`);
+export const tour = () => json("/v1/lab/tour");
 export const protocols = () => json("/v1/lab/protocols");
 export const play = (name, text) => post("/v1/lab/runs", { name, text });
 export const traces = (files) => post("/v1/lab/traces", { files });

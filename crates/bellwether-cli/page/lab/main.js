@@ -8,6 +8,7 @@ import { Pane } from "./view.js";
 import * as panels from "./panels.js";
 import * as share from "./share.js";
 import * as search from "./search.js";
+import * as tour from "./tour.js";
 
 /** How long the cursor must rest before what takes work is shown. */
 const REST = 150;
@@ -258,6 +259,14 @@ async function open(text, name) {
   if (run) show(run);
 }
 
+/** Shows another scenario beside the run that is shown. */
+async function openBeside(text) {
+  const from = page.shown;
+  write(text);
+  const run = await play(`${page.runs.length + 1}: as the lesson asks`);
+  if (run) show(run, from);
+}
+
 async function choose() {
   const chosen = await work("Opening …", () => api.example(Number($("example").value)));
   $("shows").textContent = page.examples[Number($("example").value)]?.shows ?? "";
@@ -355,6 +364,7 @@ async function start() {
   fill($("example"), page.examples.map(({ name }, at) => [String(at), name]));
   listen();
   search.prepare((found) => open(found.text, `found-${found.property.toLowerCase()}`)).catch(() => undefined);
+  tour.prepare({ open, beside: openBeside }).catch(() => undefined);
   let trouble;
   const text = await share.linked().catch((error) => void (trouble = error.message));
   if (text === undefined) await choose();

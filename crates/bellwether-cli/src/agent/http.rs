@@ -38,6 +38,7 @@ use super::hooks::Hooks;
 use super::log::Log;
 use super::reload::Reloads;
 use super::sessions::Sessions;
+use crate::page;
 use connection::{Client, Connections};
 use door::Door;
 use error::Problem;
@@ -96,6 +97,7 @@ pub(crate) fn app(
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(metrics::metrics))
+        .merge(page::cluster())
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(BODY_MAX))

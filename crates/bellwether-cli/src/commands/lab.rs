@@ -9,6 +9,7 @@
 //! | `reel.rs` | a run as bytes that a page draws from |
 //! | `branch.rs` | a scenario in which one thing more happens |
 //! | `searches.rs` | searches for a broken promise, in the background |
+//! | `tour.rs` | the lessons |
 //! | `refusal.rs` | why a request is not met |
 
 mod branch;
@@ -18,6 +19,7 @@ mod reel;
 mod refusal;
 mod runs;
 mod searches;
+mod tour;
 
 use std::path::Path;
 use std::sync::Arc;

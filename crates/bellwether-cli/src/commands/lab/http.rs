@@ -29,6 +29,7 @@ use super::reel;
 use super::refusal::Refusal;
 use super::runs::{self, Runs, Traces};
 use super::searches::{Searches, Wanted};
+use super::tour;
 use crate::page;
 
 /// The longest scenario, and all else but traces.
@@ -61,6 +62,7 @@ pub(super) fn app(examples: Vec<Example>) -> Router {
         .route("/v1/lab/examples", get(examples_there_are))
         .route("/v1/lab/examples/{place}", get(example))
         .route("/v1/lab/protocols", get(protocols))
+        .route("/v1/lab/tour", get(|| async { Json(tour::lessons()) }))
         .route("/v1/lab/runs", post(play))
         .route("/v1/lab/runs/{id}/film", get(film))
         .route("/v1/lab/runs/{id}/nodes", get(nodes))
