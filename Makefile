@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools etcd redis postgres promtool engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
+.PHONY: test format lint tools etcd redis postgres promtool browser engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -60,14 +60,26 @@ promtool:
 	echo "make promtool: promtool is missing and cannot be installed"; \
 	exit 1
 
-# Exclusive leadership beside etcd and Redis, for a moment, alerts, and fences in stores that others make. `make bench` has the long form. Of
-# the whole workspace, although it is about one crate: so it needs what `make test` has built, and nothing else.
-engines: etcd redis postgres promtool
+# What shows the pages, and what looks for barriers in them. It is a part of the tests, not of the product.
+AXE := target/axe/node_modules/axe-core/axe.min.js
+browser:
+	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null || ! command -v npm >/dev/null; then \
+		( $(call INSTALL,chromium chromium-driver npm) ); \
+	fi; \
+	[ -e $(AXE) ] || npm install --silent --no-audit --no-fund --prefix target/axe axe-core@4; \
+	command -v chromium >/dev/null && command -v chromedriver >/dev/null && [ -e $(AXE) ] && exit 0; \
+	echo "make browser: chromium, chromedriver or axe-core is missing and cannot be installed"; \
+	exit 1
+
+# Exclusive leadership beside etcd and Redis, for a moment, alerts, pages in a browser, and fences in stores that others make. `make bench`
+# has the long form. Of the whole workspace, although it is about one crate: so it needs what `make test` has built, and nothing else.
+engines: etcd redis postgres promtool browser
 	promtool check rules packaging/prometheus/alerts.yml
 	cd packaging/prometheus && promtool test rules alerts_test.yml
 	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --bench engines
 	$(CARGO) test --locked --workspace --lib grants_in_a_second -- --nocapture
 	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked --workspace --test agents clients::fences
+	BELLWETHER_REQUIRE_BROWSER=1 $(CARGO) test --locked --workspace --test agents browser:: -- --test-threads 2
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent
 # is late for want of a processor. Together the three are all tests: see `tidy`.

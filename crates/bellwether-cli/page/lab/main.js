@@ -138,7 +138,7 @@ function go(frame, exact) {
   $("scrub").value = String(page.frame);
   $("scrub").setAttribute("aria-valuetext", `event ${page.frame + 1}, ${clock(us)}`);
   $("now").textContent = page.shown.sentence(page.frame);
-  panels.nodes([page.shown, page.beside].filter(Boolean), us);
+  panels.nodes([page.shown, page.beside].filter(Boolean), us, page.frame);
   clearTimeout(page.resting);
   page.resting = setTimeout(rest, REST);
 }

@@ -9,16 +9,17 @@ const ROWS = 60;
 const LISTED = 40;
 
 /** The nodes after the event, of one run or of two. */
-export function nodes(runs, us) {
-  const film = (run) => run.film;
+export function nodes(runs, us, frame) {
+  // Of two events at one instant, only the run that is stepped through is between them.
+  const at = runs.map((run, place) => (place === 0 ? frame : run.film.frameAt(us)));
   const names = runs[0].about.nodes;
   const heads = runs.length > 1 ? runs.map((run) => `run ${run.label.split(":")[0]}`) : ["state"];
-  const rows = names.map((name, at) => {
-    const words = runs.map((run) => film(run).wordsOf(film(run).poseAt(at + 1, film(run).frameAt(us))));
+  const rows = names.map((name, node) => {
+    const words = runs.map(({ film }, place) => film.wordsOf(film.poseAt(node + 1, at[place])));
     const differ = words.length > 1 && words[0] !== words[1];
     return h("tr", {}, h("th", { scope: "row" }, String(name)), ...words.map((one) => h("td", {}, differ ? h("strong", {}, one) : one)));
   });
-  const cuts = runs[0].film.cuts(runs[0].film.frameAt(us));
+  const cuts = runs[0].film.cuts(frame);
   const table = h(
     "table",
     {},
