@@ -102,7 +102,7 @@ mod tests {
         Life { node: NodeId(u32::MAX), incarnation: Incarnation(u64::MAX), id: LifeId(u128::MAX) };
 
     fn name(no: usize) -> Name {
-        Name::new(alloc::format!("{no:0>255}")).unwrap()
+        Name::new(&alloc::format!("{no:0>255}")).unwrap()
     }
 
     /// A page of names that are held, with values as long as a page has room for.
@@ -117,7 +117,7 @@ mod tests {
         let held = (0..PAGE).map(|no| (name(no), accepted.clone())).collect();
         let answer = Answer::Holdings { ballot, after: Some(name(0)), held, more: true };
         ExclusiveMsg::Answer(Said {
-            store: StoreId(u64::MAX),
+            store: StoreId(u128::MAX),
             commits: u64::MAX,
             configuration: None,
             answer,
