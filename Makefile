@@ -4,7 +4,7 @@ CARGO ?= cargo
 # A target without a standard library: if the core compiles for it, the core needs none.
 BARE_TARGET := thumbv7m-none-eabi
 
-.PHONY: test format lint tools etcd postgres engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
+.PHONY: test format lint tools etcd redis postgres promtool browser engines unit laboratory agents networks docs bare soak exhaustive faults mutants bench clean
 
 test: format lint unit docs bare
 	@echo "make test: all checks passed"
@@ -39,7 +39,13 @@ etcd:
 	echo "make etcd: etcd or etcdctl is missing and cannot be installed"; \
 	exit 1
 
-# A store that is given a fence, an arbiter, and a pooler before it. No server of it is started but those of the tests.
+redis:
+	@if command -v redis-server >/dev/null; then exit 0; fi; \
+	$(call INSTALL,redis-server); \
+	echo "make redis: redis-server is missing and cannot be installed"; \
+	exit 1
+
+# A store that is given a fence and grants names, and a pooler before it. No server of it is started but those of the tests.
 postgres:
 	@has() { command -v $$1 >/dev/null || ls /usr/lib/postgresql/*/bin/$$1 >/dev/null 2>&1 || [ -e /usr/sbin/$$1 ]; }; \
 	if has psql && has initdb && has postgres && has pgbouncer; then exit 0; fi; \
@@ -47,14 +53,35 @@ postgres:
 	echo "make postgres: psql, initdb, postgres or pgbouncer is missing and cannot be installed"; \
 	exit 1
 
-# Exclusive leadership beside etcd, for a moment, elections on engines of other makes, and fences in stores that others make. `make
-# bench` has the long form. Of the whole workspace, although it is about two crates: so it needs what `make test` has built, and
-# nothing else.
-engines: etcd postgres
+# It tries the alerts. No server of it is started.
+promtool:
+	@if command -v promtool >/dev/null; then exit 0; fi; \
+	$(call INSTALL,--no-install-recommends prometheus); \
+	echo "make promtool: promtool is missing and cannot be installed"; \
+	exit 1
+
+# What shows the pages, and what looks for barriers in them. It is a part of the tests, not of the product.
+AXE := target/axe/node_modules/axe-core/axe.min.js
+browser:
+	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null || ! command -v npm >/dev/null; then \
+		( $(call INSTALL,chromium chromium-driver npm) ); \
+	fi; \
+	[ -e $(AXE) ] || npm install --silent --no-audit --no-fund --prefix target/axe axe-core@4; \
+	command -v chromium >/dev/null && command -v chromedriver >/dev/null && [ -e $(AXE) ] && exit 0; \
+	echo "make browser: chromium, chromedriver or axe-core is missing and cannot be installed"; \
+	exit 1
+
+# Exclusive leadership beside etcd and Redis, for a moment, elections on engines of other makes, alerts, pages in a browser, and fences in
+# stores that others make. `make bench` has the long form. Of the whole workspace, although it is about two crates: so it needs what
+# `make test` has built, and nothing else.
+engines: etcd redis postgres promtool browser
+	promtool check rules packaging/prometheus/alerts.yml
+	cd packaging/prometheus && promtool test rules alerts_test.yml
 	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --bench engines
 	$(CARGO) test --locked --workspace --lib grants_in_a_second -- --nocapture
 	BELLWETHER_REQUIRE_ENGINES=1 $(CARGO) test --locked --workspace --test arbiters
 	BELLWETHER_REQUIRE_ENGINES=1 BELLWETHER_REQUIRE_PYTHON=1 $(CARGO) test --locked --workspace --test agents clients::fences
+	BELLWETHER_REQUIRE_BROWSER=1 $(CARGO) test --locked --workspace --test agents browser:: -- --test-threads 2
 
 # The simulator's tests compute, and those of agents and networks wait, so they run side by side. What computes gives way: no agent
 # is late for want of a processor. Together the three are all tests: see `tidy`.
@@ -86,8 +113,12 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 10000
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only promised
 	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 100000 --only restricted
+	$(CARGO) run --locked --release -p bellwether-sim --example soak -- --runs 1000000 --only promised-exclusive
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 100000
+	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 10000 --length 300 --changes 20 --lulls 12
+	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 10000 --course ""
 	BELLWETHER_TEST_PAUSES=1000 $(CARGO) test --locked --release -p bellwether --test exclusive -- --nocapture after_a_pause
+	BELLWETHER_TEST_TRIALS=1000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- commands_of_real_agents
 	BELLWETHER_TEST_CALLS=100000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- --nocapture what_is_read_from_a_majority
 	$(MAKE) exhaustive
 	$(MAKE) faults
@@ -127,7 +158,7 @@ mutants:
 
 # The figures, as ratios in one run, and what became worse since the page was written last. `make test` runs every benchmark
 # for a moment.
-bench: etcd
+bench: etcd redis
 	$(CARGO) run --locked -p bellwether-sim --example benchmarks -- --out docs/reference/figures.md
 
 clean:

@@ -8,3 +8,4 @@ pub(crate) mod log;
 pub(crate) mod reload;
 pub(crate) mod sessions;
 pub(crate) mod socket;
+pub(crate) mod supervisor;

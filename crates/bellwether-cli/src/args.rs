@@ -9,6 +9,7 @@ pub(crate) mod elections;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod flaws;
+pub(crate) mod lab;
 pub(crate) mod members;
 pub(crate) mod protocols;
 pub(crate) mod sim;
@@ -73,14 +74,6 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = EXEC_EXIT_CODES)]
     Exec(exec::ExecArgs),
-    /// Holds the deadline of a command
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    ExecWarden(exec::WardenArgs),
-    /// Becomes a command when it is told to
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    ExecChild(exec::ChildArgs),
     /// Run scenario files in the simulated world and judge them
     #[command(after_help = EXIT_CODES)]
     Sim(sim::SimArgs),
@@ -90,6 +83,9 @@ pub(crate) enum Command {
     /// Find the known flaws of the papers, shrink them, and try the repairs
     #[command(after_help = format!("{EXIT_CODES}\n  130  it was interrupted, and nothing was wrong by then"))]
     Flaws(flaws::FlawsArgs),
+    /// Open the laboratory in a browser: run scenarios, stop time, and break things
+    #[command(after_help = EXIT_CODES)]
+    Lab(lab::LabArgs),
     /// List the algorithms: what each assumes, guarantees and costs
     #[command(after_help = EXIT_CODES)]
     Protocols(protocols::ProtocolsArgs),

@@ -4,6 +4,7 @@ pub(crate) mod events;
 mod socket;
 pub(crate) mod words;
 
+use std::ffi::OsString;
 use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -19,6 +20,7 @@ use ureq::typestate::AgentScope;
 use ureq::{Agent, Body, RequestBuilder, Timeout};
 
 use crate::Status;
+use crate::agent::config::address;
 use crate::args::agent::{ApiArgs, DoorArgs, TokenArgs};
 use crate::output::Printer;
 use crate::schema::Problem;
@@ -26,8 +28,6 @@ use crate::trouble::Trouble;
 use events::Events;
 use socket::{AtSocket, Nowhere};
 
-/// The default address of an agent's API.
-const DEFAULT_API: &str = "127.0.0.1:3171";
 /// How long an answer may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a change may take: the next leader is waited for.
@@ -64,15 +64,31 @@ impl Door {
     pub(crate) fn of(args: &DoorArgs) -> Self {
         let socket = args.socket.clone().or_else(|| match args.api {
             Some(_) => None,
-            None => std::env::var_os("BELLWETHER_SOCKET").map(PathBuf::from),
+            None => variable("BELLWETHER_SOCKET").map(PathBuf::from),
         });
         if let Some(path) = socket {
             return Self::Socket(path);
         }
-        let api = args.api.clone().or_else(|| std::env::var("BELLWETHER_API").ok());
-        let api = api.unwrap_or_else(|| DEFAULT_API.to_owned());
-        Self::Api(api.trim_start_matches("http://").trim_end_matches('/').to_owned())
+        let api = args.api.clone().or_else(|| variable("BELLWETHER_API")?.into_string().ok());
+        let api = api.unwrap_or_else(|| address::API.to_string());
+        let api = api.trim_start_matches("http://").trim_end_matches('/');
+        // What is no address is one that nobody answers at: whoever asks is told so.
+        Self::Api(address::host_and(api, address::API.port()).unwrap_or_else(|| api.to_owned()))
     }
+
+    /// What is wrong with it, if it is no address at all.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let Self::Api(api) = self else { return None };
+        let is_address = address::host_and(api, address::API.port()).is_some();
+        (!is_address).then(|| {
+            format!("found \"{api}\", expected the address of an agent's API, such as {}", address::API)
+        })
+    }
+}
+
+/// One that is empty is as good as none.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 impl fmt::Display for Door {
@@ -251,13 +267,10 @@ impl Client {
 
     /// Why there is no answer, which was waited for so long.
     fn unreachable(&self, error: &ureq::Error, within: Duration) -> Failure {
+        if let Some(problem) = self.door.problem() {
+            return Failure::BadInput(problem);
+        }
         match error {
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::HostNotFound => {
-                Failure::BadInput(format!(
-                    "found \"{}\", expected the address of an agent's API, such as {DEFAULT_API}",
-                    self.door
-                ))
-            }
             ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::Failed(format!(
                 "no agent answers at {}: it took no connection within {} s",
                 self.door,

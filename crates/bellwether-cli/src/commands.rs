@@ -11,6 +11,7 @@ pub(crate) mod elections;
 pub(crate) mod exec;
 pub(crate) mod flaws;
 pub(crate) mod history;
+pub(crate) mod lab;
 pub(crate) mod leader;
 pub(crate) mod members;
 pub(crate) mod observe;

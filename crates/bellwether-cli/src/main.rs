@@ -13,6 +13,7 @@ mod duration;
 mod fleet;
 mod layout;
 mod output;
+mod page;
 mod recording;
 mod schema;
 mod signals;
@@ -29,6 +30,10 @@ use args::{Args, Command};
 use output::Printer;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(part) = args::exec::Part::given() {
+        return commands::exec::play(&part).into();
+    }
     let out = Printer::new();
     let status = match Args::parse().command {
         Command::Up(args) => commands::up::run(&args, &out),
@@ -46,12 +51,9 @@ fn main() -> ExitCode {
         Command::Transfer(args) => commands::transfer::run(&args, &out),
         #[cfg(target_os = "linux")]
         Command::Exec(args) => commands::exec::run(&args, &out),
-        #[cfg(target_os = "linux")]
-        Command::ExecWarden(args) => commands::exec::watch_over(&args),
-        #[cfg(target_os = "linux")]
-        Command::ExecChild(args) => commands::exec::become_command(&args),
         Command::Sim(args) => commands::sim::run(&args, &out),
         Command::Compare(args) => commands::compare::run(&args, &out),
+        Command::Lab(args) => commands::lab::run(&args, &out),
         Command::Protocols(args) => commands::protocols::run(&args, &out),
         Command::Arbiter(args) => commands::arbiter::run(&args, &out),
         Command::Tls(args) => commands::tls::run(&args, &out),

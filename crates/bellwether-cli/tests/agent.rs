@@ -3,7 +3,9 @@
 mod commands;
 mod hooks;
 mod http;
+mod metrics;
 mod process;
 mod reload;
+mod supervisor;
 mod up;
 mod watch;

@@ -1,6 +1,7 @@
 //! Real agents in one binary, all on the harness in `cluster`.
 
 mod agent;
+mod browser;
 mod clients;
 #[path = "cluster/cluster.rs"]
 mod cluster;

@@ -9,6 +9,7 @@
 //! | members that do not agree on the terms | `terms.rs` |
 //! | voters that come and go | `members.rs` |
 //! | programs that hold names through their agent, and die | `sessions.rs` |
+//! | sessions that are taken over, and what is left of those that are over | `takeovers.rs` |
 //! | programs on other machines, and those that cannot be seen | `remote.rs` |
 //! | agents that restart and leave while programs hold names | `restarts.rs` |
 //! | what is wrong, too long, too much or never read | `limits.rs` |
@@ -28,6 +29,7 @@ mod registers;
 mod remote;
 mod restarts;
 mod sessions;
+mod takeovers;
 mod terms;
 mod votes;
 

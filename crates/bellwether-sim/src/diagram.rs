@@ -5,6 +5,7 @@
 //! | step | file |
 //! |---|---|
 //! | the course of every message and node, and causes and effects | `drawing.rs` |
+//! | the same event by event, for viewers that draw it themselves | `film.rs` |
 //! | what of it is worth drawing | `select.rs` |
 //! | which instants have a place, and where the axis of time is broken | `rows.rs` |
 //! | from left to right, from top to bottom, and labels that do not meet | `frame.rs`, `layout.rs`, `labels.rs` |
@@ -14,6 +15,7 @@
 //! the same bytes: coordinates come only from sums and products, never from a platform's logarithm.
 
 mod drawing;
+mod film;
 mod frame;
 mod labels;
 mod layout;
@@ -35,6 +37,7 @@ use crate::run::{facts, trace};
 use crate::scenario::Scenario;
 
 use drawing::Drawing;
+pub use film::{Fate, Film, Frame, LinkTurn, Pose, Trip};
 use layout::{Content, Layout};
 use paint::Heading;
 

@@ -9,7 +9,7 @@ use bellwether_proto::election::{Protocol, Variant};
 use bellwether_proto::promise::{Assumption, Promise, Property};
 use bellwether_proto::time::Time;
 
-use crate::scenario::{Fault, Latency, LinkRule, Model, ModelKind, Runs, Scenario};
+use crate::scenario::{Fault, Latency, LinkRule, Mishap, Model, ModelKind, Runs, Scenario};
 use aftermath::Aftermath;
 
 /// The properties to judge in a scenario: those that the algorithm and its detector promise under assumptions
@@ -118,7 +118,11 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
         }
         Assumption::NoDuplicates => {
             every_link(&|rule| rule.duplicate == 0.0)
-                && no_event(&|fault| matches!(fault, Fault::Network { duplicate: Some(p), .. } if *p > 0.0))
+                && no_event(&|fault| match fault {
+                    Fault::Network { duplicate: Some(probability), .. } => *probability > 0.0,
+                    Fault::Message { mishap, .. } => *mishap == Mishap::Duplicate,
+                    _ => false,
+                })
         }
         Assumption::BoundedDelay => {
             let late = |latency: &Latency| latency.high > scenario.timing.delta;
@@ -134,6 +138,8 @@ pub fn keeps(scenario: &Scenario, assumption: Assumption) -> bool {
                     Fault::Network { loss: Some(loss), .. } => {
                         scenario.network.resend.is_some() && *loss > 0.0
                     }
+                    // How long it would have taken is drawn when it is sent.
+                    Fault::Message { mishap: Mishap::Delay(_), .. } => true,
                     _ => false,
                 })
         }
@@ -234,6 +240,7 @@ fn cuts(fault: &Fault) -> bool {
 fn loses_messages(fault: &Fault) -> bool {
     match fault {
         Fault::DropNext { .. } | Fault::Unlink(_) | Fault::Refuse(_) => true,
+        Fault::Message { mishap, .. } => *mishap == Mishap::Drop,
         Fault::Network { loss, .. } => loss.is_some_and(|loss| loss > 0.0),
         Fault::Cut(_) | Fault::CutOneWay(_) | Fault::Partition(_) => cuts(fault),
         Fault::Crash(_)

@@ -13,14 +13,17 @@
 //! - **Judges** ([`Promise`]) look at what is on disks and at what agents believe, in every state. They know nothing of machines:
 //!   `ledger.rs` and `holders.rs` could judge a trace as well.
 //!
-//! [`search`] looks at every state within the budgets; [`walk`] takes steps at random. Both tell a violation as a list of steps.
+//! [`search`] looks at every state within the budgets; [`walk`] takes steps at random, and [`follow`] a few between the parts of a
+//! course that leads to where something could go wrong. All tell a violation as a list of steps.
 //! [`studies`] has the models that are searched, with their bounds. [`Meddle`] is how a test plants a bug between the machines.
 
 mod agents;
 mod clocks;
 mod coordinators;
+pub mod courses;
 mod holders;
 mod ledger;
+mod lull;
 mod meddle;
 mod model;
 mod net;
@@ -39,6 +42,7 @@ mod walk;
 mod words;
 
 pub use clocks::{Clock, Clocks};
+pub use lull::{Hears, Lull};
 pub use meddle::{Honest, Meddle};
 pub use model::Model;
 pub use net::Envelope;
@@ -47,4 +51,4 @@ pub use search::{Explored, Extent, search};
 pub use setting::{Budget, Disk, Setting};
 pub use sights::Sights;
 pub use step::Step;
-pub use walk::{Trod, Violation, Walker, replay, walk};
+pub use walk::{Trod, Violation, Walker, follow, replay, retrace, walk};

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::chance::{Chance, below};
 use crate::model::Behaviour;
-use crate::scenario::{Latency, LinkRule, Scenario, index};
+use crate::scenario::{Latency, LinkRule, Mishap, Scenario, index};
 
 /// What happens to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,19 @@ pub(crate) struct Net {
     model: Option<Behaviour>,
     /// After which time connections send again what was lost.
     resend: Option<Span>,
-    /// Messages that a scenario wants lost.
-    drop_next: Vec<(usize, usize, String)>,
+    /// What a scenario wants to happen to single messages.
+    orders: Vec<Order>,
+}
+
+/// What is to happen to one message of a kind.
+#[derive(Debug)]
+struct Order {
+    from: usize,
+    to: usize,
+    kind: String,
+    /// How many of them pass before.
+    spared: u64,
+    mishap: Mishap,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +78,7 @@ impl Net {
             links: vec![link; nodes * nodes],
             model: Behaviour::new(scenario, rng),
             resend: network.resend,
-            drop_next: Vec::new(),
+            orders: Vec::new(),
         };
         for (from, to, rule) in &network.links {
             let rule = net.add_rule(*rule);
@@ -88,13 +99,23 @@ impl Net {
         kind: impl Fn() -> Kind,
         rng: &mut ChaCha8Rng,
     ) -> Fate {
-        match self.loses(from, to, &kind, rng) {
+        let mishap = self.mishap(from, to, &kind);
+        let fate = match self.is_lost(from, to, mishap, rng) {
             Some(DropReason::Lost) if let Some(after) = self.resend => {
                 let sent = now + self.until_it_passes(from, to, after, rng);
                 self.carry(sent, from, to, kind, rng)
             }
-            Some(reason) => Fate::Lost(reason),
+            Some(reason) => return Fate::Lost(reason),
             None => self.carry(now, from, to, kind, rng),
+        };
+        match (mishap, fate) {
+            (Some(Mishap::Delay(by)), Fate::Arrives(first, second)) => {
+                let second = second.map(|second| second + by);
+                self.hold_back(from, to, second.unwrap_or(first + by));
+                Fate::Arrives(first + by, second)
+            }
+            (Some(Mishap::Duplicate), Fate::Arrives(first, None)) => Fate::Arrives(first, Some(first)),
+            _ => fate,
         }
     }
 
@@ -107,7 +128,19 @@ impl Net {
         kind: impl Fn() -> Kind,
         rng: &mut ChaCha8Rng,
     ) -> Option<DropReason> {
-        if !self.drop_next.is_empty() && self.is_to_be_dropped(from, to, kind()) {
+        let mishap = self.mishap(from, to, &kind);
+        self.is_lost(from, to, mishap, rng)
+    }
+
+    #[inline]
+    fn is_lost(
+        &self,
+        from: usize,
+        to: usize,
+        mishap: Option<Mishap>,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<DropReason> {
+        if mishap == Some(Mishap::Drop) {
             return Some(DropReason::Dropped);
         }
         let link = &self.links[from * self.nodes + to];
@@ -192,12 +225,13 @@ impl Net {
         self.rules[0] = Rule::new(rule);
     }
 
-    pub(crate) fn drop_next(&mut self, from: usize, to: usize, kind: &str) {
-        self.drop_next.push((from, to, kind.to_owned()));
+    /// Something is to happen to the nth message of that kind from now on.
+    pub(crate) fn mistreat(&mut self, from: usize, to: usize, kind: &str, nth: u64, mishap: Mishap) {
+        self.orders.push(Order { from, to, kind: kind.to_owned(), spared: nth - 1, mishap });
     }
 
-    pub(crate) fn forget_drops(&mut self) {
-        self.drop_next.clear();
+    pub(crate) fn forget_orders(&mut self) {
+        self.orders.clear();
     }
 
     pub(crate) fn canonical(&self, now: Time, form: &mut Form) {
@@ -206,17 +240,42 @@ impl Net {
             form.deadline(now, link.last);
         }
         form.option(self.model.as_ref(), |form, model| model.canonical(now, form));
-        form.number(self.drop_next.len() as u64);
-        for (from, to, kind) in &self.drop_next {
+        form.number(self.orders.len() as u64);
+        for Order { from, to, kind, spared, mishap } in &self.orders {
             form.number((from * self.nodes + to) as u64);
             form.text(kind);
+            form.number(*spared);
+            form.number(match mishap {
+                Mishap::Drop => 0,
+                Mishap::Duplicate => 1,
+                Mishap::Delay(by) => 2 + by.as_micros(),
+            });
         }
     }
 
-    fn is_to_be_dropped(&mut self, from: usize, to: usize, kind: Kind) -> bool {
-        let found =
-            self.drop_next.iter().position(|(f, t, name)| (*f, *t) == (from, to) && name == kind.name());
-        found.map(|found| self.drop_next.remove(found)).is_some()
+    /// What is to happen to a message that is being sent. One that waits for a later message has one less to wait for.
+    #[inline]
+    fn mishap(&mut self, from: usize, to: usize, kind: impl Fn() -> Kind) -> Option<Mishap> {
+        if self.orders.is_empty() {
+            return None;
+        }
+        let (kind, mut found) = (kind(), None);
+        for (place, order) in self.orders.iter_mut().enumerate() {
+            if (order.from, order.to) != (from, to) || order.kind != kind.name() {
+                continue;
+            }
+            match order.spared.checked_sub(1) {
+                Some(spared) => order.spared = spared,
+                None => found = found.or(Some(place)),
+            }
+        }
+        found.map(|place| self.orders.remove(place).mishap)
+    }
+
+    /// Nothing that is sent later arrives before that time, if the link keeps order.
+    fn hold_back(&mut self, from: usize, to: usize, until: Time) {
+        let link = self.link(from, to);
+        link.last = link.last.max(until);
     }
 
     fn add_rule(&mut self, rule: LinkRule) -> u32 {

@@ -59,6 +59,10 @@ pub struct Recorded {
     pub findings: Vec<(Finding, usize)>,
     /// The promised properties that were not judged, and why.
     pub not_judged: Vec<(Property, String)>,
+    /// What was judged: all events, nodes by rank, and each message with a number that no other has.
+    pub trace: Vec<TraceEvent>,
+    /// The ids of the nodes, by rank.
+    pub ids: Vec<NodeId>,
 }
 
 /// Judges the nodes' traces, with the truth if it is known.
@@ -92,6 +96,8 @@ pub fn judge(traces: &[TraceFile], truth: Option<&TraceFile>, setup: &Setup) -> 
         ended: ended(&events),
         findings,
         not_judged,
+        ids: ranks.ids().to_vec(),
+        trace: merge::numbered(events),
     })
 }
 

@@ -26,6 +26,22 @@ pub fn run_with<'a>(scenario: &Scenario, listener: Listener<'a>) -> Report {
     finish(scenario, world(scenario, Some(listener)))
 }
 
+/// As [`run_with`], for as long as `goes_on` says so after each step. Otherwise it says when the run was given up.
+pub fn run_while<'a>(
+    scenario: &Scenario,
+    listener: Listener<'a>,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<Report, Time> {
+    let mut world = world(scenario, Some(listener));
+    while world.next_at().is_some_and(|at| at <= scenario.until) {
+        world.step();
+        if !goes_on() {
+            return Err(world.now());
+        }
+    }
+    Ok(finish(scenario, world))
+}
+
 /// Everything that happens in a scenario.
 pub fn trace(scenario: &Scenario) -> Vec<TraceEvent> {
     let mut events = Vec::new();

@@ -378,6 +378,19 @@ pub enum Fault {
         /// Which kind.
         kind: String,
     },
+    /// `message`: something happens to one message of that kind.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// The receiver.
+        to: NodeId,
+        /// Which kind.
+        kind: String,
+        /// Which of them from then on, the next being the first.
+        nth: u64,
+        /// What happens to it.
+        mishap: Mishap,
+    },
     /// `crash_before_send`: the node crashes when it is about to send its next message of that kind; what it had to
     /// do before, such as writing to disk, is done.
     CrashBeforeSend {
@@ -448,6 +461,17 @@ pub enum Fault {
         /// Whether order is kept.
         fifo: Option<bool>,
     },
+}
+
+/// What can happen to a single message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mishap {
+    /// `drop`: it is lost.
+    Drop,
+    /// `delay`: it takes so much longer than it would have taken.
+    Delay(Span),
+    /// `duplicate`: it arrives twice.
+    Duplicate,
 }
 
 /// `[expect]`.

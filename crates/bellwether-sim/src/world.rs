@@ -45,7 +45,7 @@ use crate::clock::Clock;
 use crate::journal::Journal;
 use crate::net::{Fate, Net};
 use crate::queue::{Due, Queue};
-use crate::scenario::{Fault, ModelKind, Planned, Scenario, index};
+use crate::scenario::{Fault, Mishap, ModelKind, Planned, Scenario, index};
 use crate::votes::Votes;
 
 /// A node that wakes this often at one instant will never let time pass: a bug of ours, not of the scenario's.
@@ -186,6 +186,12 @@ impl<'a, E: Election> World<'a, E> {
         self.hosts[index(id)].node.as_ref()
     }
 
+    /// When the node has something to do of its own accord, as the world tells the time.
+    pub fn wakes_at(&self, id: NodeId) -> Option<Time> {
+        let host = &self.hosts[index(id)];
+        (host.node.is_some() && host.wake != Time::NEVER).then_some(host.wake)
+    }
+
     /// The record so far.
     pub fn journal(&self) -> &Journal<'a> {
         &self.journal
@@ -272,7 +278,12 @@ impl<'a, E: Election> World<'a, E> {
                 self.net.slow(index(*from), index(*to), *latency);
                 self.record(index(*from), What::Slow(*to));
             }
-            Fault::DropNext { from, to, kind } => self.net.drop_next(index(*from), index(*to), kind),
+            Fault::DropNext { from, to, kind } => {
+                self.net.mistreat(index(*from), index(*to), kind, 1, Mishap::Drop);
+            }
+            Fault::Message { from, to, kind, nth, mishap } => {
+                self.net.mistreat(index(*from), index(*to), kind, *nth, *mishap);
+            }
             Fault::CrashBeforeSend { node, kind } => self.hosts[index(*node)].trap = Some(kind.clone()),
             Fault::Perform { node, op } => self.perform(index(*node), *op),
             Fault::Stall { node, lasts } => self.stall(index(*node), *lasts),

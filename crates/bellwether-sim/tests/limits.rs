@@ -236,6 +236,7 @@ fn classes_of(plan: &Scenario) -> BTreeSet<FaultClass> {
         }
         Fault::Slow { .. } => Some(FaultClass::Delay),
         Fault::DropNext { .. } => Some(FaultClass::Loss),
+        Fault::Message { .. } => panic!("no plan has it"),
         Fault::Network { fifo: Some(false), .. } => Some(FaultClass::Delay),
         Fault::Unlink(_) | Fault::Refuse(_) | Fault::Accept(_) => Some(FaultClass::Partition),
         Fault::Network { .. } | Fault::Heal | Fault::Perform { .. } => None,

@@ -4,12 +4,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bellwether_proto::election::NOMINATES;
-use bellwether_proto::election::{InAgent, Protocol, Variant};
+use bellwether_proto::election::{AnyElection, InAgent, Protocol, Variant};
+use bellwether_proto::ident::NodeId;
 use bellwether_proto::promise::Property;
+use bellwether_proto::time::{Span, Time};
+use bellwether_sim::check::Judge;
+use bellwether_sim::journal::Journal;
 use bellwether_sim::plan::Limits;
 use bellwether_sim::run;
-use bellwether_sim::scenario::Runs;
+use bellwether_sim::scenario::{Fault, Planned, Runs};
 use bellwether_sim::swarm::{Outcome, Played, Search, Watcher, search};
+use bellwether_sim::world::World;
 
 const RUNS: u64 = 1_000;
 
@@ -116,6 +121,35 @@ fn so_does_every_algorithm_that_agents_run_there() {
 #[test]
 fn so_do_members_of_which_at_most_one_leads() {
     clean_and_thorough(NOMINATES, Runs::Exclusive, 2_000);
+}
+
+/// The clock of the first leader is slow, those of all others are fast, and the first leader is stopped for a while.
+#[test]
+fn where_clocks_cannot_be_trusted_two_may_hold_at_once_and_nothing_else_is_broken() {
+    const PLANS: u64 = 100;
+    const LEADER: NodeId = NodeId(1);
+    let limits = Limits { runs: Runs::Exclusive, ..Limits::default() };
+    let search = Search { limits, ..of(NOMINATES, Variant::Repaired) };
+    let judged = [Property::OneHolder, Property::TokenGrows, Property::TokenOnce];
+    let mut broken = 0;
+    for seed in 1..=PLANS {
+        let mut plan = search.draw(seed);
+        plan.drift_ppm =
+            plan.ids().map(|node| (node, if node == LEADER { -300_000 } else { 500_000 })).collect();
+        let at = Time::ZERO + plan.until.since(Time::ZERO) / 2;
+        let (pause, resume) = (Fault::Pause(vec![LEADER]), Fault::Resume(vec![LEADER]));
+        plan.events.push(Planned { at, fault: pause });
+        plan.events.push(Planned { at: at + Span::secs(3), fault: resume });
+        let judge = Judge::new(run::facts(&plan), &judged);
+        let mut world = World::<AnyElection>::new(&plan, Journal::new(judge, None));
+        world.run_until(plan.until);
+        let findings = world.into_journal().verdicts(plan.until);
+        for finding in findings.iter().filter(|finding| finding.violation.is_some()) {
+            assert_eq!(finding.property, Property::OneHolder, "{finding:?} in\n{}", plan.to_toml());
+            broken += 1;
+        }
+    }
+    assert!(broken > 0, "clocks that cannot be trusted were trusted in {PLANS} plans, and nothing happened");
 }
 
 #[track_caller]

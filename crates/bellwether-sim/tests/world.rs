@@ -130,6 +130,44 @@ fn drop_next_loses_one_message_of_that_kind() {
 }
 
 #[test]
+fn a_message_can_be_lost_late_or_arrive_twice_by_its_number() {
+    let (first, then) = (1_004_000, 1_104_000);
+    let message = |what: &str| {
+        play(&format!(
+            "[[event]]\nat = \"1s\"\nmessage = {{ from = 1, to = 2, kind = \"Norm?\", nth = 2, {what} }}\n"
+        ))
+    };
+    let calm = play("");
+    assert!(received(&calm, 1, 2, "Norm?").contains(&(then + 1_000)));
+    let lost = message("drop = true");
+    assert_eq!(dropped(&lost, 1, 2, "Norm?"), [(then, DropReason::Dropped)]);
+    let late = received(&message("delay = \"30ms\""), 1, 2, "Norm?");
+    assert!(late.contains(&(first + 1_000)) && late.contains(&(then + 31_000)), "{late:?}");
+    assert!(!late.contains(&(then + 1_000)), "{late:?}");
+    let twice = received(&message("duplicate = true"), 1, 2, "Norm?");
+    assert_eq!(twice.iter().filter(|at| **at == then + 1_000).count(), 2, "{twice:?}");
+    // Until then, all is as it was.
+    let before = |trace: &[TraceEvent]| {
+        trace.iter().take_while(|event| event.at < Time::from_micros(then)).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(before(&lost), before(&calm));
+}
+
+#[test]
+fn each_order_takes_a_message_of_its_own() {
+    let order = |nth| {
+        format!(
+            "[[event]]\nat = \"1s\"\nmessage = {{ from = 1, to = 2, kind = \"Norm?\", nth = {nth}, drop = true }}\n"
+        )
+    };
+    let trace = play(&[order(3), order(1), order(1)].concat());
+    let at: Vec<_> = dropped(&trace, 1, 2, "Norm?").into_iter().map(|(at, _)| at).collect();
+    assert_eq!(at, [1_004_000, 1_104_000, 1_204_000]);
+    let healed = play(&format!("{}[[event]]\nat = \"1150ms\"\nheal = true\n", order(3)));
+    assert_eq!(dropped(&healed, 1, 2, "Norm?"), []);
+}
+
+#[test]
 fn crash_before_send_does_what_comes_before_and_nothing_after() {
     let trace = play("[[event]]\nat = \"0s\"\ncrash_before_send = { node = 1, kind = \"Halt\" }\n");
     let of_node_1: Vec<_> =

@@ -2,7 +2,7 @@
 //!
 //! The runtime's own timers cost three wake-ups for one: their wheel is turned in between, and setting the earliest timer
 //! wakes the runtime up. The driver sets a timer after every step, so each hop of an election would wait for that. On Linux
-//! this is a timer of the kernel.
+//! this is a timer of the kernel; a member in a test, whose clock is the runtime's, has the runtime's.
 
 use std::future::pending;
 
@@ -23,6 +23,14 @@ impl Alarm {
         }
     }
 
+    /// One on the runtime's clock.
+    pub(crate) fn of_runtime() -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            kernel: None,
+        }
+    }
+
     /// Rings at `at` or before.
     pub(crate) async fn ring(&mut self, clock: &Clock, at: Time) {
         #[cfg(target_os = "linux")]
@@ -32,7 +40,7 @@ impl Alarm {
             return;
         }
         match clock.instant(at) {
-            Some(at) => tokio::time::sleep_until(at.into()).await,
+            Some(at) => tokio::time::sleep_until(at).await,
             None => pending().await,
         }
     }

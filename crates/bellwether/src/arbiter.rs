@@ -52,6 +52,8 @@ pub use registers::Registers;
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 pub use tls::ClientTls;
 
+pub use crate::uptime::Uptime;
+
 /// What is done meanwhile.
 pub type Doing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -109,6 +111,11 @@ pub trait Sight: fmt::Debug + Send + Sync {
     /// Until when it may act, if it may now: until the machine has been up for so long. [`Duration::MAX`] if the store that it
     /// writes to decides that. It looks at the clock at every call.
     fn valid_until(&self) -> Option<Duration>;
+
+    /// The clock of its deadlines, and of what its arbiter asks back.
+    fn uptime(&self) -> Uptime {
+        Uptime::Machine
+    }
 }
 
 impl dyn Sight {

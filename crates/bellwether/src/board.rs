@@ -15,7 +15,7 @@ use bellwether_proto::time::Time;
 use tokio::sync::{mpsc, watch};
 
 use crate::command::{Asked, Command};
-use crate::uptime;
+use crate::uptime::Uptime;
 use seats::Seats;
 
 pub(crate) use slot::Slot;
@@ -24,6 +24,7 @@ pub use told::{Election, Holder, Lease, State};
 /// Between the driver and the handles.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
+    uptime: Uptime,
     inner: Mutex<Inner>,
     /// The member's lease.
     pub(crate) lease: watch::Sender<Lease>,
@@ -58,17 +59,38 @@ struct Inner {
     current: Duration,
 }
 
+/// There may be a million.
 #[derive(Clone, Debug)]
 struct Known {
-    grant: Grant,
+    grant: Arc<Grant>,
     waiting: u32,
-    since: SystemTime,
-    heard: Duration,
+    since: Micros,
+    heard: Micros,
     /// The number under which this became known.
     no: u64,
 }
 
+/// Since 1970, or since the machine is up: half as large as what it is made of.
+#[derive(Clone, Copy, Debug)]
+struct Micros(u64);
+
+impl From<Duration> for Micros {
+    fn from(span: Duration) -> Self {
+        Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Micros {
+    fn span(self) -> Duration {
+        Duration::from_micros(self.0)
+    }
+}
+
 impl Board {
+    pub(crate) fn new(uptime: Uptime) -> Self {
+        Self { uptime, ..Self::default() }
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // What is in it is whole between any two lines that change it.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -138,7 +160,7 @@ impl Board {
             News::Lost { session, name, why } => self.turn(session, name, |_| lost(why)),
             News::Over { session, name } => self.end(session, &name),
             News::Unfit { session, name, kind } => self.refuse(session, &name, kind),
-            News::Current => self.inner().current = uptime::now(),
+            News::Current => self.inner().current = self.uptime.now(),
             News::Valid(valid) => {
                 let valid_until = valid.and_then(until);
                 self.lease.send_replace(Lease { valid_until });
@@ -160,15 +182,16 @@ impl Board {
         }
     }
 
-    fn learn(&self, at: SystemTime, name: Name, held: Option<(Grant, u32)>) {
+    fn learn(&self, at: SystemTime, name: Name, held: Option<(Arc<Grant>, u32)>) {
         let mut inner = self.inner();
         inner.no += 1;
         let no = inner.no;
         match held {
             Some((grant, waiting)) => {
                 let before = inner.known.get(&name).filter(|known| known.grant == grant);
-                let since = before.map_or(at, |known| known.since);
-                let known = Known { grant, waiting, since, heard: uptime::now(), no };
+                let at = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let since = before.map_or(at.into(), |known| known.since);
+                let known = Known { grant, waiting, since, heard: self.uptime.now().into(), no };
                 if let Some(Known { no, .. }) = inner.known.insert(name.clone(), known) {
                     inner.latest.remove(&no);
                 }
@@ -204,13 +227,13 @@ impl Board {
         let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
         let inner = self.inner();
         let known = inner.known.range::<Name, _>((begin, Bound::Unbounded));
-        known.take(limit).map(|(name, known)| known.election(name, inner.current)).collect()
+        known.take(limit).map(|(name, known)| known.election(name, inner.current, self.uptime)).collect()
     }
 
     /// What is known of one.
     pub(crate) fn get(&self, name: &Name) -> Option<Election> {
         let inner = self.inner();
-        inner.known.get(name).map(|known| known.election(name, inner.current))
+        inner.known.get(name).map(|known| known.election(name, inner.current, self.uptime))
     }
 
     /// Tells when something becomes known of that name.
@@ -255,7 +278,7 @@ impl Inner {
 }
 
 impl Known {
-    fn election(&self, name: &Name, current: Duration) -> Election {
+    fn election(&self, name: &Name, current: Duration, uptime: Uptime) -> Election {
         let holder =
             self.grant.holder.map(|holder| Holder { node: holder.lease.life.node, session: holder.session });
         Election {
@@ -265,8 +288,8 @@ impl Known {
             holder,
             value: Arc::clone(&self.grant.value),
             waiting: self.waiting,
-            since: self.since,
-            age: uptime::now().saturating_sub(self.heard.max(current)),
+            since: SystemTime::UNIX_EPOCH + self.since.span(),
+            age: uptime.now().saturating_sub(self.heard.span().max(current)),
         }
     }
 }

@@ -1,42 +1,53 @@
 //! The node's clock: monotonic, with the wall clock beside it.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use bellwether_proto::time::{Span, Time};
+use tokio::time::Instant;
 
-use crate::uptime;
+use crate::uptime::Uptime;
 
 /// So many looks at both clocks are enough for one that is not interrupted.
 const LOOKS: usize = 5;
 
+/// The first of January 2026: where clocks that are not the machine's begin.
+const A_DAY: Duration = Duration::from_secs(1_767_225_600);
+
 /// Times of one member. The monotonic clock decides; the wall clock is for people and for traces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
+    pub(crate) uptime: Uptime,
     /// How long the machine had been up.
     began: Duration,
     began_at: SystemTime,
-    /// What the wall clock shows.
-    wall: fn() -> SystemTime,
+    /// What the wall clock shows when the machine has been up for so long.
+    wall: fn(Duration) -> SystemTime,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self::beside(SystemTime::now)
+        Self::beside(Uptime::Machine, |_| SystemTime::now())
     }
 
-    fn beside(wall: fn() -> SystemTime) -> Self {
+    /// The runtime's, which is the same for all members since then. People read it as if that had been a certain day.
+    pub(crate) fn of_runtime(since: Instant) -> Self {
+        Self::beside(Uptime::Runtime(since), |up| SystemTime::UNIX_EPOCH + A_DAY + up)
+    }
+
+    fn beside(uptime: Uptime, wall: fn(Duration) -> SystemTime) -> Self {
         let read = || {
-            let (before, began_at, after) = (uptime::now(), wall(), uptime::now());
+            let before = uptime.now();
+            let (began_at, after) = (wall(before), uptime.now());
             (after.saturating_sub(before), before, began_at)
         };
         // The process may not run between two looks: of a few the one counts that took least.
         let looks = (0..LOOKS).map(|_| read()).min();
         let (_, began, began_at) = looks.unwrap_or_else(read);
-        Self { began, began_at, wall }
+        Self { uptime, began, began_at, wall }
     }
 
     pub(crate) fn now(&self) -> Time {
-        Time::from_micros(micros(uptime::now().saturating_sub(self.began)))
+        Time::from_micros(micros(self.uptime.now().saturating_sub(self.began)))
     }
 
     /// That time as others measure it, who do not count how long the machine is suspended.
@@ -45,7 +56,7 @@ impl Clock {
     }
 
     /// For how long the machine will have been up at that time; `None` if it never comes.
-    pub(crate) fn uptime(&self, at: Time) -> Option<Duration> {
+    pub(crate) fn up_at(&self, at: Time) -> Option<Duration> {
         at.as_deadline().map(|at| self.began + Duration::from_micros(at.as_micros()))
     }
 
@@ -56,7 +67,7 @@ impl Clock {
 
     /// What the wall clock shows of a moment that has just been: it may have been set since the start, and people read it now.
     pub(crate) fn wall(&self, at: Time) -> SystemTime {
-        let now = (self.wall)();
+        let now = (self.wall)(self.uptime.now());
         now.checked_sub(self.now().since(at).into()).unwrap_or(now)
     }
 
@@ -99,7 +110,7 @@ mod tests {
     #[test]
     fn what_happens_after_the_wall_clock_was_set_is_stamped_with_what_it_shows() {
         DAYS.store(20_000, Ordering::SeqCst);
-        let clock = Clock::beside(wall);
+        let clock = Clock::beside(Uptime::Machine, |_| wall());
         for days in [20_500, 10] {
             DAYS.store(days, Ordering::SeqCst);
             let at = clock.now();

@@ -5,16 +5,17 @@
 
 use std::future::pending;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bellwether_proto::io::Durable;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::error::Ended;
-use crate::store::{Store, StoreError};
+use crate::store::{Memory, Store, StoreError};
 
 pub(crate) struct Disk {
-    store: Arc<Store>,
+    medium: Medium,
     /// What is on it.
     holds: Durable,
     /// How many writes the node has asked for.
@@ -23,12 +24,31 @@ pub(crate) struct Disk {
     next: Option<Durable>,
 }
 
+/// What is written to.
+#[derive(Clone)]
+pub(crate) enum Medium {
+    Directory(Arc<Store>),
+    Memory(Memory),
+}
+
 struct Writing {
     durable: Durable,
     /// How many of the node's writes it does.
     writes: u64,
     began: Instant,
     task: JoinHandle<Result<(), StoreError>>,
+}
+
+impl Medium {
+    fn write(&self, durable: Durable) -> JoinHandle<Result<(), StoreError>> {
+        match self.clone() {
+            Self::Directory(store) => tokio::task::spawn_blocking(move || store.write(&durable)),
+            Self::Memory(memory) => tokio::spawn(async move {
+                memory.write(durable);
+                Ok(())
+            }),
+        }
+    }
 }
 
 /// A write that is done.
@@ -41,8 +61,8 @@ pub(crate) struct Written {
 }
 
 impl Disk {
-    pub(crate) fn new(store: Arc<Store>, holds: Durable) -> Self {
-        Self { store, holds, asked: 0, writing: None, next: None }
+    pub(crate) fn new(medium: Medium, holds: Durable) -> Self {
+        Self { medium, holds, asked: 0, writing: None, next: None }
     }
 
     /// Begins to write that, or will. If it is on the disk already, that is said at once.
@@ -87,8 +107,7 @@ impl Disk {
             return;
         }
         let Some(durable) = self.next.take() else { return };
-        let (store, content) = (Arc::clone(&self.store), durable.clone());
-        let task = tokio::task::spawn_blocking(move || store.write(&content));
+        let task = self.medium.write(durable.clone());
         self.writing = Some(Writing { durable, writes: self.asked, began: Instant::now(), task });
     }
 }

@@ -35,12 +35,12 @@ use crate::config::{OnLost, Overrun};
 use crate::disk::{Disk, Written};
 use crate::error::Ended;
 use crate::history;
+use crate::links::{End, NetEvent};
 use crate::members::{Listed, Membership};
 use crate::recorder::Recorder;
 use crate::reorganization::{Planning, Service};
 use crate::shared::Shared;
 use crate::status::DiskStatus;
-use crate::transport::{End, NetEvent};
 use crate::validity::Validity;
 use crate::votes::{Kept, Votes};
 
@@ -137,7 +137,7 @@ impl Driver {
         self.shared.leads_no_more();
         self.record(What::Crash);
         self.flush();
-        self.shared.transport.close().await;
+        self.shared.links.close().await;
         match ended {
             // Whoever comes next finds all that was to be kept.
             Ended::Left => {
@@ -317,7 +317,7 @@ impl Driver {
                 Output::Members(membership) => self.on_members(*membership),
                 Output::News(news) => {
                     let clock = self.clock;
-                    self.shared.elections.post(clock.wall(now), |until| clock.uptime(until), *news);
+                    self.shared.elections.post(clock.wall(now), |until| clock.up_at(until), *news);
                 }
                 Output::Answer { ticket, outcome } => self.answer(ticket, outcome),
                 Output::Left => {
@@ -387,14 +387,14 @@ impl Driver {
     fn introduce(&self) {
         if self.node.is_born() {
             let incarnation = self.node.incarnation();
-            self.shared.transport.set_incarnation(incarnation);
+            self.shared.links.set_incarnation(incarnation);
             self.shared.known().incarnation = incarnation;
         }
     }
 
     /// Until when the member may act. Whoever acts looks at the clock itself.
     fn validate(&mut self, now: Time, epoch: u64, until: Time) {
-        self.shared.tenures.validate(match self.clock.uptime(until) {
+        self.shared.tenures.validate(match self.clock.up_at(until) {
             Some(until) => Validity::Until { epoch, until },
             None => Validity::ByStore { epoch },
         });
@@ -444,7 +444,7 @@ impl Driver {
             }
         }
         self.count(frame, 1);
-        self.shared.transport.send(to, wire::encode(self.channel, frame).into());
+        self.shared.links.send(to, wire::encode(self.channel, frame).into());
     }
 
     fn broadcast(&mut self, frame: &Frame<AnyMsg>) {
@@ -452,7 +452,7 @@ impl Driver {
             recorder.broadcast(self.clock.wall_micros(self.clock.now()), frame, &self.connected);
         }
         self.count(frame, self.connected.len() as u64);
-        self.shared.transport.broadcast(wire::encode(self.channel, frame).into());
+        self.shared.links.broadcast(wire::encode(self.channel, frame).into());
     }
 
     fn count(&self, frame: &Frame<AnyMsg>, copies: u64) {
@@ -536,9 +536,9 @@ impl Driver {
     /// Members come and go with the voters.
     fn on_members(&mut self, membership: Membership) {
         self.only_met = self.listed.only_met(&membership);
-        let members = self.listed.members(&membership, self.shared.transport.members());
+        let members = self.listed.members(&membership, self.shared.links.members());
         let differs = self.listed.differs(&membership);
-        self.shared.transport.enrol(&members);
+        self.shared.links.enrol(&members);
         if let Some(now) = &membership.configuration {
             let voters: Vec<u32> = now.voters.keys().map(|id| id.0).collect();
             tracing::info!(number = now.number, ?voters, settled = now.is_settled(), "who votes");
@@ -637,6 +637,10 @@ fn note_vote(before: Vote, now: Vote) {
             "this member does not vote: the others know its votes from another file, which is lost; they go on without it, until \
              `members replace` lets it vote again"
         ),
-        Vote::Without | Vote::Unknown | Vote::Counts | Vote::Lost => {}
+        Vote::Outdated if before != now => tracing::error!(
+            "this member does not vote: others have heard of more than is in its file of votes, so an old copy was put back; move it \
+             away and start this member again: then `members replace` lets it vote"
+        ),
+        Vote::Without | Vote::Unknown | Vote::Counts | Vote::Lost | Vote::Outdated => {}
     }
 }

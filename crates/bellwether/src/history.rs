@@ -10,7 +10,7 @@ use bellwether_proto::leadership::Announcement;
 
 use crate::status::Change;
 
-pub(crate) use file::{HistoryFile, Writer};
+pub(crate) use file::{HistoryFile, Writer, writer};
 
 /// How many changes are remembered.
 pub(crate) const HISTORY_MAX: usize = 1_000;

@@ -30,6 +30,7 @@
 //! | hold names, any number of them | [`Member::election`], [`client::Leadership`]; [`Member::session`] for what an agent does |
 //! | change who votes | [`Member::change_members`], [`members`] |
 //! | hold names through an agent, from a process beside it | [`Client`], [`client`] |
+//! | test your own code, with a cluster in memory and virtual time | [`testing`] |
 //! | give leadership away | [`Leadership::resign`], [`Member::resign`], [`Member::transfer`], [`Member::leave`] |
 //!
 //! **What you may rely on**: every set of members that can reach each other has one announced leader, and every leadership
@@ -54,6 +55,7 @@ mod driver;
 pub mod elections;
 mod error;
 mod history;
+mod links;
 pub mod member;
 pub mod members;
 mod pulse;
@@ -64,6 +66,7 @@ mod shared;
 pub mod status;
 mod store;
 mod tenure;
+pub mod testing;
 mod tied;
 pub mod tls;
 mod transport;

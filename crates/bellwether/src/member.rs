@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `join.rs`, `thread.rs` | from a configuration to a driver, and to the thread on which it runs |
+//! | `ground.rs` | what it stands on: clock, connections, disk |
 //! | `descriptors.rs` | how many file descriptors it needs |
 //! | `leadership.rs` | leadership as a value |
 //! | `run.rs` | work that goes on while the member leads |
@@ -12,6 +13,7 @@
 
 mod descriptors;
 mod elections;
+pub(crate) mod ground;
 mod join;
 mod leadership;
 mod observer;
@@ -129,7 +131,7 @@ impl Member {
 
     /// The members, this one among them.
     pub fn participants(&self) -> Vec<Participant> {
-        self.shared.transport.participants()
+        self.shared.links.participants()
     }
 
     /// The changes of leader that are remembered, oldest first, also of earlier processes: at most [`Member::HISTORY_MAX`].
@@ -151,7 +153,7 @@ impl Member {
 
     /// Where peers reach this member; tells the port if the kernel chose it.
     pub fn local_addr(&self) -> SocketAddr {
-        self.shared.transport.local_addr()
+        self.shared.links.local_addr()
     }
 
     /// What has been counted since the process started.
@@ -220,13 +222,13 @@ impl Member {
     /// # Errors
     /// If they are not this member's, or peers would refuse them now. Then all stays as it was.
     pub fn renew(&self, identity: &Identity) -> Result<(), TlsError> {
-        self.shared.transport.renew(identity)
+        self.shared.links.renew(identity)
     }
 
     /// Has names given back that are held through guards, hands over if it leads, says goodbye and stops. Work may take
     /// `release_timeout` for the names, and again for the cluster's own leadership.
     pub async fn leave(&self) {
-        self.shared.elections.seats.clear(self.shared.release_timeout).await;
+        self.shared.elections.seats.clear(self.shared.release_timeout, self.shared.clock.uptime).await;
         // If the driver does not take it, it has ended.
         let _ = self.commands.send(Command::leave()).await;
         self.ended().await;
@@ -235,6 +237,10 @@ impl Member {
     /// Waits until the member has stopped, and says why.
     pub async fn ended(&self) -> Ended {
         self.shared.end().await
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
     }
 
     async fn ask(&self, command: tenure::Command) -> Result<(), Refused> {

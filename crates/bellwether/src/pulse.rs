@@ -10,7 +10,7 @@ use std::time::Duration;
 use bellwether_proto::time::Span;
 use tokio::sync::Notify;
 
-use crate::uptime;
+use crate::uptime::Uptime;
 
 /// The driver does something this often even if nothing happens, or more often.
 const PACE_MAX: Span = Span::secs(1);
@@ -18,6 +18,7 @@ const PACE_MAX: Span = Span::secs(1);
 /// The driver's signs of life, for all handles to look at.
 #[derive(Debug)]
 pub(crate) struct Pulse {
+    uptime: Uptime,
     /// How long the machine had been up when it began.
     began: Duration,
     /// How long the driver may do nothing before the others give its member up.
@@ -34,10 +35,11 @@ pub(crate) struct Pulse {
 
 impl Pulse {
     /// Of a member whose leader is given up after `timeout`, and speaks every `heartbeat`.
-    pub(crate) fn new(heartbeat: Duration, timeout: Duration) -> Self {
+    pub(crate) fn new(uptime: Uptime, heartbeat: Duration, timeout: Duration) -> Self {
         let (heartbeat, timeout) = (Span::from(heartbeat), Span::from(timeout));
         Self {
-            began: uptime::now(),
+            uptime,
+            began: uptime.now(),
             timeout,
             slack: Span::micros(timeout.as_micros().saturating_sub(heartbeat.as_micros())),
             beat: AtomicU64::new(0),
@@ -85,7 +87,7 @@ impl Pulse {
     }
 
     fn elapsed(&self) -> u64 {
-        Span::from(uptime::now().saturating_sub(self.began)).as_micros()
+        Span::from(self.uptime.now().saturating_sub(self.began)).as_micros()
     }
 
     /// As if the process had been stopped until now.
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_was_known_before_a_pause_does_not_count_after_it() {
-        let pulse = Pulse::new(HOUR / 5, HOUR);
+        let pulse = Pulse::new(Uptime::Machine, HOUR / 5, HOUR);
         assert!(pulse.is_awake(), "it has only just begun");
         pulse.oversleep();
         assert!(!pulse.is_awake());
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn whoever_is_late_with_what_it_meant_to_do_is_not_awake() {
-        let pulse = Pulse::new(HOUR, HOUR);
+        let pulse = Pulse::new(Uptime::Machine, HOUR, HOUR);
         pulse.beat(Span::micros(0));
         assert!(!pulse.is_awake(), "it had to do something at once, and there is no time to lose");
         pulse.beat(Span::secs(3_600));
@@ -122,13 +124,16 @@ mod tests {
 
     #[test]
     fn who_has_nothing_to_do_shows_that_it_runs_all_the_same() {
-        assert_eq!(Pulse::new(Duration::ZERO, HOUR).pace(), PACE_MAX);
-        assert_eq!(Pulse::new(Duration::ZERO, Duration::from_millis(250)).pace(), Span::millis(125));
+        assert_eq!(Pulse::new(Uptime::Machine, Duration::ZERO, HOUR).pace(), PACE_MAX);
+        assert_eq!(
+            Pulse::new(Uptime::Machine, Duration::ZERO, Duration::from_millis(250)).pace(),
+            Span::millis(125)
+        );
     }
 
     #[tokio::test]
     async fn the_next_beat_ends_the_wait() {
-        let pulse = Pulse::new(HOUR / 5, HOUR);
+        let pulse = Pulse::new(Uptime::Machine, HOUR / 5, HOUR);
         pulse.oversleep();
         tokio::join!(pulse.awake(), async { pulse.beat(Span::secs(1)) });
         assert!(pulse.is_awake());

@@ -182,6 +182,7 @@ mod tests {
     use bellwether_proto::time::Span;
 
     use super::*;
+    use crate::uptime::Uptime;
 
     #[tokio::test]
     async fn who_was_stopped_works_in_no_group_until_it_has_caught_up() {
@@ -189,7 +190,7 @@ mod tests {
         let group = GroupId(ElectionId { node: leader, incarnation: Incarnation(1), seq: 1 });
         let service = Service { group, leader, members: vec![leader], task: Arc::from([]) };
         let (_sender, receiver) = watch::channel(Some(service.clone()));
-        let pulse = Arc::new(Pulse::new(Duration::ZERO, hour));
+        let pulse = Arc::new(Pulse::new(Uptime::Machine, Duration::ZERO, hour));
         let mut services = Services::new(receiver, Arc::clone(&pulse));
         assert_eq!(services.current(), Some(service.clone()));
         pulse.oversleep();

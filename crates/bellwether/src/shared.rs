@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use bellwether_proto::election::{self, Protocol};
 use bellwether_proto::exclusive::Vote;
@@ -11,6 +11,7 @@ use bellwether_proto::ident::{Incarnation, NodeId};
 use bellwether_proto::leadership::Announcement;
 use bellwether_proto::opinion::Opinion;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 use crate::board::Board;
 use crate::clock::Clock;
@@ -18,12 +19,12 @@ use crate::command::{Asked, Command};
 use crate::config::{Config, Mode};
 use crate::error::{Ended, Refused};
 use crate::history::{History, Occurrence};
+use crate::links::Links;
 use crate::members::{Differs, Membership};
 use crate::pulse::Pulse;
 use crate::reorganization::Service;
 use crate::status::{Bar, Change, Counters, DiskStatus, ExclusiveStatus, Leader, Reach, Standing, Status};
 use crate::tenure::Tenures;
-use crate::transport::Transport;
 use crate::validity::Rights;
 
 /// Between the driver and the handles.
@@ -43,7 +44,7 @@ pub(crate) struct Shared {
     /// Whether what is known counts.
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) tenures: Tenures,
-    pub(crate) transport: Transport,
+    pub(crate) links: Box<dyn Links>,
     /// Why the member has stopped, once it has.
     pub(crate) ended: watch::Sender<Option<Ended>>,
     /// The group that the member works in.
@@ -87,12 +88,14 @@ impl Shared {
     pub(crate) fn new(
         config: &Config,
         clock: Clock,
-        transport: Transport,
+        links: Box<dyn Links>,
         incarnation: Incarnation,
         history: History,
     ) -> Self {
-        let (pulse, mode) = (Arc::new(Pulse::new(config.heartbeat, config.timeout)), config.mode());
-        let rights = if config.exclusive.is_some() { Rights::limited() } else { Rights::Unlimited };
+        let (pulse, mode) =
+            (Arc::new(Pulse::new(clock.uptime, config.heartbeat, config.timeout)), config.mode());
+        let rights =
+            if config.exclusive.is_some() { Rights::limited(clock.uptime) } else { Rights::Unlimited };
         Self {
             cluster: config.cluster.clone(),
             id: config.id,
@@ -104,11 +107,11 @@ impl Shared {
             up_since: clock.began_at(),
             tenures: Tenures::new(Arc::clone(&pulse), rights),
             pulse,
-            transport,
+            links,
             ended: watch::Sender::new(None),
             service: watch::Sender::new(None),
             changed: watch::Sender::new(history.last_no()),
-            elections: Board::default(),
+            elections: Board::new(clock.uptime),
             release_timeout: config.release_timeout,
             clock,
             known: Mutex::new(Known {
@@ -251,7 +254,7 @@ impl Shared {
                 writing_for: known.writing_since.map(|since| since.elapsed()),
             },
             bar: known.bar,
-            certificate_until: self.transport.certificate_until(),
+            certificate_until: self.links.certificate_until(),
             up_since: self.up_since,
         }
     }
@@ -281,7 +284,7 @@ impl Shared {
     /// The driver's counts and the transport's.
     pub(crate) fn counters(&self) -> Counters {
         let ours = self.known().counters;
-        let theirs = self.transport.counters();
+        let theirs = self.links.counters();
         Counters {
             sent_protocol: ours.sent_protocol,
             sent_detector: ours.sent_detector,

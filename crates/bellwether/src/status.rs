@@ -203,6 +203,8 @@ pub struct Counters {
     pub sent_protocol: u64,
     /// Frames sent, by layer: detector, link and leadership messages.
     pub sent_detector: u64,
+    /// Bytes of frames sent, before they are encrypted.
+    pub sent_bytes: u64,
     /// Frames that came.
     pub received: u64,
     /// Frames that were dropped because a peer's queue was full, or it was not connected.

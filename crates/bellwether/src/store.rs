@@ -9,6 +9,7 @@
 //! is refused, never guessed at: a node that forgets its incarnation or its epoch may lead twice.
 
 mod format;
+mod memory;
 mod scarce;
 mod votes;
 
@@ -26,6 +27,7 @@ use bellwether_proto::io::Durable;
 
 use format::Owner;
 
+pub(crate) use memory::Memory;
 pub(crate) use votes::{VotesError, VotesFile};
 
 /// The open state of one member. No other process can open it while this value exists.

@@ -214,7 +214,7 @@ mod tests {
     use tokio::runtime::Builder;
 
     use super::*;
-    use crate::uptime;
+    use crate::uptime::{self, Uptime};
 
     const LIFE: Incarnation = Incarnation(3);
 
@@ -223,7 +223,10 @@ mod tests {
     }
 
     fn limited_by(rights: Rights) -> Tenures {
-        Tenures::new(Arc::new(Pulse::new(Duration::ZERO, Duration::from_secs(3_600))), rights)
+        Tenures::new(
+            Arc::new(Pulse::new(Uptime::Machine, Duration::ZERO, Duration::from_secs(3_600))),
+            rights,
+        )
     }
 
     fn holds(tenures: &Tenures, epoch: u64) {
@@ -283,7 +286,7 @@ mod tests {
     #[tokio::test]
     async fn a_guard_is_good_only_while_its_time_lasts() {
         const HOUR: Duration = Duration::from_secs(3_600);
-        let tenures = limited_by(Rights::limited());
+        let tenures = limited_by(Rights::limited(Uptime::Machine));
         let valid_for = |epoch, left| Validity::Until { epoch, until: uptime::now() + left };
         holds(&tenures, 1);
         let renews = async { tenures.validate(valid_for(1, HOUR)) };

@@ -4,9 +4,11 @@
 //! all and proves to a dialer that it has reached the cluster, and the member's own, which proves the id that it gives.
 
 mod authority;
+mod certificate;
 mod config;
 mod expiry;
 mod names;
+mod revocation;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,9 +17,10 @@ use std::time::SystemTime;
 
 use bellwether_proto::ident::NodeId;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
 pub use authority::{Authority, Validity};
+pub use certificate::Certificate;
 pub use expiry::expiry_warning;
 pub use names::{ClusterNameError, check_cluster_name};
 
@@ -33,6 +36,8 @@ pub struct Identity {
     pub cert: String,
     /// Its private key.
     pub key: String,
+    /// Lists of certificates that authorities have revoked, if there are any.
+    pub revoked: Option<String>,
 }
 
 impl std::fmt::Debug for Identity {
@@ -120,9 +125,21 @@ impl Identity {
     /// # Errors
     /// Names the file and what is wrong with it.
     pub fn load(ca: &Path, cert: &Path, key: &Path) -> Result<Self, TlsError> {
-        let identity = Self { ca: read(ca)?, cert: read(cert)?, key: read(key)? };
+        let identity = Self { ca: read(ca)?, cert: read(cert)?, key: read(key)?, revoked: None };
         let place = |path: &Path| path.display().to_string();
-        identity.parts(&Places { ca: place(ca), cert: place(cert), key: place(key) })?;
+        identity.parts(&Places { ca: place(ca), cert: place(cert), key: place(key), ..Places::default() })?;
+        Ok(identity)
+    }
+
+    /// The same with the lists of revoked certificates in this file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no such list.
+    pub fn with_revoked(self, file: &Path) -> Result<Self, TlsError> {
+        let identity = Self { revoked: Some(read(file)?), ..self };
+        let places = Places { revoked: file.display().to_string(), ..Places::default() };
+        let lists = identity.parts(&places)?.revoked;
+        revocation::parse(&lists, &places.revoked)?;
         Ok(identity)
     }
 
@@ -141,6 +158,10 @@ impl Identity {
             ca: certificates(&self.ca, &places.ca)?,
             chain: certificates(&self.cert, &places.cert)?,
             key: private_key(&self.key, &places.key)?,
+            revoked: match &self.revoked {
+                Some(revoked) => revocation::lists(revoked, &places.revoked)?,
+                None => Vec::new(),
+            },
         };
         parts.check(places)?;
         Ok(parts)
@@ -152,6 +173,7 @@ pub(crate) struct Places {
     pub(crate) ca: String,
     pub(crate) cert: String,
     pub(crate) key: String,
+    pub(crate) revoked: String,
 }
 
 impl Default for Places {
@@ -161,6 +183,7 @@ impl Default for Places {
             ca: place("the authority's certificate"),
             cert: place("the member's certificate"),
             key: place("the member's key"),
+            revoked: place("the list of revoked certificates"),
         }
     }
 }
@@ -170,6 +193,7 @@ pub(crate) struct Parts {
     pub(crate) ca: Vec<CertificateDer<'static>>,
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
+    pub(crate) revoked: Vec<CertificateRevocationListDer<'static>>,
 }
 
 /// No certificates, with all those between them and the authority, are longer.

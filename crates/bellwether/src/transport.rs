@@ -39,20 +39,19 @@ mod table;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use bellwether_proto::election::AnyMsg;
 use bellwether_proto::ident::{Incarnation, NodeId};
-use bellwether_proto::leadership::Reception;
-use bellwether_proto::message::Frame;
 use bellwether_proto::wire::FRAME_MAX;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::config::Peers;
+use crate::links::{End, Links, NetEvent};
 use crate::status::{Counters, Participant};
 use crate::tls::{Identity, TlsConfigs, TlsError};
 use queue::Room;
@@ -90,54 +89,6 @@ pub(crate) fn descriptors(others: usize) -> (usize, usize) {
     (1 + 3 * others, shared::SPARE_CONNECTIONS + 1)
 }
 
-/// What happened on the network. Events of one peer are in order, and none is lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NetEvent {
-    /// A frame. Its sender has proved that it is the member in `from`.
-    Frame(Frame<AnyMsg>),
-    /// Both directions are up.
-    Connected {
-        /// The peer.
-        peer: NodeId,
-        /// Its incarnation.
-        incarnation: Incarnation,
-        /// The address at which it was reached.
-        address: SocketAddr,
-    },
-    /// A link that was up is not any more.
-    Ended {
-        /// The peer.
-        peer: NodeId,
-        /// Its latest incarnation on that link.
-        incarnation: Incarnation,
-        /// In which way.
-        how: End,
-    },
-    /// How peers receive this member has changed.
-    Received(Reception),
-    /// Another process claimed this member's id, and was refused.
-    Duplicate {
-        /// Where it is, as far as is known.
-        at: String,
-    },
-    /// This process was refused because another one has its id.
-    IdInUse {
-        /// Who said so.
-        by: NodeId,
-        /// Where the other process is.
-        at: String,
-    },
-}
-
-/// How a link ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// On purpose, by one side or the other.
-    Goodbye,
-    /// Without a word: the process, its machine or the network is gone.
-    Broken,
-}
-
 /// Why a transport cannot start. Nothing is left behind.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
@@ -152,7 +103,7 @@ pub(crate) enum StartError {
     Random,
 }
 
-/// The connections of one member. Its tasks end when it is dropped; [`Transport::close`] says goodbye first.
+/// The connections of one member. Its tasks end when it is dropped; [`Links::close`] says goodbye first.
 #[derive(Debug)]
 pub(crate) struct Transport {
     shared: Arc<Shared>,
@@ -193,21 +144,6 @@ impl Transport {
         Ok((Self { shared, stop, tasks: Mutex::new(Some([listening, dialling, warning])) }, received))
     }
 
-    /// Where it listens; tells the port if the kernel chose it.
-    pub(crate) fn local_addr(&self) -> SocketAddr {
-        self.shared.local
-    }
-
-    /// Sends an encoded frame to that member, if it is connected. Never waits.
-    pub(crate) fn send(&self, to: NodeId, frame: Arc<[u8]>) {
-        self.enqueue(frame, |table, put| put(table.queue(to)));
-    }
-
-    /// Sends an encoded frame to all members that are connected. Never waits.
-    pub(crate) fn broadcast(&self, frame: Arc<[u8]>) {
-        self.enqueue(frame, |table, put| table.queues().for_each(put));
-    }
-
     fn enqueue(
         &self,
         frame: Arc<[u8]>,
@@ -222,61 +158,7 @@ impl Transport {
         each(&self.shared.table(), &mut put);
     }
 
-    /// The member is in that incarnation from now on: greetings say so.
-    pub(crate) fn set_incarnation(&self, incarnation: Incarnation) {
-        self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
-    }
-
-    /// The members, where they are listed.
-    pub(crate) fn members(&self) -> BTreeMap<NodeId, String> {
-        match &self.shared.table().members {
-            Peers::Listed(listed) => listed.clone(),
-            Peers::Named(_) => BTreeMap::new(),
-        }
-    }
-
-    /// These are the members from now on, each at its address. Whoever is new is dialled. Whoever is gone hears a goodbye, and is refused
-    /// when it comes again. Only where members are listed.
-    pub(crate) fn enrol(&self, members: &BTreeMap<NodeId, String>) {
-        if let Peers::Listed(listed) = &mut self.shared.table().members
-            && listed != members
-        {
-            listed.clone_from(members);
-            // Whoever dials follows the list, and tells the driver of ends in order with all else.
-            self.shared.roster.notify_one();
-        }
-    }
-
-    /// Until when this member's certificate is good.
-    pub(crate) fn certificate_until(&self) -> Option<SystemTime> {
-        self.shared.tls().until
-    }
-
-    /// Takes other certificates for the connections that are made from now on, and ends those with peers that are not trusted any more.
-    ///
-    /// # Errors
-    /// If they are not this member's, or peers would refuse them. Then all stays as it was.
-    pub(crate) fn renew(&self, identity: &Identity) -> Result<(), TlsError> {
-        let tls = TlsConfigs::new(identity, &self.shared.cluster, self.shared.me)?;
-        tls.check()?;
-        self.shared.tls.send_replace(Arc::new(tls));
-        // Whoever refused the old ones may take these.
-        self.shared.table().wake_all();
-        Ok(())
-    }
-
-    /// The members, this one first.
-    pub(crate) fn participants(&self) -> Vec<Participant> {
-        participants::list(&self.shared)
-    }
-
-    /// What the transport has counted; the rest is 0.
-    pub(crate) fn counters(&self) -> Counters {
-        self.shared.counts.counters()
-    }
-
-    /// Says goodbye on all connections and ends. Takes 200 ms at most.
-    pub(crate) async fn close(&self) {
+    async fn say_goodbye(&self) {
         let _ = self.stop.send(true);
         self.shared.table().close();
         let Some(mut tasks) = self.take_tasks() else { return };
@@ -291,6 +173,67 @@ impl Transport {
 
     fn take_tasks(&self) -> Option<[JoinHandle<()>; 3]> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Links for Transport {
+    fn local_addr(&self) -> SocketAddr {
+        self.shared.local
+    }
+
+    fn send(&self, to: NodeId, frame: Arc<[u8]>) {
+        self.enqueue(frame, |table, put| put(table.queue(to)));
+    }
+
+    fn broadcast(&self, frame: Arc<[u8]>) {
+        self.enqueue(frame, |table, put| table.queues().for_each(put));
+    }
+
+    fn set_incarnation(&self, incarnation: Incarnation) {
+        self.shared.incarnation.store(incarnation.0, Ordering::Relaxed);
+    }
+
+    fn members(&self) -> BTreeMap<NodeId, String> {
+        match &self.shared.table().members {
+            Peers::Listed(listed) => listed.clone(),
+            Peers::Named(_) => BTreeMap::new(),
+        }
+    }
+
+    fn enrol(&self, members: &BTreeMap<NodeId, String>) {
+        if let Peers::Listed(listed) = &mut self.shared.table().members
+            && listed != members
+        {
+            listed.clone_from(members);
+            // Whoever dials follows the list, and tells the driver of ends in order with all else.
+            self.shared.roster.notify_one();
+        }
+    }
+
+    fn certificate_until(&self) -> Option<SystemTime> {
+        self.shared.tls().until
+    }
+
+    fn renew(&self, identity: &Identity) -> Result<(), TlsError> {
+        let tls = TlsConfigs::new(identity, &self.shared.cluster, self.shared.me)?;
+        tls.check()?;
+        self.shared.tls.send_replace(Arc::new(tls));
+        // Whoever refused the old ones may take these.
+        self.shared.table().wake_all();
+        Ok(())
+    }
+
+    fn participants(&self) -> Vec<Participant> {
+        participants::list(&self.shared)
+    }
+
+    fn counters(&self) -> Counters {
+        self.shared.counts.counters()
+    }
+
+    /// Takes 200 ms at most.
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.say_goodbye())
     }
 }
 

@@ -1,10 +1,46 @@
 //! The clock behind all deadlines: monotonic, and on Linux it goes on while the machine is suspended. What was promised until then
 //! is over when the machine wakes up.
+//!
+//! A member in a test has the runtime's clock instead, which tokio can stop and advance.
 
+use std::future::pending;
 use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
 
 #[cfg(target_os = "linux")]
 pub(crate) use kernel::Timer;
+
+/// The clock of deadlines: which one it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Uptime {
+    /// The machine's: for how long it has been up. On Linux it counts the time for which the machine is suspended.
+    #[default]
+    Machine,
+    /// The runtime's, which counts from then: tests can stop it and advance it.
+    Runtime(Instant),
+}
+
+impl Uptime {
+    /// For how long it has been going.
+    pub fn now(self) -> Duration {
+        match self {
+            Self::Machine => now(),
+            Self::Runtime(since) => since.elapsed(),
+        }
+    }
+
+    /// Waits until it has been going for so long.
+    pub async fn reaches(self, at: Duration) {
+        match self {
+            Self::Machine => reaches(at).await,
+            Self::Runtime(since) => match since.checked_add(at) {
+                Some(at) => sleep_until(at).await,
+                None => pending().await,
+            },
+        }
+    }
+}
 
 /// How long the machine has been up.
 #[cfg(target_os = "linux")]
@@ -27,7 +63,7 @@ pub(crate) fn now() -> Duration {
 }
 
 /// Waits until the machine has been up for so long.
-pub(crate) async fn reaches(at: Duration) {
+async fn reaches(at: Duration) {
     #[cfg(target_os = "linux")]
     let timer = Timer::new().ok();
     loop {

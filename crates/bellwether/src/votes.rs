@@ -7,13 +7,14 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bellwether_proto::exclusive::voter::Change;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 
 use crate::error::Ended;
-use crate::store::{Store, StoreError, VotesFile};
+use crate::store::{Memory, Store, StoreError, VotesFile};
 
 /// No commit has more changes. The others go with the next.
 const BATCH_MAX: usize = 1 << 14;
@@ -24,10 +25,18 @@ pub(crate) struct Votes(Option<Behind>);
 
 #[derive(Debug)]
 struct Behind {
-    asked: Sender<Change>,
+    asked: Asked,
     done: UnboundedReceiver<Result<Kept, StoreError>>,
     /// When the commit began that is under way.
     writing: Arc<Mutex<Option<Instant>>>,
+}
+
+/// Who is asked.
+#[derive(Debug)]
+enum Asked {
+    Thread(Sender<Change>),
+    /// What is asked for is done at once, and told.
+    Memory(Memory, UnboundedSender<Result<Kept, StoreError>>),
 }
 
 /// A commit that is done.
@@ -52,14 +61,25 @@ impl Votes {
             write(file, &asks, &tell, &shown);
             drop(store);
         })?;
-        Ok(Self(Some(Behind { asked, done, writing })))
+        Ok(Self(Some(Behind { asked: Asked::Thread(asked), done, writing })))
+    }
+
+    /// Votes that need no thread.
+    pub(crate) fn in_memory(memory: Memory) -> Self {
+        let (tell, done) = unbounded_channel();
+        Self(Some(Behind { asked: Asked::Memory(memory, tell), done, writing: Arc::default() }))
     }
 
     /// Has that on the disk, after all before it.
     pub(crate) fn keep(&self, change: Change) {
-        if let Some(behind) = &self.0 {
+        match self.0.as_ref().map(|behind| &behind.asked) {
             // If nobody takes it, the thread has said why.
-            let _ = behind.asked.send(change);
+            Some(Asked::Thread(asked)) => drop(asked.send(change)),
+            Some(Asked::Memory(memory, tell)) => {
+                let kept = Kept { commits: memory.keep(change), took: Duration::ZERO };
+                drop(tell.send(Ok(kept)));
+            }
+            None => {}
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bellwether::arbiter::conformance::{Bench, passes};
 use bellwether::arbiter::{
-    Campaign, Candidacy, Denied, Doing, Kept, Observe, Seen, Sight, Trouble, VALUE_MAX,
+    Campaign, Candidacy, Denied, Doing, Kept, Observe, Seen, Sight, Trouble, Uptime, VALUE_MAX,
 };
 use bellwether::client::{self, ClientError, Election, Observer};
 use bellwether::elections::{Name, State};
@@ -146,6 +146,7 @@ async fn an_arbiter_may_be_asked_without_a_guard() {
         }
     });
     held.await.unwrap();
+    assert_eq!(sight.uptime(), Uptime::Machine);
     let State::Held { token } = sight.state() else { panic!("{sight:?}") };
     let mut observer: Box<dyn Observe> = two.arbiter.observe(&name);
     let seen: Seen = loop {

@@ -120,6 +120,38 @@ async fn dropping_the_last_guard_gives_the_name_back_and_a_dropped_wait_ends() {
     known(|| world.holder("backup").is_none() && world.state().sessions() == 0).await;
 }
 
+/// What another has taken over is the other's: nothing of it is given back.
+#[tokio::test]
+async fn a_session_that_was_taken_over_is_left_to_whoever_has_it() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let world = World::new(TTL);
+    let agent = world.agent(1);
+    let client = client(&agent).await;
+    let leadership = hold(&client, "backup").await;
+    let (key, token) = (leadership.session().unwrap().key(), leadership.token());
+    let body = format!(
+        r#"{{"resume":{{"session":"{}","secret":"{}","holds":[{{"name":"backup","token":{token}}}]}}}}"#,
+        key.id(),
+        key.secret()
+    );
+    let mut other = tokio::net::UnixStream::connect(&agent.socket).await.unwrap();
+    let ask = format!("POST /v1/session HTTP/1.0\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    other.write_all(ask.as_bytes()).await.unwrap();
+    let mut said = String::new();
+    while !said.contains("event: elected") {
+        let mut some = [0; 4096];
+        let read = soon(other.read(&mut some)).await.unwrap();
+        assert!(read > 0, "{said}");
+        said.push_str(&String::from_utf8_lossy(&some[..read]));
+    }
+    known(|| leadership.standing() == Standing::Over(Over::Session)).await;
+    drop(leadership);
+    drop(hold(&client, "other").await);
+    known(|| world.holder("other").is_none()).await;
+    assert_eq!(world.holder("backup"), Some((1, token)));
+}
+
 #[tokio::test]
 async fn validity_ends_by_itself_and_work_is_stopped_before() {
     let world = World::new(TTL);

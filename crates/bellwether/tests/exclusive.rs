@@ -280,12 +280,16 @@ fn what_is_not_said_has_a_default_and_a_drift_is_written_as_a_share() {
 #[test]
 fn what_cannot_be_is_refused() {
     type Change = fn(&mut Config, &mut Exclusive);
-    let cases: [(Change, &str); 12] = [
+    let cases: [(Change, &str); 13] = [
         (|config, _| config.protocol = Protocol::Lfa, "exclusive: found protocol lfa, expected fjr"),
         (|config, _| config.peers = Peers::Named(vec!["a:1".to_owned()]), "expected a list of all members"),
         (
             |config, _| config.preempt = Some(Duration::ZERO),
             "preempt: found 0s, expected none with exclusive",
+        ),
+        (
+            |_, terms| terms.ttl = Exclusive::TTL_MAX + Duration::from_secs(1),
+            "exclusive.ttl: found 3601s, expected at most",
         ),
         (
             |_, terms| terms.ttl = Duration::from_millis(249),

@@ -15,7 +15,9 @@ use bellwether::proto::leadership::Reluctance;
 use bellwether::proto::tenure;
 use bellwether::reorganization::Services;
 use bellwether::status::{Bar, Counters, DiskStatus, Participant, Reach, Standing};
-use bellwether::tls::{Authority, ClusterNameError, TlsError, Validity, check_cluster_name, expiry_warning};
+use bellwether::tls::{
+    Authority, Certificate, ClusterNameError, TlsError, Validity, check_cluster_name, expiry_warning,
+};
 use bellwether::{
     BadConfig, Change, Config, Ended, Identity, JoinError, Leader, Leadership, Member, Refused, StateError,
     Status,
@@ -151,7 +153,7 @@ async fn certificates_are_issued_kept_and_checked() {
     let authority = Authority::create("example", Validity::days(1)).unwrap();
     let again = Authority::from_pem("example", authority.cert_pem(), &authority.key_pem()).unwrap();
     assert_eq!(again.cluster(), "example");
-    let Identity { ca, cert, key } = again.issue(NodeId(2), Validity::days(1)).unwrap();
+    let Identity { ca, cert, key, .. } = again.issue(NodeId(2), Validity::days(1)).unwrap();
     let files = [("ca.pem", ca), ("cert.pem", cert), ("key.pem", key)]
         .map(|(name, text)| (dir.path().join(name), text));
     files.iter().for_each(|(path, text)| fs::write(path, text).unwrap());
@@ -164,6 +166,27 @@ async fn certificates_are_issued_kept_and_checked() {
     let bad: ClusterNameError = check_cluster_name("Not a name").unwrap_err();
     let error = Authority::create("Not a name", Validity::days(1)).unwrap_err();
     assert_eq!(error.to_string(), bad.to_string());
+}
+
+#[test]
+fn an_authority_has_a_successor_and_takes_certificates_back() {
+    let (dir, _) = config();
+    let authority = Authority::create("example", Validity::days(2)).unwrap();
+    let [good, bad] = [1, 2].map(|id| authority.issue(NodeId(id), Validity::days(1)).unwrap());
+    let list = authority.revoke(None, &[&bad.cert]).unwrap();
+    assert_eq!([&good, &bad].map(|of| authority.has_revoked(&list, &of.cert).unwrap()), [false, true]);
+    let path = dir.path().join("crl.pem");
+    fs::write(&path, &list).unwrap();
+    assert_eq!(good.clone().with_revoked(&path).unwrap().revoked.as_ref(), Some(&list));
+    let is_taken = |of: &Identity, id| {
+        Certificate::check(&of.cert, authority.cert_pem(), Some(&list), "example", NodeId(id)).is_ok()
+    };
+    assert_eq!([is_taken(&good, 1), is_taken(&bad, 2)], [true, false]);
+    let next = authority.successor(Validity::days(3)).unwrap();
+    assert_eq!([&authority, &next].map(Authority::succeeds_another), [false, true]);
+    assert_eq!(next.cert_pem(), format!("{}{}", next.own_pem(), authority.own_pem()), "both are trusted");
+    let [own, before]: [Certificate; 2] = Certificate::all_in(next.cert_pem()).unwrap().try_into().unwrap();
+    assert!(own.until > before.until);
 }
 
 #[tokio::test]
@@ -184,7 +207,12 @@ async fn a_member_takes_other_certificates_while_it_runs() {
         (authority.issue(NodeId(2), Validity::days(1)).unwrap(), "node-1.example"),
         (authority.issue(NodeId(1), past).unwrap(), "it has expired"),
         (
-            Identity { ca: later.ca.clone(), cert: "nothing".to_owned(), key: later.key.clone() },
+            Identity {
+                ca: later.ca.clone(),
+                cert: "nothing".to_owned(),
+                key: later.key.clone(),
+                revoked: None,
+            },
             "no certificate",
         ),
     ] {

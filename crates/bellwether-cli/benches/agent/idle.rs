@@ -1,6 +1,5 @@
 //! What a cluster costs when nothing happens, and whether it stays calm when the machine is busy.
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::cluster::{Cluster, wait_until};
 use super::figure::{Better, keep};
+use super::gauge::{cpu_seconds, memory_mib, metric};
 use super::{NODES, PAUSE, shape};
 
 pub(crate) fn measure(time: Duration, kind: Option<&'static str>) {
@@ -61,29 +61,4 @@ pub(crate) fn under_load(time: Duration) {
 
 fn sent(cluster: &Cluster, id: u32) -> f64 {
     metric(cluster, id, "bellwether_frames_sent_total")
-}
-
-/// The sum over all labels.
-fn metric(cluster: &Cluster, id: u32, name: &str) -> f64 {
-    let text = cluster.get(id, "/metrics").body;
-    let values =
-        text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit(' ').next());
-    values.filter_map(|value| value.parse::<f64>().ok()).sum()
-}
-
-/// What the scheduler has counted, to the nanosecond, for all threads. (The ticks in `stat` are far too coarse here.)
-fn cpu_seconds(pid: i32) -> f64 {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("the process is there").flatten();
-    let counts = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
-    let nanos = counts.filter_map(|count| count.split(' ').next()?.parse::<f64>().ok());
-    nanos.sum::<f64>() / 1e9
-}
-
-fn memory_mib(pid: i32) -> f64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
-    let kib = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .map(|line| line.trim().trim_end_matches(" kB"));
-    kib.and_then(|kib| kib.trim().parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
 }

@@ -1,6 +1,6 @@
 //! What real agents take: processes on loopback, seen from outside through `/v1/watch`.
 //!
-//! Run: cargo bench -p bellwether-cli --bench agent -- [--trials N] [--quiet SECONDS] [--only NAME]
+//! Run: cargo bench -p bellwether-cli --bench agent -- [--trials N] [--quiet SECONDS] [--names N] [--only NAME]
 //! `cargo test` runs each for a moment, so that none can rot.
 //!
 //! | name | what happens | what is measured |
@@ -13,15 +13,23 @@
 //! | lease-resign, lease-transfer | the leader is told to resign, or to hand over | the same, over HTTP |
 //! | idle, lease-idle, token-idle | nothing | CPU time, memory, messages |
 //! | load | another process keeps a core busy | changes of leader that nothing called for |
+//! | names | three agents hold a hundred thousand names, and one is killed | what they cost at rest, memory, until all are held again |
+//! | queue | ten thousand sessions wait for a name that is given back | who is told of it |
+//! | crowd | a thousand watch a name through one agent, beside two thousand that are silent | until all have heard, memory |
 
 #![allow(clippy::print_stdout, reason = "a report for people")]
 
 #[path = "../../tests/cluster/cluster.rs"]
 mod cluster;
+mod crowd;
 mod feed;
 #[path = "../../../bellwether-sim/benches/simulator/figure.rs"]
 mod figure;
+mod gauge;
 mod idle;
+mod names;
+mod program;
+mod queue;
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +62,27 @@ fn main() {
     if args.wants("load") {
         idle::under_load(args.quiet);
     }
+    if args.wants("names") {
+        names::measure(args.size.names, args.idle);
+    }
+    if args.wants("queue") {
+        queue::measure(args.size.waiting);
+    }
+    if args.wants("crowd") {
+        crowd::measure(args.size.watchers, args.size.silent);
+    }
 }
+
+/// How many there are of each.
+struct Size {
+    names: usize,
+    waiting: usize,
+    watchers: usize,
+    silent: usize,
+}
+
+const FULL: Size = Size { names: 100_000, waiting: 10_000, watchers: 1_000, silent: 2_000 };
+const MOMENT: Size = Size { names: 300, waiting: 60, watchers: 20, silent: 40 };
 
 /// Brings the leader down, and back afterwards.
 type Fault = (fn(&mut Cluster, u32), fn(&mut Cluster, &mut Feed, u32));
@@ -193,6 +221,7 @@ struct Args {
     trials: Option<usize>,
     idle: Duration,
     quiet: Duration,
+    size: Size,
     only: Option<String>,
 }
 
@@ -207,18 +236,19 @@ impl Args {
     fn moment(words: &[String]) -> Self {
         let moment = Duration::from_millis(500);
         let only = words.iter().find(|word| !word.starts_with('-')).cloned();
-        Self { trials: Some(1), idle: moment, quiet: moment, only }
+        Self { trials: Some(1), idle: moment, quiet: moment, size: MOMENT, only }
     }
 
     fn full(words: Vec<String>) -> Self {
         let (idle, quiet) = (Duration::from_secs(30), Duration::from_secs(60));
-        let mut args = Self { trials: None, idle, quiet, only: None };
+        let mut args = Self { trials: None, idle, quiet, size: FULL, only: None };
         let mut words = words.into_iter().filter(|word| word != "--bench");
         while let Some(word) = words.next() {
             let value = words.next().expect("a value for every option");
             match word.as_str() {
                 "--trials" => args.trials = Some(value.parse().expect("a number")),
                 "--quiet" => args.quiet = Duration::from_secs(value.parse().expect("a number of seconds")),
+                "--names" => args.size.names = value.parse().expect("a number"),
                 "--only" => args.only = Some(value),
                 other => panic!("unknown option {other}"),
             }

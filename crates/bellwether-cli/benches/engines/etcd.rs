@@ -2,17 +2,20 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use super::cluster::wait_until;
+use super::cluster::{Process, wait_until};
+use super::program::Program;
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Whoever has it prints its key, which begins like this.
 const LOCK: &str = "bench";
 
 pub(crate) struct Etcd {
@@ -20,18 +23,8 @@ pub(crate) struct Etcd {
     /// How each is started.
     commands: Vec<Command>,
     /// Dropped before their files.
-    servers: Vec<Running>,
+    servers: Vec<Process>,
     _dir: TempDir,
-}
-
-/// Killed, if it still runs when this goes.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// Whether there is such a server here.
@@ -41,10 +34,6 @@ pub(crate) fn is_there() -> bool {
 
 fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
-}
-
-fn started(command: &mut Command) -> Running {
-    Running(command.spawn().expect("etcd starts"))
 }
 
 impl Etcd {
@@ -77,7 +66,7 @@ impl Etcd {
             command
         };
         let mut commands: Vec<_> = (0..3).map(server).collect();
-        let servers = commands.iter_mut().map(started).collect();
+        let servers = commands.iter_mut().map(Process::start).collect();
         let etcd = Self { clients: clients.to_vec(), commands, servers, _dir: dir };
         let writes =
             || quiet(etcd.ctl().args(["put", "up", "1"])).status().is_ok_and(|status| status.success());
@@ -90,41 +79,19 @@ impl Etcd {
         &self.clients
     }
 
-    /// Kills one, and starts it again.
+    /// Starts one again that was killed.
     pub(crate) fn restart(&mut self, no: usize) {
-        self.kill(no);
-        self.servers[no] = started(&mut self.commands[no]);
+        self.servers[no] = Process::start(&mut self.commands[no]);
     }
 
     pub(crate) fn kill(&mut self, no: usize) {
-        let Running(server) = &mut self.servers[no];
-        let _ = server.kill();
-        let _ = server.wait();
+        let server = &mut self.servers[no];
+        server.signal(Signal::SIGKILL);
+        let _ = server.wait(PATIENCE);
     }
 
-    /// Its process number.
-    pub(crate) fn pid(&self, no: usize) -> u32 {
-        self.servers[no].0.id()
-    }
-
-    /// Which of them leads.
-    pub(crate) fn leader(&self) -> Option<usize> {
-        (0..self.clients.len()).find(|no| {
-            let mut asked = self.ctl_of(*no);
-            let said = asked.args(["endpoint", "status", "-w", "fields"]).output().expect("etcdctl runs");
-            let said = String::from_utf8_lossy(&said.stdout).into_owned();
-            let field = |name: &str| {
-                said.lines().find_map(|line| line.strip_prefix(&format!("\"{name}\" : "))).map(str::to_owned)
-            };
-            field("Leader").is_some() && field("Leader") == field("MemberID")
-        })
-    }
-
-    fn ctl_of(&self, no: usize) -> Command {
-        let mut command = Command::new("etcdctl");
-        command.env("ETCDCTL_API", "3").arg("--command-timeout=2s").arg("--endpoints");
-        command.arg(self.clients[no].to_string());
-        command
+    pub(crate) fn process(&self, no: usize) -> &Process {
+        &self.servers[no]
     }
 
     pub(crate) fn ctl(&self) -> Command {
@@ -137,30 +104,26 @@ impl Etcd {
     /// Kills whoever holds a lock, that many times, and says how long the next one waited for it. Both ask for the smallest ttl.
     pub(crate) fn lock_failovers(&self, trials: usize) -> Vec<Duration> {
         let mut holder = self.waits_for_lock();
-        holder.until_held();
+        holder.until(LOCK);
         let mut times = Vec::new();
         while times.len() < trials {
             let mut next = self.waits_for_lock();
             assert!(wait_until(PATIENCE, || self.in_line() == 2), "the next one waits");
             let began = Instant::now();
             drop(holder);
-            times.push(next.until_held().saturating_duration_since(began));
+            times.push(next.until(LOCK).1.saturating_duration_since(began));
             holder = next;
         }
         times
     }
 
-    fn waits_for_lock(&self) -> Locker {
+    fn waits_for_lock(&self) -> Program {
         self.runs(&["lock", LOCK, "--ttl", "1"])
     }
 
     /// Runs etcdctl until this is dropped.
-    pub(crate) fn runs(&self, words: &[&str]) -> Locker {
-        let mut lock = self.ctl();
-        lock.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = Running(lock.spawn().expect("etcdctl starts"));
-        let says = BufReader::new(process.0.stdout.take().expect("it is piped"));
-        Locker { says, process }
+    pub(crate) fn runs(&self, words: &[&str]) -> Program {
+        Program::start(self.ctl().args(words))
     }
 
     /// How many hold the lock or wait for it.
@@ -183,33 +146,6 @@ impl Etcd {
         stop.store(true, Ordering::Relaxed);
         clients.into_iter().for_each(|client| client.join().expect("it only asks"));
         count as f64 / took.as_secs_f64()
-    }
-}
-
-/// Somebody who waits for a lock, or holds it until it is dropped.
-pub(crate) struct Locker {
-    says: BufReader<ChildStdout>,
-    process: Running,
-}
-
-impl Locker {
-    /// It prints the key when it has it.
-    fn until_held(&mut self) -> Instant {
-        let key = self.says();
-        assert!(key.starts_with(LOCK), "etcdctl lock says {key:?}");
-        Instant::now()
-    }
-
-    /// The next line that it prints.
-    pub(crate) fn says(&mut self) -> String {
-        let mut line = String::new();
-        self.says.read_line(&mut line).expect("it prints");
-        line.trim_end().to_owned()
-    }
-
-    /// Its process number.
-    pub(crate) fn pid(&self) -> u32 {
-        self.process.0.id()
     }
 }
 

@@ -1,11 +1,15 @@
-//! Exclusive leadership beside etcd, in one run: three processes of each on loopback, with real disks.
+//! Exclusive leadership and names beside etcd and Redis, in one run: three processes of ours and of etcd on loopback, with real disks, and one of
+//! Redis, without any.
 //!
 //! Run: cargo bench -p bellwether-cli --bench engines
-//! `cargo test` runs each for a moment, if etcd is installed (`make etcd` installs it); BELLWETHER_REQUIRE_ENGINES=1 insists.
+//! `cargo test` runs each for a moment; etcd and Redis if they are installed (`make etcd redis` does that), and BELLWETHER_REQUIRE_ENGINES=1 insists.
 //!
 //! | what happens | what is measured |
 //! |---|---|
+//! | kill -9 of a program that holds a name through an agent | until another program, at another agent, is told that it holds it |
+//! | the same of `bellwether exec` | until the command of the next begins, and how much of that is after its agent knew that it holds the name |
 //! | kill -9 of whoever holds an etcd lock of the smallest ttl | until the next one has it |
+//! | kill -9 of whoever holds a lock of Redis by the usual recipe | until the next one has it |
 //! | kill -9 of the agent that leads, of kind `lease` with the same ttl and with the default, and of kind `token` | until all survivors name the next |
 //! | many clients of etcd, each of which puts a name of its own in a transaction | transactions a second |
 
@@ -20,6 +24,10 @@ mod etcd;
 mod feed;
 #[path = "../../../bellwether-sim/benches/simulator/figure.rs"]
 mod figure;
+mod program;
+mod programs;
+mod redis;
+mod role;
 
 use std::env;
 use std::time::{Duration, Instant};
@@ -28,23 +36,62 @@ use cluster::{Cluster, Shape};
 use etcd::Etcd;
 use feed::Feed;
 use figure::{Better, keep};
+use programs::{Agents, Starts};
+use redis::Redis;
+use role::Role;
 
 const NODES: u32 = 3;
 /// Between two trials: the moment within a period differs.
 const PAUSE: Duration = Duration::from_millis(120);
 
 fn main() {
-    let full = env::args().any(|word| word == "--bench");
-    if !etcd::is_there() {
-        assert_ne!(
-            env::var("BELLWETHER_REQUIRE_ENGINES").as_deref(),
-            Ok("1"),
-            "etcd and etcdctl are not installed"
-        );
-        return println!("skipped: etcd and etcdctl are not installed; `make etcd` installs them");
+    if let Some(role) = Role::given() {
+        // Whoever started it has heard enough when it goes.
+        return drop(role.play());
     }
-    let (trials, time) = if full { (30, Duration::from_secs(10)) } else { (2, Duration::from_secs(1)) };
-    println!("{:<44}{:>9}{:>9}{:>9}{:>6}", "milliseconds after kill -9", "median", "p99", "max", "n");
+    let full = env::args().any(|word| word == "--bench");
+    let trials = if full { 30 } else { 2 };
+    println!(
+        "{:<44}{:>9}{:>9}{:>9}{:>9}{:>6}",
+        "milliseconds after kill -9", "min", "median", "p99", "max", "n"
+    );
+    let (deaths, starts) = if full { (300, 90) } else { (3, 2) };
+    programs(deaths, starts);
+    if is_there("redis", redis::is_there()) {
+        locks_of_redis(trials);
+    }
+    if is_there("etcd", etcd::is_there()) {
+        beside_etcd(trials, if full { Duration::from_secs(10) } else { Duration::from_secs(1) });
+    }
+}
+
+/// Whether that engine can be measured.
+fn is_there(engine: &str, there: bool) -> bool {
+    let required = env::var("BELLWETHER_REQUIRE_ENGINES").is_ok_and(|word| word == "1");
+    assert!(there || !required, "{engine} is not installed");
+    if !there {
+        println!("skipped: {engine} is not installed; `make {engine}` installs it");
+    }
+    there
+}
+
+fn programs(trials: usize, starts: usize) {
+    let agents = Agents::start();
+    report("a program on the socket", agents.failovers(trials));
+    let Starts { since_killed, since_elected } = agents.exec_starts(starts);
+    report("exec: until the next command begins", since_killed);
+    report("exec: of that, after it was elected", since_elected);
+}
+
+fn locks_of_redis(trials: usize) {
+    let engine = Redis::start();
+    for (ttl, again) in [(1_000, 100), (100, 10)] {
+        let what = format!("redis SET NX PX {ttl}, again after {again} ms");
+        report(&what, engine.failovers(trials, Duration::from_millis(ttl), Duration::from_millis(again)));
+    }
+}
+
+fn beside_etcd(trials: usize, time: Duration) {
     let engine = Etcd::start();
     report("etcd lock, smallest ttl", engine.lock_failovers(trials));
     let rates = [1, 100].map(|connections| (connections, engine.transactions(connections, time)));
@@ -91,8 +138,8 @@ fn failovers(tables: &'static str, trials: usize) -> Vec<Duration> {
 fn report(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e3;
-    let [median, p99, max] = [50, 99, 100].map(at);
-    println!("{what:<44}{median:>9.1}{p99:>9.1}{max:>9.1}{:>6}", times.len());
+    let [min, median, p99, max] = [0, 50, 99, 100].map(at);
+    println!("{what:<44}{min:>9.1}{median:>9.1}{p99:>9.1}{max:>9.1}{:>6}", times.len());
     for (name, value) in [("median", median), ("p99", p99), ("max", max)] {
         keep(&format!("beside etcd, kill -9, {what}: {name}"), value, "ms", Better::Lower);
     }

@@ -63,7 +63,7 @@ pub(crate) struct AgentConfig {
 }
 
 /// The keys that an agent heeds without a restart.
-const RELOADED: [&str; 5] = ["tls.ca", "tls.cert", "tls.key", "api.token", "api.token_file"];
+const RELOADED: [&str; 6] = ["tls.ca", "tls.cert", "tls.key", "tls.crl", "api.token", "api.token_file"];
 
 /// What the agent does when it loses exclusive leadership that it did not give back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +159,8 @@ struct TlsFiles {
     ca: PathBuf,
     cert: PathBuf,
     key: PathBuf,
+    /// What is revoked, if there is a list.
+    crl: Option<PathBuf>,
 }
 
 /// Where the token comes from.
@@ -229,12 +231,12 @@ impl Draft {
 
     /// The files in which its certificates and its token are.
     fn secrets(&self) -> Vec<PathBuf> {
-        let TlsFiles { ca, cert, key } = &self.tls;
+        let TlsFiles { ca, cert, key, crl } = &self.tls;
         let token = match &self.token {
             Token::InFile(path) => Some(path),
             Token::None | Token::Given(_) => None,
         };
-        [ca, cert, key].into_iter().chain(token).cloned().collect()
+        [ca, cert, key].into_iter().chain(crl).chain(token).cloned().collect()
     }
 
     /// The member, with those certificates.
@@ -261,11 +263,17 @@ impl TlsFiles {
         let ca = settings.need_path("tls.ca", id);
         let cert = settings.need_path("tls.cert", id);
         let key = settings.need_path("tls.key", id);
-        Some(Self { ca: ca?, cert: cert?, key: key? })
+        let crl = settings.path("tls.crl", id);
+        Some(Self { ca: ca?, cert: cert?, key: key?, crl })
     }
 
     fn load(&self) -> Result<Identity, ConfigError> {
-        Identity::load(&self.ca, &self.cert, &self.key).map_err(|error| match error {
+        let loaded = Identity::load(&self.ca, &self.cert, &self.key);
+        let loaded = loaded.and_then(|identity| match &self.crl {
+            Some(crl) => identity.with_revoked(crl),
+            None => Ok(identity),
+        });
+        loaded.map_err(|error| match error {
             TlsError::Read { .. } => ConfigError::Failed(format!(
                 "{error}; it is named under [tls], and `bellwether tls init` makes such files"
             )),

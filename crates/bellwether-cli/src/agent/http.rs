@@ -38,11 +38,14 @@ use super::hooks::Hooks;
 use super::log::Log;
 use super::reload::Reloads;
 use super::sessions::Sessions;
+use crate::page;
 use connection::{Client, Connections};
 use door::Door;
 use error::Problem;
 use host::Hosts;
 use refusals::Refusals;
+
+pub(crate) use health::IDLE_MAX;
 
 /// The longest body of a request, in bytes. The longest useful one is a tenth of that.
 const BODY_MAX: usize = 4096;
@@ -96,6 +99,7 @@ pub(crate) fn app(
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(metrics::metrics))
+        .merge(page::cluster())
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(BODY_MAX))
@@ -108,6 +112,7 @@ pub(crate) fn app(
 fn named_elections() -> Router<Api> {
     Router::new()
         .route("/v1/elections", get(elections::list))
+        .route("/v1/elections/", get(elections::nameless).delete(elections::nameless))
         .route("/v1/elections/{name}", get(elections::one).delete(elections::delete))
         .route("/v1/elections/{name}/campaign", post(sessions::campaign_alone))
         .route("/v1/elections/{name}/watch", get(elections::watch))
@@ -116,6 +121,7 @@ fn named_elections() -> Router<Api> {
         .route("/v1/elections/{name}/resign", post(elections::resign))
         .route("/v1/elections/{name}/transfer", post(elections::transfer))
         .route("/v1/session/{id}", delete(sessions::close))
+        .route("/v1/session/{id}/campaign/", post(elections::nameless).delete(elections::nameless))
         .route("/v1/session/{id}/campaign/{name}", post(sessions::campaign).delete(sessions::withdraw))
         .route("/v1/session/{id}/process", post(sessions::bind))
         .layer(DefaultBodyLimit::max(sessions::BODY_MAX))

@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `session.rs` | a session: its stream, its processes, its campaigns, and its end |
-//! | `candidate.rs` | a campaign: a task that tells what becomes of it |
+//! | `candidate.rs` | a campaign: tells what becomes of it |
 //! | `process.rs` | processes, as the kernel knows them |
 //! | `feed.rs` | a stream of events, and what is unread of it |
 //! | `pace.rs` | the clock of all streams |
@@ -26,6 +26,7 @@ use std::time::Duration;
 use bellwether::elections::{Adoption, Candidacy, Declined, Name, uptime};
 use bellwether::{Member, NodeId, Refused};
 use bellwether_proto::tenure;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -131,6 +132,8 @@ struct Registry {
     member: Member,
     node: NodeId,
     terms: Terms,
+    /// Where what has rested goes on.
+    runtime: Handle,
     inner: Mutex<Inner>,
     feeds: Mutex<Vec<Weak<Feed>>>,
     /// There is a stream where there was none.
@@ -159,6 +162,7 @@ impl Sessions {
             node: member.status().id,
             member,
             terms,
+            runtime: Handle::current(),
             inner: Mutex::new(inner),
             feeds: Mutex::default(),
             stirred: Notify::new(),

@@ -1,10 +1,11 @@
 //! The arguments of `exec`, and of the processes that it starts beside itself.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use bellwether::GrantKind;
-use clap::ValueEnum;
+use clap::{Parser, ValueEnum};
 
 use super::agent::{DoorArgs, TokenArgs};
 use super::kind;
@@ -46,6 +47,25 @@ pub(crate) enum OnLost {
     Wait,
     /// End, with exit code 1
     Exit,
+}
+
+/// What this program is as a process that `exec` starts beside itself.
+#[derive(Debug, Parser)]
+#[command(name = "bellwether")]
+pub(crate) enum Part {
+    /// Holds the deadline of a command
+    ExecWarden(WardenArgs),
+    /// Becomes a command when it is told to
+    ExecChild(ChildArgs),
+}
+
+impl Part {
+    /// `None` if it was started by somebody else. Looked at before all that people may ask for is described, which takes longer than to start a
+    /// process: a command that is elected waits for it.
+    pub(crate) fn given() -> Option<Self> {
+        let first = env::args_os().nth(1)?;
+        (first == "exec-warden" || first == "exec-child").then(Self::parse)
+    }
 }
 
 /// The process that holds the deadline of a command.

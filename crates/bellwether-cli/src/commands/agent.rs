@@ -5,6 +5,7 @@
 mod greeting;
 mod stop;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -28,6 +29,7 @@ use crate::agent::log::Log;
 use crate::agent::reload::{self, Reloads};
 use crate::agent::sessions::{SealError, Sessions, Terms};
 use crate::agent::socket::{self, SocketError};
+use crate::agent::supervisor::Supervisor;
 use crate::args::agent::AgentArgs;
 use crate::output::{Printer, print_if_possible};
 use crate::work::spawn;
@@ -172,6 +174,8 @@ async fn live(
 ) -> Result<(), Failure> {
     let deaf = |error| format!("cannot listen for signals: {error}");
     let (mut stop, told) = (Stop::listen(end_with_stdin).map_err(deaf)?, reload::listen().map_err(deaf)?);
+    let supervisor = Supervisor::of_process()
+        .map_err(|error| format!("cannot reach the supervisor at NOTIFY_SOCKET: {error}"))?;
     let (listener, api) = bind(config.api.listen)
         .await
         .map_err(|error| format!("cannot listen for clients of the API at {}: {error}", config.api.listen))?;
@@ -194,8 +198,10 @@ async fn live(
         served = served.join_next() => Err(no_longer(served).into()),
         lost = lost(&member, on_lost) => Err(lost.into()),
         done = beside(member.clone(), api) => done.map_err(Failure::from),
+        never = tell(supervisor.as_ref(), &member) => match never {},
         why = stop.next() => {
             tracing::info!("{why}: leaving");
+            supervisor.iter().for_each(Supervisor::ending);
             leave(&member, sessions.as_ref(), &mut stop).await
         }
     };
@@ -207,6 +213,14 @@ async fn live(
         _ = stop.next() => hooks.kill().await,
     }
     ended
+}
+
+/// Tells the supervisor, if there is one, how the agent does.
+async fn tell(supervisor: Option<&Supervisor>, member: &Member) -> Infallible {
+    match supervisor {
+        Some(supervisor) => supervisor.follow(member).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The terms of sessions, if leadership is exclusive.

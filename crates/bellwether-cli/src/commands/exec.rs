@@ -34,16 +34,21 @@ mod words;
 use tokio::runtime::Builder;
 
 use crate::Status;
-use crate::args::exec::ExecArgs;
+use crate::args::exec::{ExecArgs, Part};
 use crate::output::Printer;
 use crate::trouble::Trouble;
 use holding::Exec;
 
-pub(crate) use child::run as become_command;
-pub(crate) use warden::run as watch_over;
-
 /// This program, as it was when it was started, whatever is on the disk now.
 const OURSELVES: &str = "/proc/self/exe";
+
+/// What `exec` starts beside itself.
+pub(crate) fn play(part: &Part) -> Status {
+    match part {
+        Part::ExecWarden(args) => warden::run(args),
+        Part::ExecChild(args) => child::run(args),
+    }
+}
 
 pub(crate) fn run(args: &ExecArgs, out: &Printer) -> Status {
     // One thread, so that whoever was started by it is told of its end, and not of another's.

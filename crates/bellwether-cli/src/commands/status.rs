@@ -101,6 +101,7 @@ fn valid(status: &Answer, exclusive: &Exclusive) -> String {
 fn voters(exclusive: &Exclusive) -> String {
     let told = exclusive.in_words();
     match exclusive.vote.as_str() {
+        "outdated" => format!("{told}; this member does not vote: its votes are an old copy"),
         "lost" => format!("{told}; this member does not vote: its votes are lost"),
         "none" => format!("{told}; this member does not vote"),
         _ => told,

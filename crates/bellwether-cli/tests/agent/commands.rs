@@ -95,8 +95,12 @@ fn where_no_agent_answers_is_said() {
         assert_eq!((code, out.as_str()), (3, ""), "{command}");
         assert!(err.starts_with(&format!("error: no agent answers at {free}: ")), "{err}");
     }
-    let (code, _, err) = run(&["status", "--api", "no address"]);
-    assert_eq!((code, err.contains("expected the address of an agent's API")), (2, true), "{err}");
+    for api in ["no address", "127.0.0.1:99999", ""] {
+        for (command, after) in [("status", [].as_slice()), ("exec", &["--", "true"])] {
+            let (code, _, err) = run(&[&[command, "--api", api], after].concat());
+            assert_eq!((code, err.contains("expected the address of an agent's API")), (2, true), "{err}");
+        }
+    }
     let (code, _, err) = run(&["resign", "--token-file", "/nonexistent"]);
     assert_eq!((code, err.contains("/nonexistent")), (2, true), "{err}");
 }

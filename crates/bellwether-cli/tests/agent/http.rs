@@ -30,6 +30,26 @@ fn questions_are_answered_by_everyone() {
 }
 
 #[test]
+fn a_browser_is_shown_a_page_that_fetches_nothing_from_elsewhere() {
+    let cluster = Cluster::start(1);
+    cluster.wait_for_leader();
+    let page = cluster.get(1, "/");
+    assert_eq!(page.status, 200);
+    assert!(page.head.contains("content-type: text/html"), "{}", page.head);
+    assert!(
+        page.head.contains("content-security-policy: default-src 'none'; script-src 'self'"),
+        "{}",
+        page.head
+    );
+    for file in ["/page/common.css", "/page/common.js", "/page/cluster.css", "/page/cluster/main.js"] {
+        assert!(page.body.contains(file) || file.ends_with("common.js"), "{file}");
+        assert_eq!(cluster.get(1, file).status, 200, "{file}");
+    }
+    assert_eq!(cluster.get(1, "/page/lab/main.js").status, 404);
+    assert_eq!(cluster.post(1, "/", "").status, 405);
+}
+
+#[test]
 fn members_are_listed_with_their_links() {
     let cluster = Cluster::start(2);
     let leader = cluster.wait_for_leader();
@@ -72,6 +92,7 @@ fn what_is_counted_can_be_scraped() {
         "leader_changes_total ",
         "frames_sent_total{layer=\"election\"} ",
         "frames_sent_total{layer=\"detector\"} ",
+        "sent_bytes_total ",
         "frames_received_total ",
         "frames_dropped_total ",
         "refused_frames_total ",

@@ -95,6 +95,51 @@ fn an_authority_is_replaced_and_the_leader_stays() {
 }
 
 #[test]
+fn who_is_revoked_is_cut_off_and_refused() {
+    let mut cluster = Cluster::prepare(&Shape { tables: "", ..Shape::of(3) });
+    let authority = cluster.authority();
+    let none = authority.revoke(None, &[]).unwrap();
+    for id in cluster.ids() {
+        put(&cluster.home(id).join("crl.pem"), &none);
+        cluster.configure(id, "tls.crl = \"crl.pem\"");
+        // A table cannot be written in two places.
+        let config = fs::read_to_string(cluster.config(id))
+            .unwrap()
+            .replace("[tls]\nca", "tls.ca")
+            .replace("\ncert =", "\ntls.cert =");
+        let config = config.replace("\nkey =", "\ntls.key =");
+        let (tls, rest): (Vec<_>, Vec<_>) = config.lines().partition(|line| line.starts_with("tls."));
+        fs::write(cluster.config(id), format!("{}\n{}\n", tls.join("\n"), rest.join("\n"))).unwrap();
+    }
+    cluster.start_all();
+    let agreement = cluster.wait_for_agreement();
+    let stranger = cluster.ids().into_iter().find(|id| *id != agreement.0).unwrap();
+    let cert = fs::read_to_string(cluster.home(stranger).join("cert.pem")).unwrap();
+    let list = cluster.authority().revoke(Some(&none), &[&cert]).unwrap();
+    for id in cluster.ids().into_iter().filter(|id| *id != stranger) {
+        put(&cluster.home(id).join("crl.pem"), &list);
+        cluster.signal(id, Signal::SIGHUP);
+    }
+    let views = cluster.wait_for("the one that is revoked is refused", |views| {
+        views[&stranger].as_ref().is_some_and(|view| view["barred"]["kind"] == "refused")
+    });
+    let leader = views[&agreement.0].as_ref().unwrap();
+    assert_eq!(
+        (leader["leader"].as_u64(), leader["epoch"].as_u64()),
+        (Some(agreement.0.into()), Some(agreement.1))
+    );
+    let log = cluster.log(agreement.0);
+    assert!(log.contains("a peer is not trusted any more") && log.contains("it has been revoked"), "{log}");
+
+    put(&cluster.home(stranger).join("crl.pem"), &list);
+    let problem =
+        || status(&cluster, stranger)["reload"]["problems"][0].as_str().unwrap_or_default().to_owned();
+    assert!(wait_until(DEADLINE, || problem().contains("it has been revoked")), "{}", problem());
+    certify(&cluster, stranger, cluster.authority(), 1);
+    cluster.wait_for_agreement();
+}
+
+#[test]
 fn a_changed_file_is_noticed_and_what_is_wrong_with_it_told() {
     let mut cluster = Cluster::prepare(&Shape { token: None, ..Shape::of(1) });
     cluster.configure(1, "api = { token_file = \"token\" }");
@@ -120,6 +165,7 @@ fn a_changed_file_is_noticed_and_what_is_wrong_with_it_told() {
     assert!(wait_until(DEADLINE, || problem().contains("cert.pem has no certificate")), "{}", problem());
     let (_, said, _) = cluster.ask(1, &["status"]);
     assert!(said.contains("all is as before"), "{said}");
+    assert!(cluster.get(1, "/metrics").body.contains("bellwether_reload_failed 1\n"));
     assert!(cluster.log(1).contains("nothing is taken from it"), "{}", cluster.log(1));
     put(&cert, std::str::from_utf8(&good).unwrap());
     put(&cluster.home(1).join("key.pem"), std::str::from_utf8(&key).unwrap());

@@ -5,10 +5,9 @@ use std::time::Duration;
 use bellwether::arbiter::conformance::passes;
 use bellwether::arbiter::{Arbiter, Etcd, EtcdConfig, Kept, Trouble};
 use bellwether::elections::{Lost, State};
-use nix::sys::signal::Signal;
 
 use super::etcd_servers::{self, Etcd as Servers};
-use super::{Links, bench, campaigns, goes_on, held, is_wanted, name, signal, soon, waits};
+use super::{Links, bench, campaigns, goes_on, held, is_wanted, name, soon, waits};
 
 /// The shortest that etcd grants.
 const TTL: Duration = Duration::from_secs(2);
@@ -50,13 +49,15 @@ async fn its_own_tools_see_ours_and_we_see_theirs() {
     let arbiter = open(&servers).await;
     // Theirs first: it holds the lock until its process is told to end.
     let mut theirs = servers.runs(&["lock", "bellwether/backup", "--ttl", "2"]);
-    let key = theirs.says();
-    assert!(key.starts_with("bellwether/backup/"), "{key}");
+    let (key, _) = theirs.until("bellwether/backup/");
     let mut ours = campaigns(&arbiter, "backup").await;
     waits(&mut *ours, 0).await;
     let seen = arbiter.read(name("backup")).await.unwrap().expect("it is held");
-    assert_eq!(seen.holder.map(|holder| format!("bellwether/backup/{}", holder.session)), Some(key));
-    signal(theirs.pid(), Signal::SIGINT);
+    assert_eq!(
+        seen.holder.map(|holder| format!("bellwether/backup/{}", holder.session)).as_deref(),
+        Some(key.trim_end())
+    );
+    theirs.interrupt();
     let token = held(&mut *ours).await;
     assert!(token > seen.token);
 
@@ -76,8 +77,7 @@ async fn its_own_tools_see_ours_and_we_see_theirs() {
     let _ = (listens.kill(), listens.wait());
     assert!(said[0].starts_with("bellwether/backup/") && said[1] == "for backup", "{said:?}");
     soon("it is given back", ours.release()).await.unwrap();
-    let key = theirs.says();
-    assert!(key.starts_with("bellwether/backup/"), "{key}");
+    theirs.until("bellwether/backup/");
 
     // A candidate of theirs that is killed: its lease runs out.
     let mut next = campaigns(&arbiter, "backup").await;
@@ -90,7 +90,7 @@ async fn its_own_tools_see_ours_and_we_see_theirs() {
     })
     .await;
     drop(next);
-    assert!(candidate.says().starts_with("bellwether/backup/"));
+    candidate.until("bellwether/backup/");
     let seen = arbiter.read(name("backup")).await.unwrap().expect("it is held");
     assert_eq!(*seen.value, *b"them");
 }
@@ -112,9 +112,9 @@ async fn a_holder_goes_on_while_members_die_and_stop() {
         still_one(&mut ours, &mut other, &mut arbiters, &mut token).await;
         servers.restart(no);
         still_one(&mut ours, &mut other, &mut arbiters, &mut token).await;
-        signal(servers.pid(no), Signal::SIGSTOP);
+        servers.process(no).stop();
         still_one(&mut ours, &mut other, &mut arbiters, &mut token).await;
-        signal(servers.pid(no), Signal::SIGCONT);
+        servers.process(no).cont();
         still_one(&mut ours, &mut other, &mut arbiters, &mut token).await;
     }
 }

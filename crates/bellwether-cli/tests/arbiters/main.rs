@@ -11,6 +11,8 @@ mod etcd;
 mod etcd_servers;
 mod postgres;
 mod postgres_server;
+#[path = "../../benches/engines/program.rs"]
+mod program;
 #[path = "../../../bellwether/tests/relay/relay.rs"]
 mod relay;
 
@@ -23,8 +25,6 @@ use std::time::Duration;
 use bellwether::arbiter::conformance::{Bench, Link};
 use bellwether::arbiter::{Arbiter, Campaign, Candidacy, Engine, Kept};
 use bellwether::elections::{Name, State};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use tokio::time::timeout;
 
 use relay::Relay;
@@ -123,8 +123,4 @@ async fn goes_on(campaign: &mut dyn Campaign, token: u64, renewals: u32) {
         }
     })
     .await;
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill(Pid::from_raw(i32::try_from(pid).expect("a small number")), signal).expect("it runs");
 }

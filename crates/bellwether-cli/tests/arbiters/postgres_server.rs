@@ -5,30 +5,20 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use nix::unistd::{Gid, Uid, User};
 use tempfile::TempDir;
 
-use super::cluster::wait_until;
+use super::cluster::{Process, wait_until};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Killed when this goes.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// A server with a database `postgres` and two users: `tests` needs no password, `guarded` has the password `secret`.
 pub(crate) struct Server {
     address: SocketAddr,
-    process: Option<Running>,
+    process: Option<Process>,
     dir: TempDir,
 }
 
@@ -101,7 +91,7 @@ impl Server {
         command.arg("-D").arg(self.dir.path().join("data")).current_dir(self.dir.path());
         command.arg("-k").arg(self.dir.path()).args(["-c", "listen_addresses=127.0.0.1", "-p"]);
         command.arg(self.address.port().to_string());
-        self.process = Some(Running(as_nobody(&mut command).spawn().expect("it starts")));
+        self.process = Some(Process::start(as_nobody(&mut command)));
         assert!(wait_until(PATIENCE, || self.psql("SELECT 1").status.success()), "it does not answer");
     }
 
@@ -141,7 +131,7 @@ impl Server {
 /// A pooler that gives every transaction another connection.
 pub(crate) struct Pooler {
     address: SocketAddr,
-    _process: Running,
+    _process: Process,
     _dir: TempDir,
 }
 
@@ -160,8 +150,7 @@ impl Pooler {
         give_away(dir.path());
         give_away(&file);
         let mut command = Command::new("/usr/sbin/pgbouncer");
-        let process =
-            Running(as_nobody(command.arg(&file).current_dir(dir.path())).spawn().expect("it starts"));
+        let process = Process::start(as_nobody(command.arg(&file).current_dir(dir.path())));
         let answers = || std::net::TcpStream::connect(address).is_ok();
         assert!(wait_until(PATIENCE, answers), "the pooler does not answer");
         Self { address, _process: process, _dir: dir }

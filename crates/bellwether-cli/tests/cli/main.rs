@@ -9,6 +9,7 @@ mod flaws;
 mod harness;
 mod interrupt;
 mod json;
+mod lab;
 mod outputs;
 mod search;
 mod show;

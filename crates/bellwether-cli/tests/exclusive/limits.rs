@@ -22,6 +22,9 @@ fn what_is_wrong_is_explained() {
     let of_session = format!("/v1/session/{id}/campaign/x");
     let process = format!("/v1/session/{id}/process");
     for (method, path, body, status, words) in [
+        ("POST", campaign("").as_str(), "", 400, "at least one character"),
+        ("POST", &format!("/v1/session/{id}/campaign/"), "", 400, "at least one character"),
+        ("DELETE", "/v1/elections/", "", 400, "at least one character"),
         ("POST", campaign(&long_name).as_str(), "", 400, "at most 255 bytes, and this one has 256"),
         ("POST", &campaign("a%0Ab"), "", 400, "no control characters"),
         ("POST", &campaign("%FF"), "", 400, "Invalid UTF-8"),

@@ -116,6 +116,13 @@ fn a_name_is_given_back_and_handed_over_when_its_holder_is_asked() {
     assert_eq!(door.post("/v1/elections/nothing/resign", "").status, 404);
     let answer = door.post("/v1/elections/backup/transfer", "{\"to\":1}");
     assert!(answer.status == 409 && answer.error().contains("no session of node 1 waits"), "{}", answer.body);
+    let answer = door.post("/v1/elections/backup/transfer", "{\"to\":9}");
+    assert!(answer.status == 409 && answer.error().contains("node 9 is no member"), "{}", answer.body);
+    assert_eq!(
+        door.get(&format!("/v1/elections/backup/check?token={token}")).status,
+        200,
+        "it is left alone"
+    );
     let handing_over = cluster.socket(1);
     let asked = std::thread::spawn(move || handing_over.post("/v1/elections/backup/transfer", "{\"to\":3}"));
     let said = session.until("asked_back");

@@ -36,6 +36,34 @@ fn a_voter_that_lost_its_disk_does_not_vote_and_says_so() {
 }
 
 #[test]
+fn a_voter_whose_disk_was_put_back_does_not_vote_once_it_is_told() {
+    let (mut cluster, down, _) = one_is_down();
+    let (data, copy) = (cluster.home(down).join("data"), cluster.home(down).join("copy"));
+    fs::create_dir(&copy).unwrap();
+    for file in fs::read_dir(&data).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
+    cluster.start_node(down);
+    for _ in 0..3 {
+        hand_over(&cluster, None);
+    }
+    cluster.kill(down);
+    fs::remove_dir_all(&data).unwrap();
+    fs::rename(&copy, &data).unwrap();
+    cluster.start_node(down);
+    wait_for_one(&cluster, down, "its votes are old", |view| view["exclusive"]["vote"] == "outdated");
+    assert!(
+        wait_until(DEADLINE, || cluster.log(down).contains("an old copy was put back")),
+        "{}",
+        cluster.log(down)
+    );
+    let (_, said, _) = cluster.ask(down, &["status"]);
+    assert!(said.contains("this member does not vote: its votes"), "{said}");
+    cluster.wait_for_agreement();
+    assert_kept(&cluster, &PROMISED);
+}
+
+#[test]
 fn votes_that_are_not_what_was_written_are_refused_and_left_alone() {
     let (mut cluster, down, agreed) = one_is_down();
     let file = cluster.home(down).join("data").join("votes.redb");

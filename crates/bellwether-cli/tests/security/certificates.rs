@@ -37,7 +37,7 @@ fn strangers_are_refused() {
 
     let theirs = Authority::create("test", Validity::days(1)).unwrap();
     let theirs = stranger::with(ours, &theirs.issue(NodeId(2), Validity::days(1)).unwrap());
-    is_refused(&siege, "BadSignature", || turned_away(&theirs));
+    is_refused(&siege, "UnknownIssuer", || turned_away(&theirs));
 
     let (now, hour) = (SystemTime::now(), Duration::from_secs(3600));
     let past = Validity { from: now - 2 * hour, until: now - hour };

@@ -11,6 +11,7 @@
 //! be told everything again. A release is repeated until it is known to be done. A campaign that was given back believes nothing more
 //! that it is told.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
@@ -93,11 +94,12 @@ struct Campaign {
     proclaims: bool,
     no: u64,
     since: Time,
-    adopts: Option<Adoption>,
+    /// What is rare is kept elsewhere: there may be a hundred thousand campaigns.
+    adopts: Option<Box<Adoption>>,
     state: State,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum State {
     Waiting,
     Held {
@@ -105,13 +107,16 @@ enum State {
         lease: Lease,
         token: Token,
     },
-    /// What was held with which token, if it was told; and who shall be next.
-    GivenBack {
-        lease: Lease,
-        token: Option<Token>,
-        next: Option<NodeId>,
-        at: Time,
-    },
+    GivenBack(Box<GivenBack>),
+}
+
+/// What was held with which token, if it was told; and who shall be next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct GivenBack {
+    lease: Lease,
+    token: Option<Token>,
+    next: Option<NodeId>,
+    at: Time,
 }
 
 impl Campaigns {
@@ -185,7 +190,7 @@ impl Campaigns {
 
     /// Whether that session gives that name back.
     pub fn is_giving_back(&self, name: &Name, session: u64) -> bool {
-        let given_back = |campaign: &Campaign| matches!(campaign.state, State::GivenBack { .. });
+        let given_back = |campaign: &Campaign| matches!(campaign.state, State::GivenBack(_));
         self.get(name, session).is_some_and(given_back)
     }
 
@@ -196,6 +201,7 @@ impl Campaigns {
         }
         self.last += 1;
         let Candidacy { kind, priority, value, adopts } = candidacy;
+        let adopts = adopts.map(Box::new);
         let (edition, proclaims, no, state) = (0, false, self.last, State::Waiting);
         let campaign = Campaign { kind, priority, value, edition, proclaims, no, since: now, adopts, state };
         self.put((name, session), Some(campaign));
@@ -209,10 +215,11 @@ impl Campaigns {
         let token = match campaign.state {
             State::Waiting => None,
             State::Held { token, .. } => Some(token),
-            State::GivenBack { .. } => return,
+            State::GivenBack(_) => return,
         };
         let lease = campaign.held().map_or(lease, |(_, lease, _)| lease);
-        (campaign.state, campaign.proclaims) = (State::GivenBack { lease, token, next, at: now }, false);
+        let given_back = GivenBack { lease, token, next, at: now };
+        (campaign.state, campaign.proclaims) = (State::GivenBack(Box::new(given_back)), false);
         self.put((name.clone(), session), Some(campaign));
         self.due = now;
     }
@@ -313,7 +320,7 @@ impl Campaigns {
         let Some(campaign) = self.get(name, session) else { return };
         let mine = mine.filter(|holder| holder.session == session);
         let is_this = mine.is_some_and(|holder| holder.campaign == campaign.no);
-        match campaign.state {
+        match &campaign.state {
             State::Waiting if is_this && mine.is_some_and(|holder| holder.lease == lease) => {
                 let mut campaign = campaign.clone();
                 campaign.state = State::Held { lease, token: grant.token };
@@ -323,27 +330,29 @@ impl Campaigns {
                 // Whoever coordinates learns that it was heard, and need not say it again.
                 self.due = if is_of_session(&(name.clone(), session)) { now } else { self.due };
             }
-            State::Held { token, .. } if is_this && grant.token == token => {
+            State::Held { token, .. } if is_this && grant.token == *token => {
                 if campaign.proclaims && campaign.value == grant.value {
                     let campaign = Campaign { proclaims: false, ..campaign.clone() };
                     self.put((name.clone(), session), Some(campaign));
                     self.actions.push(CampaignAction::Proclaimed(session, name.clone()));
                 }
             }
-            State::Held { token, .. } if !is_this && grant.token >= token => {
+            State::Held { token, .. } if !is_this && grant.token >= *token => {
                 self.lose(now, (name.clone(), session), Lost::Replaced);
             }
             // Whoever chose the next lets it come: what nobody holds yet is not campaigned for again at once.
-            State::GivenBack { next: Some(_), at, .. }
-                if grant.holder.is_none() && now < at + self.terms.ttl => {}
-            State::GivenBack { .. } if mine.is_none() => {
+            State::GivenBack(given)
+                if given.next.is_some() && grant.holder.is_none() && now < given.at + self.terms.ttl => {}
+            State::GivenBack(_) if mine.is_none() => {
                 self.put((name.clone(), session), None);
                 self.actions.push(CampaignAction::Over(session, name.clone()));
             }
             // A campaign that is over may be granted the name once more, by a word of it that was late.
-            State::GivenBack { lease, token, .. } => {
+            State::GivenBack(given) => {
                 let repeated = |holder: &Holder| {
-                    is_this && holder.lease == lease && token.is_none_or(|token| token == grant.token)
+                    is_this
+                        && holder.lease == given.lease
+                        && given.token.is_none_or(|token| token == grant.token)
                 };
                 let again = mine.filter(|holder| !repeated(holder));
                 again.into_iter().for_each(|holder| self.give_back(name, grant, holder));
@@ -360,8 +369,8 @@ impl Campaigns {
     pub fn gone(&mut self, now: Time, name: &Name) {
         let sessions: Vec<Key> = self.of(name).map(|(key, _)| key.clone()).collect();
         for key in sessions {
-            match self.all.get(&key).map(|campaign| campaign.state) {
-                Some(State::GivenBack { .. }) => {
+            match self.all.get(&key).map(|campaign| &campaign.state) {
+                Some(State::GivenBack(_)) => {
                     self.put(key.clone(), None);
                     self.actions.push(CampaignAction::Over(key.1, key.0));
                 }
@@ -476,7 +485,7 @@ impl Campaign {
     fn held(&self) -> Option<(GrantKind, Lease, Token)> {
         match self.state {
             State::Held { lease, token } => Some((self.kind, lease, token)),
-            State::Waiting | State::GivenBack { .. } => None,
+            State::Waiting | State::GivenBack(_) => None,
         }
     }
 
@@ -495,7 +504,7 @@ impl Campaign {
             _ if self.kind == GrantKind::Token => (0, 0),
             State::Waiting => (1, 0),
             State::Held { .. } => (0, 1),
-            State::GivenBack { .. } => (0, 0),
+            State::GivenBack(_) => (0, 0),
         }
     }
 
@@ -525,8 +534,8 @@ impl Campaign {
         let (first, second) = match self.state {
             State::Waiting => {
                 let holder = Holder { lease, session, campaign };
-                let adopts = self.adopts.filter(|adopts| self.may_adopt(adopts, until));
-                let adopts = adopts.map(|Adoption { token, .. }| (name.clone(), holder, token));
+                let adopts = self.adopts.as_deref().filter(|adopts| self.may_adopt(adopts, until));
+                let adopts = adopts.map(|Adoption { token, .. }| (name.clone(), holder, *token));
                 let adopts = adopts.map(|(name, holder, token)| Wish::Adopt { name, holder, token });
                 (campaigns(lease, None), adopts)
             }
@@ -537,7 +546,8 @@ impl Campaign {
                     value.map(|value| Wish::Proclaim { name: name.clone(), holder, edition, value });
                 (campaigns(lease, Some(token)), proclaims)
             }
-            State::GivenBack { lease, token, next, .. } => {
+            State::GivenBack(ref given) => {
+                let GivenBack { lease, token, next, .. } = **given;
                 let holder = Holder { lease, session, campaign };
                 (Wish::Release { name, token, holder, next }, None)
             }

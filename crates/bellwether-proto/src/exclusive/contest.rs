@@ -38,8 +38,8 @@ pub struct Candidate {
     pub heard: Time,
     /// The token with which it says that it holds the name.
     pub holds: Option<Token>,
-    /// What an earlier life of its agent held for the same session, and is to go on.
-    pub adopts: Option<Token>,
+    /// What an earlier life of its agent held for the same session, and is to go on. That is rare.
+    pub adopts: Option<Box<Token>>,
 }
 
 /// What a holder gave back. It counts for that grant alone.
@@ -54,7 +54,7 @@ struct Release {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Write this.
-    Write(Grant),
+    Write(Arc<Grant>),
     /// Write that the name is forgotten.
     Delete,
     /// It is not forgotten, for this reason.
@@ -63,6 +63,12 @@ pub enum Step {
     Free(GrantKind, Holder),
     /// Nothing.
     Rest,
+}
+
+impl Step {
+    fn write(grant: Grant) -> Self {
+        Self::Write(Arc::new(grant))
+    }
 }
 
 /// One name.
@@ -74,7 +80,7 @@ pub struct Contest {
     /// What is rare is kept elsewhere: there may be a million names.
     released: Option<Box<Release>>,
     /// The token that its holder says it has, since that was last looked at.
-    claimed: Option<Token>,
+    claimed: Option<Box<Token>>,
     /// What its holder proclaims, and the number of that.
     proclaimed: Option<Box<Proclaimed>>,
     /// Somebody wants it to be forgotten.
@@ -83,6 +89,8 @@ pub struct Contest {
     pub deleted: Option<Box<Deletion>>,
     /// What was told last to all, as a number; 0 if nothing was.
     pub told: u64,
+    /// How many waited when that was told.
+    pub told_waiting: u32,
 }
 
 /// What a holder proclaims.
@@ -157,7 +165,7 @@ pub struct Deletion {
 
 impl Contest {
     /// The grant, and since when it is decided; `None` while the register is read or written, or if there never was one.
-    pub fn grant(&self) -> Option<(&Grant, Option<Stamp>)> {
+    pub fn grant(&self) -> Option<(&Arc<Grant>, Option<Stamp>)> {
         let (content, decided) = self.register.as_ref()?.content()?;
         Some((content?.as_grant()?, decided))
     }
@@ -183,7 +191,7 @@ impl Contest {
 
     /// Somebody says that it holds the name.
     pub fn claim(&mut self, token: Token) {
-        self.claimed = Some(token);
+        self.claimed = Some(Box::new(token));
     }
 
     /// A holder proclaims something. The latest counts.
@@ -198,14 +206,14 @@ impl Contest {
     pub fn adopt(&mut self, holder: Holder, token: Token) {
         let candidate = self.queue.get_mut(&(holder.lease.life.node, holder.session));
         if let Some(candidate) = candidate.filter(|candidate| candidate.holder == holder) {
-            candidate.adopts = Some(token);
+            candidate.adopts = Some(Box::new(token));
         }
     }
 
     /// What that campaign said that it goes on with.
     pub fn adopts(&self, holder: Holder) -> Option<Token> {
         let candidate = self.queue.get(&(holder.lease.life.node, holder.session));
-        candidate.filter(|candidate| candidate.holder == holder)?.adopts
+        candidate.filter(|candidate| candidate.holder == holder)?.adopts.as_deref().copied()
     }
 
     /// What that session of that agent said last, if it is kept.
@@ -249,7 +257,7 @@ impl Contest {
     /// Whether somebody waits, and the holder has not said since this was last asked that it knows of its grant. It may not: what it
     /// was told may be lost.
     pub fn is_unclaimed(&mut self) -> bool {
-        let claimed = self.claimed.take();
+        let claimed = self.claimed.take().map(|claimed| *claimed);
         let held = self.grant().filter(|(grant, _)| grant.holder.is_some()).map(|(grant, _)| grant.token);
         // A session's agent says so once: see `is_untold`.
         let is_own = self.grant().and_then(|(grant, _)| grant.holder).is_some_and(|held| held.session == OWN);
@@ -332,7 +340,7 @@ impl Contest {
             return self.begin(content, floor, is_valid);
         };
         let floor = floor.unwrap_or_default();
-        let to = |next: &Candidate| Step::Write(grant.to(next.holder, next.value.clone(), floor));
+        let to = |next: &Candidate| Step::write(grant.to(next.holder, next.value.clone(), floor));
         let Some(holder) = &grant.holder else {
             return match self.first(Some(grant.kind), None, None, &is_valid) {
                 Some(next) => to(next),
@@ -347,9 +355,9 @@ impl Contest {
         let released = self.is_released(grant, holder);
         match self.next(grant, released, &is_valid) {
             Some(next) if released || is_free(grant.kind, holder) => to(next),
-            _ if released => Step::Write(grant.freed()),
+            _ if released => Step::write(grant.freed()),
             // It is told to its holder only when it is certain.
-            _ if decided.is_none() => Step::Write(grant.clone()),
+            _ if decided.is_none() => Step::Write(Arc::clone(grant)),
             _ => self.held(grant, holder, is_valid),
         }
     }
@@ -364,7 +372,7 @@ impl Contest {
         let first = self.first(None, None, None, &is_valid);
         match (first, floor) {
             (Some(first), Some(floor)) => {
-                Step::Write(Grant::unheld(first.kind).to(first.holder, first.value.clone(), floor))
+                Step::write(Grant::unheld(first.kind).to(first.holder, first.value.clone(), floor))
             }
             (Some(_), None) => Step::Rest,
             (None, _) if self.deletion.is_some() && self.queue.is_empty() => Step::Keep(Undeleted::Unknown),
@@ -376,15 +384,15 @@ impl Contest {
     }
 
     /// Somebody holds it, and has not given it back.
-    fn held(&self, grant: &Grant, holder: &Holder, is_valid: impl Fn(&Candidate) -> bool) -> Step {
+    fn held(&self, grant: &Arc<Grant>, holder: &Holder, is_valid: impl Fn(&Candidate) -> bool) -> Step {
         if let Some(adopter) = self.adopter(grant, holder, &is_valid) {
-            return Step::Write(grant.to(adopter.holder, adopter.value.clone(), Token::default()));
+            return Step::write(grant.to(adopter.holder, adopter.value.clone(), Token::default()));
         }
         if let Some(Proclaimed { by, value, .. }) = self.proclaimed.as_deref()
             && by == holder
             && *value != grant.value
         {
-            return Step::Write(Grant { value: Arc::clone(value), ..grant.clone() });
+            return Step::write(Grant { value: Arc::clone(value), ..Grant::clone(grant) });
         }
         match self.first(Some(grant.kind), None, Some(*holder), &is_valid) {
             Some(_) => Step::Free(grant.kind, *holder),
@@ -411,7 +419,7 @@ impl Contest {
         let candidate = self.queue.get(&(holder.lease.life.node, holder.session))?;
         let later = candidate.holder.lease.life.incarnation > holder.lease.life.incarnation;
         let same = holder.session != OWN && candidate.kind == grant.kind;
-        let adopts = candidate.adopts == Some(grant.token) && later && same;
+        let adopts = candidate.adopts.as_deref() == Some(&grant.token) && later && same;
         (adopts && (grant.kind == GrantKind::Token || is_valid(candidate))).then_some(candidate)
     }
 

@@ -25,6 +25,7 @@ pub(in crate::exclusive) use telling::census_mark;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::{Drain, Vec};
 
 use super::burial::Burial;
@@ -83,7 +84,8 @@ pub struct Coordinator {
     repeat_at: Time,
     /// When to tell all again who holds what.
     tell_at: Time,
-    contests: BTreeMap<Name, Contest>,
+    /// Each for itself: a node of the tree has room for more of them than there are.
+    contests: BTreeMap<Name, Box<Contest>>,
     /// The names about which something may have to be done.
     attention: BTreeSet<Name>,
     /// Those that are read or written.
@@ -92,6 +94,8 @@ pub struct Coordinator {
     repeated: BTreeSet<Name>,
     /// Those whose holder has yet to say that it knows.
     untold: BTreeSet<Name>,
+    /// Those that somebody began or ceased to wait for.
+    recounted: BTreeSet<Name>,
     /// What is held by whom that is in somebody's way.
     wanted: Wanted,
     /// What the sessions of each agent want.
@@ -142,7 +146,7 @@ enum Stage {
         electorate: Box<Electorate>,
     },
     Ready {
-        ballot: Ballot,
+        ballot: Arc<Ballot>,
         electorate: Box<Electorate>,
     },
 }
@@ -166,6 +170,7 @@ impl Coordinator {
             busy: BTreeSet::new(),
             repeated: BTreeSet::new(),
             untold: BTreeSet::new(),
+            recounted: BTreeSet::new(),
             wanted: Wanted::default(),
             rolls: BTreeMap::new(),
             census: 0,
@@ -338,7 +343,7 @@ impl Coordinator {
             Stage::Idle | Stage::Named => {}
             // Its voters are asked, too.
             Stage::Preparing { .. } => self.repeat(),
-            Stage::Configuring { ballot, .. } | Stage::Ready { ballot, .. } if *ballot != stamp.ballot => {
+            Stage::Configuring { .. } | Stage::Ready { .. } if self.ballot() != Some(stamp.ballot) => {
                 self.outbid(now, stamp.ballot);
                 return true;
             }
@@ -370,9 +375,8 @@ impl Coordinator {
     fn ballot(&self) -> Option<Ballot> {
         match &self.stage {
             Stage::Idle | Stage::Named => None,
-            Stage::Preparing { ballot, .. }
-            | Stage::Configuring { ballot, .. }
-            | Stage::Ready { ballot, .. } => Some(*ballot),
+            Stage::Preparing { ballot, .. } | Stage::Configuring { ballot, .. } => Some(*ballot),
+            Stage::Ready { ballot, .. } => Some(**ballot),
         }
     }
 
@@ -385,6 +389,7 @@ impl Coordinator {
         self.attention.clear();
         self.busy.clear();
         self.untold.clear();
+        self.recounted.clear();
         (self.wanted, self.census, self.survey) = (Wanted::default(), 0, Survey::default());
         self.floor = None;
         (self.below, self.doubtful) = (BTreeSet::new(), BTreeSet::new());
@@ -518,13 +523,14 @@ impl Coordinator {
             let strange = promised.iter().filter(|(voter, store)| !electorate.by().counts(*voter, *store));
             self.strangers = strange.map(|(voter, _)| voter).collect();
         }
-        self.stage = Stage::Ready { ballot, electorate };
+        let ballot = Arc::new(ballot);
         self.outbids = 0;
         (self.ready_since, self.tell_at) = (now, now + self.terms.period());
         // What the cluster's own leadership is like is of interest to all.
         self.contests.entry(Name::leader()).or_default();
         self.attention = self.contests.keys().cloned().collect();
-        self.floor = Some(Register::read(ballot, Name::floor()));
+        self.floor = Some(Register::read(&ballot, Name::floor()));
+        self.stage = Stage::Ready { ballot, electorate };
         self.ask_floor();
         // Whoever has come up again knows what it accepted, and not whether that is decided.
         self.tell_members(None);
@@ -610,7 +616,7 @@ impl Coordinator {
     fn advance(&mut self, now: Time, name: &Name) {
         let Stage::Ready { ballot, electorate } = &self.stage else { return };
         let (ballot, is_settled, is_rescued) = (
-            *ballot,
+            Arc::clone(ballot),
             electorate.by().settling == Settling::Done,
             electorate.by().settling == Settling::Rescued,
         );
@@ -621,7 +627,7 @@ impl Coordinator {
             return;
         }
         let Some(contest) = self.contests.get_mut(name) else { return };
-        contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
+        contest.register.get_or_insert_with(|| Register::read(&ballot, name.clone()));
         if self.ask_if_new(name) {
             return;
         }

@@ -4,8 +4,9 @@
 //! voter at a time. What changes the voters counts from when it is proposed: a majority of those before it is needed all the same.
 //! What settles a change counts only when it is decided.
 
-use super::configuration::Votes;
-use super::configuration::{Configuration, Settling};
+use alloc::sync::Arc;
+
+use super::configuration::{Configuration, Settling, Votes};
 use super::grant::{Content, Name};
 use super::ident::{Ballot, Stamp, StoreId};
 use super::message::{Answer, Ask};
@@ -30,7 +31,7 @@ pub struct Electorate {
 impl Electorate {
     /// A majority has shown that this is decided.
     pub fn decided(ballot: Ballot, stamp: Stamp, by: Configuration) -> Self {
-        let content = Content::Configuration(by.clone());
+        let content = Content::Configuration(Arc::new(by.clone()));
         let register = Register::known(ballot, Name::configuration(), Some(content), Some(stamp));
         Self { register, by, next: None, decided: Some(stamp), sweep: None }
     }
@@ -56,7 +57,7 @@ impl Electorate {
 
     /// Begins to write the next.
     pub fn write(&mut self, next: Configuration) {
-        self.register.write(Content::Configuration(next.clone()));
+        self.register.write(Content::Configuration(Arc::new(next.clone())));
         if next.settling != Settling::Done || self.by.is_founding() {
             self.by = next.clone();
         }

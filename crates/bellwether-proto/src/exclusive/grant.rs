@@ -200,10 +200,10 @@ fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Err
 /// What a register holds. Voters keep it, and do not look inside.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Content {
-    /// Of an election.
-    Grant(Grant),
+    /// Of an election. Whatever else holds it in the same process shares it: there may be a million.
+    Grant(Arc<Grant>),
     /// Of the name [`Name::configuration`].
-    Configuration(Configuration),
+    Configuration(Arc<Configuration>),
     /// Of an election that was forgotten. A voter keeps that until all know it.
     Deleted,
     /// Of the name [`Name::floor`].
@@ -217,7 +217,7 @@ impl Content {
     }
 
     /// The grant, if it is one.
-    pub fn as_grant(&self) -> Option<&Grant> {
+    pub fn as_grant(&self) -> Option<&Arc<Grant>> {
         match self {
             Self::Grant(grant) => Some(grant),
             Self::Configuration(_) | Self::Deleted | Self::Floor(_) => None,

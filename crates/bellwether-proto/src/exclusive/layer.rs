@@ -2,10 +2,12 @@
 //! cluster is the election named `leader`.
 
 mod known;
+mod memory;
 mod office;
 mod orders;
 mod parcels;
 mod showing;
+mod vote;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -29,7 +31,10 @@ use crate::ident::{Incarnation, NodeId};
 use crate::leadership::{Announcement, Bar, Reception};
 use crate::time::{Span, Time};
 use known::Known;
+use memory::Memory;
 use orders::Orders;
+
+pub use vote::Vote;
 
 /// What was told of the leader counts for so many ttls, if nothing more is told.
 const SEEN: u64 = 2;
@@ -59,23 +64,10 @@ pub struct ExclusiveConfig {
 #[derive(Clone, Debug)]
 struct Seen {
     stamp: Stamp,
-    grant: Grant,
+    grant: Arc<Grant>,
     /// How many others would lead.
     waiting: u32,
     at: Time,
-}
-
-/// What a node's vote is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vote {
-    /// It does not vote.
-    Without,
-    /// It is not known yet who does: the cluster is being founded, or no other voter was heard.
-    Unknown,
-    /// It counts.
-    Counts,
-    /// It does not count: the voters agreed on another store of this node, which is lost.
-    Lost,
 }
 
 /// What the layer asks of its node.
@@ -94,7 +86,7 @@ pub(crate) enum Action {
     /// This node holds the leadership with that token until then.
     Valid(Token, Time),
     /// As a coordinator it has learnt that this is decided.
-    Decided(Stamp, Grant),
+    Decided(Stamp, Arc<Grant>),
     /// Whether validity is about to end, so that work must.
     Doubt(bool),
     /// A voter knows a later incarnation of this node.
@@ -127,6 +119,7 @@ pub(crate) struct Exclusive {
     campaigns: Campaigns,
     orders: Orders,
     known: Known,
+    memory: Memory,
     /// Through whom a session would lead, for which this node gives way.
     gives_way: Option<NodeId>,
     /// Whom the election names.
@@ -165,6 +158,7 @@ impl Exclusive {
             campaigns: Campaigns::new(terms),
             orders: Orders::default(),
             known: Known::default(),
+            memory: Memory::default(),
             gives_way: None,
             nominee: None,
             reached: BTreeSet::new(),
@@ -368,20 +362,6 @@ impl Exclusive {
         known.or_else(|| self.voter.as_ref().and_then(Voter::in_force))
     }
 
-    /// What this node's vote is worth.
-    pub(crate) fn vote(&self) -> Vote {
-        match (&self.voter, self.in_force()) {
-            (None, _) => Vote::Without,
-            (Some(_), None) if self.config.voters.contains_key(&self.me.node) => Vote::Unknown,
-            (Some(_), None) => Vote::Without,
-            (Some(voter), Some(in_force)) => match in_force.voters.get(&self.me.node) {
-                Some(seat) if seat.store == voter.kept().store => Vote::Counts,
-                Some(_) => Vote::Lost,
-                None => Vote::Without,
-            },
-        }
-    }
-
     /// Which voters do not take the first configuration, and why.
     pub(crate) fn objections(&self) -> impl Iterator<Item = (NodeId, Objection)> {
         self.coordinator.objections().iter().map(|(voter, why)| (*voter, *why))
@@ -425,6 +405,11 @@ impl Exclusive {
             ExclusiveMsg::Wish(wish) if self.knows(from) => self.coordinator.wish(now, from, wish),
             ExclusiveMsg::Wish(_) => {}
             ExclusiveMsg::Tell(telling) => self.told(now, telling),
+            ExclusiveMsg::Recall(recall) => {
+                if let Some(voter) = &mut self.voter {
+                    voter.recall(recall);
+                }
+            }
             // Nobody sends one inside of another.
             ExclusiveMsg::Many(_) => {}
         }
@@ -435,6 +420,9 @@ impl Exclusive {
             && life == self.me
         {
             return self.actions.push(Action::Outlived(known));
+        }
+        if !self.is_credible(from, said) {
+            return;
         }
         said.configuration.iter().for_each(|(stamp, shown)| self.learn(now, *stamp, shown));
         if let Answer::Peeked { name, no, accepted } = &said.answer {

@@ -28,6 +28,17 @@ pub enum ExclusiveMsg {
     Tell(Telling),
     /// Many of them in one frame. Only where there are many: a member of an earlier version does not know it.
     Many(Parcel),
+    /// To a voter that has forgotten something. A member of an earlier version does not know it.
+    Recall(Recall),
+}
+
+/// "You said that so many changes are kept in that store, and later that there are fewer."
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Recall {
+    /// The store.
+    pub store: StoreId,
+    /// How many there were.
+    pub commits: u64,
 }
 
 /// A question to a voter, and whose it is.
@@ -407,7 +418,7 @@ pub enum Telling {
         /// When that was written.
         stamp: Stamp,
         /// Who holds it, with which token.
-        grant: Grant,
+        grant: Arc<Grant>,
         /// How many others wait for it.
         waiting: u32,
     },
@@ -548,12 +559,31 @@ impl Answer {
         match self {
             Self::Holds { accepted, .. } | Self::Peeked { accepted, .. } => len(accepted),
             Self::Holdings { held, .. } => {
-                held.iter().map(|(name, held)| 2 * name.as_str().len() + held.content.value_len()).sum()
+                held.iter().map(|(name, held)| ENTRY + name.as_str().len() + held.content.value_len()).sum()
             }
-            Self::Names { names, .. } => names.iter().map(|name| name.as_str().len()).sum(),
+            Self::Names { names, .. } => len_of(names),
             _ => 0,
         }
     }
+}
+
+impl Telling {
+    /// How many bytes of names and values it carries.
+    pub(super) fn value_len(&self) -> usize {
+        match self {
+            Self::Held { grant, .. } => grant.value.len(),
+            Self::Listed { names, .. } => len_of(names),
+            _ => 0,
+        }
+    }
+}
+
+/// What was accepted of a name takes no more beside the name and the value: a stamp, a token and a holder.
+const ENTRY: usize = 192;
+
+/// With how long each is.
+fn len_of(names: &[Name]) -> usize {
+    names.iter().map(|name| name.as_str().len() + 2).sum()
 }
 
 impl ExclusiveMsg {
@@ -607,6 +637,7 @@ impl ExclusiveMsg {
             Self::Tell(Telling::Census { .. }) => 32,
             Self::Tell(Telling::Listed { .. }) => 33,
             Self::Many(_) => 34,
+            Self::Recall(_) => 35,
         }
     }
 }
@@ -648,4 +679,5 @@ pub const KINDS: &[Kind] = &[
     Kind::detector("Census"),
     Kind::detector("Listed"),
     Kind::detector("Many"),
+    Kind::detector("Recall"),
 ];

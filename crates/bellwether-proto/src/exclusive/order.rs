@@ -126,7 +126,7 @@ pub enum News {
         /// The name.
         name: Name,
         /// Who holds it, and how many others wait.
-        held: Option<(Grant, u32)>,
+        held: Option<(Arc<Grant>, u32)>,
     },
 }
 

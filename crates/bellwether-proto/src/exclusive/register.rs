@@ -11,6 +11,7 @@
 //! about what it replaces. To tell a holder that it holds does.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 use super::configuration::{Configuration, Votes};
 use super::grant::{Accepted, Content, Name};
@@ -21,7 +22,8 @@ use crate::ident::NodeId;
 /// One name in one ballot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register {
-    ballot: Ballot,
+    /// All registers of one ballot share it: there may be a million.
+    ballot: Arc<Ballot>,
     name: Name,
     state: State,
     /// How many writes there were in this ballot.
@@ -32,8 +34,17 @@ pub struct Register {
 enum State {
     // What is under way is kept elsewhere: most names of a million are known.
     Reading(Box<Reading>),
-    Known { content: Option<Content>, decided: Option<Stamp> },
+    Known { content: Option<Content>, decided: Decided },
     Writing(Box<Writing>),
+}
+
+/// Whether what is known is certain, and when it was written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Decided {
+    Not,
+    /// It is the last write of this ballot.
+    InThisBallot,
+    Before(Box<Stamp>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,19 +64,20 @@ struct Writing {
 
 impl Register {
     /// A name that is read first.
-    pub fn read(ballot: Ballot, name: Name) -> Self {
+    pub fn read(ballot: &Arc<Ballot>, name: Name) -> Self {
         let state = State::Reading(Box::default());
-        Self { ballot, name, state, writes: 0 }
+        Self { ballot: Arc::clone(ballot), name, state, writes: 0 }
     }
 
     /// A name of which is known what a majority has accepted: it told that when it promised the ballot.
     pub fn known(ballot: Ballot, name: Name, content: Option<Content>, decided: Option<Stamp>) -> Self {
-        Self { ballot, name, state: State::Known { content, decided }, writes: 0 }
+        let (writes, decided) = (0, Decided::at(decided, Stamp { ballot, write: 0 }));
+        Self { ballot: Arc::new(ballot), name, state: State::Known { content, decided }, writes }
     }
 
     /// The ballot.
     pub fn ballot(&self) -> Ballot {
-        self.ballot
+        *self.ballot
     }
 
     /// The name.
@@ -76,7 +88,7 @@ impl Register {
     /// What the name holds, if anything, and since when that is decided, if it is; `None` while it is read or written.
     pub fn content(&self) -> Option<(Option<&Content>, Option<Stamp>)> {
         match &self.state {
-            State::Known { content, decided } => Some((content.as_ref(), *decided)),
+            State::Known { content, decided } => Some((content.as_ref(), decided.stamp(self.stamp()))),
             State::Reading(_) | State::Writing(_) => None,
         }
     }
@@ -85,7 +97,7 @@ impl Register {
     pub fn asks(&self) -> Option<(Ask, &Votes)> {
         match &self.state {
             State::Reading(reading) => {
-                Some((Ask::Read { ballot: self.ballot, name: self.name.clone() }, &reading.votes))
+                Some((Ask::Read { ballot: *self.ballot, name: self.name.clone() }, &reading.votes))
             }
             State::Writing(writing) => {
                 let (stamp, name, content) = (self.stamp(), self.name.clone(), writing.content.clone());
@@ -105,7 +117,7 @@ impl Register {
     /// What was decided was decided by other voters than count now: it is written again before it is certain.
     pub fn doubt(&mut self) {
         if let State::Known { decided, .. } = &mut self.state {
-            *decided = None;
+            *decided = Decided::Not;
         }
     }
 
@@ -115,7 +127,7 @@ impl Register {
         let stamp = self.stamp();
         match (&mut self.state, answer) {
             (State::Reading(reading), Answer::Holds { ballot, name, accepted })
-                if *ballot == self.ballot && *name == self.name =>
+                if *ballot == *self.ballot && *name == self.name =>
             {
                 let Reading { votes, latest, agree } = &mut **reading;
                 votes.add(voter, store);
@@ -131,9 +143,10 @@ impl Register {
                 }
                 let decided = if by.is_enough(agree) { stamp_of(latest.as_ref()) } else { None };
                 // A name that was put aside in this ballot goes on where it was: what was decided of it is among what is told.
-                self.writes = known_writes(self.ballot, latest.as_ref());
+                let writes = known_writes(*self.ballot, latest.as_ref());
+                let decided = Decided::at(decided, Stamp { ballot: *self.ballot, write: writes });
                 let content = latest.take().map(|accepted| accepted.content);
-                self.state = State::Known { content, decided };
+                (self.state, self.writes) = (State::Known { content, decided }, writes);
                 true
             }
             (State::Writing(writing), Answer::Wrote { stamp: wrote, name })
@@ -145,7 +158,7 @@ impl Register {
                     return false;
                 }
                 let content = Some(content.clone());
-                self.state = State::Known { content, decided: Some(stamp) };
+                self.state = State::Known { content, decided: Decided::InThisBallot };
                 true
             }
             _ => false,
@@ -154,7 +167,26 @@ impl Register {
 
     /// The last write of this ballot.
     fn stamp(&self) -> Stamp {
-        Stamp { ballot: self.ballot, write: self.writes }
+        Stamp { ballot: *self.ballot, write: self.writes }
+    }
+}
+
+impl Decided {
+    /// What was decided then, if it was, where that is the last write of this ballot.
+    fn at(decided: Option<Stamp>, last: Stamp) -> Self {
+        match decided {
+            None => Self::Not,
+            Some(stamp) if stamp == last => Self::InThisBallot,
+            Some(stamp) => Self::Before(Box::new(stamp)),
+        }
+    }
+
+    fn stamp(&self, last: Stamp) -> Option<Stamp> {
+        match self {
+            Self::Not => None,
+            Self::InThisBallot => Some(last),
+            Self::Before(stamp) => Some(**stamp),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use core::ops::Bound;
 use super::configuration::Configuration;
 use super::grant::{Accepted, Content, Name, Token};
 use super::ident::{Age, Ballot, Lease, Life, Stamp, StoreId};
-use super::message::{Answer, Ask, Asked, Objection, PAGE, Said};
+use super::message::{Answer, Ask, Asked, Objection, PAGE, Recall, Said};
 use super::terms::Terms;
 use crate::ident::NodeId;
 use crate::time::{Span, Time};
@@ -117,6 +117,8 @@ pub struct Voter {
     kept: VoterKept,
     /// Whether the newest configuration that it knows does not count its store.
     stranger: bool,
+    /// Whether its disk was put back to an earlier state: it says nothing any more.
+    is_outdated: bool,
     /// Which write holds what: the promise, each name, the dead and the lives of each node. Only of writes that are not done.
     promised_by: u64,
     accepted_by: BTreeMap<Name, u64>,
@@ -147,6 +149,7 @@ impl Voter {
             done: kept.commits,
             shown: newest(&kept),
             stranger: is_stranger(me, &kept),
+            is_outdated: false,
             kept,
             promised_by: 0,
             accepted_by: BTreeMap::new(),
@@ -164,6 +167,19 @@ impl Voter {
         &self.kept
     }
 
+    /// Another has heard that more was on this disk than there was later. Only what was on it was ever told.
+    pub fn recall(&mut self, Recall { store, .. }: Recall) {
+        if store == self.kept.store {
+            self.is_outdated = true;
+            self.parked.clear();
+        }
+    }
+
+    /// Whether its disk was put back to an earlier state, so that it does not vote.
+    pub fn is_outdated(&self) -> bool {
+        self.is_outdated
+    }
+
     /// The voters in force, if its disk knows.
     pub fn in_force(&self) -> Option<&Configuration> {
         self.shown.as_ref().map(|(_, shown)| shown).filter(|shown| !shown.is_founding())
@@ -176,7 +192,7 @@ impl Voter {
 
     /// Somebody asks.
     pub fn handle(&mut self, now: Time, from: NodeId, Asked { by, ask }: Asked) {
-        if by.node != from {
+        if by.node != from || self.is_outdated {
             return;
         }
         match self.meet(by) {
@@ -491,7 +507,9 @@ fn is_stranger(me: NodeId, kept: &VoterKept) -> bool {
 /// The newest configuration that was accepted.
 fn newest(kept: &VoterKept) -> Option<(Stamp, Configuration)> {
     match kept.accepted.get(&Name::configuration())? {
-        Accepted { stamp, content: Content::Configuration(shown) } => Some((*stamp, shown.clone())),
+        Accepted { stamp, content: Content::Configuration(shown) } => {
+            Some((*stamp, Configuration::clone(shown)))
+        }
         Accepted { content: Content::Grant(_) | Content::Deleted | Content::Floor(_), .. } => None,
     }
 }

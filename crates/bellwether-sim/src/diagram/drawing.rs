@@ -191,8 +191,9 @@ pub(super) fn lane(node: NodeId) -> usize {
     node.0 as usize - 1
 }
 
-struct Telling {
-    drawing: Drawing,
+/// The story so far.
+pub(super) struct Telling {
+    pub(super) drawing: Drawing,
     /// By id of the message: its place among the messages.
     known: BTreeMap<u64, usize>,
     /// By node.
@@ -216,7 +217,7 @@ struct Step {
 }
 
 impl Telling {
-    fn new(nodes: usize) -> Self {
+    pub(super) fn new(nodes: usize) -> Self {
         let lanes = (0..nodes).map(|_| Lane::default()).collect();
         Self {
             drawing: Drawing { lanes, ..Drawing::default() },
@@ -228,7 +229,7 @@ impl Telling {
         }
     }
 
-    fn note(&mut self, event: &TraceEvent) {
+    pub(super) fn note(&mut self, event: &TraceEvent) {
         let TraceEvent { at, node, incarnation, what } = *event;
         if self.step.node != Some(node) || self.step.at != at || begins_step(&what) {
             self.end_step();
@@ -425,7 +426,7 @@ impl Telling {
 
     /// The answer to a message that decides or tells is related to it, and so is the message that such a
     /// message answers.
-    fn finish(mut self) -> Drawing {
+    pub(super) fn finish(mut self) -> Drawing {
         self.end_step();
         let matters: Vec<bool> =
             self.drawing.messages.iter().map(|message| message.weight >= Weight::Tells).collect();

@@ -97,7 +97,8 @@ impl Aftermath {
             | Fault::Partition(_)
             | Fault::Slow { .. }
             | Fault::Refuse(_)
-            | Fault::DropNext { .. } => self.broken_links = true,
+            | Fault::DropNext { .. }
+            | Fault::Message { .. } => self.broken_links = true,
             Fault::Leave(nodes) => self.down.extend(nodes),
             // Whoever stands aside counts as gone, and connections come back by themselves.
             Fault::Resign(_) | Fault::ResignFor { .. } | Fault::Stand(_) | Fault::Transfer { .. } => {}

@@ -6,7 +6,7 @@ use bellwether_proto::exclusive::campaigns::{CampaignAction, Campaigns, OWN};
 use bellwether_proto::exclusive::configuration::Configuration;
 use bellwether_proto::exclusive::grant::{GrantKind, Name, Token};
 use bellwether_proto::exclusive::ident::{Lease, Life, Stamp};
-use bellwether_proto::exclusive::message::{Answer, Ask, Said, Telling};
+use bellwether_proto::exclusive::message::{Answer, Ask, Said, Telling, Wish};
 use bellwether_proto::exclusive::order::{Adoption, Candidacy};
 use bellwether_proto::exclusive::tenant::{Tenant, TenantAction};
 use bellwether_proto::ident::{Incarnation, NodeId};
@@ -128,6 +128,22 @@ impl AgentProcess {
             self.left_behind.retain(|(name, ..)| *name != setting.names[at].0);
         }
         self.goes_on(setting, now, post);
+    }
+
+    /// Asks for a name to be forgotten. It does not repeat that.
+    pub(super) fn deletes(&self, setting: &Setting, at: usize, no: u64, post: &mut Post) {
+        let wish = Wish::Delete { by: self.life, no, name: setting.names[at].0.clone() };
+        self.wishes(setting, &wish, post);
+    }
+
+    /// Asks which names there are.
+    pub(super) fn lists(&self, setting: &Setting, post: &mut Post) {
+        self.wishes(setting, &Wish::List { after: None }, post);
+    }
+
+    fn wishes(&self, setting: &Setting, wish: &Wish, post: &mut Post) {
+        let coordinators = (0..setting.coordinators).map(Setting::coordinator);
+        coordinators.for_each(|coordinator| post.wish(self.life.node, coordinator, wish.clone()));
     }
 
     pub(super) fn wakes(&mut self, setting: &Setting, now: Time, post: &mut Post) {
@@ -252,12 +268,10 @@ impl AgentProcess {
     }
 
     fn tells(&mut self, setting: &Setting, post: &mut Post) {
-        let lease = self.tenant.lease();
+        let (lease, mut wishes) = (self.tenant.lease(), Vec::new());
         for action in self.campaigns.drain() {
             match action {
-                CampaignAction::Wish(wish) => (0..setting.coordinators).for_each(|coordinator| {
-                    post.wish(self.life.node, Setting::coordinator(coordinator), wish.clone());
-                }),
+                CampaignAction::Wish(wish) => wishes.push(wish),
                 CampaignAction::Held(_, name, token) => post.seen.push(Seen::Held { name, lease, token }),
                 CampaignAction::Lost(..)
                 | CampaignAction::Waits(..)
@@ -265,6 +279,7 @@ impl AgentProcess {
                 | CampaignAction::Proclaimed(..) => {}
             }
         }
+        wishes.iter().for_each(|wish| self.wishes(setting, wish, post));
     }
 }
 

@@ -88,7 +88,24 @@ impl Model {
         }
         let sent = model.carry_out(meddle, scratch);
         debug_assert!(sent.is_ok(), "nothing is judged before the first step");
+        model.has_been(meddle, scratch);
         model
+    }
+
+    /// What happened before the first step. Messages arrived once then, and none is left.
+    fn has_been(&mut self, meddle: &dyn Meddle, scratch: &mut Scratch) {
+        let setting = Arc::clone(&self.setting);
+        if setting.before.is_empty() {
+            return;
+        }
+        let budget = Budget { deletions: u32::MAX, lists: u32::MAX, ..Budget::UNBOUNDED };
+        self.setting = Arc::new(Setting { copies: Copies::Few, budget, ..(*setting).clone() });
+        self.left = budget;
+        for lull in &setting.before {
+            let passed = self.rests(lull, &mut |model: &mut Self, step| model.take(step, meddle, scratch));
+            debug_assert!(passed.is_ok(), "a search begins where nothing is broken");
+        }
+        (self.left, self.setting, self.net) = (setting.budget, setting, Net::default());
     }
 
     /// What a voter keeps, in memory.
@@ -194,6 +211,14 @@ impl Model {
                 self.restart(setting, step, meddle, post);
             }
             Step::Campaign(..) | Step::Release(..) | Step::Transfer(..) => self.command(setting, step, post),
+            Step::Delete(agent, name) => {
+                self.left.deletions -= 1;
+                self.agents[agent].deletes(setting, name, self.left.deletions.into(), post);
+            }
+            Step::List(agent) => {
+                self.left.lists -= 1;
+                self.agents[agent].lists(setting, post);
+            }
             Step::Part(coordinator, agent) => {
                 self.left.partings -= 1;
                 self.reach(setting, coordinator, agent, false, post);
@@ -220,7 +245,9 @@ impl Model {
             | Step::ForgetAgent(index)
             | Step::Campaign(index, _)
             | Step::Release(index, _)
-            | Step::Transfer(index, _) => Some(Setting::agent(index)),
+            | Step::Transfer(index, _)
+            | Step::Delete(index, _)
+            | Step::List(index) => Some(Setting::agent(index)),
             Step::Lose(_)
             | Step::Tick
             | Step::Write(_)
@@ -413,6 +440,8 @@ impl Model {
                 sights.buried += 1;
                 self.ledger.change().buried((voter, store), node, age);
             }
+            Seen::Deleted => sights.deleted += 1,
+            Seen::Dropped => sights.dropped += 1,
             Seen::Valid => sights.renewed += 1,
             Seen::Lapsed => sights.lapsed += 1,
             Seen::Died => sights.died += 1,
@@ -426,7 +455,8 @@ impl Model {
         for (index, agent) in self.agents.iter().enumerate() {
             let now = self.now(Role::Agent(index));
             agent.holdings(&self.setting, now, &mut scratch.holdings);
-            agent.valid(now).map_or(Ok(()), |lease| self.ledger.valid(lease))?;
+            let valid = agent.valid(now).filter(|_| self.setting.judges_leases);
+            valid.map_or(Ok(()), |lease| self.ledger.valid(lease))?;
         }
         holders::judge(&scratch.holdings)
     }

@@ -29,6 +29,14 @@ impl Model {
                 (0..self.coordinators.len()).flat_map(|c| (0..self.voters.len()).map(move |v| (c, v)));
             steps.extend(pairs.map(|(coordinator, voter)| Step::Change(coordinator, voter)));
         }
+        if self.left.deletions > 0 {
+            let pairs =
+                (0..self.agents.len()).flat_map(|a| (0..self.setting.names.len()).map(move |n| (a, n)));
+            steps.extend(pairs.map(|(agent, name)| Step::Delete(agent, name)));
+        }
+        if self.left.lists > 0 {
+            steps.extend((0..self.agents.len()).map(Step::List));
+        }
         if self.left.partings > 0 {
             let parties = self.parties();
             let pairs = (0..self.coordinators.len()).flat_map(|c| (0..parties).map(move |a| (c, a)));

@@ -18,11 +18,28 @@ pub(super) struct Post {
 #[derive(Clone, Debug)]
 pub(super) enum Seen {
     /// A voter has that on disk.
-    Accepted { voter: NodeId, store: StoreId, name: Name, accepted: Accepted },
+    Accepted {
+        voter: NodeId,
+        store: StoreId,
+        name: Name,
+        accepted: Accepted,
+    },
     /// A voter has it on disk that a lease is dead.
-    Buried { voter: NodeId, store: StoreId, node: NodeId, age: Age },
+    Buried {
+        voter: NodeId,
+        store: StoreId,
+        node: NodeId,
+        age: Age,
+    },
+    /// A voter has it on disk that a name was forgotten, or no more than that there was one.
+    Deleted,
+    Dropped,
     /// An agent believes that it holds a name.
-    Held { name: Name, lease: Lease, token: Token },
+    Held {
+        name: Name,
+        lease: Lease,
+        token: Token,
+    },
     /// An agent's lease is valid for longer.
     Valid,
     /// An agent's lease is not valid any more.

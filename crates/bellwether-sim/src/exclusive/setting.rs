@@ -7,6 +7,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Span;
 
 use super::clocks::Clocks;
+use super::lull::Lull;
 
 /// A model before its first step.
 #[derive(Clone, Debug)]
@@ -39,6 +40,10 @@ pub struct Setting {
     pub heard: Vec<(usize, NodeId, Wish)>,
     /// What all voters are asked by nodes that are no part of the model, from the start.
     pub asked: Vec<(NodeId, Ask)>,
+    /// What happened before the first step.
+    pub before: Vec<Lull>,
+    /// Whether a lease must not be valid that a majority has buried. It may be, where clocks cannot be trusted.
+    pub judges_leases: bool,
     /// How often a message may arrive.
     pub copies: Copies,
     /// How often things happen.
@@ -87,10 +92,14 @@ pub struct Budget {
     pub partings: u32,
     /// Coordinators are asked to add or to remove a voter.
     pub changes: u32,
+    /// An agent asks for a name to be forgotten.
+    pub deletions: u32,
+    /// An agent asks which names there are. Only then are names dropped that were deleted.
+    pub lists: u32,
 }
 
 impl Budget {
-    /// As often as one likes; no voter loses its disk, and all stay.
+    /// As often as one likes; no voter loses its disk, all stay, and no name is forgotten.
     pub const UNBOUNDED: Self = Self {
         ticks: u32::MAX,
         duplicates: u32::MAX,
@@ -102,6 +111,8 @@ impl Budget {
         commands: u32::MAX,
         partings: u32::MAX,
         changes: 0,
+        deletions: 0,
+        lists: 0,
     };
 }
 

@@ -10,7 +10,7 @@ use super::setting::Role;
 use super::step::Step;
 
 /// Messages of one instant. More are a conversation without an end.
-const MESSAGES_MAX: usize = 20_000;
+pub(super) const MESSAGES_MAX: usize = 20_000;
 
 impl Model {
     /// Whether every name that somebody campaigns for is soon held by somebody who campaigns, and knows it.
@@ -88,4 +88,4 @@ impl Model {
 }
 
 /// Takes a step, and has it watched.
-type Take<'a> = &'a mut dyn FnMut(&mut Model, Step) -> Result<(), Breach>;
+pub(super) type Take<'a> = &'a mut dyn FnMut(&mut Model, Step) -> Result<(), Breach>;

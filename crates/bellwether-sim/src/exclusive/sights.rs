@@ -23,6 +23,10 @@ pub struct Sights {
     pub outlived: u64,
     /// Configurations decided.
     pub changed: u64,
+    /// Times that some disk held of a name that it was deleted.
+    pub deleted: u64,
+    /// Times that a deleted name was dropped from some disk.
+    pub dropped: u64,
     /// Walks that were then left alone, and settled.
     pub settled: u64,
 }
@@ -39,6 +43,8 @@ impl Sights {
         self.restarts += other.restarts;
         self.outlived += other.outlived;
         self.changed += other.changed;
+        self.deleted += other.deleted;
+        self.dropped += other.dropped;
         self.settled += other.settled;
     }
 }
@@ -47,7 +53,7 @@ impl fmt::Display for Sights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "decided {}, held {}, buried {}, renewed {}, lapsed {}, died {}, restarts {}, outlived {}, configurations {}, settled {}",
+            "decided {}, held {}, buried {}, renewed {}, lapsed {}, died {}, restarts {}, outlived {}, configurations {}, deleted {}, dropped {}, settled {}",
             self.decided,
             self.held,
             self.buried,
@@ -57,6 +63,8 @@ impl fmt::Display for Sights {
             self.restarts,
             self.outlived,
             self.changed,
+            self.deleted,
+            self.dropped,
             self.settled
         )
     }

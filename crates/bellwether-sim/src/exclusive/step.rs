@@ -43,9 +43,27 @@ pub enum Step {
     Meet(usize, usize),
     /// A coordinator is asked to let a voter vote, or to remove it if it does.
     Change(usize, usize),
+    /// An agent asks for a name to be forgotten.
+    Delete(usize, usize),
+    /// An agent asks which names there are.
+    List(usize),
 }
 
 impl Step {
+    /// Whether somebody wants something that was not wanted before, or an agent forgets what it wanted.
+    pub(super) fn begins(self) -> bool {
+        matches!(
+            self,
+            Self::Campaign(..)
+                | Self::Release(..)
+                | Self::Transfer(..)
+                | Self::Change(..)
+                | Self::Delete(..)
+                | Self::RestartAgent(_)
+                | Self::ForgetAgent(_)
+        )
+    }
+
     pub(super) fn pack(self) -> u32 {
         let (kind, a, b) = self.parts();
         kind << 24 | (a as u32 & 0xfff) << 12 | (b as u32 & 0xfff)
@@ -73,6 +91,8 @@ impl Step {
             16 => Self::Part(a, b),
             17 => Self::Meet(a, b),
             19 => Self::Change(a, b),
+            20 => Self::Delete(a, b),
+            21 => Self::List(a),
             _ => Self::Lose(a),
         }
     }
@@ -99,6 +119,8 @@ impl Step {
             Self::Meet(a, b) => (17, a, b),
             Self::Lose(a) => (18, a, 0),
             Self::Change(a, b) => (19, a, b),
+            Self::Delete(a, b) => (20, a, b),
+            Self::List(a) => (21, a, 0),
         }
     }
 }

@@ -11,6 +11,7 @@ use bellwether_proto::time::Span;
 
 use super::clocks::Clocks;
 use super::coordinators::life_of;
+use super::courses::{self, Course};
 use super::setting::{Budget, Copies, Disk, Setting};
 
 /// A model with bounds that can be searched to the end.
@@ -55,6 +56,13 @@ fn members(voters: usize, coordinators: usize, budget: Budget) -> Setting {
     // Nobody is forgotten, and the longest lease is over with a tick.
     let terms = Terms { longest: TICK, ..setting.terms };
     Setting { voters, spares: 1, coordinators, heard, terms, ..setting }
+}
+
+/// A name that two of three voters know to be deleted, and the third to be held, in a later ballot.
+fn deletion(budget: Budget) -> Setting {
+    let Course { setting, mut parts, .. } = courses::deleted();
+    parts.truncate(3);
+    Setting { before: parts, disk: Disk::AtOnce, copies: Copies::Any, budget, ..setting }
 }
 
 /// Those that take minutes.
@@ -115,6 +123,11 @@ pub fn long() -> Vec<Study> {
             name: "members",
             about: "two coordinators, three voters and a fourth, a change",
             setting: members(3, 2, Budget { changes: 1, ticks: 1, ..Budget::default() }),
+        },
+        Study {
+            name: "deletion",
+            about: "a name was deleted while a voter was out of reach; the names are listed, and the coordinator restarts",
+            setting: deletion(Budget { coordinator_restarts: 1, lists: 1, ..Budget::default() }),
         },
         Study {
             name: "both",
@@ -179,6 +192,8 @@ fn base(coordinators: usize, agents: usize, budget: Budget) -> Setting {
         eager: false,
         heard: Vec::new(),
         asked: Vec::new(),
+        before: Vec::new(),
+        judges_leases: true,
         copies: Copies::Any,
         budget,
     }

@@ -82,10 +82,14 @@ impl VoterProcess {
             let (voter, store) = (self.node, self.disk.store);
             match change {
                 Change::Accepted(name, accepted) => {
+                    if accepted.content == Content::Deleted {
+                        post.seen.push(Seen::Deleted);
+                    }
                     post.seen.push(Seen::Accepted { voter, store, name, accepted });
                 }
+                Change::Dropped(_) => post.seen.push(Seen::Dropped),
                 Change::Dead(node, age) => post.seen.push(Seen::Buried { voter, store, node, age }),
-                Change::Promised(_) | Change::Met(_) | Change::Dropped(_) => {}
+                Change::Promised(_) | Change::Met(_) => {}
             }
         }
         self.machine.written(self.disk.commits);
@@ -156,6 +160,6 @@ fn known_lives(setting: &Setting) -> impl Iterator<Item = Life> {
 fn founding(setting: &Setting) -> (Name, Accepted) {
     let of = Life { node: NodeId(0), incarnation: Incarnation(0), id: LifeId(0) };
     let stamp = Stamp { ballot: Ballot { round: 0, of }, write: 2 };
-    let content = Content::Configuration(first_configuration(setting));
+    let content = Content::Configuration(first_configuration(setting).into());
     (Name::configuration(), Accepted { stamp, content })
 }

@@ -9,6 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
 use super::clocks::{Clock, Clocks};
+use super::courses::Course;
+use super::lull::Lull;
 use super::meddle::Meddle;
 use super::model::{Model, Scratch};
 use super::promise::Breach;
@@ -26,6 +28,8 @@ pub struct Walker {
     pub trod: Trod,
     /// How often the voters change, at most. Above [`Walker::FEW`] they do in every walk.
     pub changes: u32,
+    /// How many lulls there are in each, in which what was begun comes to its end. If there are any, names are deleted, too.
+    pub lulls: u32,
     /// Whether what becomes of each walk is judged when nothing goes wrong any more.
     pub settles: bool,
 }
@@ -40,7 +44,8 @@ impl Walker {
 pub enum Trod {
     /// Half of them have clocks that drift, within what the terms allow.
     WithinDrift,
-    /// All have clocks that drift further than the terms allow.
+    /// All have clocks that drift further than the terms allow. Whether a lease is valid that a majority has buried is not judged
+    /// then: what rests on it is.
     BeyondDrift,
 }
 
@@ -63,6 +68,55 @@ pub fn walk(walker: Walker, seed: u64, meddle: &dyn Meddle) -> Result<Sights, Vi
     tread(walker, seed, meddle, |_, _| {})
 }
 
+/// A walk along a course: a few steps at random between its parts, which begin nothing else. Seed 0 does not go astray.
+///
+/// # Errors
+/// What it broke.
+pub fn follow(course: &Course, seed: u64, meddle: &dyn Meddle) -> Result<Sights, Violation> {
+    pursue(course, seed, meddle, |_, _| {})
+}
+
+/// The steps of a walk along a course in words.
+pub fn retrace(course: &Course, seed: u64, meddle: &dyn Meddle) -> Vec<String> {
+    let mut words = Vec::new();
+    let _told_before = pursue(course, seed, meddle, |model, step| words.push(model.describe(step)));
+    words
+}
+
+/// No more steps are taken at random between two parts of a course.
+const ASTRAY: u64 = 6;
+
+fn pursue(
+    course: &Course,
+    seed: u64,
+    meddle: &dyn Meddle,
+    mut watch: impl FnMut(&Model, Step),
+) -> Result<Sights, Violation> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let habits = Habits::draw(0, &mut rng);
+    let mut scratch = Scratch::default();
+    let mut model = Model::new(Arc::new(course.setting.clone()), meddle, &mut scratch);
+    let mut steps = 0;
+    for part in &course.parts {
+        let mut take = |model: &mut Model, step: Step| {
+            steps += 1;
+            watch(model, step);
+            model.take(step, meddle, &mut scratch)
+        };
+        let mut taken = Ok(());
+        let astray = if seed == 0 { 0 } else { below(ASTRAY, &mut rng) };
+        for _ in 0..astray {
+            let step = habits.choose(&model, &mut rng);
+            if taken.is_ok() && !step.begins() {
+                taken = take(&mut model, step);
+            }
+        }
+        let taken = taken.and_then(|()| model.rests(part, &mut take));
+        taken.map_err(|breach| Violation { seed, steps, breach })?;
+    }
+    Ok(scratch.sights)
+}
+
 /// The steps of a walk in words.
 pub fn replay(walker: Walker, seed: u64, meddle: &dyn Meddle) -> Vec<String> {
     let mut words = Vec::new();
@@ -81,16 +135,25 @@ fn tread(
     let habits = Habits::draw(walker.changes, &mut rng);
     let mut scratch = Scratch::default();
     let mut model = Model::new(setting, meddle, &mut scratch);
-    for steps in 1..=walker.length {
+    let rests_after = walker.length / (walker.lulls + 1) + 1;
+    let mut steps = 0;
+    for at in 1..=walker.length {
+        let mut take = |model: &mut Model, step: Step| {
+            steps += 1;
+            watch(model, step);
+            model.take(step, meddle, &mut scratch)
+        };
         let step = habits.choose(&model, &mut rng);
-        watch(&model, step);
-        if let Err(breach) = model.take(step, meddle, &mut scratch) {
-            return Err(Violation { seed, steps, breach });
+        let mut taken = take(&mut model, step);
+        if taken.is_ok() && at % rests_after == 0 {
+            let lull = Lull::draw(&model, &mut rng);
+            taken = model.rests(&lull, &mut take);
         }
+        taken.map_err(|breach| Violation { seed, steps, breach })?;
     }
     if walker.settles && model.may_hold() {
         let settled = model.settles(meddle, &mut scratch, &mut watch);
-        settled.map_err(|breach| Violation { seed, steps: walker.length, breach })?;
+        settled.map_err(|breach| Violation { seed, steps, breach })?;
         scratch.sights.settled += 1;
     }
     Ok(scratch.sights)
@@ -99,7 +162,7 @@ fn tread(
 /// A tick of a walk.
 const TICK: Span = Span::millis(2);
 
-fn draw(Walker { trod, changes, .. }: Walker, rng: &mut ChaCha8Rng) -> Setting {
+fn draw(Walker { trod, changes, lulls, .. }: Walker, rng: &mut ChaCha8Rng) -> Setting {
     let (voters, coordinators, agents) = (if one_in(4, rng) { 5 } else { 3 }, 2, 2 + below(2, rng) as usize);
     let often = changes > Walker::FEW;
     let changes = if often || one_in(2, rng) { 1 + below(u64::from(changes), rng) as u32 } else { 0 };
@@ -112,11 +175,12 @@ fn draw(Walker { trod, changes, .. }: Walker, rng: &mut ChaCha8Rng) -> Setting {
     let ttl = TICK * (1 + below(6, rng));
     let longest = if one_in(2, rng) { ttl } else { ttl * 2 };
     let mut names = vec![(Name::leader(), if one_in(6, rng) { GrantKind::Token } else { GrantKind::Lease })];
-    if one_in(3, rng) {
+    if one_in(3, rng) || lulls > 0 {
         names.push((Name::new("backup").expect("a name"), GrantKind::Lease));
     }
     let amnesias = if changes == 0 && one_in(4, rng) { (voters as u32 - 1) / 2 } else { 0 };
     let session = if one_in(2, rng) { 7 } else { 0 };
+    let deletions = if lulls > 0 { u32::MAX } else { 0 };
     Setting {
         session,
         voters,
@@ -133,7 +197,9 @@ fn draw(Walker { trod, changes, .. }: Walker, rng: &mut ChaCha8Rng) -> Setting {
         heard: Vec::new(),
         asked: Vec::new(),
         copies: Copies::Few,
-        budget: Budget { amnesias, changes, ..Budget::UNBOUNDED },
+        before: Vec::new(),
+        judges_leases: trod == Trod::WithinDrift,
+        budget: Budget { amnesias, changes, deletions, lists: deletions, ..Budget::UNBOUNDED },
     }
 }
 
@@ -158,7 +224,7 @@ fn rate(far: u32, rng: &mut ChaCha8Rng) -> u64 {
     }
 }
 
-fn one_in(chances: u64, rng: &mut ChaCha8Rng) -> bool {
+pub(super) fn one_in(chances: u64, rng: &mut ChaCha8Rng) -> bool {
     below(chances, rng) == 0
 }
 
@@ -270,7 +336,7 @@ fn all_leases(model: &Model) -> bool {
     model.setting.names.iter().all(|(_, kind)| *kind == GrantKind::Lease)
 }
 
-fn some_of(len: usize, rng: &mut ChaCha8Rng) -> Option<usize> {
+pub(super) fn some_of(len: usize, rng: &mut ChaCha8Rng) -> Option<usize> {
     (len > 0).then(|| below(len as u64, rng) as usize)
 }
 
@@ -297,7 +363,9 @@ fn change(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {
 fn command(model: &Model, rng: &mut ChaCha8Rng) -> Option<Step> {
     let (agent, name) = (some_of(model.agents.len(), rng)?, some_of(model.setting.names.len(), rng)?);
     if !model.agents[agent].wants(&model.setting.names[name].0) {
-        return Some(Step::Campaign(agent, name));
+        // What is forgotten is campaigned for again.
+        let deletes = model.left.deletions > 0 && one_in(4, rng);
+        return Some(if deletes { Step::Delete(agent, name) } else { Step::Campaign(agent, name) });
     }
     // Whoever campaigns does so for a while.
     match below(12, rng) {

@@ -46,6 +46,10 @@ impl Model {
                 let (coordinator, voter) = (coordinator(index), voter(of));
                 format!("coordinator {coordinator} is asked to add or to remove {voter}")
             }
+            Step::Delete(index, at) => {
+                format!("agent {} asks for {} to be forgotten", agent(index), name(at))
+            }
+            Step::List(index) => format!("agent {} asks which names there are", agent(index)),
             Step::Meet(index, back) => {
                 format!("coordinator {} can speak with {} again", coordinator(index), agent(back))
             }
@@ -72,7 +76,11 @@ fn message(msg: &ExclusiveMsg) -> String {
         }
         ExclusiveMsg::Wish(Wish::Change { change, .. }) => format!("Change {change:?}"),
         ExclusiveMsg::Tell(Telling::Members { stamp: when, configuration }) => {
-            format!("Members {}: {}", stamp(when), content(&Content::Configuration(configuration.clone())))
+            format!(
+                "Members {}: {}",
+                stamp(when),
+                content(&Content::Configuration(configuration.clone().into()))
+            )
         }
         ExclusiveMsg::Tell(Telling::Unchanged { why, .. }) => format!("Unchanged: {why}"),
         ExclusiveMsg::Tell(Telling::Held { name, stamp: when, grant, .. }) => {
@@ -140,7 +148,8 @@ fn stamp(stamp: &Stamp) -> String {
 
 fn content(content: &Content) -> String {
     match content {
-        Content::Configuration(Configuration { number, voters, settling, .. }) => {
+        Content::Configuration(configuration) => {
+            let Configuration { number, voters, settling, .. } = &**configuration;
             let voters: Vec<String> = voters.keys().map(ToString::to_string).collect();
             let settled = if *settling == Settling::Done { "" } else { ", not settled" };
             format!("configuration {number} ({}{settled})", voters.join(" "))

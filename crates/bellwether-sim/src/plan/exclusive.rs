@@ -69,11 +69,13 @@ fn change_voters(scenario: &mut Scenario, rng: &mut ChaCha8Rng) {
 
 /// About half of the messages that a fault waits for are of exclusive leadership.
 fn wait_for_votes(scenario: &mut Scenario, rng: &mut ChaCha8Rng) {
+    // The last comes only where a disk was put back to an earlier state, which no plan does.
+    let (_, kinds) = message::KINDS.split_last().expect("there are kinds");
     for planned in &mut scenario.events {
         if let Fault::DropNext { kind, .. } | Fault::CrashBeforeSend { kind, .. } = &mut planned.fault
             && below(2, rng) == 0
         {
-            message::KINDS[below(message::KINDS.len() as u64, rng) as usize].name().clone_into(kind);
+            kinds[below(kinds.len() as u64, rng) as usize].name().clone_into(kind);
         }
     }
 }

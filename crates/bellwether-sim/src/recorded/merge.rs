@@ -77,6 +77,28 @@ fn date_arrivals(events: &mut [TraceEvent]) {
     }
 }
 
+/// The same events. Each sender numbers its messages, and here no two messages have the same number.
+pub(super) fn numbered(mut events: Vec<TraceEvent>) -> Vec<TraceEvent> {
+    let (mut known, mut last) = (BTreeMap::new(), 0);
+    for event in &mut events {
+        match &mut event.what {
+            What::Send(msg) => {
+                last += 1;
+                known.insert(key(msg), last);
+                msg.id = last;
+            }
+            What::Recv(msg, _) | What::Drop(msg, _) | What::Late(msg) => {
+                msg.id = *known.entry(key(msg)).or_insert_with(|| {
+                    last += 1;
+                    last
+                });
+            }
+            _ => {}
+        }
+    }
+    events
+}
+
 fn key(msg: &MsgRef) -> (NodeId, NodeId, u64) {
     (msg.from, msg.to, msg.id)
 }

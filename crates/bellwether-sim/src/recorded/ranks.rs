@@ -23,6 +23,11 @@ impl Ranks {
         Self(ids.into_iter().collect())
     }
 
+    /// Every id, by rank.
+    pub(super) fn ids(&self) -> &[NodeId] {
+        &self.0
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -9,7 +9,8 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
 
 use super::{
-    Disk, Exclusive, Expect, Fault, Latency, LinkRule, Model, ModelKey, Planned, Policy, Scenario, defaults,
+    Disk, Exclusive, Expect, Fault, Latency, LinkRule, Mishap, Model, ModelKey, Planned, Policy, Scenario,
+    defaults,
 };
 
 impl Scenario {
@@ -163,6 +164,13 @@ impl Scenario {
 }
 
 impl Planned {
+    /// The event as it stands in a file, which may be added at the end of one.
+    pub fn to_toml(&self) -> String {
+        let mut file = File::default();
+        self.print(&mut file);
+        file.text
+    }
+
     fn print(&self, file: &mut File) {
         file.section("[[event]]");
         file.key("at", time(self.at));
@@ -189,6 +197,11 @@ impl Fault {
             }
             Self::DropNext { from, to, kind } => {
                 ("drop_next", format!("{{ from = {from}, to = {to}, kind = {} }}", string(kind)))
+            }
+            Self::Message { from, to, kind, nth, mishap } => {
+                let nth = if *nth == 1 { String::new() } else { format!(", nth = {nth}") };
+                let kind = string(kind);
+                ("message", format!("{{ from = {from}, to = {to}, kind = {kind}{nth}, {} }}", mishap.entry()))
             }
             Self::CrashBeforeSend { node, kind } => {
                 ("crash_before_send", format!("{{ node = {node}, kind = {} }}", string(kind)))
@@ -217,6 +230,16 @@ impl Fault {
             Self::Network { latency, loss, duplicate, fifo } => {
                 ("network", table(rule_entries(*latency, *loss, *duplicate, *fifo)))
             }
+        }
+    }
+}
+
+impl Mishap {
+    fn entry(self) -> String {
+        match self {
+            Self::Drop => "drop = true".to_owned(),
+            Self::Delay(by) => format!("delay = {}", quoted(by)),
+            Self::Duplicate => "duplicate = true".to_owned(),
         }
     }
 }

@@ -4,7 +4,7 @@ use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::Time;
 
 use crate::run::slowest_bound;
-use crate::scenario::{Fault, Planned, Scenario};
+use crate::scenario::{Fault, Mishap, Planned, Scenario};
 
 /// A kind of message is taken out of a run by losing this many of it on every link, more than a short run has.
 const LOST: usize = 16;
@@ -50,12 +50,16 @@ fn keep_order(scenario: &mut Scenario) {
 fn lose_nothing(scenario: &mut Scenario) {
     scenario.network.base.loss = 0.0;
     scenario.network.links.iter_mut().for_each(|(_, _, rule)| rule.loss = 0.0);
-    scenario.events.retain(|planned| !matches!(planned.fault, Fault::DropNext { .. }));
+    scenario.events.retain(|planned| !loses_one(&planned.fault));
     for planned in &mut scenario.events {
         if let Fault::Network { loss, .. } = &mut planned.fault {
             *loss = None;
         }
     }
+}
+
+fn loses_one(fault: &Fault) -> bool {
+    matches!(fault, Fault::DropNext { .. } | Fault::Message { mishap: Mishap::Drop, .. })
 }
 
 fn lose_all(scenario: &mut Scenario, kind: &str) {

@@ -3,7 +3,7 @@
 use bellwether_proto::ident::NodeId;
 
 use super::trials::Trials;
-use crate::scenario::{Fault, Planned, Scenario};
+use crate::scenario::{Fault, Mishap, Planned, Scenario};
 
 /// Up to so many events, every pair of them is tried. A crash and the recovery after it often go only together.
 const PAIRS_OF: usize = 16;
@@ -156,7 +156,10 @@ fn weaker(fault: &Fault, scenario: &Scenario) -> Vec<Fault> {
         Fault::ResignFor { node, .. } => vec![Fault::Resign(vec![*node])],
         Fault::Transfer { from, .. } => vec![Fault::Resign(vec![*from])],
         Fault::Heal | Fault::Slow { .. } | Fault::DropNext { .. } | Fault::Perform { .. } => Vec::new(),
-        Fault::Work { .. } | Fault::Stall { .. } => Vec::new(),
+        Fault::Message { from, to, kind, nth: 1, mishap: Mishap::Drop } => {
+            vec![Fault::DropNext { from: *from, to: *to, kind: kind.clone() }]
+        }
+        Fault::Message { .. } | Fault::Work { .. } | Fault::Stall { .. } => Vec::new(),
         Fault::AddVoter(_) | Fault::RemoveVoter(_) => Vec::new(),
     }
 }

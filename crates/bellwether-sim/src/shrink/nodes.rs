@@ -106,6 +106,10 @@ fn about(fault: &Fault, moved: &impl Fn(NodeId) -> Option<NodeId>) -> Option<Fau
         Fault::DropNext { from, to, kind } => {
             Fault::DropNext { from: moved(*from)?, to: moved(*to)?, kind: kind.clone() }
         }
+        Fault::Message { from, to, kind, nth, mishap } => {
+            let (from, to) = (moved(*from)?, moved(*to)?);
+            Fault::Message { from, to, kind: kind.clone(), nth: *nth, mishap: *mishap }
+        }
         Fault::CrashBeforeSend { node, kind } => {
             Fault::CrashBeforeSend { node: moved(*node)?, kind: kind.clone() }
         }

@@ -88,6 +88,7 @@ fn named(fault: &Fault) -> u64 {
         Fault::Heal | Fault::DropNext { .. } | Fault::AddVoter(_) | Fault::RemoveVoter(_) => 1,
         Fault::Partition(blocks) => 3 + blocks.iter().map(|block| 1 + block.len() as u64).sum::<u64>(),
         Fault::Slow { .. } | Fault::CrashBeforeSend { .. } | Fault::Perform { .. } => 2,
+        Fault::Message { nth, .. } => 2 + u64::from(*nth > 1),
         Fault::ResignFor { .. } | Fault::Transfer { .. } => 2,
         Fault::Work { .. } | Fault::Stall { .. } => 2,
         Fault::Network { latency, loss, duplicate, fifo } => {

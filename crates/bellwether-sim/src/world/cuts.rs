@@ -20,7 +20,7 @@ impl<E: Election> World<'_, E> {
     }
 
     pub(super) fn heal(&mut self) {
-        self.net.forget_drops();
+        self.net.forget_orders();
         for from in 0..self.hosts.len() {
             for to in 0..self.hosts.len() {
                 if self.net.is_cut(from, to) {

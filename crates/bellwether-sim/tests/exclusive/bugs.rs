@@ -7,7 +7,7 @@ use bellwether_proto::exclusive::message::{Answer, Ask, Asked, ExclusiveMsg, Sai
 use bellwether_proto::exclusive::voter::VoterKept;
 use bellwether_proto::ident::NodeId;
 use bellwether_proto::time::{Span, Time};
-use bellwether_sim::exclusive::{Envelope, Meddle, Model, Promise};
+use bellwether_sim::exclusive::{Envelope, Meddle, Model, Promise, Setting};
 
 /// A bug, and what it breaks first in some walk.
 pub(super) struct Bug {
@@ -56,6 +56,15 @@ pub(super) const BUGS: &[Bug] = &[
     Bug { name: "a reader that does not promise", meddle: &Unpromised, breaks: CHAIN },
     Bug { name: "a word sent before its write is durable", meddle: &Early, breaks: EARLY },
     Bug { name: "a configuration in force when accepted", meddle: &InForceAtOnce, breaks: VOTERS },
+];
+
+/// What goes wrong only when changes of the voters are settled, or names are forgotten, and the course that leads there.
+pub(super) const BUGS_ON_COURSES: &[(&str, Bug)] = &[
+    ("names", Bug { name: "a sweep that skips the names", meddle: &SweepsNoNames, breaks: CHAIN }),
+    ("dead", Bug { name: "a sweep that skips the dead", meddle: &SweepsNoDead, breaks: HOLDER }),
+    ("told", Bug { name: "a configuration in force only when told", meddle: &OnlyWhenTold, breaks: HOLDER }),
+    ("returning", Bug { name: "a removed store that votes again", meddle: &Returns, breaks: CHAIN }),
+    ("deleted", Bug { name: "a deletion dropped too early", meddle: &DroppedEarly, breaks: CHAIN }),
 ];
 
 /// A voter's words, with the right of its store.
@@ -149,7 +158,7 @@ impl Meddle for TokenOfBallot {
         if let ExclusiveMsg::Ask(Asked { ask: Ask::Write { stamp, content, .. }, .. }) = &mut envelope.msg
             && let Content::Grant(grant) = content
         {
-            grant.token = Token(stamp.ballot.round);
+            std::sync::Arc::make_mut(grant).token = Token(stamp.ballot.round);
         }
         vec![envelope]
     }
@@ -267,5 +276,70 @@ impl Meddle for InForceAtOnce {
             shown.settling = Settling::Done;
         }
         vec![envelope]
+    }
+}
+
+/// Whoever settles a change is told that there are no names.
+struct SweepsNoNames;
+impl Meddle for SweepsNoNames {
+    fn answers(&self, model: &mut Model, envelope: &Envelope) -> Option<Vec<Envelope>> {
+        let Some(Ask::Names { ballot, after }) = ask(envelope) else { return None };
+        let (ballot, after) = (*ballot, after.clone());
+        let none = Answer::Names { ballot, after, names: Vec::new(), more: false };
+        Some(vec![says(model, envelope.to, envelope.from, none)])
+    }
+}
+
+/// Whoever settles a change is told that no lease is dead.
+struct SweepsNoDead;
+impl Meddle for SweepsNoDead {
+    fn answers(&self, model: &mut Model, envelope: &Envelope) -> Option<Vec<Envelope>> {
+        let Some(Ask::Buried { ballot, after }) = ask(envelope) else { return None };
+        let none = Answer::TheBuried { ballot: *ballot, after: *after, dead: Vec::new(), more: false };
+        Some(vec![says(model, envelope.to, envelope.from, none)])
+    }
+}
+
+/// A store that comes to vote is taken for empty, whatever it holds.
+struct Returns;
+impl Meddle for Returns {
+    fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
+        if let ExclusiveMsg::Answer(Said { answer: Answer::Store { empty, .. }, .. }) = &mut envelope.msg {
+            *empty = true;
+        }
+        vec![envelope]
+    }
+}
+
+/// Agents heed no configuration that voters show, only what a coordinator tells.
+struct OnlyWhenTold;
+impl Meddle for OnlyWhenTold {
+    fn sends(&self, _: &Model, mut envelope: Envelope) -> Vec<Envelope> {
+        if let ExclusiveMsg::Answer(said) = &mut envelope.msg
+            && envelope.to >= Setting::agent(0)
+        {
+            said.configuration = None;
+        }
+        vec![envelope]
+    }
+}
+
+/// A voter drops what it knows to be deleted, though others may not know.
+pub(super) struct DroppedEarly;
+impl Meddle for DroppedEarly {
+    fn sends(&self, _: &Model, envelope: Envelope) -> Vec<Envelope> {
+        let drops = match &envelope.msg {
+            ExclusiveMsg::Answer(Said { answer: Answer::Holdings { ballot, held, .. }, .. }) => {
+                let deleted = held.iter().filter(|(_, accepted)| accepted.content == Content::Deleted);
+                let drop = |(name, accepted): &(Name, Accepted)| {
+                    let (ballot, name, stamp) = (*ballot, name.clone(), accepted.stamp);
+                    let asked = Asked { by: ballot.of, ask: Ask::Drop { ballot, name, stamp } };
+                    Envelope { from: ballot.of.node, to: envelope.from, msg: ExclusiveMsg::Ask(asked) }
+                };
+                deleted.map(drop).collect()
+            }
+            _ => Vec::new(),
+        };
+        drops.into_iter().chain([envelope]).collect()
     }
 }

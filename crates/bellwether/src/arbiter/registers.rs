@@ -9,7 +9,9 @@ use bellwether_proto::exclusive::order::Declined;
 use bellwether_proto::ident::NodeId;
 use tokio::sync::watch;
 
-use super::{Arbiter, Campaign, Candidacy, Denied, Doing, EngineClock, Observe, Seen, Sight, Terms, Tokens};
+use super::{
+    Arbiter, Campaign, Candidacy, Denied, Doing, EngineClock, Observe, Seen, Sight, Terms, Tokens, Uptime,
+};
 use crate::elections::{self, Lease, Name, Seated, State, Watching};
 use crate::error::Refused;
 use crate::member::Member;
@@ -122,6 +124,10 @@ impl Sight for Looks {
     fn valid_until(&self) -> Option<Duration> {
         let until = self.sight.valid_until();
         until.filter(|_| !self.is_given_back.load(Ordering::Acquire))
+    }
+
+    fn uptime(&self) -> Uptime {
+        self.sight.uptime()
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::uptime;
+use crate::uptime::Uptime;
 
 /// How many there are, and whether the member leaves.
 #[derive(Debug, Default)]
@@ -30,10 +30,10 @@ impl Seats {
     }
 
     /// Asks all names back, and waits until they are given back, or that time has passed.
-    pub(crate) async fn clear(&self, within: Duration) {
+    pub(crate) async fn clear(&self, within: Duration, uptime: Uptime) {
         self.leaving.send_if_modified(|leaving| {
             let is_news = leaving.is_none();
-            leaving.get_or_insert_with(|| uptime::now() + within);
+            leaving.get_or_insert_with(|| uptime.now() + within);
             is_news
         });
         let mut taken = self.taken.subscribe();

@@ -1,55 +1,55 @@
 //! How one campaign stands, for its driver to say and its handle to see. There may be a hundred thousand: it is small.
 
-use std::pin::pin;
-use std::sync::{Mutex, PoisonError};
-
-use tokio::sync::Notify;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use super::State;
 
 #[derive(Debug)]
-pub(crate) struct Slot {
-    /// And how often that has changed.
-    state: Mutex<(State, u64)>,
-    changed: Notify,
+pub(crate) struct Slot(Mutex<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    state: State,
+    /// How often it has changed.
+    times: u64,
+    /// Whoever waits for the next time: there is one handle.
+    waiter: Option<Waker>,
 }
 
 impl Slot {
     pub(crate) fn new() -> Self {
         let state = State::Waiting { before: None, lost: None };
-        Self { state: Mutex::new((state, 0)), changed: Notify::new() }
+        Self(Mutex::new(Inner { state, times: 0, waiter: None }))
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn get(&self) -> State {
-        self.read().0
+        self.inner().state
     }
 
     /// If that is news, whoever waits is told.
     pub(crate) fn set(&self, next: State) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.0 != next {
-            *state = (next, state.1 + 1);
-            drop(state);
-            self.changed.notify_waiters();
+        let mut inner = self.inner();
+        if inner.state != next {
+            (inner.state, inner.times) = (next, inner.times + 1);
+            let waiter = inner.waiter.take();
+            drop(inner);
+            waiter.into_iter().for_each(Waker::wake);
         }
     }
 
-    /// Waits until it has changed since it was seen so often.
-    pub(crate) async fn changed(&self, seen: &mut u64) -> State {
-        loop {
-            // A change after this rings, wherever the look falls.
-            let mut changed = pin!(self.changed.notified());
-            changed.as_mut().enable();
-            let (state, times) = self.read();
-            if times != *seen {
-                *seen = times;
-                return state;
-            }
-            changed.await;
+    /// Whether it has changed since it was seen so often. If not, whoever asks is told when it does.
+    pub(crate) fn poll_changed(&self, seen: &mut u64, cx: &Context<'_>) -> Poll<State> {
+        let mut inner = self.inner();
+        if inner.times != *seen {
+            *seen = inner.times;
+            return Poll::Ready(inner.state);
         }
-    }
-
-    fn read(&self) -> (State, u64) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        inner.waiter = Some(cx.waker().clone());
+        Poll::Pending
     }
 }

@@ -16,7 +16,7 @@ use crate::arbiter::{self, Arbiter, Campaign, Denied, Registers, Sight};
 use crate::config::GrantKind;
 use crate::elections::State;
 use crate::member::Member;
-use crate::uptime;
+use crate::uptime::Uptime;
 
 impl Election {
     /// An election of that name, to be held with that arbiter.
@@ -91,7 +91,7 @@ async fn held(campaign: &mut dyn Campaign) -> Result<Held, ClientError> {
         match sight.state() {
             State::Held { token } => {
                 if let Ok(until) = sight.check(token) {
-                    return Ok(Held::Name(Grant::new(token, valid(until))));
+                    return Ok(Held::Name(Grant::new(token, valid(until), sight.uptime())));
                 }
             }
             State::Unfit { kind } => return Ok(Held::OfKind(kind)),
@@ -147,7 +147,12 @@ impl Embedded {
         let phase = *self.phase.borrow();
         let Phase::Held(grant) = phase else { return phase };
         let until = self.sight.check(grant.token).map_or(Until::Uptime(Duration::ZERO), valid);
-        Phase::Held(grant.told(grant.token, until))
+        Phase::Held(grant.told(grant.token, until, self.uptime()))
+    }
+
+    /// The clock of its deadlines.
+    pub(super) fn uptime(&self) -> Uptime {
+        self.sight.uptime()
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<Phase> {
@@ -196,7 +201,7 @@ impl Keeper {
     async fn until_it_goes(&mut self) -> Option<Reply> {
         loop {
             self.look()?;
-            let leaves_at = *self.leaving.borrow();
+            let (leaves_at, uptime) = (*self.leaving.borrow(), self.sight.uptime());
             tokio::select! {
                 biased;
                 ask = self.asked.recv() => match ask {
@@ -209,7 +214,7 @@ impl Keeper {
                 },
                 () = self.campaign.changed() => {}
                 Ok(()) = self.leaving.changed() => {}
-                () = reaches(leaves_at) => {
+                () = reaches(leaves_at, uptime) => {
                     end(&self.phase, Over::AgentEnds);
                     return None;
                 }
@@ -226,10 +231,10 @@ impl Keeper {
             return None;
         }
         // If that is in doubt now, what was told before counts.
-        let until = self.sight.check(grant.token).map_or(grant.until, valid);
+        let (until, uptime) = (self.sight.check(grant.token).map_or(grant.until, valid), self.sight.uptime());
         let leaves_at = *self.leaving.borrow_and_update();
         let asked_back = leaves_at.map(|at| (AskedBack::AgentLeaves, Some(at)));
-        let now = Phase::Held(Grant { asked_back, ..grant.told(grant.token, until) });
+        let now = Phase::Held(Grant { asked_back, ..grant.told(grant.token, until, uptime) });
         self.phase.send_if_modified(|phase| match phase {
             Phase::Held(_) if *phase != now => {
                 *phase = now;
@@ -260,9 +265,9 @@ fn why_lost(state: State) -> Over {
     }
 }
 
-async fn reaches(at: Option<Duration>) {
+async fn reaches(at: Option<Duration>, uptime: Uptime) {
     match at {
-        Some(at) => uptime::reaches(at).await,
+        Some(at) => uptime.reaches(at).await,
         None => pending().await,
     }
 }

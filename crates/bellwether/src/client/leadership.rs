@@ -10,6 +10,7 @@ use bellwether_proto::ident::NodeId;
 use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time;
 use tokio_util::sync::CancellationToken;
 
 use super::error::ClientError;
@@ -18,7 +19,7 @@ use super::session::Session;
 use super::standing::{Over, Phase, Standing};
 use crate::error::Expired;
 use crate::tied::{self, Guarding};
-use crate::uptime;
+use crate::uptime::Uptime;
 
 /// A name that this program holds, while it lasts: through an agent, or through a member of its own.
 ///
@@ -69,7 +70,7 @@ impl Leadership {
         let phase = self.seat.phase();
         match phase {
             // The clock is looked at last.
-            Phase::Held(grant) if grant.until.lasts() => Ok(()),
+            Phase::Held(grant) if grant.until.lasts(self.seat.uptime()) => Ok(()),
             Phase::Held(_) | Phase::Waiting { .. } | Phase::Over { .. } => {
                 Err(Expired { epoch: token(phase) })
             }
@@ -78,14 +79,15 @@ impl Leadership {
 
     /// Whether it is held and nobody has asked for it back: [`Leadership::check`] succeeds, and [`Leadership::ended`] waits.
     pub fn is_held(&self) -> bool {
-        stop_at(self.seat.phase()).is_none_or(|at| uptime::now() < at) && self.standing() == Standing::Held
+        let clock = self.seat.uptime();
+        stop_at(self.seat.phase()).is_none_or(|at| clock.now() < at) && self.standing() == Standing::Held
     }
 
     /// Until when it is valid, as far as is known now; it is put off again and again. `None` if no clock decides that: of kind
     /// `token`. An [`Instant`] does not count for how long a machine is suspended; [`Leadership::check`] does.
     pub fn valid_until(&self) -> Option<Instant> {
-        let left = self.deadline()?.saturating_sub(uptime::now());
-        Instant::now().checked_add(left)
+        let left = self.deadline()?.saturating_sub(self.seat.uptime().now());
+        time::Instant::now().into_std().checked_add(left)
     }
 
     /// The same on the clock that counts how long the machine has been up, suspended or not: `CLOCK_BOOTTIME` on Linux. For other
@@ -105,7 +107,7 @@ impl Leadership {
 
     /// How it stands.
     pub fn standing(&self) -> Standing {
-        standing(self.seat.phase())
+        standing(self.seat.phase(), self.seat.uptime())
     }
 
     /// Waits until it is time to stop: it is held no more or asked back, or validity is about to end. Then stop what only a holder may do,
@@ -116,11 +118,11 @@ impl Leadership {
 
     /// As [`Leadership::ended`], without holding the name.
     pub fn watch(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut changes = self.seat.changes();
+        let (mut changes, clock) = (self.seat.changes(), self.seat.uptime());
         async move {
             loop {
                 let phase = *changes.borrow_and_update();
-                if standing(phase) != Standing::Held || !wait(phase, &mut changes).await {
+                if standing(phase, clock) != Standing::Held || !wait(phase, &mut changes, clock).await {
                     return;
                 }
             }
@@ -198,10 +200,10 @@ impl Changes {
 }
 
 /// Until the time to stop has come (false), or something has changed.
-async fn wait(phase: Phase, changes: &mut watch::Receiver<Phase>) -> bool {
+async fn wait(phase: Phase, changes: &mut watch::Receiver<Phase>, clock: Uptime) -> bool {
     let comes = async {
         match stop_at(phase) {
-            Some(at) => uptime::reaches(at).await,
+            Some(at) => clock.reaches(at).await,
             None => std::future::pending().await,
         }
     };
@@ -228,13 +230,11 @@ fn token(phase: Phase) -> u64 {
     }
 }
 
-fn standing(phase: Phase) -> Standing {
+fn standing(phase: Phase, clock: Uptime) -> Standing {
     match phase {
-        Phase::Held(grant) if !grant.until.lasts() => Standing::Over(Over::Lease),
+        Phase::Held(grant) if !grant.until.lasts(clock) => Standing::Over(Over::Lease),
         Phase::Held(grant) => match grant.asked_back {
-            Some((why, by)) => {
-                Standing::AskedBack { why, left: by.map(|by| by.saturating_sub(uptime::now())) }
-            }
+            Some((why, by)) => Standing::AskedBack { why, left: by.map(|by| by.saturating_sub(clock.now())) },
             None => Standing::Held,
         },
         Phase::Over { why, .. } => Standing::Over(why),

@@ -1,12 +1,13 @@
 //! Where a name is held.
 
+use bellwether_proto::ident::NodeId;
 use tokio::sync::watch;
 
 use super::ClientError;
 use super::embedded::Embedded;
 use super::session;
 use super::standing::Phase;
-use bellwether_proto::ident::NodeId;
+use crate::uptime::Uptime;
 
 /// A name that is held, or was: with an agent, or in this process. When it goes, the name is given back.
 #[derive(Debug)]
@@ -35,6 +36,14 @@ impl Seat {
         match self {
             Self::Agent(seat) => seat.phase(),
             Self::Here(seat) => seat.phase(),
+        }
+    }
+
+    /// The clock of its deadlines.
+    pub(super) fn uptime(&self) -> Uptime {
+        match self {
+            Self::Agent(_) => Uptime::Machine,
+            Self::Here(seat) => seat.uptime(),
         }
     }
 

@@ -115,6 +115,8 @@ struct Facts {
     line: Line,
     /// How often a stream was opened.
     opened: u64,
+    /// Whether another has taken the session over: what it holds is none of ours.
+    is_taken: bool,
 }
 
 /// Whether the agent is there.
@@ -130,7 +132,7 @@ impl Facts {
     fn of(opened: Opened) -> Self {
         let Opened { session, secret, death, node, keep } = opened;
         let key = SessionKey::new(session, secret);
-        Self { key, death, node, keep, line: Line::Up, opened: 1 }
+        Self { key, death, node, keep, line: Line::Up, opened: 1, is_taken: false }
     }
 }
 
@@ -239,6 +241,12 @@ impl Shared {
         self.facts.borrow().key.clone()
     }
 
+    /// What names the session, if it is ours to give anything of it back.
+    fn own_key(&self) -> Option<SessionKey> {
+        let facts = self.facts.borrow();
+        (!facts.is_taken).then(|| facts.key.clone())
+    }
+
     fn bound(&self) -> MutexGuard<'_, Vec<u32>> {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -270,7 +278,7 @@ impl Shared {
         let mut backoff = Backoff::between(AGAIN.0, AGAIN.1);
         let mut answer = Ok(());
         for _ in 0..RELEASE_TRIES {
-            let key = self.key();
+            let Some(key) = self.own_key() else { break };
             let ask = key.delete(door::campaign(key.id(), &name)).within(RELEASE_MAX);
             let asked = self.door.answer::<Value>(ask).await;
             answer = found(asked).map(drop);

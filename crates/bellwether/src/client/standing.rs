@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::uptime;
+use crate::uptime::Uptime;
 
 /// How a name that was held stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,9 +145,9 @@ pub(super) enum Until {
 
 impl Until {
     /// Whether that is not over yet.
-    pub(super) fn lasts(self) -> bool {
+    pub(super) fn lasts(self, clock: Uptime) -> bool {
         match self {
-            Self::Uptime(at) => uptime::now() < at,
+            Self::Uptime(at) => clock.now() < at,
             Self::ByStore => true,
         }
     }
@@ -161,14 +161,14 @@ impl Until {
 }
 
 impl Grant {
-    pub(super) fn new(token: u64, until: Until) -> Self {
+    pub(super) fn new(token: u64, until: Until, clock: Uptime) -> Self {
         let granted = Self { token, until, span: Duration::ZERO, asked_back: None };
-        granted.told(token, until)
+        granted.told(token, until, clock)
     }
 
     /// As was told last.
-    pub(super) fn told(self, token: u64, until: Until) -> Self {
-        let ahead = until.deadline().map_or(Duration::ZERO, |at| at.saturating_sub(uptime::now()));
+    pub(super) fn told(self, token: u64, until: Until, clock: Uptime) -> Self {
+        let ahead = until.deadline().map_or(Duration::ZERO, |at| at.saturating_sub(clock.now()));
         Self { token, until, span: self.span.max(ahead), ..self }
     }
 

@@ -139,6 +139,12 @@ pub enum BadConfig {
         /// The heartbeat beside it.
         heartbeat: Duration,
     },
+    /// Nobody would lead for that long after a leader is gone.
+    #[error("exclusive.ttl: found {}, expected at most {}", Span::from(*found), Span::from(Exclusive::TTL_MAX))]
+    LongTtl {
+        /// What was given.
+        found: Duration,
+    },
     /// Such clocks measure nothing, or are too good to be true.
     #[error("exclusive.drift: found {}, expected {}", Percent(*found), Percent::EXPECTED)]
     Drift {

@@ -75,6 +75,8 @@ impl Exclusive {
     pub const DRIFT: Drift = Drift(10_000);
     /// Clocks of which one is more than half as fast again as another measure nothing.
     pub(crate) const DRIFT_END: Drift = Drift(500_000);
+    /// A leader that is gone is not waited for any longer.
+    pub const TTL_MAX: Duration = Duration::from_secs(60 * 60);
     /// A leader that has missed fewer heartbeats than this is not replaced.
     pub const HEARTBEATS_IN_TTL: u32 = 5;
     /// No more members vote.
@@ -106,6 +108,7 @@ impl Exclusive {
         let heartbeat = config.heartbeat;
         let least = heartbeat.saturating_mul(Self::HEARTBEATS_IN_TTL);
         found.extend((self.ttl < least).then_some(BadConfig::Ttl { found: self.ttl, heartbeat }));
+        found.extend((self.ttl > Self::TTL_MAX).then_some(BadConfig::LongTtl { found: self.ttl }));
         let sound = Drift(1)..Self::DRIFT_END;
         found.extend((!sound.contains(&self.drift)).then_some(BadConfig::Drift { found: self.drift }));
         match config.peers {

@@ -1,6 +1,8 @@
 //! One campaign: from when a name is asked for until it is given back.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bellwether_proto::exclusive::order::Order;
@@ -44,10 +46,16 @@ impl Campaign {
 
     /// Waits until that changes, and says how it stands then. What changed in between is not told.
     pub async fn changed(&mut self) -> State {
-        if self.state() == State::Over {
-            return State::Over;
+        poll_fn(|cx| self.poll_changed(cx)).await
+    }
+
+    /// The same for those that follow many campaigns, and have no task for each: if nothing has changed, the waker of `cx` is called
+    /// when something does, in place of the one before.
+    pub fn poll_changed(&mut self, cx: &Context<'_>) -> Poll<State> {
+        match self.state() {
+            State::Over => Poll::Ready(State::Over),
+            _ => self.sight.slot.poll_changed(&mut self.seen, cx),
         }
-        self.sight.slot.changed(&mut self.seen).await
     }
 
     /// Until when it may act: until the machine has been up for so long. [`Duration::MAX`] if the store that it writes to decides that;

@@ -7,7 +7,7 @@ use super::{GrantKind, Seated, State};
 use crate::board::{Slot, is_by_store};
 use crate::error::Expired;
 use crate::shared::Shared;
-use crate::uptime;
+use crate::uptime::Uptime;
 
 /// A look at a campaign, as often as one likes. It looks at the clock, and holds nothing.
 #[derive(Clone, Debug)]
@@ -31,7 +31,12 @@ impl Sight {
         };
         // Lost in between, and granted with another lease: then the first look was too early. The clock is looked at last.
         let held = matches!(self.state(), State::Held { .. });
-        (held && uptime::now() < until && self.shared.is_awake()).then_some(until)
+        (held && self.uptime().now() < until && self.shared.is_awake()).then_some(until)
+    }
+
+    /// The clock that it looks at.
+    pub(crate) fn uptime(&self) -> Uptime {
+        self.shared.clock.uptime
     }
 
     /// The name is held by somebody for whom a member that leaves has to wait.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, SyncSender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::{Duration, SystemTime};
 
 use bellwether_proto::ident::{Incarnation, NodeId};
@@ -44,6 +44,12 @@ pub(crate) struct HistoryFile {
 #[derive(Debug)]
 pub(crate) struct Writer(SyncSender<Change>);
 
+/// A writer, and what is written to it.
+pub(crate) fn writer() -> (Writer, Receiver<Change>) {
+    let (writer, changes) = mpsc::sync_channel(WAITING_MAX);
+    (Writer(writer), changes)
+}
+
 impl Writer {
     /// Nobody waits for it: the election does not depend on it.
     pub(crate) fn write(&self, change: Change) {
@@ -65,12 +71,12 @@ impl HistoryFile {
     ///
     /// Must be called inside a tokio runtime.
     pub(crate) fn write_behind(mut self, kept: impl Send + 'static) -> Writer {
-        let (writer, changes) = mpsc::sync_channel(WAITING_MAX);
+        let (writer, changes) = writer();
         tokio::task::spawn_blocking(move || {
             let _kept = kept;
             changes.iter().for_each(|change| self.append(&change));
         });
-        Writer(writer)
+        writer
     }
 
     fn append(&mut self, change: &Change) {

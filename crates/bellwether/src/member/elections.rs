@@ -11,7 +11,6 @@ use super::Member;
 use crate::command::Asked;
 use crate::elections::{Election, Lease, Name, Session, Watching, WatchingAll};
 use crate::error::Refused;
-use crate::uptime;
 
 impl Member {
     /// Opens a session: somebody that campaigns through this member.
@@ -84,7 +83,7 @@ impl Member {
     /// been up for so long. It looks at the clock.
     pub fn lease_valid_until(&self) -> Option<Duration> {
         let Lease { valid_until } = *self.shared.elections.lease.borrow();
-        valid_until.filter(|until| uptime::now() < *until && self.shared.is_awake())
+        valid_until.filter(|until| self.shared.clock.uptime.now() < *until && self.shared.is_awake())
     }
 
     /// Tells whenever the lease is extended, or ends.

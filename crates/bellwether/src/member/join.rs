@@ -1,35 +1,25 @@
-//! From a configuration to a driver.
+//! From a configuration to a driver, on this machine.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bellwether_proto::agent;
-use bellwether_proto::election::Variant;
 use bellwether_proto::exclusive::ExclusiveConfig;
 use bellwether_proto::exclusive::ident::{LifeId, StoreId};
-use bellwether_proto::ident::{Incarnation, NodeId};
-use bellwether_proto::io::{Durable, Outbox};
-use bellwether_proto::release::Patience;
-use bellwether_proto::trace;
-use bellwether_proto::wire::Channel;
+use bellwether_proto::ident::Incarnation;
+use bellwether_proto::io::Durable;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 
+use super::ground::{Ground, record, told};
 use super::{Member, thread};
 use crate::alarm::Alarm;
 use crate::clock::Clock;
-use crate::config::{Config, Peers};
-use crate::disk::Disk;
-use crate::driver::{Driver, Replies};
+use crate::config::Config;
+use crate::disk::{Disk, Medium};
+use crate::driver::Driver;
 use crate::error::JoinError;
-use crate::history::{History, HistoryFile};
-use crate::members::{Address, Listed};
+use crate::history::HistoryFile;
 use crate::random;
-use crate::recorder::Recorder;
-use crate::reorganization::{Manager, Planning};
-use crate::shared::Shared;
+use crate::reorganization::Manager;
 use crate::store::{Closed, Store, VotesFile};
 use crate::transport::{Settings, Transport};
 use crate::votes::Votes;
@@ -75,56 +65,29 @@ pub(super) fn set_up(
     // Before anybody hears of it.
     let begins = Durable { incarnation, ..kept.clone() };
     store.write(&begins).map_err(JoinError::from_store)?;
-    let recorder = config.trace.as_ref().map(|path| record(path, config, incarnation, clock)).transpose()?;
+    let recorder = record(config, incarnation, clock)?;
     let (transport, net) =
         Transport::start(addresses(config, incarnation)).map_err(JoinError::from_transport)?;
     let (file, before) = HistoryFile::open(&config.data_dir);
-    let history = History::after_those(before);
-    let shared = Arc::new(Shared::new(config, clock, transport, incarnation, history));
-    let (commands, inbox) = mpsc::channel(64);
-    let settings = agent::Settings { exclusive, ..settings_of(config, manager.as_ref()) };
-    let node = settings.node(&kept, incarnation, clock.now()).writing_behind();
-    // What the disk remembers of groups can be asked for at once.
-    shared.known().groups = node.lineage().cloned().unwrap_or_default();
-    // The directory is in use until both are done with it.
+    // The directory is in use until all are done with it.
     let store = Arc::new(store);
     let votes = votes.map(|file| Votes::behind(file, Arc::clone(&store))).transpose();
-    let votes = votes.map_err(JoinError::Thread)?.unwrap_or_default();
-    let driver = Driver {
-        node,
-        planning: Planning::new(manager, program),
-        objections: Vec::new(),
-        listed: listed(config),
-        only_met: None,
-        works: None,
-        serving: None,
+    let ground = Ground {
         clock,
         alarm: Alarm::new(),
-        channel: Channel::of_cluster(&config.cluster),
-        history: file.write_behind(Arc::clone(&store)),
-        disk: Disk::new(store, begins),
-        votes,
-        on_lost: config.exclusive.as_ref().map(|exclusive| exclusive.on_lost),
-        recorder,
-        shared: Arc::clone(&shared),
+        links: Box::new(transport),
         net,
-        commands: inbox,
-        outbox: Outbox::new(),
-        connected: BTreeSet::new(),
-        replies: Replies::default(),
-        abandoned: false,
+        kept,
+        incarnation,
+        history: file.write_behind(Arc::clone(&store)),
+        before,
+        disk: Disk::new(Medium::Directory(store), begins),
+        votes: votes.map_err(JoinError::Thread)?.unwrap_or_default(),
+        exclusive,
+        recorder,
     };
-    Ok((Member { shared, commands }, driver, closed))
-}
-
-/// What the file says of members. It counts until it is known who votes.
-fn listed(config: &Config) -> Listed {
-    let peers = match &config.peers {
-        Peers::Listed(peers) => peers.clone(),
-        Peers::Named(_) => BTreeMap::new(),
-    };
-    let voters = config.exclusive.as_ref().map(|exclusive| exclusive.voters(&config.members()));
-    Listed { peers, voters: voters.unwrap_or_default() }
+    let (member, driver) = ground.set_up(config, manager, program);
+    Ok((member, driver, closed))
 }
 
 /// What the node is told of exclusive leadership, if that is the mode, and where its votes are kept. Who does not vote yet may be
@@ -135,51 +98,9 @@ fn exclusive(
 ) -> Result<(Option<VotesFile>, Option<ExclusiveConfig>), JoinError> {
     let Some(exclusive) = &config.exclusive else { return Ok((None, None)) };
     let draw = || random::bytes().map(u128::from_le_bytes);
-    let members = config.members();
-    let voters = exclusive.voters(&members);
     let (file, kept) = store.votes(|| draw().map(StoreId)).map_err(JoinError::from_store)?;
-    let told = ExclusiveConfig {
-        life: draw().map(LifeId).ok_or(JoinError::Randomness)?,
-        members: members.into_iter().collect(),
-        voters: voters.into_iter().map(|voter| (voter, address_of(config, voter))).collect(),
-        witnesses: exclusive.witnesses.iter().copied().collect(),
-        kind: exclusive.kind,
-        terms: exclusive.terms(config.heartbeat),
-        priority: config.priority,
-        kept: Some(kept),
-    };
-    Ok((Some(file), Some(told)))
-}
-
-/// Where that member is met, as far as the file says.
-fn address_of(config: &Config, id: NodeId) -> Address {
-    let address = match &config.peers {
-        Peers::Listed(peers) => peers.get(&id).and_then(|address| Address::new(address)),
-        Peers::Named(_) => None,
-    };
-    address.unwrap_or_default()
-}
-
-fn record(
-    path: &Path,
-    config: &Config,
-    incarnation: Incarnation,
-    clock: Clock,
-) -> Result<Recorder, JoinError> {
-    let failed = |source| JoinError::Trace { path: path.to_owned(), source };
-    let mut recorder = Recorder::open(path, config.id).map_err(failed)?;
-    let nodes: Vec<NodeId> = config.members().into_iter().collect();
-    let setup = trace::Setup {
-        cluster: &config.cluster,
-        protocol: config.protocol,
-        variant: Variant::Repaired,
-        nodes: &nodes,
-        timing: config.timing(),
-        detector: config.protocol.spec().detector.map(|_| agent::DETECTOR),
-        release_timeout: config.release_timeout.into(),
-    };
-    recorder.begin(clock.wall_micros(clock.now()), incarnation, &setup);
-    Ok(recorder)
+    let life = draw().map(LifeId).ok_or(JoinError::Randomness)?;
+    Ok((Some(file), Some(told(config, exclusive, life, kept))))
 }
 
 fn addresses(config: &Config, incarnation: Incarnation) -> Settings {
@@ -200,22 +121,4 @@ fn next_incarnation(kept: &Durable) -> Option<Incarnation> {
     let micros = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_micros());
     let clock = Incarnation(u64::try_from(micros).unwrap_or(u64::MAX)).min(Incarnation::CLOCK_MAX);
     kept.incarnation.next().map(|next| next.max(clock))
-}
-
-/// What the agent is told.
-fn settings_of(config: &Config, manager: Option<&Manager>) -> agent::Settings {
-    let everybody = config.members().into_iter().collect();
-    let defaults = agent::Settings::new(config.id, everybody, config.protocol, config.timing());
-    agent::Settings {
-        priority: config.priority,
-        preempt: config.preempt.map(Into::into),
-        min_peers: config.min_peers(),
-        patience: Patience {
-            work: config.release_timeout.into(),
-            hold: config.resign_hold.into(),
-            ..defaults.patience
-        },
-        planner: manager.map(|manager| manager.patience.into()),
-        ..defaults
-    }
 }

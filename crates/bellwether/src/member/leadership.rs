@@ -11,6 +11,7 @@ use bellwether_proto::tenure;
 use tokio::process;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time;
 use tokio_util::sync::CancellationToken;
 
 use super::Hold;
@@ -19,7 +20,6 @@ use crate::error::{Expired, Refused};
 use crate::shared::Shared;
 use crate::tenure::Guard;
 use crate::tied::{self, Guarding};
-use crate::uptime;
 
 /// Leadership of this member, while it lasts.
 ///
@@ -75,13 +75,13 @@ impl Leadership {
     /// `None` if no clock decides that: of kind `token`, and in other modes. An [`Instant`] does not count for how long a machine is
     /// suspended; [`Leadership::check`] does.
     pub fn valid_until(&self) -> Option<Instant> {
-        Instant::now().checked_add(self.guard.left()?)
+        time::Instant::now().into_std().checked_add(self.guard.left()?)
     }
 
     /// The same on the clock that counts how long the machine has been up, suspended or not: `CLOCK_BOOTTIME` on Linux. For threads and
     /// processes that look at the clock themselves.
     pub fn deadline(&self) -> Option<Duration> {
-        self.guard.left().map(|left| uptime::now() + left)
+        self.guard.left().map(|left| self.shared.clock.uptime.now() + left)
     }
 
     /// The member that leads: this one. Only epoch, node and incarnation together are unique, whatever happens to the network.

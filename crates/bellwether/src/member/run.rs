@@ -1,10 +1,9 @@
 //! Work that goes on while the member leads.
 
 use std::future::Future;
-use std::time::Instant;
 
 use tokio::task::{JoinError, JoinHandle};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{Leadership, Member, Outcome};
 use crate::backoff::Backoff;

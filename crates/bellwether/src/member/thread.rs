@@ -77,7 +77,7 @@ async fn drive(driver: Driver, shared: &Shared, cut: oneshot::Receiver<Infallibl
             Err(panicked) => {
                 // A member whose driver has failed must not look alive, least of all to those who act as its leader.
                 shared.leads_no_more();
-                shared.transport.close().await;
+                shared.links.close().await;
                 Ended::Fault(panicked.to_string())
             }
         },

@@ -12,6 +12,7 @@
 //! it promised may help two to lead.
 
 mod seal;
+mod tally;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -27,6 +28,7 @@ use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefi
 use serde::de::DeserializeOwned;
 
 use super::format::Owner;
+use tally::Tally;
 
 type Bytes = TableDefinition<'static, &'static [u8], &'static [u8]>;
 type ByNode = TableDefinition<'static, u32, &'static [u8]>;
@@ -52,6 +54,7 @@ pub(crate) struct VotesFile {
     database: Database,
     /// How many changes it has kept.
     commits: u64,
+    tally: Tally,
 }
 
 /// Why votes cannot be read or written.
@@ -125,6 +128,9 @@ impl VotesFile {
         // A database that was not closed is repaired when it is opened. That is done to a copy: one that is refused stays as it was.
         fs::copy(&path, &new).map_err(|source| cannot_open(&path, source))?;
         let opened = open_whole(&path, &new, owner).and_then(|opened| {
+            if opened.1.commits < Tally::read(dir, opened.1.store) {
+                return Err(damaged(&path, "its last commits cannot be read"));
+            }
             put_in_place(dir, &path, &new).map_err(|source| cannot_open(&path, source))?;
             Ok(opened)
         });
@@ -132,7 +138,9 @@ impl VotesFile {
             let _ = fs::remove_file(&new);
         }
         let (database, kept) = opened?;
-        Ok((Self { path, database, commits: kept.commits }, kept))
+        let mut tally = Tally::open(dir, kept.store).map_err(|source| cannot_open(&path, source))?;
+        tally.note(kept.commits);
+        Ok((Self { path, database, commits: kept.commits, tally }, kept))
     }
 
     /// Keeps these changes, in order. They are durable when this returns, and so is how many there were by now.
@@ -149,6 +157,7 @@ impl VotesFile {
         };
         kept().map_err(|source| VotesError::Write { path: self.path.clone(), source: Box::new(source) })?;
         self.commits = commits;
+        self.tally.note(commits);
         Ok(commits)
     }
 }

@@ -4,18 +4,21 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use bellwether_proto::ident::NodeId;
-use rustls::client::Resumption;
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::version::TLS13;
 use rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore, ServerConfig};
-use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
+use webpki::{
+    CertRevocationList, EndEntityCert, KeyUsage, RevocationOptionsBuilder, UnknownStatusPolicy,
+    anchor_from_trusted_cert,
+};
 
 use super::expiry::end_of;
 use super::names::{check_cluster_name, cluster_dns_name, id_in_dns_name, node_dns_name};
-use super::{Identity, Parts, Places, TlsError};
+use super::{Identity, Parts, Places, TlsError, revocation};
 
 /// Both sides of the connections of one member.
 #[derive(Clone, Debug)]
@@ -30,8 +33,9 @@ pub(crate) struct TlsConfigs {
     pub(crate) trouble: Option<String>,
     /// Until when this member's certificate is good.
     pub(crate) until: Option<SystemTime>,
-    /// Whom it trusts.
+    /// Whom it trusts, and what not.
     ca: Vec<CertificateDer<'static>>,
+    revoked: Arc<[CertRevocationList<'static>]>,
 }
 
 impl TlsConfigs {
@@ -42,14 +46,17 @@ impl TlsConfigs {
         check_cluster_name(cluster)?;
         let parts = identity.parts(&Places::default())?;
         verify_id(&parts.chain[0], cluster, id)?;
-        let trouble = verify_chain(&parts.chain, &parts.ca, SystemTime::now()).err();
+        let revoked = revocation::parse(&parts.revoked, &Places::default().revoked)?;
+        let trouble = verify_chain(&parts.chain, &parts.ca, &revoked, SystemTime::now()).err();
         let until = end_of(&parts.chain);
         let server_name = server_name(cluster_dns_name(cluster))?;
-        let Parts { ca, chain, key } = parts;
+        let Parts { ca, chain, key, revoked: lists } = parts;
         let unusable = |error: Error| unusable(&Places::default().cert, &error);
         let (provider, roots) = (Arc::new(ring::default_provider()), roots(&ca)?);
 
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider));
+        // An authority of which there is no list has revoked nothing. A list that is old holds until there is another.
+        let verifier = verifier.with_crls(lists.clone()).allow_unknown_revocation_status();
         let verifier = verifier.build().map_err(|error| unusable(Error::General(error.to_string())))?;
         let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&TLS13])
@@ -61,14 +68,25 @@ impl TlsConfigs {
         server.send_tls13_tickets = 0;
         server.session_storage = Arc::new(NoServerSessionStorage {});
 
+        let verifier = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider));
+        let verifier = verifier.with_crls(lists).allow_unknown_revocation_status();
+        let verifier = verifier.build().map_err(|error| unusable(Error::General(error.to_string())))?;
         let mut client = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&TLS13])
             .map_err(unusable)?
-            .with_root_certificates(roots)
+            .with_webpki_verifier(verifier)
             .with_client_auth_cert(chain, key)
             .map_err(unusable)?;
         client.resumption = Resumption::disabled();
-        Ok(Self { server: Arc::new(server), client: Arc::new(client), server_name, trouble, until, ca })
+        Ok(Self {
+            server: Arc::new(server),
+            client: Arc::new(client),
+            server_name,
+            trouble,
+            until,
+            ca,
+            revoked: revoked.into(),
+        })
     }
 
     /// Whether peers will take this member's certificate now.
@@ -85,7 +103,7 @@ impl TlsConfigs {
     /// Says why not.
     pub(crate) fn trust(&self, chain: &[CertificateDer<'_>]) -> Result<(), String> {
         let now = SystemTime::now();
-        verify_chain(chain, &self.ca, end_of(chain).map_or(now, |end| end.min(now)))
+        verify_chain(chain, &self.ca, &self.revoked, end_of(chain).map_or(now, |end| end.min(now)))
     }
 }
 
@@ -117,6 +135,7 @@ pub(crate) fn id_in(cert: &CertificateDer<'_>, cluster: &str) -> Option<NodeId> 
 pub(super) fn verify_chain(
     chain: &[CertificateDer<'_>],
     ca: &[CertificateDer<'_>],
+    revoked: &[CertRevocationList<'_>],
     at: SystemTime,
 ) -> Result<(), String> {
     let (cert, between) = chain.split_first().ok_or("there is no certificate")?;
@@ -126,8 +145,11 @@ pub(super) fn verify_chain(
     let anchors = anchors.map_err(|error| format!("the authority's certificate: {error}"))?;
     let cert = EndEntityCert::try_from(cert).map_err(|error| error.to_string())?;
     let algorithms = ring::default_provider().signature_verification_algorithms.all;
+    let revoked: Vec<_> = revoked.iter().collect();
+    let revoked = RevocationOptionsBuilder::new(&revoked).ok();
+    let revoked = revoked.map(|lists| lists.with_status_policy(UnknownStatusPolicy::Allow).build());
     for usage in [KeyUsage::server_auth(), KeyUsage::client_auth()] {
-        cert.verify_for_usage(algorithms, &anchors, between, at, usage, None, None)
+        cert.verify_for_usage(algorithms, &anchors, between, at, usage, revoked, None)
             .map_err(|error| in_words(&error))?;
     }
     Ok(())
@@ -138,6 +160,7 @@ fn in_words(error: &webpki::Error) -> String {
     let words = match error {
         webpki::Error::CertExpired { .. } => "it has expired",
         webpki::Error::CertNotValidYet { .. } => "it is not valid yet, or the clock is wrong",
+        webpki::Error::CertRevoked => "it has been revoked",
         webpki::Error::UnknownIssuer => "the authority did not issue it",
         webpki::Error::InvalidSignatureForPublicKey => {
             "the authority did not issue it, but one of the same name"

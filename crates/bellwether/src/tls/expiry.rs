@@ -18,22 +18,36 @@ pub(super) fn end_of(chain: &[CertificateDer<'_>]) -> Option<SystemTime> {
 }
 
 /// Asked about the end of time, the verifier says when the certificate ends. So nobody else needs to take it apart.
-fn end(cert: &CertificateDer<'_>) -> Option<SystemTime> {
+pub(super) fn end(cert: &CertificateDer<'_>) -> Option<SystemTime> {
+    match asked_at(cert, u64::MAX) {
+        Some(Error::CertExpired { not_after, .. }) => at(not_after),
+        Some(_) | None => None,
+    }
+}
+
+/// Asked about 1970, it says when the certificate begins.
+pub(super) fn begin(cert: &CertificateDer<'_>) -> Option<SystemTime> {
+    match asked_at(cert, 0) {
+        Some(Error::CertNotValidYet { not_before, .. }) => at(not_before),
+        Some(_) | None => None,
+    }
+}
+
+fn at(time: UnixTime) -> Option<SystemTime> {
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(time.as_secs()))
+}
+
+fn asked_at(cert: &CertificateDer<'_>, seconds: u64) -> Option<Error> {
     let cert = EndEntityCert::try_from(cert).ok()?;
     let algorithms = ring::default_provider().signature_verification_algorithms.all;
-    let end_of_time = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
+    let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
     let usage = KeyUsage::client_auth();
-    match cert.verify_for_usage(algorithms, &[], &[], end_of_time, usage, None, None) {
-        Err(Error::CertExpired { not_after, .. }) => {
-            SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(not_after.as_secs()))
-        }
-        Ok(_) | Err(_) => None,
-    }
+    cert.verify_for_usage(algorithms, &[], &[], time, usage, None, None).err()
 }
 
 /// What to say at `now` of a member's certificate that is good until `until`; nothing, if it is good for 30 days more.
 pub fn expiry_warning(until: SystemTime, now: SystemTime) -> Option<String> {
-    let advice = "delete its .pem and .key, run `bellwether tls init`, and give the agent the new ones";
+    let advice = "run `bellwether tls renew`, and give the agent the new one";
     match until.duration_since(now) {
         Ok(left) if left > SOON => None,
         Ok(left) => {

@@ -67,7 +67,10 @@ fn a_member_is_told_what_its_peers_will_say() {
 
     let stranger = Identity { ca: self::authority().cert_pem().to_owned(), ..good };
     let trouble = TlsConfigs::new(&stranger, "flock", NodeId(3)).unwrap().trouble;
-    assert!(trouble.is_some());
+    assert!(trouble.is_some_and(|text| text.starts_with("the authority did not issue it (")));
+    let posed = authority.impostor().issue(NodeId(3), Validity::days(1)).unwrap();
+    let trouble = TlsConfigs::new(&posed, "flock", NodeId(3)).unwrap().trouble;
+    assert!(trouble.is_some_and(|text| text.contains("one of the same name")));
 }
 
 #[test]
@@ -77,6 +80,45 @@ fn an_authority_goes_on_from_its_files() {
     let identity = again.issue(NodeId(7), Validity::days(1)).unwrap();
     assert_eq!(identity.ca, first.cert_pem());
     assert_eq!(TlsConfigs::new(&identity, "flock", NodeId(7)).unwrap().trouble, None);
+}
+
+#[test]
+fn a_successor_is_trusted_beside_the_authority_before() {
+    let first = authority();
+    let next = first.successor(Validity::days(10)).unwrap();
+    assert!(next.succeeds_another() && !first.succeeds_another());
+    let again = Authority::from_pem("flock", next.cert_pem(), &next.key_pem()).unwrap();
+    assert_eq!((again.own_pem(), again.succeeds_another()), (next.own_pem(), true));
+    let old = Authority::from_pem("flock", next.cert_pem(), &first.key_pem()).unwrap();
+    assert!(!old.succeeds_another(), "it is the one that is succeeded");
+    for by in [&first, &again] {
+        let identity = by.issue(NodeId(1), Validity::days(1)).unwrap();
+        let both = Identity { ca: next.cert_pem().to_owned(), ..identity.clone() };
+        both.good_until("flock", NodeId(1)).unwrap();
+        let alone = Identity { ca: next.own_pem().to_owned(), ..identity };
+        assert_eq!(alone.good_until("flock", NodeId(1)).is_ok(), by.own_pem() == next.own_pem());
+    }
+}
+
+#[test]
+fn a_list_of_one_authority_says_nothing_of_what_another_issued() {
+    let first = authority();
+    let next = first.successor(Validity::days(10)).unwrap();
+    let (theirs, ours) = (
+        first.issue(NodeId(1), Validity::days(1)).unwrap(),
+        next.issue(NodeId(1), Validity::days(1)).unwrap(),
+    );
+    let list = next.revoke(None, &[&ours.cert]).unwrap();
+    let check = |cert: &str| Certificate::check(cert, next.cert_pem(), Some(&list), "flock", NodeId(1));
+    check(&theirs.cert).unwrap();
+    assert!(check(&ours.cert).unwrap_err().to_string().contains("revoked"));
+    assert!(next.has_revoked(&list, &ours.cert).unwrap() && !next.has_revoked(&list, &theirs.cert).unwrap());
+    let renewed = next.renew(NodeId(1), &ours.cert, Validity::days(2)).unwrap();
+    check(&renewed).unwrap();
+    assert!(next.revoke(Some(&list), &[&theirs.cert]).is_err(), "it is not its own");
+    assert!(next.revoke(Some("nothing"), &[]).is_err());
+    let more = next.revoke(Some(&list), &[&renewed, &ours.cert]).unwrap();
+    assert!([&ours.cert, &renewed].into_iter().all(|cert| next.has_revoked(&more, cert).unwrap()));
 }
 
 #[test]

@@ -6,6 +6,8 @@ use crate::status::Counters;
 
 #[derive(Debug, Default)]
 pub(super) struct Counts {
+    /// In bytes, before they are encrypted.
+    pub(super) sent_bytes: Count,
     pub(super) received: Count,
     pub(super) dropped: Count,
     pub(super) refused_frames: Count,
@@ -33,6 +35,7 @@ impl Counts {
     /// What the transport does not count is 0.
     pub(super) fn counters(&self) -> Counters {
         Counters {
+            sent_bytes: self.sent_bytes.get(),
             received: self.received.get(),
             dropped: self.dropped.get(),
             refused_frames: self.refused_frames.get(),

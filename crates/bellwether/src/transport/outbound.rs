@@ -29,7 +29,7 @@ pub(super) async fn run<S>(
     let OutwardPlace { no, queue, mut held } = place;
     let (mut reading, mut writing) = split(stream);
     let over = tokio::select! {
-        () = send(&queue, &mut writing) => None,
+        () = send(shared, &queue, &mut writing) => None,
         over = listen(shared, process, &queue, &mut reading) => Some(over),
         () = held.released() => Some(Over::Released),
         () = distrusted => Some(Over::Released),
@@ -49,7 +49,7 @@ pub(super) async fn run<S>(
 }
 
 /// Returns when the peer takes no more.
-async fn send<S: AsyncWrite>(queue: &Queue, writing: &mut WriteHalf<S>) {
+async fn send<S: AsyncWrite>(shared: &Shared, queue: &Queue, writing: &mut WriteHalf<S>) {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
@@ -57,6 +57,7 @@ async fn send<S: AsyncWrite>(queue: &Queue, writing: &mut WriteHalf<S>) {
         if write_bytes(writing, &bytes).await.is_err() {
             return;
         }
+        shared.counts.sent_bytes.add(bytes.len());
     }
 }
 

@@ -1,6 +1,8 @@
 //! Named elections through members of one process.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bellwether::elections::{
@@ -70,6 +72,24 @@ async fn sessions_hold_names_one_after_the_other() {
         let mut third = campaign(&one, of, of_kind(kind)).await;
         assert!(held(&mut third).await > token + 1);
     }
+}
+
+/// Whoever follows many campaigns has no task for each.
+#[tokio::test]
+async fn a_campaign_calls_the_last_waker_that_it_was_given() {
+    let (_dir, members) = three().await;
+    let (one, two) = (members[0].session().unwrap(), members[1].session().unwrap());
+    let mut first = campaign(&one, "backup", Candidacy::default()).await;
+    held(&mut first).await;
+    let mut second = campaign(&two, "backup", Candidacy::default()).await;
+    soon("its place", second.changed()).await;
+    assert_eq!(second.poll_changed(&Context::from_waker(Waker::noop())), Poll::Pending);
+    let changes = tokio::spawn(async move {
+        poll_fn(|cx| second.poll_changed(cx)).await;
+        held(&mut second).await
+    });
+    soon("it is given back", first.release(None)).await.unwrap();
+    assert!(soon("somebody is told", changes).await.unwrap() > 0);
 }
 
 #[tokio::test]

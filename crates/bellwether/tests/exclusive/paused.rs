@@ -331,7 +331,7 @@ fn check_until(leadership: &Leadership, goes_on: &AtomicU64) {
 
 /// Writes down what the holder needs to join.
 fn write_home(home: &Path, configs: &[Config]) {
-    let Identity { ca, cert, key } = &configs[0].identity;
+    let Identity { ca, cert, key, .. } = &configs[0].identity;
     for (name, text) in [("ca.pem", ca), ("cert.pem", cert), ("key.pem", key)] {
         fs::write(home.join(name), text).unwrap();
     }

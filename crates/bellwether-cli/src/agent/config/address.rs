@@ -6,13 +6,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub(super) const PEER_PORT: u16 = 3170;
 
 /// The default address of the API: reachable only from this machine.
-pub(super) const API: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3171);
+pub(crate) const API: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3171);
 
 /// What an error says was expected where an address should be.
 pub(crate) const EXPECTED: &str = "a host and a port such as \"10.0.0.1:3170\"";
 
-/// A `host:port`, the port filled in if it was left out.
+/// The `host:port` of a peer, the port filled in if it was left out.
 pub(crate) fn host_and_port(text: &str) -> Option<String> {
+    host_and(text, PEER_PORT)
+}
+
+/// A `host:port`, where this is the port if it was left out.
+pub(crate) fn host_and(text: &str, default: u16) -> Option<String> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
             let (host, rest) = rest.split_once(']')?;
@@ -26,7 +31,7 @@ pub(crate) fn host_and_port(text: &str) -> Option<String> {
         },
     };
     let port = match (port?, text.ends_with(':')) {
-        ("", false) => PEER_PORT,
+        ("", false) => default,
         (port, _) => port.parse().ok().filter(|port| *port > 0)?,
     };
     Some(format!("{host}:{port}"))

@@ -3,7 +3,7 @@
 use bellwether_toml::{Value, distance, nearest, one_of};
 
 /// Every key, by its path. The variable of a key is its path in capitals.
-pub(super) const KEYS: [&str; 40] = [
+pub(super) const KEYS: [&str; 41] = [
     "cluster",
     "node",
     "protocol",
@@ -37,6 +37,7 @@ pub(super) const KEYS: [&str; 40] = [
     "tls.ca",
     "tls.cert",
     "tls.key",
+    "tls.crl",
     "api.token",
     "api.token_file",
     "api.hosts",

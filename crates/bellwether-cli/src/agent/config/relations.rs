@@ -20,7 +20,7 @@ pub(super) fn check(draft: &Draft, settings: &mut Settings) {
     mode(draft, settings);
     exclusive(draft, settings);
     // The certificates are in other files, and are read last.
-    let unknown = Identity { ca: String::new(), cert: String::new(), key: String::new() };
+    let unknown = Identity { ca: String::new(), cert: String::new(), key: String::new(), revoked: None };
     for problem in draft.member(unknown).problems() {
         let (key, words) = in_the_words_of_the_file(&problem, settings);
         settings.wrong(key, words);
@@ -77,6 +77,7 @@ fn in_the_words_of_the_file(problem: &BadConfig, settings: &Settings) -> (&'stat
             );
             (first_given(settings, "exclusive.ttl", "timing.heartbeat"), words)
         }
+        BadConfig::LongTtl { .. } => ("exclusive.ttl", problem.to_string()),
         BadConfig::Drift { .. } => ("exclusive.drift", problem.to_string()),
         BadConfig::EvenVoters { .. } | BadConfig::TooManyVoters { .. } => {
             (first_given(settings, "exclusive.voters", "mode"), problem.to_string())

@@ -203,6 +203,9 @@ pub(super) async fn transfer(
     if to == 0 {
         return Err(Problem::bad_request("to: found 0, expected the id of a member, from 1 on"));
     }
+    if !api.member.participants().iter().any(|member| member.id == Some(NodeId(to))) {
+        return Err(Problem::conflict(format!("node {to} is no member")));
+    }
     let nobody = || format!("no session of node {to} waits for \"{name}\"");
     if NodeId(to) == api.member.status().id && name != Name::leader() && !sessions.waits(&name) {
         return Err(Problem::conflict(nobody()));
@@ -270,6 +273,11 @@ pub(super) async fn delete(
 ) -> Result<Json<Value>, Problem> {
     within(api.member.delete_election(&named(path)?)).await?;
     Ok(answer(json!({ "deleted": true })))
+}
+
+/// A path whose name is empty leads nowhere else.
+pub(super) async fn nameless() -> Problem {
+    named(Ok(Path(String::new()))).map_or_else(|problem| problem, |name| unknown(&name))
 }
 
 /// The name in a path.

@@ -12,7 +12,7 @@ use super::{Api, status};
 use crate::schema;
 
 /// A member's driver does something at least every second. If it has done nothing for this long, it hangs.
-const IDLE_MAX: Duration = Duration::from_secs(5);
+pub(crate) const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// Whether traffic for the leader belongs here.
 pub(super) async fn leader(State(api): State<Api>) -> (StatusCode, Json<Value>) {

@@ -33,6 +33,7 @@ struct Process {
     left_out: u64,
     hooks: [(&'static str, u64); Ended::ALL.len()],
     reloads: [(&'static str, u64); 2],
+    reload_failed: bool,
     /// Of exclusive leadership.
     sessions: Option<Counts>,
 }
@@ -44,6 +45,7 @@ impl Process {
             left_out: api.log.left_out(),
             hooks: Ended::ALL.map(|ended| (ended.name(), api.hooks.count(ended))),
             reloads: api.reloads.counts(),
+            reload_failed: api.reloads.last().is_some_and(|last| !last.problems.is_empty()),
             sessions: api.sessions.as_ref().map(Sessions::counts),
         }
     }
@@ -67,6 +69,10 @@ fn render(status: &Status, members: &[Participant], counters: Counters, process:
     by_label(ours, "hooks", "Runs of hooks, by how they ended", "ended", &process.hooks);
     let help = "How often the files were read again while the agent ran, by how it ended";
     by_label(ours, "reloads", help, "ended", &process.reloads);
+    let failed = Gauge::<u64, AtomicU64>::default();
+    failed.set(process.reload_failed.into());
+    let help = "1 while the files that were read again last cannot be used, and all is as before";
+    ours.register("reload_failed", help, failed);
     count(ours, "log_lines_left_out", "Lines that nobody read from the log in time", process.left_out);
     // The name that alerts for Kubernetes controllers already know.
     let master = Family::<Labels, Gauge<u64, AtomicU64>>::default();
@@ -121,8 +127,8 @@ fn exclusive(registry: &mut Registry, status: &ExclusiveStatus) {
         ("voters_needed", "Voters that whoever is to lead must be able to speak with", status.needed as u64),
         (
             "vote_lost",
-            "1 if the member should vote and its votes are lost",
-            (status.vote == Vote::Lost).into(),
+            "1 if the member should vote and its votes are lost, or an old copy of them",
+            matches!(status.vote, Vote::Lost | Vote::Outdated).into(),
         ),
     ] {
         let gauge = Gauge::<u64, AtomicU64>::default();
@@ -161,6 +167,7 @@ fn counts(registry: &mut Registry, counters: Counters) {
     let sent = [("election", counters.sent_protocol), ("detector", counters.sent_detector)];
     by_label(registry, "frames_sent", "Frames sent, by layer", "layer", &sent);
     for (name, help, count) in [
+        ("sent_bytes", "Bytes of frames sent, before they are encrypted", counters.sent_bytes),
         ("frames_received", "Frames that came", counters.received),
         (
             "frames_dropped",

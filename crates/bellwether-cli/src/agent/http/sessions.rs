@@ -10,6 +10,7 @@ use axum::extract::{ConnectInfo, FromRequestParts, Path};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::Response;
+use bellwether::Exclusive;
 use bellwether::elections::{Candidacy, GrantKind, Name, uptime};
 use bellwether_toml::one_of;
 use serde::de::DeserializeOwned;
@@ -33,9 +34,6 @@ pub(super) const BODY_MAX: usize = 16 * 1024;
 pub(super) const RESUME_MAX: usize = 1024 * 1024;
 /// The longest value, in bytes.
 pub(super) const VALUE_MAX: usize = 4096;
-/// Nobody was ever told a validity that ends later than this from now.
-const VALID_MAX: Duration = Duration::from_secs(60 * 60);
-
 /// The sessions of an agent whose leadership is exclusive.
 #[derive(Debug)]
 pub(super) struct Exclusively(pub(super) Sessions);
@@ -209,7 +207,9 @@ fn candidacy(asked: Campaign) -> Result<Asked, Problem> {
 /// What is proclaimed.
 pub(super) fn value(text: String) -> Result<Arc<[u8]>, Problem> {
     match text.len() {
-        0..=VALUE_MAX => Ok(text.into_bytes().into()),
+        // Most have none, and that takes no room.
+        0 => Ok(Arc::default()),
+        1..=VALUE_MAX => Ok(text.into_bytes().into()),
         long => Err(Problem::too_large(format!("value: found {long} bytes, expected at most {VALUE_MAX}"))),
     }
 }
@@ -240,7 +240,8 @@ fn back(resume: Resume) -> Result<Return, Problem> {
         (None, Some(left)) => uptime().saturating_add(Duration::from_millis(left)),
         (None, None) => Duration::ZERO,
     };
-    if told > uptime() + VALID_MAX {
+    // Nobody was ever told a validity that ends later.
+    if told > uptime() + Exclusive::TTL_MAX {
         let (key, now) = (if valid_until.is_some() { "valid_until" } else { "valid_ms" }, micros(uptime()));
         return Err(Problem::bad_request(format!(
             "{key}: found a time more than an hour from now, and nobody was told that; this machine's clock shows {now}"

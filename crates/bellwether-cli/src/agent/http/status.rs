@@ -145,6 +145,7 @@ impl From<&ExclusiveStatus> for schema::Right {
             Vote::Unknown => "unknown",
             Vote::Counts => "counts",
             Vote::Lost => "lost",
+            Vote::Outdated => "outdated",
         };
         Self {
             token: status.token,

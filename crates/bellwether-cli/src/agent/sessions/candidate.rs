@@ -1,19 +1,22 @@
-//! A campaign of a session: a task that tells the session what becomes of it, and does what is asked.
+//! A campaign of a session: a task that tells the session what becomes of it, and does what is asked. There may be a hundred thousand,
+//! so while there is nothing to do there is no task. Whatever happens begins one that goes on.
 
 use std::collections::VecDeque;
-use std::future::{Future, pending};
+use std::fmt;
+use std::future::{Future, pending, poll_fn, ready};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use bellwether::elections::{Adoption, Campaign, Candidacy, Declined, GrantKind, Lease, Lost, Name, State};
+use bellwether::elections::{Adoption, Campaign, Candidacy, Declined, GrantKind, Lost, Name, State};
 use bellwether::{NodeId, Refused};
 use bellwether_proto::tenure;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::session::{Presence, Session};
-use super::{Registry, Room, until};
+use super::{Room, until};
 use crate::schema::elections::Event;
 
 /// How long to wait before something is tried again that could not be done.
@@ -25,11 +28,27 @@ pub(crate) struct Candidate {
     pub(super) name: Name,
     /// Counts the campaigns of the session.
     pub(super) no: u64,
-    /// What is asked of it; `None` when it is over.
-    inbox: Mutex<Option<VecDeque<Ask>>>,
-    asked: Notify,
     /// With which token it holds the name; 0 if it does not.
     token: AtomicU64,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    /// What is asked of it.
+    asks: VecDeque<Ask>,
+    task: Task,
+}
+
+/// Who does what is asked.
+#[derive(Debug)]
+enum Task {
+    /// A task. If it waits to be asked, so it is told.
+    Runs(Option<Waker>),
+    /// Nobody, until something happens.
+    Rests(Box<Resting>),
+    /// It is over.
+    Over,
 }
 
 /// Who waits until something is done.
@@ -96,13 +115,13 @@ impl Back {
 
 impl Candidate {
     pub(super) fn new(name: Name, no: u64) -> Arc<Self> {
-        let inbox = Mutex::new(Some(VecDeque::new()));
-        Arc::new(Self { name, no, inbox, asked: Notify::new(), token: AtomicU64::new(0) })
+        let inner = Inner { asks: VecDeque::new(), task: Task::Runs(None) };
+        Arc::new(Self { name, no, token: AtomicU64::new(0), inner: Mutex::new(inner) })
     }
 
-    fn inbox(&self) -> MutexGuard<'_, Option<VecDeque<Ask>>> {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
         // It is whole between any two lines that change it.
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// With which token it holds the name.
@@ -146,25 +165,79 @@ impl Candidate {
     }
 
     fn put(&self, ask: Ask) {
-        if let Some(inbox) = self.inbox().as_mut() {
-            inbox.push_back(ask);
+        let mut inner = self.inner();
+        if !matches!(inner.task, Task::Over) {
+            inner.asks.push_back(ask);
         }
-        self.asked.notify_one();
+        drop(inner);
+        self.stir();
     }
 
     async fn next(&self) -> Ask {
-        loop {
-            let ask = self.inbox().as_mut().and_then(VecDeque::pop_front);
-            match ask {
-                Some(ask) => return ask,
-                None => self.asked.notified().await,
+        poll_fn(|cx| {
+            let mut inner = self.inner();
+            if let Some(ask) = inner.asks.pop_front() {
+                return Poll::Ready(ask);
             }
+            if let Task::Runs(waker) = &mut inner.task {
+                *waker = Some(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Something has happened: there is a task from now on, if there is none.
+    pub(super) fn stir(&self) {
+        let mut inner = self.inner();
+        match &mut inner.task {
+            Task::Runs(waker) => {
+                let waker = waker.take();
+                drop(inner);
+                waker.into_iter().for_each(Waker::wake);
+            }
+            Task::Rests(_) => {
+                let rested = inner.wake_up();
+                drop(inner);
+                rested.into_iter().for_each(Resting::go_on);
+            }
+            Task::Over => {}
         }
+    }
+
+    /// There is nothing to do: nobody does it until something happens. What has happened by now, if anything has, is to be done at
+    /// once.
+    fn rest(self: &Arc<Self>, resting: Resting) -> Option<Box<Resting>> {
+        let waker = Waker::from(Arc::clone(self));
+        let mut inner = self.inner();
+        inner.task = Task::Rests(Box::new(resting));
+        let has_changed = match &mut inner.task {
+            Task::Rests(resting) => resting.has_changed(&Context::from_waker(&waker)),
+            Task::Runs(_) | Task::Over => false,
+        };
+        if has_changed || !inner.asks.is_empty() { inner.wake_up() } else { None }
     }
 
     /// It is over: nobody is answered any more.
     fn close(&self) {
-        *self.inbox() = None;
+        let mut inner = self.inner();
+        (inner.asks, inner.task) = (VecDeque::new(), Task::Over);
+    }
+}
+
+impl Inner {
+    fn wake_up(&mut self) -> Option<Box<Resting>> {
+        match std::mem::replace(&mut self.task, Task::Runs(None)) {
+            Task::Rests(resting) => Some(resting),
+            Task::Runs(_) | Task::Over => None,
+        }
+    }
+}
+
+/// The library says so when a campaign has changed.
+impl Wake for Candidate {
+    fn wake(self: Arc<Self>) {
+        self.stir();
     }
 }
 
@@ -174,20 +247,44 @@ pub(super) struct Start {
     /// Whether it takes the kind that the name has.
     pub(super) of_any_kind: bool,
     /// What the session held through an earlier process of the agent.
-    pub(super) held: Option<Adoption>,
+    pub(super) held: Option<Box<Adoption>>,
     /// Who waits until it has begun, and gives up if it cannot.
     pub(super) begun: Option<Reply>,
 }
 
 /// The task of a campaign.
 pub(super) struct Runner {
-    registry: Arc<Registry>,
     session: Arc<Session>,
     candidate: Arc<Candidate>,
     start: Start,
     presence: watch::Receiver<Presence>,
-    lease: watch::Receiver<Lease>,
-    _room: Room,
+    room: Room,
+}
+
+/// What is left of a task for which there is nothing to do.
+struct Resting {
+    runner: Runner,
+    now: Standing,
+}
+
+impl fmt::Debug for Resting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resting").finish_non_exhaustive()
+    }
+}
+
+impl Resting {
+    /// Whether anything has, since that was looked at. If not, whoever asks is told when the campaign does.
+    fn has_changed(&mut self, cx: &Context<'_>) -> bool {
+        let campaign = self.now.campaign.poll_changed(cx).is_ready();
+        campaign || self.runner.presence.has_changed().unwrap_or(true)
+    }
+
+    fn go_on(self: Box<Self>) {
+        let Self { runner, now } = *self;
+        let runtime = runner.room.0.runtime.clone();
+        runtime.spawn(runner.run(Some(now)));
+    }
 }
 
 /// How a campaign stands, and what the session was told of it.
@@ -199,7 +296,13 @@ struct Standing {
     told: Option<(u64, Option<u32>)>,
     /// It is held, and the lease is not known to be valid.
     awaits_lease: bool,
-    back: Option<AskedBack>,
+    back: Option<Box<AskedBack>>,
+}
+
+impl Standing {
+    fn new(campaign: Campaign) -> Self {
+        Self { campaign, held: None, told: None, awaits_lease: false, back: None }
+    }
 }
 
 /// That it was asked back, until when it may be held, and who waits for it.
@@ -213,6 +316,8 @@ struct AskedBack {
 enum Onward {
     /// It begins again, when there is somebody to be told.
     Again,
+    /// There is nothing to do until something happens.
+    Rests(Standing),
     Over(Withdrawn),
 }
 
@@ -231,21 +336,29 @@ impl Withdrawn {
 }
 
 impl Runner {
-    pub(super) fn new(room: Room, session: Arc<Session>, candidate: Arc<Candidate>, start: Start) -> Self {
-        let registry = Arc::clone(&room.0);
-        let (presence, lease) = (session.presence(), registry.member.lease_changes());
-        Self { registry, session, candidate, start, presence, lease, _room: room }
+    pub(super) fn begin(room: Room, session: Arc<Session>, candidate: Arc<Candidate>, start: Start) {
+        let presence = session.presence();
+        tokio::spawn(Self { session, candidate, start, presence, room }.run(None));
     }
 
-    /// Until the session does not want the name any more.
-    pub(super) async fn run(mut self) {
+    /// Until the session does not want the name any more, or there is nothing to do. It goes on where it rested, if it did.
+    async fn run(mut self, mut rested: Option<Standing>) {
         let Withdrawn { reply, outcome } = loop {
-            let campaign = match self.begin().await {
-                Ok(campaign) => campaign,
-                Err(withdrawn) => break withdrawn,
+            let now = match rested.take() {
+                Some(now) => now,
+                None => match self.campaign().await {
+                    Ok(campaign) => Standing::new(campaign),
+                    Err(withdrawn) => break withdrawn,
+                },
             };
-            match self.follow(campaign).await {
+            match self.follow(now).await {
                 Onward::Again => {}
+                Onward::Rests(now) => {
+                    let candidate = Arc::clone(&self.candidate);
+                    let Some(happened) = candidate.rest(Resting { runner: self, now }) else { return };
+                    let Resting { runner, now } = *happened;
+                    (self, rested) = (runner, Some(now));
+                }
                 Onward::Over(withdrawn) => break withdrawn,
             }
         };
@@ -257,11 +370,11 @@ impl Runner {
     }
 
     /// Begins as soon as somebody would be told.
-    async fn begin(&mut self) -> Result<Campaign, Withdrawn> {
+    async fn campaign(&mut self) -> Result<Campaign, Withdrawn> {
         loop {
             self.until_heard().await?;
-            if let Some(held) = self.start.held {
-                self.recover(held).await?;
+            if let Some(held) = self.start.held.as_deref() {
+                self.recover(*held).await?;
             }
             let session = Arc::clone(&self.session);
             let begin = session.handle().campaign(self.candidate.name.clone(), self.start.candidacy.clone());
@@ -295,7 +408,7 @@ impl Runner {
             let presence = *self.presence.borrow_and_update();
             match presence {
                 Presence::Over => return Err(Withdrawn::without(None)),
-                Presence::Here { .. } if !self.registry.is_leaving() => return Ok(()),
+                Presence::Here { .. } if !self.room.0.is_leaving() => return Ok(()),
                 Presence::Here { .. } | Presence::Unheard | Presence::Gone => {}
             }
             let mut presence = self.presence.clone();
@@ -311,7 +424,7 @@ impl Runner {
     async fn recover(&mut self, held: Adoption) -> Result<(), Withdrawn> {
         let name = self.candidate.name.clone();
         let known = loop {
-            let member = self.registry.member.clone();
+            let member = self.room.0.member.clone();
             let read = self.unless_withdrawn(async { member.read_election(&name).await }).await?;
             match read {
                 Ok(known) => break known,
@@ -319,7 +432,7 @@ impl Runner {
             }
         };
         self.start.held = None;
-        let ours = (self.registry.node, self.session.id);
+        let ours = (self.room.0.node, self.session.id);
         let is_ours = |holder: bellwether::elections::Holder| (holder.node, holder.session) == ours;
         let is_held = known
             .as_ref()
@@ -360,20 +473,22 @@ impl Runner {
         }
     }
 
-    /// Until the campaign of the library has ended.
-    async fn follow(&mut self, campaign: Campaign) -> Onward {
-        let mut now = Standing { campaign, held: None, told: None, awaits_lease: false, back: None };
+    /// Until the campaign of the library has ended, or nothing is to be expected.
+    async fn follow(&mut self, mut now: Standing) -> Onward {
+        let mut lease = self.room.0.member.lease_changes();
         loop {
             if self.look(&mut now) {
                 return self.end(now, None).await;
             }
             let due = self.due(&now);
+            let rests = due.is_none() && !now.awaits_lease;
             let ends = tokio::select! {
                 biased;
                 ask = self.candidate.next() => self.answer(&mut now, ask),
+                () = ready(()), if rests => return Onward::Rests(now),
                 _ = now.campaign.changed() => None,
                 _ = self.presence.changed() => None,
-                _ = self.lease.changed(), if now.awaits_lease => None,
+                _ = lease.changed(), if now.awaits_lease => None,
                 () = at(due) => Some(None),
             };
             if let Some(reply) = ends {
@@ -406,7 +521,7 @@ impl Runner {
             (State::Held { .. }, Presence::Unheard | Presence::Gone) => now.held.is_none(),
             (State::Waiting { before, .. }, Presence::Here { stream }) => {
                 self.waits(now, before, stream);
-                self.registry.is_leaving()
+                self.room.0.is_leaving()
             }
             (State::Waiting { .. }, Presence::Unheard | Presence::Gone) => true,
             // The library may know more one day.
@@ -488,9 +603,8 @@ impl Runner {
             asked.replies.extend(reply);
             return;
         }
-        let release = self.registry.terms.release;
-        now.back =
-            Some(AskedBack { back, due: Instant::now() + release, replies: reply.into_iter().collect() });
+        let (release, replies) = (self.room.0.terms.release, reply.into_iter().collect());
+        now.back = Some(Box::new(AskedBack { back, due: Instant::now() + release, replies }));
         self.session.tell(&Event::AskedBack {
             name: self.candidate.name.to_string(),
             token,

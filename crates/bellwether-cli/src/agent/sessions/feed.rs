@@ -11,6 +11,8 @@ use crate::schema::elections::Event;
 
 /// So many bytes may wait for a reader.
 const UNREAD_MAX: usize = 64 * 1024;
+/// And so many more for each campaign of a session: when an agent dies, many names change hands at once.
+const UNREAD_EACH: usize = 256;
 /// While nothing is told, a reader gets a sign of life this often at least.
 pub(super) const ALIVE: Duration = Duration::from_secs(5);
 
@@ -103,12 +105,17 @@ impl Feed {
 
     /// Tells that. Nobody hears it if the stream has ended.
     pub(crate) fn tell(&self, event: &Event) -> Result<(), TooSlow> {
+        self.tell_one_of(event, 0)
+    }
+
+    /// The same of a session that has so many campaigns.
+    pub(super) fn tell_one_of(&self, event: &Event, campaigns: usize) -> Result<(), TooSlow> {
         let said = self.form.event(event);
         let mut inner = self.inner();
         if inner.ended {
             return Ok(());
         }
-        if inner.unread.len() + said.len() > UNREAD_MAX {
+        if inner.unread.len() + said.len() > UNREAD_MAX + UNREAD_EACH * campaigns {
             inner.end(self.form, End::TooSlow);
             return Err(TooSlow);
         }
@@ -231,6 +238,17 @@ mod tests {
             unread.len() < UNREAD_MAX + 100 && unread.ends_with("{\"event\":\"end\",\"why\":\"too-slow\"}\n")
         );
         assert_eq!(read(&feed), None);
+    }
+
+    #[test]
+    fn a_session_with_many_campaigns_may_be_told_of_all_of_them_at_once() {
+        let feed = Feed::new(Form::Sse);
+        let campaigns = 30_000;
+        assert!((0..2 * campaigns).all(|_| feed.tell_one_of(&waiting(), campaigns).is_ok()));
+        assert!(
+            (0..4 * campaigns).any(|_| feed.tell_one_of(&waiting(), campaigns).is_err()),
+            "but not for ever"
+        );
     }
 
     #[test]

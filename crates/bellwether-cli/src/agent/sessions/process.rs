@@ -78,6 +78,15 @@ impl Process {
         }
     }
 
+    /// Whether they are the same, and not two of which the second got the number of the first.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.life, &other.life)
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        kernel::has_ended(&self.life)
+    }
+
     /// Where it is told that it has ended.
     #[allow(
         deprecated,

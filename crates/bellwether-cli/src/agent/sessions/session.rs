@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bellwether::Refused;
 use bellwether::elections::{self, Adoption, Candidacy, Declined, GrantKind, Name};
 use tokio::sync::{oneshot, watch};
-use tokio::time::sleep_until;
+use tokio::time::{sleep, sleep_until};
 
 use super::candidate::{Candidate, Runner, Start};
 use super::feed::{End, Feed, Form};
@@ -94,6 +94,10 @@ struct Inner {
     feed: Option<Arc<Feed>>,
     /// Counts its streams.
     streams: u64,
+    /// Who reads the present stream, or has read the last one: its process, if that can be seen.
+    reader: Option<u32>,
+    /// Who read before others took the session over, and until when they may act by what they were told: they may not know yet.
+    before: BTreeMap<Option<u32>, Duration>,
     /// Those who opened it, and those that were bound to it, as far as they live.
     openers: BTreeMap<u32, Process>,
     bound: BTreeMap<u32, Process>,
@@ -112,6 +116,29 @@ struct Inner {
 impl Inner {
     fn pids(&self) -> Vec<u32> {
         self.openers.keys().chain(self.bound.keys()).copied().collect()
+    }
+
+    /// That process, if its end is known already. While it lives, no other has its number.
+    fn known(&self, process: &Process) -> Option<Process> {
+        let known = self.openers.get(&process.pid).or_else(|| self.bound.get(&process.pid));
+        known.filter(|known| !known.has_ended()).cloned()
+    }
+
+    /// Another reads from now on, who may not know what was told before.
+    fn is_read_by(&mut self, reader: Option<u32>) {
+        let now = elections::uptime();
+        self.before.retain(|_, until| now < *until);
+        if self.streams > 0 && self.reader != reader {
+            self.before.insert(self.reader, self.told);
+        }
+        self.reader = reader;
+    }
+
+    /// Whether somebody may act by what was told, beside whoever has read last and what is bound.
+    fn others_may_act(&self) -> bool {
+        let now = elections::uptime();
+        let lives = |reader: &Option<u32>| reader.is_none_or(|pid| self.openers.contains_key(&pid));
+        self.before.iter().any(|(reader, until)| *reader != self.reader && now < *until && lives(reader))
     }
 
     fn valid_until(&self, kind: GrantKind, until: Duration) -> Option<Option<u64>> {
@@ -135,6 +162,8 @@ impl Session {
             is_local: false,
             feed: None,
             streams: 0,
+            reader: None,
+            before: BTreeMap::new(),
             openers: BTreeMap::new(),
             bound: BTreeMap::new(),
             campaigns: BTreeMap::new(),
@@ -164,6 +193,16 @@ impl Session {
 
     pub(super) fn handle(&self) -> &elections::Session {
         &self.handle
+    }
+
+    /// Whoever campaigns for it hears of that, whether it rests or not.
+    fn is_present(&self, presence: Presence) {
+        self.note(presence);
+        self.stir();
+    }
+
+    fn stir(&self) {
+        self.candidates().iter().for_each(|candidate| candidate.stir());
     }
 
     pub(super) fn presence(&self) -> watch::Receiver<Presence> {
@@ -210,9 +249,10 @@ impl Session {
         let secret = self.registry.secret(self.id);
         let mut inner = self.inner();
         // Nobody can tell of its end before it is entered.
-        let watched = caller.and_then(Caller::process).and_then(|process| self.watch(process).ok());
+        let watched = caller.and_then(Caller::process).and_then(|process| self.watch(&inner, process).ok());
         inner.death = if watched.is_some() { Death::Certain } else { Death::Presumed };
         inner.is_local = caller.is_some();
+        inner.is_read_by(watched.as_ref().map(|process| process.pid));
         inner.openers.extend(watched.map(|process| (process.pid, process)));
         inner.streams += 1;
         let _ = feed.tell(&Event::Session {
@@ -222,32 +262,72 @@ impl Session {
             node: self.registry.node.0,
             keep_ms: u64::try_from(self.keep.as_millis()).unwrap_or(u64::MAX),
         });
+        if inner.is_over {
+            feed.end(End::Closed);
+            return feed;
+        }
         if let Some(before) = inner.feed.replace(Arc::clone(&feed)) {
             before.end(End::TakenOver);
         }
-        self.presence.send_replace(Presence::Here { stream: inner.streams });
+        self.note(Presence::Here { stream: inner.streams });
+        drop(inner);
+        self.stir();
         feed
     }
 
-    /// From now on the end of that process is known.
-    fn watch(self: &Arc<Self>, process: &Process) -> std::io::Result<Process> {
-        let (ended, session, pid) = (process.watch()?, Arc::clone(self), process.pid);
+    /// What campaigns go by. The end of a session is its end.
+    fn note(&self, presence: Presence) {
+        self.presence.send_if_modified(|now| {
+            let goes_on = *now != Presence::Over;
+            if goes_on {
+                *now = presence;
+            }
+            goes_on
+        });
+    }
+
+    /// From now on the end of that process is known, as long as the session is there.
+    fn watch(self: &Arc<Self>, inner: &Inner, process: &Process) -> std::io::Result<Process> {
+        if let Some(known) = inner.known(process) {
+            return Ok(known);
+        }
+        let (ended, session, watched) = (process.watch()?, Arc::clone(self), process.clone());
         tokio::spawn(async move {
-            let is_certain = ended.wait().await.is_ok();
-            session.without(pid, is_certain);
+            tokio::select! {
+                ended = ended.wait() => session.without(&watched, ended.is_ok()),
+                () = session.is_past() => {}
+            }
         });
         Ok(process.clone())
     }
 
+    /// Waits until nothing is to be known of its processes any more.
+    async fn is_past(&self) {
+        // It is there for as long as this is.
+        let _ = self.presence().wait_for(|presence| *presence == Presence::Over).await;
+        if self.inner().closed.is_some_and(|(_, held)| held > 0) {
+            sleep(DIES).await;
+        }
+    }
+
     /// A process has ended, or cannot be seen any more. If it was the last, so has the session.
-    fn without(&self, pid: u32, is_certain: bool) {
+    fn without(self: &Arc<Self>, process: &Process, is_certain: bool) {
         let mut inner = self.inner();
-        let known = inner.openers.remove(&pid).or(inner.bound.remove(&pid));
-        if known.is_none() || !inner.pids().is_empty() {
+        let Inner { openers, bound, .. } = &mut *inner;
+        let known = [openers, bound].map(|all| all.extract_if(.., |_, known| known.is(process)).count());
+        if known == [0, 0] || !inner.pids().is_empty() {
             return;
         }
         if !is_certain {
             inner.death = Death::Presumed;
+        }
+        if !inner.is_over && (inner.death == Death::Presumed || inner.others_may_act()) {
+            // Somebody else goes on with it, or has not been told yet that nobody does.
+            let is_read = inner.feed.is_some();
+            drop(inner);
+            if !is_read {
+                self.is_gone();
+            }
             return;
         }
         // The connections of a process that dies end a moment before it does.
@@ -256,6 +336,7 @@ impl Session {
         drop(inner);
         let Some(held) = held else { return };
         self.registry.count_certain(held);
+        let pid = process.pid;
         tracing::info!(
             session = self.id,
             pid,
@@ -297,7 +378,7 @@ impl Session {
     fn enter(self: &Arc<Self>, process: Process) -> std::io::Result<()> {
         let mut inner = self.inner();
         // Nobody can tell of its end before it is entered.
-        let process = self.watch(&process)?;
+        let process = self.watch(&inner, &process)?;
         inner.bound.insert(process.pid, process);
         Ok(())
     }
@@ -320,8 +401,12 @@ impl Session {
 
     /// Goes on with what it held through an earlier process of the agent, or waits for that if it is lost.
     pub(super) fn resume(self: &Arc<Self>, name: Name, held: Adoption) {
-        let start =
-            Start { candidacy: Candidacy::default(), of_any_kind: true, held: Some(held), begun: None };
+        let start = Start {
+            candidacy: Candidacy::default(),
+            of_any_kind: true,
+            held: Some(Box::new(held)),
+            begun: None,
+        };
         // There may be as many as there may be.
         let _ = self.begin(name, start);
     }
@@ -347,7 +432,7 @@ impl Session {
         let (no, campaigns) = (inner.last, inner.campaigns.len());
         drop(inner);
         self.campaigning.send_replace(campaigns);
-        tokio::spawn(Runner::new(room, Arc::clone(self), candidate, start).run());
+        Runner::begin(room, Arc::clone(self), candidate, start);
         Ok(no)
     }
 
@@ -367,9 +452,11 @@ impl Session {
 
     /// Tells whoever reads.
     pub(super) fn tell(self: &Arc<Self>, event: &Event) {
-        let feed = self.inner().feed.clone();
+        let inner = self.inner();
+        let (feed, campaigns) = (inner.feed.clone(), inner.campaigns.len());
+        drop(inner);
         if let Some(feed) = feed
-            && feed.tell(event).is_err()
+            && feed.tell_one_of(event, campaigns).is_err()
         {
             self.left(&feed, Left::SentAway);
         }
@@ -446,23 +533,23 @@ impl Session {
         }
         inner.feed = None;
         inner.closed = Some((Instant::now(), inner.held.len()));
-        let (death, others, told) = (inner.death, !inner.bound.is_empty(), inner.told);
+        let (death, others, may_act) = (inner.death, !inner.bound.is_empty(), inner.others_may_act());
         drop(inner);
         match (how, death) {
-            (Left::Closed, Death::Certain) if others => {
-                self.presence.send_replace(Presence::Unheard);
-            }
-            (Left::Closed, Death::Certain) => self.finish(End::Closed),
-            (Left::SentAway, _) | (Left::Closed, Death::Presumed) => {
-                self.presence.send_replace(Presence::Gone);
-                self.forget_later(told);
-            }
+            (Left::Closed, Death::Certain) if others => self.is_present(Presence::Unheard),
+            (Left::Closed, Death::Certain) if !may_act => self.finish(End::Closed),
+            (Left::SentAway | Left::Closed, _) => self.is_gone(),
         }
     }
 
-    /// Ends the session when its time to come back is over, unless it does.
-    fn forget_later(self: &Arc<Self>, told: Duration) {
-        let (session, streams) = (Arc::clone(self), self.inner().streams);
+    /// Nobody can be told anything. Ends the session when its time to come back is over, unless it does.
+    fn is_gone(self: &Arc<Self>) {
+        self.is_present(Presence::Gone);
+        let session = Arc::clone(self);
+        let (streams, told) = {
+            let inner = self.inner();
+            (inner.streams, inner.told)
+        };
         let at = until(told).max(tokio::time::Instant::now() + self.keep);
         tokio::spawn(async move {
             let mut presence = session.presence();
@@ -495,7 +582,7 @@ impl Session {
             }
             feed.end(why);
         }
-        self.presence.send_replace(Presence::Over);
+        self.is_present(Presence::Over);
     }
 
     /// Ends the session, and returns when everything is given back.

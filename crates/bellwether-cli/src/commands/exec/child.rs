@@ -23,7 +23,7 @@ const NOT_EXECUTABLE: u8 = 126;
 /// No more of a command's name is shown.
 const SHOWN_MAX: usize = 1000;
 
-pub(crate) fn run(args: &ChildArgs) -> Status {
+pub(super) fn run(args: &ChildArgs) -> Status {
     // The kernel kills this process, and the command after it, when the warden goes. The warden is deaf, and this process is not.
     let ready = set_pdeathsig(Signal::SIGKILL).and_then(|()| SigSet::empty().thread_set_mask());
     let gate = ready.map_err(Into::into).and_then(|()| Link::given(&stdin()));

@@ -8,6 +8,9 @@ use crate::trouble::Trouble;
 
 /// The agent, if one is there.
 pub(super) async fn client(door: &Door, token: &TokenArgs) -> Result<Client, Trouble> {
+    if let Some(problem) = door.problem() {
+        return Err(Trouble::wrong(problem));
+    }
     match door {
         Door::Socket(socket) => Client::connect(socket).await.map_err(|error| trouble(door, &error)),
         Door::Api(api) => {

@@ -40,7 +40,7 @@ const NOTED_MAX: Duration = Duration::from_secs(1);
 /// How long that may take.
 const GIVE_BACK_MAX: Duration = Duration::from_secs(5);
 
-pub(crate) fn run(args: &WardenArgs) -> Status {
+pub(super) fn run(args: &WardenArgs) -> Status {
     match Warden::start(args).and_then(Warden::watch) {
         Ok(()) => Status::Done,
         // Nobody is told: `exec` finds that this process is gone.

@@ -1,15 +1,12 @@
 //! Which files to write, given those that exist.
 
-use std::fs;
 use std::path::Path;
 
 use bellwether::tls::{Authority, TlsError, Validity};
 use bellwether_proto::ident::NodeId;
 
+use super::place::{CA_CERT, CA_KEY, Place, is_there, node_files};
 use crate::trouble::Trouble;
-
-pub(super) const CA_CERT: &str = "ca.pem";
-pub(super) const CA_KEY: &str = "ca.key";
 
 pub(super) struct Plan {
     /// In the order in which to put them in place: should the machine stop in between, those that are there belong
@@ -34,11 +31,20 @@ pub(super) enum Readers {
 
 impl Plan {
     /// An authority, unless there is one, and the certificates that are missing.
-    pub(super) fn new(cluster: &str, nodes: &[NodeId], directory: &Path, days: u32) -> Result<Self, Trouble> {
+    pub(super) fn new(
+        place: &Place,
+        nodes: &[NodeId],
+        days: u32,
+        authority_days: u32,
+    ) -> Result<Self, Trouble> {
         let mut plan = Self { files: Vec::new(), kept: Vec::new() };
-        let authority = match both_there(directory, CA_CERT, CA_KEY)? {
-            true => plan.keep_authority(cluster, directory)?,
-            false => plan.new_authority(cluster, nodes, directory, days)?,
+        let directory = &place.directory;
+        let authority = if both_there(directory, CA_CERT, CA_KEY)? {
+            let authority = place.authority()?;
+            plan.kept.extend([CA_CERT.to_owned(), CA_KEY.to_owned()]);
+            authority
+        } else {
+            plan.new_authority(&place.cluster.cluster, nodes, directory, authority_days)?
         };
         for node in nodes {
             let (cert, key) = node_files(*node);
@@ -51,20 +57,6 @@ impl Plan {
             }
         }
         Ok(plan)
-    }
-
-    fn keep_authority(&mut self, cluster: &str, directory: &Path) -> Result<Authority, Trouble> {
-        let read = |name| {
-            let path = directory.join(name);
-            fs::read_to_string(&path)
-                .map_err(|error| Trouble::failed(format!("cannot read {}: {error}", path.display())))
-        };
-        let authority = Authority::from_pem(cluster, &read(CA_CERT)?, &read(CA_KEY)?).map_err(|error| {
-            let there = directory.join(CA_CERT);
-            Trouble::wrong(format!("the authority in {} cannot go on: {error}", there.display()))
-        })?;
-        self.kept.extend([CA_CERT.to_owned(), CA_KEY.to_owned()]);
-        Ok(authority)
     }
 
     /// A new authority does not vouch for certificates that are there already, so there must be none.
@@ -96,11 +88,6 @@ impl Plan {
     }
 }
 
-/// A member's certificate and its key.
-fn node_files(node: NodeId) -> (String, String) {
-    (format!("node-{node}.pem"), format!("node-{node}.key"))
-}
-
 /// Whether a certificate and its key are there. One without the other is of no use, and not ours to replace.
 fn both_there(directory: &Path, cert: &str, key: &str) -> Result<bool, Trouble> {
     let half = |there: &str, missing: &str| {
@@ -118,11 +105,6 @@ fn both_there(directory: &Path, cert: &str, key: &str) -> Result<bool, Trouble> 
     }
 }
 
-/// Whatever is there, a dangling link too, is not to be replaced.
-fn is_there(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
-}
-
-fn unusable(error: TlsError) -> Trouble {
+pub(super) fn unusable(error: TlsError) -> Trouble {
     Trouble::failed(error.to_string())
 }

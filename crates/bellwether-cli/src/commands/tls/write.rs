@@ -1,4 +1,5 @@
-//! Puts new files in place: all of them or none, each complete. No existing file is replaced.
+//! Puts files in place, each complete. New ones: all of them or none, and no existing file is replaced. Or in the place of those that are
+//! there, one after the other.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -33,6 +34,22 @@ pub(super) fn all(directory: &Path, files: &[NewFile]) -> Result<(), Trouble> {
         .map_err(|error| cannot(directory, &error))?;
     placed.stay();
     Ok(())
+}
+
+/// In the place of those that are there, in that order. If one cannot be, those before it are replaced, and it is said.
+pub(super) fn replace(directory: &Path, files: &[NewFile]) -> Result<(), Trouble> {
+    let cannot =
+        |path: &Path, error: &io::Error| Trouble::failed(format!("cannot write {}: {error}", path.display()));
+    let mut complete = Vec::new();
+    for file in files {
+        let path = directory.join(&file.name);
+        complete.push((write(directory, file).map_err(|error| cannot(&path, &error))?, path));
+    }
+    for (written, path) in complete {
+        written.persist(&path).map_err(|failure| cannot(&path, &failure.error))?;
+    }
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|error| cannot(directory, &error))
 }
 
 /// Beside its place and complete, on the disk.

@@ -52,6 +52,7 @@ pub(super) fn introduction(plan: &Plan) -> Vec<String> {
         ("agents", agents),
         ("guarantee", plan.mode.guarantee().to_owned()),
         ("files", plan.dir.display().to_string()),
+        ("page", format!("http://{api}/")),
         ("ask", format!("{name} status --api {api}")),
         ("", format!("curl http://{api}/v1/status")),
         ("change", format!("{name} resign --api {api} --token-file {}", plan.token.display())),

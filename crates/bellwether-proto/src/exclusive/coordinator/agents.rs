@@ -164,6 +164,7 @@ impl Coordinator {
 
     /// What that session has said last is counted.
     pub(super) fn count_said(&mut self, name: &Name, Holder { lease, session, .. }: Holder) {
+        self.recount(name);
         let node = lease.life.node;
         if session == OWN {
             self.repeated.insert(name.clone());
@@ -187,6 +188,7 @@ impl Coordinator {
         for (name, session) in roll.said.into_keys() {
             let contest = self.contests.get_mut(&name);
             contest.into_iter().for_each(|contest| contest.forget_session(node, session));
+            self.recount(&name);
         }
     }
 

@@ -1,10 +1,10 @@
 //! How a coordinator changes the voters: what it is asked for, whom it meets for that, and how the change is settled.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 
 use super::{Coordinator, CoordinatorAction, Stage};
 use crate::exclusive::configuration::{Address, Configuration, Votes};
-use crate::exclusive::contest::Contest;
 use crate::exclusive::electorate::Electorate;
 use crate::exclusive::grant::{Name, Token};
 use crate::exclusive::ident::{Life, StoreId};
@@ -174,7 +174,8 @@ impl Coordinator {
     /// Settles a change, a little at a time.
     fn sweep(&mut self, now: Time) {
         let Stage::Ready { ballot, electorate } = &mut self.stage else { return };
-        let (ballot, is_unsettled) = (*ballot, electorate.in_force().is_some_and(|(_, by)| !by.is_settled()));
+        let (ballot, is_unsettled) =
+            (**ballot, electorate.in_force().is_some_and(|(_, by)| !by.is_settled()));
         if is_unsettled && electorate.sweep.is_none() {
             let longest = self.terms.drift.longer(self.terms.longest);
             electorate.sweep = Some(Sweep::new(ballot, now, longest));
@@ -202,7 +203,7 @@ impl Coordinator {
     /// Reads what is listed, and forgets what is certain and of no interest to anybody.
     fn sweep_names(&mut self, now: Time) {
         let Stage::Ready { ballot, electorate } = &self.stage else { return };
-        let ballot = *ballot;
+        let ballot = Arc::clone(ballot);
         let names: alloc::vec::Vec<Name> = electorate.sweep.iter().flat_map(Sweep::names).cloned().collect();
         for name in names {
             if name == Name::floor() {
@@ -210,12 +211,12 @@ impl Coordinator {
                 continue;
             }
             let contest = self.contests.entry(name.clone()).or_default();
-            contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
+            contest.register.get_or_insert_with(|| Register::read(&ballot, name.clone()));
             self.advance(now, &name);
-            if !self.contests.get(&name).is_some_and(Contest::is_certain) {
+            if !self.contests.get(&name).is_some_and(|contest| contest.is_certain()) {
                 continue;
             }
-            if name != Name::leader() && self.contests.get(&name).is_some_and(Contest::is_idle) {
+            if name != Name::leader() && self.contests.get(&name).is_some_and(|contest| contest.is_idle()) {
                 self.contests.remove(&name);
             }
             let Stage::Ready { electorate, .. } = &mut self.stage else { return };

@@ -10,7 +10,7 @@
 use alloc::boxed::Box;
 
 use super::{Coordinator, CoordinatorAction, Stage};
-use crate::exclusive::contest::{Contest, Deletion};
+use crate::exclusive::contest::Deletion;
 use crate::exclusive::grant::{Content, Name, Token};
 use crate::exclusive::ident::{Life, StoreId};
 use crate::exclusive::message::{Answer, Telling, Undeleted};
@@ -67,7 +67,7 @@ impl Coordinator {
 
     /// Nobody wants it: the floor is raised first, and that is decided.
     pub(super) fn delete(&mut self, name: &Name) {
-        let token = self.contests.get(name).and_then(Contest::grant).map(|(grant, _)| grant.token);
+        let token = self.contests.get(name).and_then(|contest| contest.grant()).map(|(grant, _)| grant.token);
         let (token, floor) = (token.unwrap_or_default(), self.floor());
         let is_decided = self.floor.as_ref().is_some_and(|floor| {
             floor.content().is_some_and(|(content, decided)| content.is_none() || decided.is_some())

@@ -4,6 +4,7 @@
 //! can say who holds what. A name that was deleted in an earlier ballot, and that all voters know to be so, is dropped.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
@@ -74,36 +75,36 @@ impl Coordinator {
             return;
         };
         let Answer::Holdings { ballot: of, after, held, more } = answer else { return };
-        if (of, after) != (ballot, &page.after) {
+        if (of, after) != (&**ballot, &page.after) {
             return;
         }
         page.add(voter, held, *more);
         let all = electorate.by().asked().len();
         if electorate.by().is_enough(&page.votes) {
-            let (ballot, page) = (*ballot, core::mem::take(page));
+            let (ballot, page) = (Arc::clone(ballot), core::mem::take(page));
             self.survey = match &page.up_to {
                 Some(up_to) => Survey::Reading(Page { after: Some(up_to.clone()), ..Page::default() }),
                 None => Survey::Done,
             };
-            self.found(now, ballot, page, all);
+            self.found(now, &ballot, page, all);
             self.ask_survey();
         }
     }
 
     /// As if each name had been read by itself.
-    fn found(&mut self, now: Time, ballot: Ballot, page: Page, voters: usize) {
+    fn found(&mut self, now: Time, ballot: &Arc<Ballot>, page: Page, voters: usize) {
         for name in page.names() {
             if !self.takes(&name) {
                 continue;
             }
-            self.drop_deleted(ballot, &name, &page, voters);
+            self.drop_deleted(**ballot, &name, &page, voters);
             let Stage::Ready { electorate, .. } = &self.stage else { return };
             let Some(contest) = self.contests.get_mut(&name) else { continue };
             let register = contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
             let mut read = false;
             for ((voter, store), held) in &page.held {
                 let accepted = held.get(&name).cloned();
-                let answer = Answer::Holds { ballot, name: name.clone(), accepted };
+                let answer = Answer::Holds { ballot: **ballot, name: name.clone(), accepted };
                 read |= register.heard(electorate.by(), *voter, *store, &answer);
             }
             if read {

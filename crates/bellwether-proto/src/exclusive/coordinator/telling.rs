@@ -55,16 +55,17 @@ impl Coordinator {
         let unclaimed = self.repeated.iter().filter(|name| **name != Name::leader());
         let unclaimed: Vec<Name> = unclaimed.cloned().collect();
         for name in unclaimed {
-            if self.contests.get_mut(&name).is_some_and(Contest::is_unclaimed) {
+            if self.contests.get_mut(&name).is_some_and(|contest| contest.is_unclaimed()) {
                 self.tell(&name);
             }
             self.give_way(&name);
         }
         // Whether it is claimed is looked at all the same: what was claimed before does not count.
-        self.contests.get_mut(&Name::leader()).map(Contest::is_unclaimed);
+        self.contests.get_mut(&Name::leader()).map(|contest| contest.is_unclaimed());
         self.tell(&Name::leader());
         self.give_way(&Name::leader());
         self.tell_holders_again();
+        self.tell_counts_again();
         if self.is_surveyed() && self.census_at <= now {
             self.census_at = now + self.terms.ttl;
             self.actions.push(CoordinatorAction::Tell(Telling::Census { digest: self.census }));
@@ -93,6 +94,24 @@ impl Coordinator {
                 None => {
                     self.untold.remove(&name);
                 }
+            }
+        }
+    }
+
+    /// Somebody began or ceased to wait for a name. What the cluster's own leadership is like is told again anyway.
+    pub(super) fn recount(&mut self, name: &Name) {
+        if *name != Name::leader() {
+            self.recounted.insert(name.clone());
+        }
+    }
+
+    /// How many wait for a name, if that is another number than what was told. Not at once: thousands may come and go.
+    fn tell_counts_again(&mut self) {
+        for _ in 0..AGAIN_MAX {
+            let Some(name) = self.recounted.pop_first() else { return };
+            let contest = self.contests.get(&name);
+            if contest.is_some_and(|contest| contest.told != 0 && contest.told_waiting != contest.waiting()) {
+                self.tell(&name);
             }
         }
     }
@@ -151,7 +170,7 @@ impl Coordinator {
         let (before, mark) = (contest.told, census_mark(name, stamp));
         match content {
             Some(Content::Grant(_)) => {
-                contest.told = mark;
+                (contest.told, contest.told_waiting) = (mark, contest.waiting());
                 self.census = self.census.wrapping_sub(before).wrapping_add(mark);
                 let telling = contest.telling(name);
                 self.actions.extend(telling.map(CoordinatorAction::Tell));

@@ -1,5 +1,7 @@
 //! What agents want of names.
 
+use alloc::boxed::Box;
+
 use super::telling::Asker;
 use super::{CONTESTS_MAX, Coordinator};
 use crate::exclusive::campaigns::OWN;
@@ -43,7 +45,7 @@ impl Coordinator {
         let Some(contest) = self.contests.get_mut(&name) else { return };
         match wish {
             Wish::Campaign { kind, waited, priority, valid, value, holds, .. } => {
-                let (since, adopts) = (now - waited, contest.adopts(holder));
+                let (since, adopts) = (now - waited, contest.adopts(holder).map(Box::new));
                 let candidate =
                     Candidate { holder, kind, since, priority, valid, value, heard: now, holds, adopts };
                 match holds {

@@ -1,13 +1,14 @@
 //! Who holds which name, as far as coordinators told this node. What it was not told it finds out by comparing one number.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
 use super::{Action, Exclusive};
 use crate::exclusive::coordinator::census_mark;
-use crate::exclusive::grant::{Grant, GrantKind, Name};
-use crate::exclusive::ident::Stamp;
+use crate::exclusive::grant::{Accepted, Grant, GrantKind, Name};
+use crate::exclusive::ident::{Ballot, Stamp};
 use crate::exclusive::message::{ExclusiveMsg, Wish};
 use crate::exclusive::order::News;
 use crate::time::Time;
@@ -16,6 +17,8 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     names: BTreeMap<Name, Entry>,
+    /// That of what was told last. Most names have the same, and share it.
+    ballot: Option<Arc<Ballot>>,
     /// What they add up to.
     census: u64,
     /// When to ask for all names, if some are not known.
@@ -25,12 +28,19 @@ pub(super) struct Known {
 }
 
 /// One name, as it was told last. Whoever wants to know more reads it where the news went: there may be a million.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    stamp: Stamp,
+    ballot: Arc<Ballot>,
+    write: u64,
     kind: GrantKind,
     /// How many wait.
     waiting: u32,
+}
+
+impl Entry {
+    fn stamp(&self) -> Stamp {
+        Stamp { ballot: *self.ballot, write: self.write }
+    }
 }
 
 impl Known {
@@ -40,7 +50,15 @@ impl Known {
 
     /// Whether something is known of that name that was written later.
     pub(super) fn is_later(&self, name: &Name, stamp: Stamp) -> bool {
-        self.names.get(name).is_some_and(|known| known.stamp > stamp)
+        self.names.get(name).is_some_and(|known| known.stamp() > stamp)
+    }
+
+    fn entry(&mut self, Stamp { ballot, write }: Stamp, kind: GrantKind, waiting: u32) -> Entry {
+        let ballot = match &self.ballot {
+            Some(known) if **known == ballot => Arc::clone(known),
+            _ => Arc::clone(self.ballot.insert(Arc::new(ballot))),
+        };
+        Entry { ballot, write, kind, waiting }
     }
 
     pub(super) fn deadline(&self) -> Time {
@@ -48,33 +66,42 @@ impl Known {
     }
 
     fn put(&mut self, name: &Name, entry: Option<Entry>) {
-        let mark = |entry: Option<Entry>| entry.map_or(0, |entry| census_mark(name, entry.stamp));
+        let mark = |entry: Option<&Entry>| entry.map_or(0, |entry| census_mark(name, entry.stamp()));
+        let after = mark(entry.as_ref());
         let before = match entry {
             Some(entry) => self.names.insert(name.clone(), entry),
             None => self.names.remove(name),
         };
-        self.census = self.census.wrapping_sub(mark(before)).wrapping_add(mark(entry));
+        self.census = self.census.wrapping_sub(mark(before.as_ref())).wrapping_add(after);
     }
 }
 
 impl Exclusive {
     /// That grant is decided. The latest counts.
-    pub(super) fn learn_grant(&mut self, name: &Name, stamp: Stamp, grant: Grant, waiting: Option<u32>) {
-        let known = self.known.names.get(name);
-        if known.is_some_and(|known| known.stamp > stamp) {
+    pub(super) fn learn_grant(&mut self, name: &Name, stamp: Stamp, grant: Arc<Grant>, waiting: Option<u32>) {
+        if self.known.is_later(name, stamp) {
             return;
         }
-        let waiting = waiting.unwrap_or(known.map_or(0, |known| known.waiting));
-        let entry = Entry { stamp, kind: grant.kind, waiting };
-        if known != Some(&entry) {
-            self.known.put(name, Some(entry));
-            self.news(News::Known { name: name.clone(), held: Some((grant, waiting)) });
+        let waiting = waiting.unwrap_or(self.known.names.get(name).map_or(0, |known| known.waiting));
+        let entry = self.known.entry(stamp, grant.kind, waiting);
+        if self.known.names.get(name) != Some(&entry) {
+            let (name, grant) = self.shared(name, grant);
+            self.known.put(&name, Some(entry));
+            self.news(News::Known { name, held: Some((grant, waiting)) });
         }
+    }
+
+    /// The voter has accepted the same, most often. It is kept once.
+    fn shared(&self, name: &Name, grant: Arc<Grant>) -> (Name, Arc<Grant>) {
+        let accepted = self.voter.as_ref().and_then(|voter| voter.kept().accepted.get_key_value(name));
+        let Some((name, Accepted { content, .. })) = accepted else { return (name.clone(), grant) };
+        let same = content.as_grant().filter(|accepted| **accepted == grant);
+        (name.clone(), same.cloned().unwrap_or(grant))
     }
 
     /// There is no such name any more.
     pub(super) fn learn_gone(&mut self, now: Time, name: &Name, stamp: Stamp) {
-        if self.known.names.get(name).is_some_and(|known| known.stamp < stamp) {
+        if self.known.names.get(name).is_some_and(|known| known.stamp() < stamp) {
             self.known.put(name, None);
             self.news(News::Known { name: name.clone(), held: None });
         }

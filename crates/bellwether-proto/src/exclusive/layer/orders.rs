@@ -29,17 +29,23 @@ pub(super) struct Orders {
     all: BTreeMap<u64, Pending>,
     /// Those about a campaign.
     of: BTreeMap<(Name, u64), BTreeSet<u64>>,
-    /// Those that are repeated.
-    asking: BTreeSet<u64>,
-    repeat_at: Option<Time>,
-    /// Counts the questions.
-    no: u64,
+    /// Those that are repeated, and when.
+    asking: BTreeSet<(Time, u64)>,
 }
 
 #[derive(Clone, Debug)]
 struct Pending {
     what: What,
     until: Time,
+    again: Option<Again>,
+}
+
+/// When something is asked again, and after how long the next time: longer each time, or those who have much to answer would get more
+/// and more of it.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    at: Time,
+    after: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -50,31 +56,58 @@ enum What {
     Read(Name, Inquiry),
 }
 
-/// What voters have said of a name.
+/// What voters have said of a name since that was asked for. A voter that is asked again says something later, which counts.
 #[derive(Clone, Debug, Default)]
 struct Inquiry {
-    no: u64,
     said: BTreeMap<(NodeId, StoreId), Option<Accepted>>,
 }
 
 impl Orders {
     pub(super) fn deadline(&self) -> Time {
         let over = self.all.values().next().map_or(Time::NEVER, |pending| pending.until);
-        over.min(self.repeat_at.unwrap_or(Time::NEVER))
+        over.min(self.asking.first().map_or(Time::NEVER, |(at, _)| *at))
     }
 
-    fn begin(&mut self, no: u64, what: What, until: Time) {
+    /// An order that waits for a campaign.
+    fn await_campaign(&mut self, no: u64, what: What, until: Time) {
         if let What::Release(name, session) | What::Proclaim(name, session) = &what {
             self.of.entry((name.clone(), *session)).or_default().insert(no);
-        } else {
-            self.asking.insert(no);
         }
-        self.all.insert(no, Pending { what, until });
+        self.all.insert(no, Pending { what, until, again: None });
+    }
+
+    /// An order that is asked for now, and again after that time.
+    fn ask(&mut self, no: u64, what: What, (now, until): (Time, Time), after: Span) {
+        self.asking.insert((now, no));
+        self.all.insert(no, Pending { what, until, again: Some(Again { at: now, after }) });
+    }
+
+    /// The next that is to be asked for by now.
+    fn next_due(&mut self, now: Time) -> Option<u64> {
+        let (at, no) = self.asking.first().copied().filter(|(at, _)| *at <= now)?;
+        self.asking.remove(&(at, no));
+        if let Some(Pending { again: Some(again), .. }) = self.all.get_mut(&no) {
+            *again = Again { at: now + again.after, after: again.after * 2 };
+            self.asking.insert((again.at, no));
+        }
+        Some(no)
+    }
+
+    /// All that is asked for is asked for now.
+    fn hurry(&mut self, now: Time, after: Span) {
+        for (_, no) in core::mem::take(&mut self.asking) {
+            if let Some(pending) = self.all.get_mut(&no) {
+                pending.again = Some(Again { at: now, after });
+                self.asking.insert((now, no));
+            }
+        }
     }
 
     fn end(&mut self, no: u64) -> Option<What> {
-        let Pending { what, .. } = self.all.remove(&no)?;
-        self.asking.remove(&no);
+        let Pending { what, again, .. } = self.all.remove(&no)?;
+        if let Some(Again { at, .. }) = again {
+            self.asking.remove(&(at, no));
+        }
         if let What::Release(name, session) | What::Proclaim(name, session) = &what {
             let key = (name.clone(), *session);
             if let Some(numbers) = self.of.get_mut(&key) {
@@ -107,7 +140,7 @@ impl Exclusive {
     }
 
     fn obey(&mut self, now: Time, no: u64, order: Order) -> Result<(), Declined> {
-        let until = now + self.patience();
+        let (until, retry) = (now + self.patience(), self.config.terms.retry);
         match order {
             Order::Campaign { session, name, candidacy } => {
                 self.may_campaign(session, &name, &candidacy)?;
@@ -120,7 +153,7 @@ impl Exclusive {
                 }
                 let lease = self.tenant.lease();
                 self.campaigns.release(now, &name, session, lease, next);
-                self.orders.begin(no, What::Release(name, session), until);
+                self.orders.await_campaign(no, What::Release(name, session), until);
             }
             Order::Proclaim { session, name, value } => {
                 if value.len() > Grant::VALUE_MAX {
@@ -130,18 +163,16 @@ impl Exclusive {
                     return Err(Declined::NotHeld);
                 }
                 self.campaigns.proclaim(now, &name, session, value);
-                self.orders.begin(no, What::Proclaim(name, session), until);
+                self.orders.await_campaign(no, What::Proclaim(name, session), until);
             }
             Order::Delete { name } => {
                 if name == Name::leader() || name.is_reserved() {
                     return Err(Declined::Reserved);
                 }
-                self.orders.begin(no, What::Delete(name), until);
-                self.orders.repeat_at = Some(now);
+                self.orders.ask(no, What::Delete(name), (now, until), retry);
             }
             Order::Read { name } => {
-                self.orders.begin(no, What::Read(name, Inquiry::default()), until);
-                self.orders.repeat_at = Some(now);
+                self.orders.ask(no, What::Read(name, Inquiry::default()), (now, until), retry);
             }
         }
         Ok(())
@@ -213,20 +244,16 @@ impl Exclusive {
     pub(super) fn peeked(
         &mut self,
         voter: (NodeId, StoreId),
-        (name, question): (&Name, u64),
+        (name, no): (&Name, u64),
         accepted: Option<&Accepted>,
     ) {
         let Some(by) = self.in_force().cloned() else { return };
-        let is_it =
-            |what: &What| matches!(what, What::Read(of, inquiry) if of == name && inquiry.no == question);
-        let asked = self
-            .orders
-            .asking
-            .iter()
-            .copied()
-            .find(|no| self.orders.all.get(no).is_some_and(|pending| is_it(&pending.what)));
-        let Some(no) = asked else { return };
-        let Some(Pending { what: What::Read(_, inquiry), .. }) = self.orders.all.get_mut(&no) else { return };
+        let Some(Pending { what: What::Read(of, inquiry), .. }) = self.orders.all.get_mut(&no) else {
+            return;
+        };
+        if of != name {
+            return;
+        }
         inquiry.said.insert(voter, accepted.cloned());
         match inquiry.agree(&by) {
             Some(Some(Accepted { stamp, content: Content::Grant(grant) })) => {
@@ -257,34 +284,27 @@ impl Exclusive {
             let (reachable, needed) = (count(reachable), count(needed));
             self.decline(no, Declined::Unanswered { reachable, needed });
         }
-        if self.orders.repeat_at.is_some_and(|at| at <= now) {
-            let asking = !self.orders.asking.is_empty();
-            self.orders.repeat_at = asking.then_some(now + self.config.terms.retry);
-            let numbers: Vec<u64> = self.orders.asking.iter().copied().collect();
-            numbers.into_iter().for_each(|no| self.ask_again(no));
+        while let Some(no) = self.orders.next_due(now) {
+            self.ask_again(no);
         }
     }
 
     /// Another coordinates: it does not know what was asked for.
     pub(super) fn hurry_orders(&mut self, now: Time) {
-        if !self.orders.asking.is_empty() {
-            self.orders.repeat_at = Some(now);
-        }
+        self.orders.hurry(now, self.config.terms.retry);
     }
 
     fn ask_again(&mut self, no: u64) {
         let by = self.me;
-        match self.orders.all.get_mut(&no).map(|pending| &mut pending.what) {
+        match self.orders.all.get(&no).map(|pending| &pending.what) {
             Some(What::Delete(name)) => {
                 let name = name.clone();
                 if let Some(nominee) = self.nominee {
                     self.send(nominee, ExclusiveMsg::Wish(Wish::Delete { by, no, name }));
                 }
             }
-            Some(What::Read(name, inquiry)) => {
-                self.orders.no += 1;
-                *inquiry = Inquiry { no: self.orders.no, said: BTreeMap::new() };
-                let ask = Ask::Peek { name: name.clone(), no: inquiry.no };
+            Some(What::Read(name, _)) => {
+                let ask = Ask::Peek { name: name.clone(), no };
                 let voters = self.in_force().map(Configuration::asked).unwrap_or_default();
                 for voter in voters {
                     self.send(voter, ExclusiveMsg::Ask(Asked { by, ask: ask.clone() }));
@@ -325,4 +345,40 @@ impl Inquiry {
 
 fn stamp_of(accepted: &Option<Accepted>) -> Option<Stamp> {
     accepted.as_ref().map(|accepted| accepted.stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RETRY: Span = Span::millis(50);
+
+    fn due(orders: &mut Orders, millis: u64) -> Vec<u64> {
+        core::iter::from_fn(|| orders.next_due(Time::ZERO + Span::millis(millis))).collect()
+    }
+
+    fn read(orders: &mut Orders, no: u64, millis: u64) {
+        let now = Time::ZERO + Span::millis(millis);
+        let what = What::Read(Name::leader(), Inquiry::default());
+        orders.ask(no, what, (now, now + Span::secs(4)), RETRY);
+    }
+
+    #[test]
+    fn one_more_question_has_no_other_asked_again() {
+        let mut orders = Orders::default();
+        read(&mut orders, 1, 0);
+        assert_eq!(due(&mut orders, 0), [1]);
+        read(&mut orders, 2, 10);
+        assert_eq!(due(&mut orders, 10), [2]);
+        assert_eq!(orders.deadline(), Time::ZERO + RETRY);
+        assert_eq!(due(&mut orders, 60), [1, 2]);
+        assert_eq!(due(&mut orders, 159), [0; 0], "later each time");
+        assert_eq!(due(&mut orders, 160), [1, 2]);
+        orders.hurry(Time::ZERO + Span::millis(170), RETRY);
+        assert_eq!(due(&mut orders, 170), [1, 2]);
+        orders.end(1);
+        assert_eq!(due(&mut orders, 1000), [2], "what is answered is not asked for");
+        orders.end(2);
+        assert!(orders.asking.is_empty() && orders.all.is_empty());
+    }
 }

@@ -8,7 +8,7 @@ use crate::exclusive::grant::{Accepted, Content, Grant, GrantKind, Holder, Name,
 use crate::exclusive::ident::{Ballot, Lease, Life, LifeId, Stamp, StoreId};
 use crate::exclusive::membership::{MemberChange, Unchanged};
 use crate::exclusive::message::{
-    Answer, Ask, Asked, ExclusiveMsg, Objection, Parcel, Said, Telling, Undeleted, Wish,
+    Answer, Ask, Asked, ExclusiveMsg, Objection, Parcel, Recall, Said, Telling, Undeleted, Wish,
 };
 
 pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
@@ -20,13 +20,14 @@ pub(super) fn asked_and_said() -> Vec<Body<AnyMsg>> {
     });
     let wishes = wishes().into_iter().map(ExclusiveMsg::Wish);
     let (name, grant) = (Name::leader(), grant(Some(holder())));
-    let held = ExclusiveMsg::Tell(Telling::Held { name, stamp: STAMP, grant, waiting: 2 });
+    let held = ExclusiveMsg::Tell(Telling::Held { name, stamp: STAMP, grant: grant.into(), waiting: 2 });
     let members = Telling::Members { stamp: STAMP, configuration: configuration().settled() };
     let unchanged =
         Telling::Unchanged { to: LIFE, no: 3, why: Unchanged::NoMajority { reachable: 1, needed: 2 } };
     let told = [members, unchanged].map(ExclusiveMsg::Tell);
     let told = told.into_iter().chain(tellings().into_iter().map(ExclusiveMsg::Tell));
-    let all = asks.chain(answers).chain(wishes).chain([held]).chain(told).chain([parcel()]);
+    let recall = ExclusiveMsg::Recall(Recall { store: StoreId(7), commits: 300 });
+    let all = asks.chain(answers).chain(wishes).chain([held]).chain(told).chain([parcel(), recall]);
     all.map(|msg| Body::Exclusive(Box::new(msg))).collect()
 }
 
@@ -57,9 +58,13 @@ fn asks() -> Vec<Ask> {
     vec![
         Ask::Prepare { ballot },
         Ask::Read { ballot, name: Name::leader() },
-        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(Some(holder()))) },
-        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(None)) },
-        Ask::Write { stamp, name: Name::configuration(), content: Content::Configuration(configuration()) },
+        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(Some(holder())).into()) },
+        Ask::Write { stamp, name: Name::leader(), content: Content::Grant(grant(None).into()) },
+        Ask::Write {
+            stamp,
+            name: Name::configuration(),
+            content: Content::Configuration(configuration().into()),
+        },
         Ask::Runs { lease },
         Ask::Bury { lease },
         Ask::Renew { lease, no, ttl: Span::secs(1) },
@@ -70,7 +75,7 @@ fn asks() -> Vec<Ask> {
         Ask::Write {
             stamp,
             name: Name::configuration(),
-            content: Content::Configuration(configuration().with(NodeId(4), StoreId(9), address())),
+            content: Content::Configuration(configuration().with(NodeId(4), StoreId(9), address()).into()),
         },
         Ask::Write { stamp, name: Name::leader(), content: Content::Deleted },
         Ask::Write { stamp, name: Name::floor(), content: Content::Floor(Token(1000)) },
@@ -82,7 +87,7 @@ fn asks() -> Vec<Ask> {
 
 fn answers() -> Vec<Answer> {
     let (ballot, stamp, lease, no, name) = (BALLOT, STAMP, LEASE, 11, Name::leader());
-    let held = Accepted { stamp, content: Content::Grant(grant(None)) };
+    let held = Accepted { stamp, content: Content::Grant(grant(None).into()) };
     let accepted = Some(held.clone());
     vec![
         Answer::Promised { ballot },

@@ -108,6 +108,7 @@ fn fits(scenario: &Scenario) -> Result<(), Misfit> {
     }
     let waits = scenario.events.iter().filter_map(|planned| match &planned.fault {
         Fault::DropNext { kind, .. } => Some(("drop_next", kind)),
+        Fault::Message { kind, .. } => Some(("message", kind)),
         Fault::CrashBeforeSend { kind, .. } => Some(("crash_before_send", kind)),
         _ => None,
     });

@@ -10,13 +10,13 @@ use bellwether_toml::{Spanned, Wrong, one_of};
 
 use super::cluster::{Cluster, positive, within};
 use super::raw::{
-    RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawPerform, RawResignFor, RawSlow, RawStall,
-    RawTransfer, RawWork,
+    RawChange, RawCrashBeforeSend, RawDropNext, RawEvent, RawMessage, RawPerform, RawResignFor, RawSlow,
+    RawStall, RawTransfer, RawWork,
 };
 use super::values::{Delay, Duration, List, Probability, Table, Whole};
-use crate::scenario::{Fault, Planned};
+use crate::scenario::{Fault, Mishap, Planned};
 
-const ACTIONS: [&str; 26] = [
+const ACTIONS: [&str; 27] = [
     "crash",
     "recover",
     "pause",
@@ -28,6 +28,7 @@ const ACTIONS: [&str; 26] = [
     "partition",
     "slow",
     "drop_next",
+    "message",
     "crash_before_send",
     "perform",
     "network",
@@ -46,7 +47,10 @@ const ACTIONS: [&str; 26] = [
 ];
 
 /// Those of them that only befall nodes which are run as an agent runs them.
-const OF_AGENTS: &[&str] = ACTIONS.split_at(14).1;
+const OF_AGENTS: &[&str] = ACTIONS.split_at(15).1;
+
+/// No run has more messages.
+const MESSAGES_MAX: u64 = i64::MAX as u64;
 
 /// An action that an event asks for.
 struct Action {
@@ -114,6 +118,7 @@ impl Cluster {
             action("partition", &raw.partition, |blocks| self.partition(blocks))?,
             action("slow", &raw.slow, |slow| self.slow(&slow.get_ref().0))?,
             action("drop_next", &raw.drop_next, |drop| self.drop_next(&drop.get_ref().0))?,
+            action("message", &raw.message, |message| self.message(message))?,
             action("crash_before_send", &raw.crash_before_send, |crash| {
                 self.crash_before_send(&crash.get_ref().0)
             })?,
@@ -189,6 +194,24 @@ impl Cluster {
         Ok(Fault::DropNext { from, to, kind: self.kind(&raw.kind)? })
     }
 
+    fn message(&self, given: &Spanned<Table<RawMessage>>) -> Result<Fault, Wrong> {
+        let raw = &given.get_ref().0;
+        let (from, to) = self.link(&raw.from, &raw.to)?;
+        let nth = raw.nth.as_ref().map(|nth| within("nth", nth, 1..=MESSAGES_MAX)).transpose()?.unwrap_or(1);
+        let drop = raw.drop.as_ref().map(|drop| only_true("drop", drop, Mishap::Drop)).transpose()?;
+        let delay = raw.delay.as_ref().map(|by| positive("delay", by).map(Mishap::Delay)).transpose()?;
+        let twice = raw.duplicate.as_ref().map(|twice| only_true("duplicate", twice, Mishap::Duplicate));
+        let mut mishaps = [drop, delay, twice.transpose()?].into_iter().flatten();
+        match (mishaps.next(), mishaps.next()) {
+            (Some(mishap), None) => Ok(Fault::Message { from, to, kind: self.kind(&raw.kind)?, nth, mishap }),
+            (found, _) => {
+                let found = if found.is_none() { "nothing happens" } else { "several things happen" };
+                let keys = one_of(&["drop", "delay", "duplicate"]);
+                Err(Wrong::at(given.span(), format!("a message to which {found}, expected one of {keys}")))
+            }
+        }
+    }
+
     fn crash_before_send(&self, raw: &RawCrashBeforeSend) -> Result<Fault, Wrong> {
         Ok(Fault::CrashBeforeSend { node: self.node(&raw.node)?, kind: self.kind(&raw.kind)? })
     }
@@ -217,6 +240,15 @@ fn heal(given: &Spanned<bool>) -> Result<Fault, Wrong> {
     match given.get_ref() {
         true => Ok(Fault::Heal),
         false => Err(Wrong::at(given.span(), "`heal = false` does nothing, expected `heal = true`")),
+    }
+}
+
+fn only_true(key: &str, given: &Spanned<bool>, mishap: Mishap) -> Result<Mishap, Wrong> {
+    match given.get_ref() {
+        true => Ok(mishap),
+        false => {
+            Err(Wrong::at(given.span(), format!("`{key} = false` does nothing, expected `{key} = true`")))
+        }
     }
 }
 

@@ -183,6 +183,7 @@ pub(super) struct RawEvent {
     pub(super) partition: Option<Spanned<List<List<Whole>>>>,
     pub(super) slow: Option<Spanned<Table<RawSlow>>>,
     pub(super) drop_next: Option<Spanned<Table<RawDropNext>>>,
+    pub(super) message: Option<Spanned<Table<RawMessage>>>,
     pub(super) crash_before_send: Option<Spanned<Table<RawCrashBeforeSend>>>,
     pub(super) perform: Option<Spanned<Table<RawPerform>>>,
     pub(super) resign: Option<Spanned<List<Whole>>>,
@@ -230,6 +231,24 @@ pub(super) struct RawDropNext {
 
 impl Content for RawDropNext {
     const EXPECTED: &'static str = "a table such as { from = 1, to = 2, kind = \"Halt\" }";
+}
+
+/// What happens is optional, so that none and two get an answer that names them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMessage {
+    pub(super) from: Spanned<Whole>,
+    pub(super) to: Spanned<Whole>,
+    pub(super) kind: Spanned<String>,
+    pub(super) nth: Option<Spanned<Whole>>,
+    pub(super) drop: Option<Spanned<bool>>,
+    pub(super) delay: Option<Spanned<Duration>>,
+    pub(super) duplicate: Option<Spanned<bool>>,
+}
+
+impl Content for RawMessage {
+    const EXPECTED: &'static str =
+        "a table such as { from = 1, to = 2, kind = \"Halt\", nth = 2, drop = true }";
 }
 
 #[derive(Debug, Deserialize)]

@@ -240,6 +240,26 @@ const BAD: &[(&str, usize, &str)] = &[
         "unknown kind of message `Hlt`, did you mean `Halt`?",
     ),
     (
+        "[[event]]\nat = \"1s\"\nmessage = { from = 1, to = 2, kind = \"Halt\" }",
+        6,
+        "a message to which nothing happens, expected one of `drop`, `delay` or `duplicate`",
+    ),
+    (
+        "[[event]]\nat = \"1s\"\nmessage = { from = 1, to = 2, kind = \"Halt\", drop = true, delay = \"1s\" }",
+        6,
+        "a message to which several things happen, expected one of `drop`, `delay` or `duplicate`",
+    ),
+    (
+        "[[event]]\nat = \"1s\"\nmessage = { from = 1, to = 2, kind = \"Halt\", drop = false }",
+        6,
+        "`drop = false` does nothing, expected `drop = true`",
+    ),
+    (
+        "[[event]]\nat = \"1s\"\nmessage = { from = 1, to = 2, kind = \"Halt\", nth = 0, drop = true }",
+        6,
+        "`nth` is 0, expected a whole number from 1 to 9223372036854775807",
+    ),
+    (
         "[[event]]\nat = \"1s\"\ncrash_before_send = { node = 9, kind = \"Halt\" }",
         6,
         "there is no node 9, expected one from 1 to 6",

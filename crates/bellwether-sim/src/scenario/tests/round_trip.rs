@@ -247,9 +247,20 @@ fn fault() -> impl Strategy<Value = Fault> {
         (nodes().prop_shuffle(), 1..4_usize).prop_map(|(nodes, size)| partition(&nodes, size)),
         (pair(), latency()).prop_map(|((from, to), latency)| Fault::Slow { from, to, latency }),
         (pair(), kind()).prop_map(|((from, to), kind)| Fault::DropNext { from, to, kind }),
+        (pair(), kind(), 1..9_u64, mishap()).prop_map(|((from, to), kind, nth, mishap)| Fault::Message {
+            from,
+            to,
+            kind,
+            nth,
+            mishap
+        }),
         (node(), kind()).prop_map(|(node, kind)| Fault::CrashBeforeSend { node, kind }),
         change(),
     ]
+}
+
+fn mishap() -> impl Strategy<Value = Mishap> {
+    prop_oneof![Just(Mishap::Drop), span().prop_map(Mishap::Delay), Just(Mishap::Duplicate)]
 }
 
 /// What can be asked of nodes that are run as an agent runs them.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{Bench, Ledger, campaigns, held, in_line, name, soon};
 use crate::arbiter::Campaign;
 use crate::elections::State;
-use crate::{random, uptime};
+use crate::random;
 
 /// A link that is whole again when this goes, whatever happened.
 struct Cut<'b>(&'b Bench);
@@ -37,18 +37,18 @@ pub(super) async fn a_silent_holder_stops_before_the_next_begins(benches: &[Benc
     soon("it is in line", benches, in_line(&mut *second)).await;
     let cut = Cut::off(one);
     // What was under way may have arrived, and put it off.
-    let past = first.sight();
+    let (past, clock) = (first.sight(), first.sight().uptime());
     let end = soon("its validity ends", benches, async {
         let mut last = Duration::ZERO;
         while let Some(until) = past.valid_until() {
             last = until;
-            uptime::reaches(until).await;
+            clock.reaches(until).await;
         }
         last
     });
     let next = async {
         let token = soon("the next holds it", benches, held(&mut *second)).await;
-        (token, uptime::now())
+        (token, clock.now())
     };
     let (end, (token, began)) = tokio::join!(end, next);
     assert!(began >= end, "the next began {:?} before the end", end.saturating_sub(began));
@@ -73,7 +73,7 @@ pub(super) async fn a_short_silence_costs_nothing(benches: &[Bench; 3]) {
     soon("it is in line", benches, in_line(&mut *waits)).await;
     let told = holder.sight().check(token).expect("it is held");
     let cut = Cut::off(one);
-    uptime::reaches(uptime::now() + one.arbiter.terms().ttl / 4).await;
+    sleep(one.arbiter.terms().ttl / 4).await;
     drop(cut);
     soon("its validity is put off", benches, async {
         while holder.sight().check(token).is_ok_and(|until| until <= told) {
@@ -90,7 +90,7 @@ pub(super) async fn what_was_asked_for_in_vain_is_in_nobodys_way(benches: &[Benc
     for _ in 0..3 {
         let cut = Cut::off(one);
         let vain = campaigns(one, &name).await;
-        uptime::reaches(uptime::now() + Duration::from_millis(20)).await;
+        sleep(Duration::from_millis(20)).await;
         drop(vain);
         drop(cut);
         let mut next = campaigns(two, &name).await;
@@ -122,8 +122,8 @@ pub(super) async fn a_walk(benches: &[Bench; 3]) {
             _ if running[who].is_none() => running[who] = Some(campaigns(&benches[who], &name).await),
             _ => {}
         }
-        let until = uptime::now() + pause * (chance.next_u32() % 3);
-        while uptime::now() <= until {
+        let until = Instant::now() + pause * (chance.next_u32() % 3);
+        while Instant::now() <= until {
             ledger.look();
             for campaign in running.iter_mut().flatten() {
                 if let State::Held { token } = campaign.sight().state()
@@ -141,7 +141,7 @@ pub(super) async fn a_walk(benches: &[Bench; 3]) {
                     () = changed(three) => {}
                 }
             };
-            let _ = timeout(until.saturating_sub(uptime::now()).max(Duration::from_millis(1)), changes).await;
+            let _ = timeout_at(until.max(Instant::now() + Duration::from_millis(1)), changes).await;
         }
     }
     drop(cut);

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::arbiter::{Campaign, Sight};
 use crate::elections::State;
-use crate::uptime;
 
 /// The grants of one name, in the order in which they were seen. All in one process, and so by one clock.
 #[derive(Debug, Default)]
@@ -18,7 +17,7 @@ pub(super) struct Ledger {
 impl Ledger {
     /// A campaign was seen to hold it.
     pub(super) fn grant(&mut self, token: u64, campaign: &dyn Campaign) {
-        let now = uptime::now();
+        let now = campaign.sight().uptime().now();
         assert!(token > self.token, "a grant has token {token}, and one before had {}", self.token);
         if let Some((before, told)) = self.holder.take() {
             assert!(

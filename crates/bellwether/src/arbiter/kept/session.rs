@@ -11,7 +11,7 @@ use super::{AGAIN, Shared};
 use crate::arbiter::{Engine, Trouble};
 use crate::backoff::Backoff;
 use crate::config::Exclusive;
-use crate::uptime;
+use crate::uptime::{self, Uptime};
 
 /// It is renewed so often in the time for which it is valid.
 const RENEWALS_IN_TTL: u32 = 3;
@@ -103,7 +103,7 @@ async fn renew_while_it_lasts<E: Engine>(shared: &Shared<E>, mut tenancy: Tenanc
     loop {
         let period = tenancy.ttl / RENEWALS_IN_TTL;
         tokio::select! {
-            () = uptime::reaches(tenancy.asked + period) => {}
+            () = Uptime::Machine.reaches(tenancy.asked + period) => {}
             () = shared.doubt.notified() => {}
         }
         loop {

@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 
 use super::super::standing::{AskedBack, Grant, Over, Phase, Until};
 use super::{Candidacy, ClientError};
+use crate::uptime::Uptime;
 
 /// All campaigns of a session.
 #[derive(Debug, Default)]
@@ -147,9 +148,13 @@ impl Campaigns {
                 entry.elected = Some(token);
                 return Then::Ask;
             }
-            (Phase::Waiting { .. }, Some(until)) => entry.turn(Phase::Held(Grant::new(token, until))),
+            (Phase::Waiting { .. }, Some(until)) => {
+                entry.turn(Phase::Held(Grant::new(token, until, Uptime::Machine)))
+            }
             // An agent that was restarted has taken it over, with another token.
-            (Phase::Held(grant), Some(until)) => entry.turn(Phase::Held(grant.told(token, until))),
+            (Phase::Held(grant), Some(until)) => {
+                entry.turn(Phase::Held(grant.told(token, until, Uptime::Machine)))
+            }
         }
         (entry.elected, entry.is_confirmed) = (None, true);
         Then::Nothing
@@ -165,7 +170,7 @@ impl Campaigns {
                 && let Until::Uptime(before) = grant.until
                 && before < until
             {
-                entry.turn(Phase::Held(grant.told(grant.token, Until::Uptime(until))));
+                entry.turn(Phase::Held(grant.told(grant.token, Until::Uptime(until), Uptime::Machine)));
             }
         }
     }
@@ -214,7 +219,7 @@ impl Campaigns {
         let mut holds = Holds::default();
         for (name, entry) in self.entries().iter_mut() {
             let Phase::Held(grant) = entry.now() else { continue };
-            if !grant.until.lasts() || (grant.until == Until::ByStore && !is_kept) {
+            if !grant.until.lasts(Uptime::Machine) || (grant.until == Until::ByStore && !is_kept) {
                 entry.end(Over::Lease);
                 continue;
             }

@@ -142,6 +142,9 @@ impl Keeper {
                 campaigns.refused(&refused.name);
             }
             Said::End(end) => {
+                if end.why == "taken-over" {
+                    self.shared.facts.send_modify(|facts| facts.is_taken = true);
+                }
                 if matches!(end.why.as_str(), "closed" | "taken-over") {
                     campaigns.end_held(Over::Session);
                 }
@@ -288,7 +291,7 @@ impl Shared {
     }
 
     async fn end(&self) {
-        let key = self.key();
+        let Some(key) = self.own_key() else { return };
         let ask = key.delete(door::session(key.id(), "")).within(CLOSE_MAX);
         if let Err(error) = self.door.answer::<Value>(ask).await {
             tracing::debug!("the session was not closed: {error}");
@@ -300,7 +303,8 @@ impl Shared {
 /// there.
 async fn again(shared: &Shared, opening: &Opening, holds: &Holds) -> Result<(Stream, Facts), ClientError> {
     if holds.names.is_empty() {
-        if let Err(error) = shared.key().close(&shared.door).await
+        if let Some(key) = shared.own_key()
+            && let Err(error) = key.close(&shared.door).await
             && error.is_passing()
         {
             return Err(error);

@@ -29,8 +29,8 @@ fn changes() -> Vec<Change> {
     vec![
         Change::Met(life(1)),
         Change::Promised(ballot),
-        Change::Accepted(Name::configuration(), accepted(Content::Configuration(voters))),
-        Change::Accepted(Name::leader(), accepted(Content::Grant(Grant::unheld(GrantKind::Lease)))),
+        Change::Accepted(Name::configuration(), accepted(Content::Configuration(voters.into()))),
+        Change::Accepted(Name::leader(), accepted(Content::Grant(Grant::unheld(GrantKind::Lease).into()))),
         Change::Dead(NodeId(2), Age { incarnation: Incarnation(5), number: 6 }),
     ]
 }
@@ -55,8 +55,9 @@ fn path(dir: &TempDir) -> PathBuf {
     dir.path().join("votes.redb")
 }
 
-/// Puts another file in its place.
+/// Puts another file in its place, and nothing tells what was in the first.
 fn replace(dir: &TempDir, bytes: &[u8]) {
+    let _ = fs::remove_file(dir.path().join("votes.count"));
     fs::remove_file(path(dir)).unwrap();
     fs::write(path(dir), bytes).unwrap();
 }
@@ -152,6 +153,47 @@ fn a_damaged_file_is_refused_or_harmless() {
         assert!(matches!(fault(&dir, &whole[..len]), VotesFault::Damaged { .. }), "cut at {len}");
         assert_eq!(fs::read(path(&dir)).unwrap(), &whole[..len], "it is left as it was");
     }
+}
+
+/// The database takes what it cannot read for what was not finished, if nobody closed it.
+#[test]
+fn a_byte_that_is_wrong_after_a_crash_has_nothing_forgotten_in_silence() {
+    let dir = TempDir::new().unwrap();
+    let (mut file, _) = open(&dir).unwrap();
+    file.keep(&changes()).unwrap();
+    file.keep(&[Change::Met(life(2))]).unwrap();
+    let wanted = in_memory(&[changes(), vec![Change::Met(life(2))]].concat());
+    let whole = fs::read(path(&dir)).unwrap();
+    let written: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != 0).collect();
+    let after = TempDir::new().unwrap();
+    let mut refused = 0;
+    for at in written.iter().copied().step_by(written.len() / 60) {
+        let mut torn = whole.clone();
+        torn[at] ^= 0x55;
+        fs::write(path(&after), &torn).unwrap();
+        fs::copy(dir.path().join("votes.count"), after.path().join("votes.count")).unwrap();
+        match open(&after) {
+            Ok((_, kept)) => assert_eq!(kept, wanted, "byte {at}"),
+            Err(VotesError::Unusable { .. }) => refused += 1,
+            Err(other) => panic!("byte {at}: {other}"),
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[test]
+fn an_older_copy_of_the_file_is_refused_and_another_store_is_not() {
+    let dir = kept();
+    let before = fs::read(path(&dir)).unwrap();
+    let (mut file, _) = open(&dir).unwrap();
+    file.keep(&[Change::Met(life(2))]).unwrap();
+    drop(file);
+    fs::write(path(&dir), before).unwrap();
+    let refused = open(&dir).map(|(_, kept)| kept).unwrap_err().to_string();
+    assert!(refused.contains("is damaged: its last commits cannot be read; move it away"), "{refused}");
+    fs::remove_file(path(&dir)).unwrap();
+    let (_, kept) = VotesFile::open(dir.path(), &owner(), || Some(StoreId(78))).unwrap();
+    assert_eq!(kept, VoterKept::new(StoreId(78)));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::super::record::{Hello, Reason, Record};
 use super::super::{End, NetEvent};
 use super::harness::{Node, Stranger, cluster, connected_with_a_stranger, hello, listed, listener, settings};
 use crate::config::Peers;
+use crate::links::Links;
 
 #[tokio::test]
 async fn a_second_process_of_an_id_is_refused_and_both_hear_of_it() {

@@ -22,6 +22,7 @@ use super::super::connection::{write, write_bytes};
 use super::super::record::{self, CONTROL_MAX, Hello, Reason, Record, VERSION, Welcome};
 use super::super::{End, NetEvent, Settings, Transport};
 use crate::config::Peers;
+use crate::links::Links;
 use crate::status::Connection;
 use crate::tls::{Authority, Identity, TlsConfigs, Validity};
 

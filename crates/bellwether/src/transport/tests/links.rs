@@ -2,6 +2,7 @@ use bellwether_proto::ident::{Incarnation, NodeId};
 
 use super::super::{End, NetEvent, StartError, Transport};
 use super::harness::{Node, cluster, encoded, eventually, listed, listener, settings};
+use crate::links::Links;
 use crate::status::Connection;
 
 #[tokio::test]

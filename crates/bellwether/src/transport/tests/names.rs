@@ -1,6 +1,7 @@
 use super::super::table::DialState;
 use super::harness::{Node, eventually, listener, settings};
 use crate::config::Peers;
+use crate::links::Links;
 
 #[tokio::test]
 async fn members_find_each_other_by_names_that_have_their_own_address_too() {

@@ -10,6 +10,7 @@ use super::super::record::{Reason, Record};
 use super::super::{EVENTS_MAX, End, NetEvent};
 use super::harness::{Node, Stranger, cluster, connected_with_a_stranger, deaf, eventually, hello};
 use super::harness::{listed, listener, settings};
+use crate::links::Links;
 use crate::status::Connection;
 
 #[tokio::test]

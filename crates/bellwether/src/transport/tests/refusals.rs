@@ -7,6 +7,7 @@ use super::super::record::{self, Reason, Record, Refused};
 use super::super::{NetEvent, Settings};
 use super::harness::{Node, Stranger, answered, authority, eventually, listed, listener, settings};
 use crate::config::Peers;
+use crate::links::Links;
 use crate::status::Connection;
 use crate::tls::Validity;
 

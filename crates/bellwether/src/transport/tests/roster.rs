@@ -1,6 +1,7 @@
 use super::super::record::{Reason, Record};
 use super::super::{End, NetEvent};
 use super::harness::{Node, Stranger, cluster, eventually, hello, listed, listener, settings};
+use crate::links::Links;
 use crate::status::Connection;
 use bellwether_proto::ident::NodeId;
 

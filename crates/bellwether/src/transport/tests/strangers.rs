@@ -16,6 +16,7 @@ use super::harness::{
     CLUSTER, Node, Stranger, authority, cluster, encoded, eventually, frame, hello, listed, listener,
     settings,
 };
+use crate::links::Links;
 use crate::status::Connection;
 use crate::tls::{Authority, Identity, TlsConfigs, Validity};
 
@@ -76,12 +77,15 @@ async fn who_shows_no_certificate_is_refused() {
 #[tokio::test]
 async fn a_certificate_of_another_authority_is_refused() {
     let members = Undisturbed::new().await;
-    let other =
-        Authority::create(CLUSTER, Validity::days(1)).unwrap().issue(NodeId(2), Validity::days(1)).unwrap();
-    // It trusts our authority, or it would hang up itself.
-    let stranger = Identity { ca: authority().cert_pem().to_owned(), ..other };
-    Stranger::dial(members.target(), client(&stranger, 2)).await.until_closed().await;
-    members.have_refused(1, 0).await;
+    // One of another name, and one that has taken the name of ours.
+    let others = [Authority::create(CLUSTER, Validity::days(1)).unwrap(), authority().impostor()];
+    for other in &others {
+        let other = other.issue(NodeId(2), Validity::days(1)).unwrap();
+        // It trusts our authority, or it would hang up itself.
+        let stranger = Identity { ca: authority().cert_pem().to_owned(), ..other };
+        Stranger::dial(members.target(), client(&stranger, 2)).await.until_closed().await;
+    }
+    members.have_refused(2, 0).await;
 }
 
 #[tokio::test]
