@@ -415,7 +415,9 @@ impl<E: Election> Node<E> {
             }
             Body::Group(msg) => self.tell(Tell::Message(from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
-            Body::Exclusive(msg) => self.exclude(|exclusive| exclusive.handle(now, from, *msg)),
+            Body::Exclusive(msg) => {
+                self.exclude(|exclusive| exclusive.handle(now, (from, incarnation), *msg));
+            }
         }
     }
 

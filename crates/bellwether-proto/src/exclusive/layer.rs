@@ -202,7 +202,8 @@ impl Exclusive {
         self.go_on(now);
     }
 
-    pub(crate) fn handle(&mut self, now: Time, from: NodeId, msg: ExclusiveMsg) {
+    /// A message of that incarnation of a node has come.
+    pub(crate) fn handle(&mut self, now: Time, from: (NodeId, Incarnation), msg: ExclusiveMsg) {
         match msg {
             ExclusiveMsg::Many(Parcel { asks, answers, wishes, tellings }) => {
                 asks.into_iter().for_each(|asked| self.take(now, from, ExclusiveMsg::Ask(asked)));
@@ -393,14 +394,14 @@ impl Exclusive {
         self.go_on(now);
     }
 
-    fn take(&mut self, now: Time, from: NodeId, msg: ExclusiveMsg) {
+    fn take(&mut self, now: Time, (from, incarnation): (NodeId, Incarnation), msg: ExclusiveMsg) {
         match msg {
             ExclusiveMsg::Ask(asked) => {
                 if let Some(voter) = &mut self.voter {
                     voter.handle(now, from, asked);
                 }
             }
-            ExclusiveMsg::Answer(said) => self.heard(now, from, &said),
+            ExclusiveMsg::Answer(said) => self.heard(now, (from, incarnation), &said),
             // A member that is neither listed nor votes does not lead.
             ExclusiveMsg::Wish(wish) if self.knows(from) => self.coordinator.wish(now, from, wish),
             ExclusiveMsg::Wish(_) => {}
@@ -415,13 +416,13 @@ impl Exclusive {
         }
     }
 
-    fn heard(&mut self, now: Time, from: NodeId, said: &Said) {
+    fn heard(&mut self, now: Time, (from, incarnation): (NodeId, Incarnation), said: &Said) {
         if let Answer::Outlived { life, known } = said.answer
             && life == self.me
         {
             return self.actions.push(Action::Outlived(known));
         }
-        if !self.is_credible(from, said) {
+        if !self.is_credible(from, incarnation, said) {
             return;
         }
         said.configuration.iter().for_each(|(stamp, shown)| self.learn(now, *stamp, shown));
@@ -506,7 +507,7 @@ impl Exclusive {
             self.follow_coordinator();
             self.follow_voter();
             let Some(msg) = self.local.pop_front() else { break };
-            self.take(now, self.me.node, msg);
+            self.take(now, (self.me.node, self.me.incarnation), msg);
         }
         if self.aside.is_none() && !self.is_standing() {
             return self.stand(now); // What was handed over is over: it waits for the next time.

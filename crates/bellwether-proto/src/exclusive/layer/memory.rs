@@ -8,7 +8,7 @@ use super::Exclusive;
 use crate::exclusive::configuration::Configuration;
 use crate::exclusive::ident::StoreId;
 use crate::exclusive::message::{ExclusiveMsg, Recall, Said};
-use crate::ident::NodeId;
+use crate::ident::{Incarnation, NodeId};
 
 /// No more stores are remembered, but for those that vote now.
 const STORES_MAX: usize = 2 * Configuration::VOTERS_MAX;
@@ -19,28 +19,36 @@ pub(super) struct Memory(BTreeMap<StoreId, Heard>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Heard {
+    /// Which incarnation of its node spoke last.
+    incarnation: Incarnation,
     /// The most changes that it was said to have kept.
     most: u64,
-    /// Whether it has said less after that.
+    /// What that was when the incarnation was met first.
+    before: u64,
+    /// Whether a later incarnation has said less.
     is_outdated: bool,
 }
 
 impl Memory {
-    /// A store is said to have kept so many changes. If that cannot be, how many it had kept before.
-    fn hear(&mut self, store: StoreId, commits: u64) -> Result<(), u64> {
+    /// A store is said to have kept so many changes. If that cannot be, how many it had kept before. A disk is put back while its node is
+    /// down. Fewer changes from the same incarnation were only said earlier: messages overtake each other.
+    fn hear(&mut self, store: StoreId, incarnation: Incarnation, commits: u64) -> Result<(), u64> {
         let heard = self.0.entry(store).or_default();
-        heard.is_outdated |= commits < heard.most;
+        if heard.incarnation < incarnation {
+            (heard.incarnation, heard.before) = (incarnation, heard.most);
+        }
+        heard.is_outdated |= commits < heard.before;
         if heard.is_outdated {
             return Err(heard.most);
         }
-        heard.most = commits;
+        heard.most = heard.most.max(commits);
         Ok(())
     }
 }
 
 impl Exclusive {
     /// Whether what a voter says counts, as far as its disk is concerned.
-    pub(super) fn is_credible(&mut self, voter: NodeId, said: &Said) -> bool {
+    pub(super) fn is_credible(&mut self, voter: NodeId, incarnation: Incarnation, said: &Said) -> bool {
         let store = self.in_force().and_then(|by| Some(by.voters.get(&voter)?.store));
         // Another store does not count anyway.
         if store != Some(said.store) {
@@ -51,7 +59,7 @@ impl Exclusive {
         {
             self.memory.0.retain(|store, _| in_force.voters.values().any(|seat| seat.store == *store));
         }
-        let Err(commits) = self.memory.hear(said.store, said.commits) else { return true };
+        let Err(commits) = self.memory.hear(said.store, incarnation, said.commits) else { return true };
         self.send(voter, ExclusiveMsg::Recall(Recall { store: said.store, commits }));
         false
     }
@@ -62,12 +70,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_that_has_forgotten_something_is_not_believed_any_more() {
+    fn a_store_that_comes_back_with_less_is_not_believed_any_more() {
         let mut memory = Memory::default();
         let (one, other) = (StoreId(1), StoreId(2));
-        assert_eq!([3, 3, 7].map(|commits| memory.hear(one, commits)), [Ok(()); 3]);
-        assert_eq!(memory.hear(other, 1), Ok(()), "another store is another");
-        assert_eq!(memory.hear(one, 6), Err(7));
-        assert_eq!(memory.hear(one, 8), Err(7), "however much it keeps from now on");
+        let mut hear = |store, incarnation, commits| memory.hear(store, Incarnation(incarnation), commits);
+        assert_eq!([3, 3, 7].map(|commits| hear(one, 1, commits)), [Ok(()); 3]);
+        assert_eq!(hear(other, 1, 1), Ok(()), "another store is another");
+        assert_eq!(hear(one, 1, 6), Ok(()), "it said that before it said 7");
+        assert_eq!(hear(one, 2, 7), Ok(()), "all is as it was");
+        assert_eq!(hear(one, 3, 6), Err(7));
+        assert_eq!(hear(one, 3, 8), Err(7), "however much it keeps from now on");
     }
 }
