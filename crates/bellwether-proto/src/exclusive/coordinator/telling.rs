@@ -66,6 +66,7 @@ impl Coordinator {
         self.give_way(&Name::leader());
         self.tell_holders_again();
         self.tell_counts_again();
+        self.drop_again(now);
         if self.is_surveyed() && self.census_at <= now {
             self.census_at = now + self.terms.ttl;
             self.actions.push(CoordinatorAction::Tell(Telling::Census { digest: self.census }));
