@@ -309,3 +309,32 @@ fn all_are_told_how_many_wait_when_that_changes() {
     assert_eq!(told_next(&mut coordinator, later), [0]);
     assert_eq!(told_next(&mut coordinator, later + terms.period()), [] as [u32; 0], "nothing changed");
 }
+
+/// It was told of its grant while it was not heard. What it says again is what it knew then.
+#[test]
+fn a_session_that_says_again_that_it_waits_is_told_that_it_holds_until_it_knows() {
+    let now = Time::from_micros(1_000_000);
+    let (mut coordinator, mut voters) = three(now);
+    let holder = waits(&mut coordinator, now, 2);
+    converse(&mut coordinator, &mut voters, now);
+    let wish = Wish::Present { lease: holder.lease, valid: true, digest: 0 };
+    coordinator.wish(now, NodeId(2), wish);
+    let asks_again = |action| matches!(action, CoordinatorAction::Answer(NodeId(2), Telling::Again { .. }));
+    assert!(coordinator.drain().any(asks_again));
+    let later = now + coordinator.terms.period();
+    coordinator.wake(later);
+    assert!(!tells_holder(&mut coordinator, holder), "nobody is known to wait for it");
+    waits(&mut coordinator, later, 2);
+    assert!(tells_holder(&mut coordinator, holder));
+    coordinator.wake(later + coordinator.terms.period());
+    assert!(tells_holder(&mut coordinator, holder), "that may be lost, too");
+}
+
+/// Whether an agent alone is told now that its session holds a name.
+fn tells_holder(coordinator: &mut Coordinator, holder: Holder) -> bool {
+    let tells = |action| {
+        matches!(action, CoordinatorAction::Answer(to, Telling::Held { grant, .. })
+            if to == holder.node() && grant.holder == Some(holder))
+    };
+    coordinator.drain().any(tells)
+}
