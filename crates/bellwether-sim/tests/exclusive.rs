@@ -126,6 +126,15 @@ fn a_deletion_that_not_all_know_of_is_searched_to_its_end_and_must_not_be_droppe
     assert_eq!(broken, Some(Promise::TokenGrows));
 }
 
+/// The course deletes a name twice: once while a voter is out of reach, and then while all are there.
+#[test]
+fn three_voters_drop_a_name_that_all_of_them_know_to_be_deleted() {
+    let courses = courses::all();
+    let course = courses.iter().find(|course| course.name == "deleted").expect("a course of that name");
+    let sights = follow(course, 0, &Honest).expect("every promise is kept");
+    assert_eq!(sights.dropped, 3, "{sights}");
+}
+
 #[test]
 fn what_is_given_back_is_granted_before_a_lease_is_over() {
     let courses = courses::all();

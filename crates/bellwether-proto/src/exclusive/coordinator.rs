@@ -17,6 +17,7 @@ mod agents;
 mod asking;
 mod changing;
 mod deleting;
+mod dropping;
 mod surveying;
 mod telling;
 mod wishing;

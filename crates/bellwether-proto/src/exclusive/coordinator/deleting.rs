@@ -5,7 +5,7 @@
 //!                                                                                                       know, and drop it
 //! ```
 //!
-//! A name that is not known begins above the floor, and nothing of it begins before the floor is known in this ballot.
+//! How it is dropped is in `dropping.rs`. A name that is not known begins above the floor, and nothing of it begins before the floor is known in this ballot.
 
 use alloc::boxed::Box;
 

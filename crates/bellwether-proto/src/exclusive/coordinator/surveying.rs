@@ -1,16 +1,17 @@
 //! Which names there are: read from a majority page by page, once in a ballot, when an agent asks for all of them.
 //!
 //! Names that somebody wants are not waited for: they are read one by one. What the survey finds, all agents are told, so that each
-//! can say who holds what. A name that was deleted in an earlier ballot, and that all voters know to be so, is dropped.
+//! can say who holds what. Names that were deleted are looked through afterwards (`dropping.rs`).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
+use super::dropping::is_deleted_before;
 use super::{Coordinator, CoordinatorAction, Stage};
-use crate::exclusive::configuration::{Settling, Votes};
-use crate::exclusive::grant::{Accepted, Content, Name};
+use crate::exclusive::configuration::Votes;
+use crate::exclusive::grant::{Accepted, Name};
 use crate::exclusive::ident::{Ballot, StoreId};
 use crate::exclusive::message::{Answer, Ask, PAGE, Telling};
 use crate::exclusive::register::Register;
@@ -23,17 +24,22 @@ pub(super) enum Survey {
     /// Nobody has asked.
     #[default]
     NotBegun,
-    Reading(Page),
-    /// All names are known.
+    /// `deleted`: somebody told of a name that was deleted in an earlier ballot.
+    Reading { page: Page, deleted: bool },
+    /// All names are known, and nobody has told of such a name.
+    Read,
+    /// All names are known. Those that were deleted are read once more, from all voters.
+    Dropping(Page),
+    /// All names are known, and what could be dropped is.
     Done,
 }
 
 /// What voters hold of the names after one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Page {
-    after: Option<Name>,
-    votes: Votes,
-    held: BTreeMap<(NodeId, StoreId), BTreeMap<Name, Accepted>>,
+    pub(super) after: Option<Name>,
+    pub(super) votes: Votes,
+    pub(super) held: BTreeMap<(NodeId, StoreId), BTreeMap<Name, Accepted>>,
     /// Up to where everything was told by all who hold more.
     up_to: Option<Name>,
 }
@@ -44,70 +50,90 @@ impl Coordinator {
         match self.survey {
             _ if !self.is_ready() => {}
             Survey::NotBegun => {
-                self.survey = Survey::Reading(Page::default());
+                self.survey = Survey::Reading { page: Page::default(), deleted: false };
                 self.ask_survey();
             }
-            Survey::Reading(_) => {}
-            Survey::Done => self.list(from, after),
+            Survey::Reading { .. } => {}
+            Survey::Read | Survey::Dropping(_) | Survey::Done => self.list(from, after),
         }
     }
 
     /// Whether it is known which names there are.
     pub(super) fn is_surveyed(&self) -> bool {
-        self.survey == Survey::Done
+        matches!(self.survey, Survey::Read | Survey::Dropping(_) | Survey::Done)
     }
 
     /// Whether voters have yet to tell something.
     pub(super) fn is_surveying(&self) -> bool {
-        matches!(self.survey, Survey::Reading(_))
+        matches!(self.survey, Survey::Reading { .. })
     }
 
     /// Asks whoever has not told the present page.
     pub(super) fn ask_survey(&mut self) {
-        let (Survey::Reading(page), Some(ballot)) = (&self.survey, self.ballot()) else { return };
+        let (Survey::Reading { page, .. }, Some(ballot)) = (&self.survey, self.ballot()) else { return };
         let (ask, votes) = (Ask::Holdings { ballot, after: page.after.clone() }, page.votes.clone());
         self.ask_voters(&ask, &votes);
     }
 
     pub(super) fn survey_heard(&mut self, now: Time, voter: (NodeId, StoreId), answer: &Answer) {
-        let (Survey::Reading(page), Stage::Ready { ballot, electorate }) = (&mut self.survey, &self.stage)
+        let (Stage::Ready { ballot, electorate }, Answer::Holdings { ballot: of, after, held, more }) =
+            (&self.stage, answer)
         else {
             return;
         };
-        let Answer::Holdings { ballot: of, after, held, more } = answer else { return };
-        if (of, after) != (&**ballot, &page.after) {
+        if *of != **ballot || !electorate.by().counts(voter.0, voter.1) {
             return;
         }
-        page.add(voter, held, *more);
-        let all = electorate.by().asked().len();
-        if electorate.by().is_enough(&page.votes) {
-            let (ballot, page) = (Arc::clone(ballot), core::mem::take(page));
-            self.survey = match &page.up_to {
-                Some(up_to) => Survey::Reading(Page { after: Some(up_to.clone()), ..Page::default() }),
-                None => Survey::Done,
-            };
-            self.found(now, &ballot, page, all);
-            self.ask_survey();
+        let tells_deleted = held.iter().any(|(_, accepted)| is_deleted_before(accepted, *of));
+        match &mut self.survey {
+            Survey::Reading { page, deleted } => {
+                *deleted |= tells_deleted;
+                if *after == page.after {
+                    page.add(voter, held, *more);
+                    self.turn(now);
+                }
+            }
+            // A voter that is late may be the only one to know.
+            Survey::Read if tells_deleted => {
+                self.survey = Survey::Dropping(Page::default());
+                self.ask_all();
+            }
+            Survey::Dropping(page) if *after == page.after => {
+                page.add(voter, held, *more);
+                self.drop_deleted(now);
+            }
+            Survey::NotBegun | Survey::Read | Survey::Dropping(_) | Survey::Done => {}
         }
     }
 
+    /// Turns the page, if a majority has told it.
+    fn turn(&mut self, now: Time) {
+        let (Survey::Reading { page, deleted }, Stage::Ready { ballot, electorate }) =
+            (&mut self.survey, &self.stage)
+        else {
+            return;
+        };
+        if !electorate.by().is_enough(&page.votes) {
+            return;
+        }
+        let (ballot, page, deleted) = (Arc::clone(ballot), core::mem::take(page), *deleted);
+        self.survey = match page.next() {
+            Some(page) => Survey::Reading { page, deleted },
+            None if deleted => Survey::Dropping(Page::default()),
+            None => Survey::Read,
+        };
+        self.found(now, &ballot, &page);
+        self.ask_survey();
+        self.ask_all();
+    }
+
     /// As if each name had been read by itself.
-    fn found(&mut self, now: Time, ballot: &Arc<Ballot>, page: Page, voters: usize) {
+    fn found(&mut self, now: Time, ballot: &Arc<Ballot>, page: &Page) {
         for name in page.names() {
             if !self.takes(&name) {
                 continue;
             }
-            self.drop_deleted(**ballot, &name, &page, voters);
-            let Stage::Ready { electorate, .. } = &self.stage else { return };
-            let Some(contest) = self.contests.get_mut(&name) else { continue };
-            let register = contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
-            let mut read = false;
-            for ((voter, store), held) in &page.held {
-                let accepted = held.get(&name).cloned();
-                let answer = Answer::Holds { ballot: **ballot, name: name.clone(), accepted };
-                read |= register.heard(electorate.by(), *voter, *store, &answer);
-            }
-            if read {
+            if self.reads(ballot, &name, page) {
                 self.busy.remove(&name);
                 self.tell(&name);
             }
@@ -117,22 +143,20 @@ impl Coordinator {
         self.give_attention(now);
     }
 
-    /// All voters know that it was deleted, in an earlier ballot: none of them needs to know it any longer.
-    fn drop_deleted(&mut self, ballot: Ballot, name: &Name, page: &Page, voters: usize) {
-        let Stage::Ready { electorate, .. } = &self.stage else { return };
-        let told: BTreeSet<_> = page.held.values().map(|held| held.get(name)).collect();
-        let deleted = match told.first() {
-            Some(Some(Accepted { stamp, content: Content::Deleted })) if told.len() == 1 => Some(*stamp),
-            _ => None,
+    /// What a page tells of one name answers for it, if it is being read or was not. Whether that was enough.
+    pub(super) fn reads(&mut self, ballot: &Arc<Ballot>, name: &Name, page: &Page) -> bool {
+        let (Stage::Ready { electorate, .. }, Some(contest)) = (&self.stage, self.contests.get_mut(name))
+        else {
+            return false;
         };
-        let is_settled = electorate.by().settling == Settling::Done;
-        if let Some(stamp) = deleted.filter(|stamp| stamp.ballot < ballot)
-            && is_settled
-            && page.held.len() == voters
-        {
-            let ask = Ask::Drop { ballot, name: name.clone(), stamp };
-            self.ask_voters(&ask, &Votes::default());
+        let register = contest.register.get_or_insert_with(|| Register::read(ballot, name.clone()));
+        let mut read = false;
+        for ((voter, store), held) in &page.held {
+            let accepted = held.get(name).cloned();
+            let answer = Answer::Holds { ballot: **ballot, name: name.clone(), accepted };
+            read |= register.heard(electorate.by(), *voter, *store, &answer);
         }
+        read
     }
 
     /// Tells one agent a page of names, and who holds each.
@@ -162,7 +186,12 @@ impl Page {
         self.held.insert((voter, store), held.iter().cloned().collect());
     }
 
-    fn names(&self) -> BTreeSet<Name> {
+    /// The one that follows, if there is more.
+    pub(super) fn next(&self) -> Option<Self> {
+        self.up_to.as_ref().map(|up_to| Self { after: Some(up_to.clone()), ..Self::default() })
+    }
+
+    pub(super) fn names(&self) -> BTreeSet<Name> {
         let within = |name: &&Name| self.up_to.as_ref().is_none_or(|up_to| *name <= up_to);
         self.held.values().flat_map(BTreeMap::keys).filter(within).cloned().collect()
     }

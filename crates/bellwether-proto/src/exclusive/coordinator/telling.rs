@@ -66,6 +66,7 @@ impl Coordinator {
         self.give_way(&Name::leader());
         self.tell_holders_again();
         self.tell_counts_again();
+        self.drop_again(now);
         if self.is_surveyed() && self.census_at <= now {
             self.census_at = now + self.terms.ttl;
             self.actions.push(CoordinatorAction::Tell(Telling::Census { digest: self.census }));
@@ -146,9 +147,14 @@ impl Coordinator {
         self.actions.extend(telling.map(|telling| CoordinatorAction::Answer(from, telling)));
     }
 
-    /// How many go before a session that waits; or that it waits in vain.
+    /// How many go before a session that waits; or that it waits in vain; or that it holds the name, until it says that it knows.
     fn tell_place(&mut self, name: &Name, from: NodeId, holder: Holder) {
         let Some(contest) = self.contests.get(name).filter(|_| holder.session != super::OWN) else { return };
+        if contest.is_untold() && contest.holder() == Some(holder) {
+            let telling = contest.telling(name);
+            self.untold.insert(name.clone());
+            return self.actions.extend(telling.map(|telling| CoordinatorAction::Answer(from, telling)));
+        }
         let kind = contest.grant().map(|(grant, _)| grant.kind);
         let said = contest.said_by(from, holder.session).filter(|said| said.holder == holder);
         let Some(said) = said else { return };

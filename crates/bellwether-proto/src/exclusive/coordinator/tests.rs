@@ -1,3 +1,5 @@
+mod dropping;
+
 use alloc::sync::Arc;
 
 use super::super::campaigns::PLACES;
@@ -215,8 +217,33 @@ fn a_release_wakes_one_of_two_thousand() {
     }
 }
 
+/// A coordinator that is ready, and its three voters.
+fn three(now: Time) -> (Coordinator, Vec<Voter>) {
+    let mut coordinator = nominated(now);
+    let terms = coordinator.terms;
+    let voter = |node: u32| {
+        let (listed, kept) = (listed(3).into_keys().collect(), VoterKept::new(StoreId(node.into())));
+        Voter::new(NodeId(node), listed, kept, terms, now)
+    };
+    let mut voters: Vec<Voter> = (1..=3).map(voter).collect();
+    coordinator.repeat();
+    converse(&mut coordinator, &mut voters, now);
+    assert!(coordinator.is_ready());
+    (coordinator, voters)
+}
+
 /// Three voters whose disks write at once answer all that is asked. What all agents are told meanwhile.
 fn converse(coordinator: &mut Coordinator, voters: &mut [Voter], now: Time) -> Vec<Telling> {
+    converse_without(coordinator, voters, now, |_, _| false)
+}
+
+/// The same, but some of what is asked is lost.
+fn converse_without(
+    coordinator: &mut Coordinator,
+    voters: &mut [Voter],
+    now: Time,
+    is_lost: impl Fn(NodeId, &Ask) -> bool,
+) -> Vec<Telling> {
     let mut told = Vec::new();
     loop {
         let actions: Vec<CoordinatorAction> = coordinator.drain().collect();
@@ -225,6 +252,7 @@ fn converse(coordinator: &mut Coordinator, voters: &mut [Voter], now: Time) -> V
         }
         for action in actions {
             match action {
+                CoordinatorAction::Ask(to, asked) if is_lost(to, &asked.ask) => {}
                 CoordinatorAction::Ask(to, asked) => {
                     let voter = &mut voters[to.0 as usize - 1];
                     voter.handle(now, asked.by.node, asked);
@@ -257,16 +285,8 @@ fn waits(coordinator: &mut Coordinator, now: Time, node: u32) -> Holder {
 #[test]
 fn all_are_told_how_many_wait_when_that_changes() {
     let now = Time::from_micros(1_000_000);
-    let mut coordinator = nominated(now);
+    let (mut coordinator, mut voters) = three(now);
     let terms = coordinator.terms;
-    let voter = |node: u32| {
-        let (listed, kept) = (listed(3).into_keys().collect(), VoterKept::new(StoreId(node.into())));
-        Voter::new(NodeId(node), listed, kept, terms, now)
-    };
-    let mut voters: Vec<Voter> = (1..=3).map(voter).collect();
-    coordinator.repeat();
-    converse(&mut coordinator, &mut voters, now);
-    assert!(coordinator.is_ready());
     let counts = |told: Vec<Telling>| -> Vec<u32> {
         let of = |telling| match telling {
             Telling::Held { name, waiting, .. } if name != Name::leader() => Some(waiting),
@@ -288,4 +308,33 @@ fn all_are_told_how_many_wait_when_that_changes() {
     coordinator.wish(later, NodeId(3), Wish::Release { name, token: None, holder, next: None });
     assert_eq!(told_next(&mut coordinator, later), [0]);
     assert_eq!(told_next(&mut coordinator, later + terms.period()), [] as [u32; 0], "nothing changed");
+}
+
+/// It was told of its grant while it was not heard. What it says again is what it knew then.
+#[test]
+fn a_session_that_says_again_that_it_waits_is_told_that_it_holds_until_it_knows() {
+    let now = Time::from_micros(1_000_000);
+    let (mut coordinator, mut voters) = three(now);
+    let holder = waits(&mut coordinator, now, 2);
+    converse(&mut coordinator, &mut voters, now);
+    let wish = Wish::Present { lease: holder.lease, valid: true, digest: 0 };
+    coordinator.wish(now, NodeId(2), wish);
+    let asks_again = |action| matches!(action, CoordinatorAction::Answer(NodeId(2), Telling::Again { .. }));
+    assert!(coordinator.drain().any(asks_again));
+    let later = now + coordinator.terms.period();
+    coordinator.wake(later);
+    assert!(!tells_holder(&mut coordinator, holder), "nobody is known to wait for it");
+    waits(&mut coordinator, later, 2);
+    assert!(tells_holder(&mut coordinator, holder));
+    coordinator.wake(later + coordinator.terms.period());
+    assert!(tells_holder(&mut coordinator, holder), "that may be lost, too");
+}
+
+/// Whether an agent alone is told now that its session holds a name.
+fn tells_holder(coordinator: &mut Coordinator, holder: Holder) -> bool {
+    let tells = |action| {
+        matches!(action, CoordinatorAction::Answer(to, Telling::Held { grant, .. })
+            if to == holder.node() && grant.holder == Some(holder))
+    };
+    coordinator.drain().any(tells)
 }
