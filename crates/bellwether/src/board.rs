@@ -123,8 +123,10 @@ impl Board {
 
     /// A campaign is over, or never was.
     pub(crate) fn end(&self, session: u64, name: &Name) {
-        if let Some(state) = self.inner().campaigns.remove(&(session, name.clone())) {
-            state.set(State::Over);
+        // Nobody is woken under the lock: who is may look here at once.
+        let slot = self.inner().campaigns.remove(&(session, name.clone()));
+        if let Some(slot) = slot {
+            slot.set(State::Over);
         }
     }
 
@@ -171,14 +173,16 @@ impl Board {
 
     /// A campaign does not count.
     fn refuse(&self, session: u64, name: &Name, kind: GrantKind) {
-        if let Some(state) = self.inner().campaigns.remove(&(session, name.clone())) {
-            state.set(State::Unfit { kind });
+        let slot = self.inner().campaigns.remove(&(session, name.clone()));
+        if let Some(slot) = slot {
+            slot.set(State::Unfit { kind });
         }
     }
 
     fn turn(&self, session: u64, name: Name, next: impl FnOnce(&State) -> State) {
-        if let Some(state) = self.inner().campaigns.get(&(session, name)) {
-            state.set(next(&state.get()));
+        let slot = self.inner().campaigns.get(&(session, name)).cloned();
+        if let Some(slot) = slot {
+            slot.turn(next);
         }
     }
 
@@ -249,11 +253,9 @@ impl Board {
 
     /// The member has ended: nothing is held any more.
     pub(crate) fn close(&self) {
+        let campaigns = std::mem::take(&mut self.inner().campaigns);
+        campaigns.into_values().for_each(|slot| slot.set(State::Over));
         let mut inner = self.inner();
-        let campaigns = std::mem::take(&mut inner.campaigns);
-        campaigns.into_values().for_each(|state| {
-            state.set(State::Over);
-        });
         inner.watched.clear();
         self.latest.send_replace(ENDED);
         drop(inner);
@@ -301,4 +303,45 @@ fn lost(why: Lost) -> State {
 /// Whether a grant of that kind is valid without a clock.
 pub(crate) fn is_by_store(kind: GrantKind) -> bool {
     kind == GrantKind::Token
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Wake, Waker};
+
+    use super::*;
+
+    /// Looks at the board when it is woken.
+    #[derive(Default)]
+    struct Reader {
+        board: Board,
+        seen: AtomicUsize,
+    }
+
+    impl Wake for Reader {
+        fn wake(self: Arc<Self>) {
+            assert!(self.board.inner.try_lock().is_ok(), "the board is locked");
+            self.seen.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn whoever_is_woken_may_look_at_once() {
+        let name = Name::new("backup").unwrap();
+        let ends: [&dyn Fn(&Board); 4] = [
+            &|board| board.turn(1, name.clone(), |_| State::Held { token: 1 }),
+            &|board| board.refuse(1, &name, GrantKind::Token),
+            &|board| board.end(1, &name),
+            &Board::close,
+        ];
+        for happens in ends {
+            let reader = Arc::new(Reader::default());
+            let slot = reader.board.begin(1, &name).unwrap();
+            let waker = Waker::from(Arc::clone(&reader));
+            assert!(slot.poll_changed(&mut 0, &Context::from_waker(&waker)).is_pending());
+            happens(&reader.board);
+            assert_eq!(reader.seen.load(Ordering::Relaxed), 1);
+        }
+    }
 }

@@ -214,12 +214,12 @@ impl Sessions {
             (Proven::Here, None) => return Err(Refusal::NoSession(back.session.to_string())),
             (Proven::Before, None) => (self.0.enter(back.session, Scope::Many, self.0.terms.ttl)?, true),
         };
-        let feed = session.attach(caller, form);
-        session.rebind(bound);
         if is_of_before {
             // What this process has told it knows by itself.
             session.was_told(back.told);
         }
+        let feed = session.attach(caller, form);
+        session.rebind(bound);
         for (name, token) in back.holds {
             match session.candidate(&name) {
                 Some(_) if session.holds(&name, token) => {}

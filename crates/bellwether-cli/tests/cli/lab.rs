@@ -3,10 +3,14 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::harness::{LEAST, bellwether, command};
+
+/// A search takes a second.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A laboratory, and where it is.
 struct Lab {
@@ -206,6 +210,7 @@ fn a_search_finds_what_can_be_played() {
     let (status, began) = lab.post("/v1/lab/searches", &wanted);
     assert_eq!(status, 200, "{began}");
     let path = format!("/v1/lab/searches/{}", began["id"]);
+    let deadline = Instant::now() + DEADLINE;
     let over = loop {
         let (status, seen) = lab.get(&path);
         assert_eq!(status, 200, "{seen}");
@@ -213,6 +218,7 @@ fn a_search_finds_what_can_be_played() {
         if seen["state"] == "over" {
             break seen;
         }
+        assert!(Instant::now() < deadline, "{seen}");
     };
     let found = &over["found"];
     let run = lab.run(found["text"].as_str().unwrap_or_else(|| panic!("{over}")));

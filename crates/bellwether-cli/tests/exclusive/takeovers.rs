@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::sessions::Program;
 use super::{LEASE, LONG, with_sockets};
-use crate::cluster::{Cluster, DEADLINE, Door, Events, wait_until};
+use crate::cluster::{Cluster, DEADLINE, Door, Events, http, wait_until};
 
 /// A program that holds a name and is stopped, and what it was told of its session.
 fn stopped_holder(cluster: &Cluster) -> (Program, Value, u64) {
@@ -58,6 +58,33 @@ fn whoever_lost_a_session_without_knowing_may_act_until_what_it_was_told_is_over
     let cluster = with_sockets(1, LONG);
     let (_opener, said, token) = stopped_holder(&cluster);
     let taken = take_over(&cluster.socket(1), &said, token);
+    let mut next = cluster.socket(1).campaign("backup", "");
+    next.queued();
+    drop(taken);
+    after_a_death(&cluster);
+    is_held(&cluster, token);
+}
+
+/// The agent that goes on knows of no reader before the one that comes back.
+#[test]
+fn whoever_lost_a_session_while_its_agent_was_away_may_act_until_what_it_was_told_is_over() {
+    let mut cluster = with_sockets(3, LONG);
+    let mut opener = Program::start(&cluster, 1, "backup");
+    let said = opener.until("session");
+    let elected = opener.until("elected");
+    opener.process.signal(Signal::SIGSTOP);
+    cluster.kill(1);
+    cluster.start_node(1);
+    let lives = || http::try_get(&cluster.api(1), "/livez").is_some_and(|answer| answer.status == 200);
+    assert!(wait_until(DEADLINE, lives), "{}", cluster.log(1));
+    let holds = json!([{ "name": "backup", "token": elected["token"] }]);
+    let resume = json!({
+        "session": said["session"], "secret": said["secret"], "valid_until": elected["valid_until"], "holds": holds
+    });
+    let mut taken = cluster.socket(1).open("POST", "/v1/session", &json!({ "resume": resume }).to_string());
+    assert_eq!(taken.until("session")["death"], "certain");
+    let token = taken.elected();
+    assert_eq!(Some(token), elected["token"].as_u64().map(|before| before + 1));
     let mut next = cluster.socket(1).campaign("backup", "");
     next.queued();
     drop(taken);

@@ -33,7 +33,16 @@ impl Slot {
 
     /// If that is news, whoever waits is told.
     pub(crate) fn set(&self, next: State) {
+        self.turn(|_| next);
+    }
+
+    /// The same, as it follows from how it stands. What is over stays so.
+    pub(crate) fn turn(&self, next: impl FnOnce(&State) -> State) {
         let mut inner = self.inner();
+        if matches!(inner.state, State::Over | State::Unfit { .. }) {
+            return;
+        }
+        let next = next(&inner.state);
         if inner.state != next {
             (inner.state, inner.times) = (next, inner.times + 1);
             let waiter = inner.waiter.take();

@@ -520,6 +520,7 @@ impl Runner {
             // What nobody was told of is not held.
             (State::Held { .. }, Presence::Unheard | Presence::Gone) => now.held.is_none(),
             (State::Waiting { before, .. }, Presence::Here { stream }) => {
+                now.awaits_lease = false;
                 self.waits(now, before, stream);
                 self.room.0.is_leaving()
             }

@@ -98,6 +98,8 @@ struct Inner {
     reader: Option<u32>,
     /// Who read before others took the session over, and until when they may act by what they were told: they may not know yet.
     before: BTreeMap<Option<u32>, Duration>,
+    /// Until when somebody may act by what an earlier process of the agent has told: who that was is not known.
+    earlier: Duration,
     /// Those who opened it, and those that were bound to it, as far as they live.
     openers: BTreeMap<u32, Process>,
     bound: BTreeMap<u32, Process>,
@@ -134,11 +136,20 @@ impl Inner {
         self.reader = reader;
     }
 
+    /// It may be acted until then. Who read before may have asked, too.
+    fn is_told(&mut self, until: Duration) {
+        self.told = self.told.max(until);
+        let now = elections::uptime();
+        let others = self.before.values_mut().chain([&mut self.earlier]);
+        others.filter(|told| now < **told).for_each(|told| *told = until.max(*told));
+    }
+
     /// Whether somebody may act by what was told, beside whoever has read last and what is bound.
     fn others_may_act(&self) -> bool {
         let now = elections::uptime();
         let lives = |reader: &Option<u32>| reader.is_none_or(|pid| self.openers.contains_key(&pid));
-        self.before.iter().any(|(reader, until)| *reader != self.reader && now < *until && lives(reader))
+        let mut before = self.before.iter().filter(|(_, until)| now < **until);
+        now < self.earlier || before.any(|(reader, _)| *reader != self.reader && lives(reader))
     }
 
     fn valid_until(&self, kind: GrantKind, until: Duration) -> Option<Option<u64>> {
@@ -164,6 +175,7 @@ impl Session {
             streams: 0,
             reader: None,
             before: BTreeMap::new(),
+            earlier: Duration::ZERO,
             openers: BTreeMap::new(),
             bound: BTreeMap::new(),
             campaigns: BTreeMap::new(),
@@ -195,12 +207,7 @@ impl Session {
         &self.handle
     }
 
-    /// Whoever campaigns for it hears of that, whether it rests or not.
-    fn is_present(&self, presence: Presence) {
-        self.note(presence);
-        self.stir();
-    }
-
+    /// Whoever campaigns for it hears of what was noted, whether it rests or not.
     fn stir(&self) {
         self.candidates().iter().for_each(|candidate| candidate.stir());
     }
@@ -230,10 +237,6 @@ impl Session {
     pub(super) fn counts(&self) -> (usize, usize) {
         let inner = self.inner();
         (inner.held.len(), inner.campaigns.len())
-    }
-
-    pub(super) fn is_heard(&self) -> bool {
-        self.inner().feed.is_some()
     }
 
     /// Whether that process is one of its own.
@@ -275,7 +278,7 @@ impl Session {
         feed
     }
 
-    /// What campaigns go by. The end of a session is its end.
+    /// What campaigns go by: noted under the lock, in the order in which it became so. The end of a session is its end.
     fn note(&self, presence: Presence) {
         self.presence.send_if_modified(|now| {
             let goes_on = *now != Presence::Over;
@@ -323,19 +326,17 @@ impl Session {
         }
         if !inner.is_over && (inner.death == Death::Presumed || inner.others_may_act()) {
             // Somebody else goes on with it, or has not been told yet that nobody does.
-            let is_read = inner.feed.is_some();
-            drop(inner);
-            if !is_read {
-                self.is_gone();
+            if inner.feed.is_none() {
+                self.is_gone(inner);
             }
             return;
         }
         // The connections of a process that dies end a moment before it does.
         let just_now = inner.closed.filter(|(at, _)| at.elapsed() < DIES).map(|(_, held)| held);
         let held = if inner.is_over { just_now } else { Some(inner.held.len()) };
-        drop(inner);
         let Some(held) = held else { return };
         self.registry.count_certain(held);
+        self.finish_now(inner, End::Closed);
         let pid = process.pid;
         tracing::info!(
             session = self.id,
@@ -343,7 +344,6 @@ impl Session {
             held,
             "the process of a session has ended: what it held is given back"
         );
-        self.finish(End::Closed);
     }
 
     /// Binds one more process. Those that are bound already stay.
@@ -511,17 +511,18 @@ impl Session {
             return Some(until);
         }
         if inner.feed.is_some() {
-            inner.told = inner.told.max(until);
+            inner.is_told(until);
             return Some(until);
         }
         let until = until.min(inner.told);
         (elections::uptime() < until).then_some(until)
     }
 
-    /// It was told that by an earlier process of the agent.
+    /// It was told that by an earlier process of the agent, says whoever comes back. Another may have read there, who was told more.
     pub(super) fn was_told(&self, until: Duration) {
         let mut inner = self.inner();
         inner.told = inner.told.max(until);
+        inner.earlier = until.max(elections::uptime() + self.registry.terms.ttl);
     }
 
     /// A stream has ended.
@@ -534,22 +535,23 @@ impl Session {
         inner.feed = None;
         inner.closed = Some((Instant::now(), inner.held.len()));
         let (death, others, may_act) = (inner.death, !inner.bound.is_empty(), inner.others_may_act());
-        drop(inner);
         match (how, death) {
-            (Left::Closed, Death::Certain) if others => self.is_present(Presence::Unheard),
-            (Left::Closed, Death::Certain) if !may_act => self.finish(End::Closed),
-            (Left::SentAway | Left::Closed, _) => self.is_gone(),
+            (Left::Closed, Death::Certain) if others => {
+                self.note(Presence::Unheard);
+                drop(inner);
+                self.stir();
+            }
+            (Left::Closed, Death::Certain) if !may_act => self.finish_now(inner, End::Closed),
+            (Left::SentAway | Left::Closed, _) => self.is_gone(inner),
         }
     }
 
     /// Nobody can be told anything. Ends the session when its time to come back is over, unless it does.
-    fn is_gone(self: &Arc<Self>) {
-        self.is_present(Presence::Gone);
-        let session = Arc::clone(self);
-        let (streams, told) = {
-            let inner = self.inner();
-            (inner.streams, inner.told)
-        };
+    fn is_gone(self: &Arc<Self>, inner: MutexGuard<'_, Inner>) {
+        self.note(Presence::Gone);
+        let (session, streams, told) = (Arc::clone(self), inner.streams, inner.told);
+        drop(inner);
+        self.stir();
         let at = until(told).max(tokio::time::Instant::now() + self.keep);
         tokio::spawn(async move {
             let mut presence = session.presence();
@@ -557,15 +559,24 @@ impl Session {
                 () = sleep_until(at) => {}
                 _ = presence.wait_for(|presence| *presence != Presence::Gone) => return,
             }
-            if !session.is_heard() && session.inner().streams == streams {
-                session.finish(End::Closed);
-            }
+            session.finish_unless_back(streams);
         });
+    }
+
+    fn finish_unless_back(&self, streams: u64) {
+        let inner = self.inner();
+        if inner.feed.is_none() && inner.streams == streams {
+            self.finish_now(inner, End::Closed);
+        }
     }
 
     /// Ends the session: everything is given back from now on.
     pub(super) fn finish(&self, why: End) {
-        let mut inner = self.inner();
+        self.finish_now(self.inner(), why);
+    }
+
+    /// The same, before anybody can come back.
+    fn finish_now(&self, mut inner: MutexGuard<'_, Inner>, why: End) {
         if std::mem::replace(&mut inner.is_over, true) {
             return;
         }
@@ -582,7 +593,9 @@ impl Session {
             }
             feed.end(why);
         }
-        self.is_present(Presence::Over);
+        // Nothing is noted after that.
+        self.note(Presence::Over);
+        self.stir();
     }
 
     /// Ends the session, and returns when everything is given back.

@@ -47,7 +47,10 @@ struct Progress {
     runs: u64,
     played: AtomicU64,
     events: AtomicU64,
-    stop: Arc<AtomicBool>,
+    /// No more runs are played: one has been found, or it is to stop.
+    enough: AtomicBool,
+    /// A person, or another search, has it stop.
+    stop: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -62,7 +65,7 @@ impl Searches {
         let search = wanted.search()?;
         let mut current = self.current();
         if let (_, Some(previous)) = &*current {
-            previous.stop.store(true, Ordering::Relaxed);
+            previous.stop();
         }
         current.0 += 1;
         let progress = Arc::new(Progress {
@@ -70,7 +73,8 @@ impl Searches {
             runs: search.runs,
             played: AtomicU64::new(0),
             events: AtomicU64::new(0),
-            stop: Arc::default(),
+            enough: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
             state: Mutex::new(State::Searching),
         });
         current.1 = Some(Arc::clone(&progress));
@@ -89,7 +93,7 @@ impl Searches {
 
     pub(super) fn stop(&self, id: u64) -> Result<Value, Refusal> {
         let progress = self.get(id)?;
-        progress.stop.store(true, Ordering::Relaxed);
+        progress.stop();
         Ok(progress.shown())
     }
 
@@ -133,10 +137,16 @@ impl Wanted {
 }
 
 impl Progress {
+    /// Somebody wants it to end.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.enough.store(true, Ordering::Relaxed);
+    }
+
     fn search(&self, search: &Search) {
         let found_one = AtomicBool::new(false);
         let meter = Meter { progress: self, found_one: &found_one };
-        let outcome = swarm::search(search, &meter, &self.stop);
+        let outcome = swarm::search(search, &meter, &self.enough);
         let stopped = self.stop.load(Ordering::Relaxed) && !found_one.load(Ordering::Relaxed);
         let judged = outcome.judged.keys().map(|property| property.name()).collect();
         let found = found_one.load(Ordering::Relaxed).then(|| self.shrink(&outcome)).flatten();
@@ -146,8 +156,6 @@ impl Progress {
     fn shrink(&self, outcome: &Outcome) -> Option<Value> {
         let violation = outcome.violations.first()?;
         *self.state() = State::Shrinking;
-        // What stopped the search was the finding; from here on it is a person.
-        self.stop.store(false, Ordering::Relaxed);
         let effort = Effort { runs: EFFORT, threads: cores() };
         let shrunk = shrink(&violation.scenario, violation.property, &effort, &self.stop);
         let scenario = shrunk.as_ref().map_or(&violation.scenario, |shrunk| &shrunk.scenario);
@@ -195,7 +203,7 @@ impl Watcher for Meter<'_> {
         self.progress.events.fetch_add(played.events, Ordering::Relaxed);
         if played.findings.iter().any(|finding| finding.violation.is_some()) {
             self.found_one.store(true, Ordering::Relaxed);
-            self.progress.stop.store(true, Ordering::Relaxed);
+            self.progress.enough.store(true, Ordering::Relaxed);
         }
     }
 }
