@@ -24,8 +24,7 @@ const SERIAL: usize = 16;
 /// What the name of an authority begins with that was made here.
 const MADE_FOR: &str = "bellwether authority ";
 
-const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
-const END: &str = "-----END CERTIFICATE-----";
+const CERTIFICATE: &str = "CERTIFICATE";
 
 /// No certificate is made for longer: the format runs out of years.
 const DAYS_MAX: u32 = 100 * 366;
@@ -101,7 +100,7 @@ impl Authority {
             cluster: cluster.to_owned(),
             problem: "there is no certificate in PEM".to_owned(),
         };
-        for own in sections(trusted) {
+        for own in sections(trusted, CERTIFICATE) {
             match Self::with(cluster, own, trusted, key) {
                 Ok(authority) => return Ok(authority),
                 Err(why) => problem = why,
@@ -152,7 +151,7 @@ impl Authority {
 
     /// Whether it takes the place of another, which is trusted as well until that is over.
     pub fn succeeds_another(&self) -> bool {
-        let all = sections(&self.trusted);
+        let all = sections(&self.trusted, CERTIFICATE);
         all.len() > 1 && all[0].trim() == self.own.trim()
     }
 
@@ -266,11 +265,12 @@ fn made_for(ca: &CertificateDer<'_>) -> Option<String> {
     name.split(' ').next().map(str::to_owned)
 }
 
-/// The certificates in a text, each as it is written there.
-fn sections(pem: &str) -> Vec<&str> {
-    let begins = pem.match_indices(BEGIN).map(|(at, _)| &pem[at..]);
+/// What a text has of a kind, certificates for instance, each as it is written there.
+pub(super) fn sections<'a>(pem: &'a str, kind: &str) -> Vec<&'a str> {
+    let (begin, end) = (format!("-----BEGIN {kind}-----"), format!("-----END {kind}-----"));
+    let begins = pem.match_indices(&begin).map(|(at, _)| &pem[at..]);
     begins
-        .filter_map(|rest| rest.find(END).map(|end| rest.get(..end + END.len() + 1).unwrap_or(rest)))
+        .filter_map(|rest| rest.find(&end).map(|at| rest.get(..at + end.len() + 1).unwrap_or(rest)))
         .collect()
 }
 

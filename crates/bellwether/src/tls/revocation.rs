@@ -5,9 +5,12 @@ use std::time::{Duration, SystemTime};
 use rcgen::{CertificateRevocationListParams, KeyIdMethod, RevokedCertParams, SerialNumber};
 use rustls::pki_types::CertificateRevocationListDer;
 use rustls::pki_types::pem::PemObject;
-use webpki::{BorrowedCertRevocationList, CertRevocationList, EndEntityCert, OwnedCertRevocationList};
+use webpki::{
+    BorrowedCertRevocationList, CertRevocationList, EndEntityCert, OwnedCertRevocationList,
+    anchor_from_trusted_cert,
+};
 
-use super::authority::{Authority, make};
+use super::authority::{Authority, make, sections};
 use super::config::verify_chain;
 use super::{TlsError, certificates};
 
@@ -18,12 +21,13 @@ const NEXT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 const ENTRIES_MAX: usize = 10_000;
 
 impl Authority {
-    /// A list of revoked certificates: those of `list`, if there is one, and these.
+    /// A list of revoked certificates: those that `list` says of this authority, if there is one, and these. After it come the lists of
+    /// other authorities as they are, because only who has issued a certificate can revoke it.
     ///
     /// # Errors
-    /// If the list or a certificate cannot be read, or is not from this authority.
+    /// If a list or a certificate cannot be read, or a certificate is not from this authority.
     pub fn revoke(&self, list: Option<&str>, certs: &[&str]) -> Result<String, TlsError> {
-        let mut revoked = list.map_or(Ok(Vec::new()), |list| self.entries(list))?;
+        let (mut revoked, others) = list.map_or(Ok(Default::default()), |list| self.entries(list))?;
         for cert in certs {
             let serial = self.serial_of_ours(cert)?;
             if !revoked.iter().any(|entry| entry.serial_number.as_ref() == serial) {
@@ -45,32 +49,47 @@ impl Authority {
             revoked_certs: revoked,
             key_identifier_method: KeyIdMethod::Sha256,
         };
-        params.signed_by(&self.issuer).and_then(|list| list.pem()).map_err(make)
+        let own = params.signed_by(&self.issuer).and_then(|list| list.pem()).map_err(make)?;
+        Ok(own + &others)
     }
 
-    /// Whether a certificate is on a list.
+    /// Whether a certificate is on a list of the authority that issued it, this one or another.
     ///
     /// # Errors
     /// If one of the two cannot be read.
     pub fn has_revoked(&self, list: &str, cert: &str) -> Result<bool, TlsError> {
         let chain = certificates(cert, "the certificate")?;
         let cert = EndEntityCert::try_from(&chain[0]).map_err(|error| unusable(error.to_string()))?;
-        Ok(self.entries(list)?.iter().any(|entry| entry.serial_number.as_ref() == cert.serial()))
+        let place = "the list of revoked certificates";
+        let lists = parse(&lists(list, place)?, place)?;
+        for list in lists.iter().filter(|list| list.issuer() == cert.issuer()) {
+            if list.find_serial(cert.serial()).map_err(|error| unusable(error.to_string()))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// What a list says that this authority made. Lists of others are lost with them, and are not taken over.
-    fn entries(&self, list: &str) -> Result<Vec<RevokedCertParams>, TlsError> {
+    /// What the lists in a text say of this authority's certificates, and the lists of others as they are written there.
+    fn entries(&self, text: &str) -> Result<(Vec<RevokedCertParams>, String), TlsError> {
         let malformed = |error: webpki::Error| unusable(error.to_string());
-        let mut entries = Vec::new();
-        for der in lists(list, "the list of revoked certificates")? {
-            let list = BorrowedCertRevocationList::from_der(&der).map_err(malformed)?;
-            for revoked in &list {
+        let own = certificates(self.own_pem(), "the authority's certificate")?;
+        let own = anchor_from_trusted_cert(&own[0]).map_err(malformed)?;
+        let (mut entries, mut others) = (Vec::new(), String::new());
+        let ders = lists(text, "the list of revoked certificates")?;
+        for (der, written) in ders.iter().zip(sections(text, "X509 CRL")) {
+            let read = || BorrowedCertRevocationList::from_der(der).map_err(malformed);
+            if CertRevocationList::from(read()?).issuer() != own.subject.as_ref() {
+                others.extend([written.trim_end(), "\n"]);
+                continue;
+            }
+            for revoked in &read()? {
                 let revoked = revoked.map_err(malformed)?;
                 let at = SystemTime::UNIX_EPOCH + Duration::from_secs(revoked.revocation_date.as_secs());
                 entries.push(entry(revoked.serial_number, at));
             }
         }
-        Ok(entries)
+        Ok((entries, others))
     }
 
     fn serial_of_ours(&self, cert: &str) -> Result<Vec<u8>, TlsError> {

@@ -122,6 +122,31 @@ fn a_list_of_one_authority_says_nothing_of_what_another_issued() {
 }
 
 #[test]
+fn what_one_authority_has_revoked_stays_so_when_another_revokes() {
+    let first = authority();
+    let next = first.successor(Validity::days(10)).unwrap();
+    let cert = |by: &Authority, id| by.issue(NodeId(id), Validity::days(1)).unwrap().cert;
+    let (old, older, new) = (cert(&first, 1), cert(&first, 2), cert(&next, 3));
+    let is_refused = |list: &str, cert: &str, id| {
+        let checked = Certificate::check(cert, next.cert_pem(), Some(list), "flock", NodeId(id));
+        assert_eq!(checked.is_err(), next.has_revoked(list, cert).unwrap());
+        checked.is_err_and(|error| error.to_string().contains("revoked"))
+    };
+    let all_refused =
+        |list: &str| [is_refused(list, &old, 1), is_refused(list, &older, 2), is_refused(list, &new, 3)];
+    let begun = first.revoke(None, &[&old]).unwrap();
+    assert_eq!(all_refused(&begun), [true, false, false]);
+    // As another tool may write it.
+    let both = next.revoke(Some(begun.replace('\n', "\r\n").trim_end()), &[&new]).unwrap();
+    assert_eq!(all_refused(&both), [true, false, true]);
+    // It can be the turn of the one before again, and of neither is anything lost or doubled.
+    let all = first.revoke(Some(&both), &[&older]).unwrap();
+    let again = next.revoke(Some(&all), &[&new]).unwrap();
+    assert_eq!((all_refused(&all), all_refused(&again)), ([true; 3], [true; 3]));
+    assert_eq!([&begun, &both, &all, &again].map(|list| list.matches("BEGIN").count()), [1, 2, 2, 2]);
+}
+
+#[test]
 fn an_authority_that_is_not_the_clusters_is_refused() {
     let (first, second) = (authority(), authority());
     let cases = [
