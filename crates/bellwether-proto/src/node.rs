@@ -415,9 +415,7 @@ impl<E: Election> Node<E> {
             }
             Body::Group(msg) => self.tell(Tell::Message(from, msg)),
             Body::Leadership(msg) => self.heed(now, from, msg, out),
-            Body::Exclusive(msg) => {
-                self.exclude(|exclusive| exclusive.handle(now, (from, incarnation), *msg));
-            }
+            Body::Exclusive(msg) => self.exclude(|layer| layer.handle(now, (from, incarnation), *msg)),
         }
     }
 
