@@ -117,7 +117,7 @@ soak:
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 100000
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 10000 --length 300 --changes 20 --lulls 12
 	$(CARGO) run --locked --release -p bellwether-sim --example exclusive -- --walks 10000 --course ""
-	$(CARGO) test --locked --workspace --test exclusive -- --ignored registers_pass
+	BELLWETHER_TEST_SUITES=10 $(CARGO) test --locked --workspace --test exclusive -- --nocapture registers_pass
 	BELLWETHER_TEST_PAUSES=1000 $(CARGO) test --locked --release -p bellwether --test exclusive -- --nocapture after_a_pause
 	BELLWETHER_TEST_TRIALS=1000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- commands_of_real_agents
 	BELLWETHER_TEST_CALLS=100000 $(CARGO) test --locked --release -p bellwether-cli --test agents -- --nocapture what_is_read_from_a_majority

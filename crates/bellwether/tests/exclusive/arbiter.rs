@@ -57,10 +57,17 @@ async fn apart() -> Option<Apart> {
     Some(Apart { _dir, members, relays })
 }
 
-/// Run by `make soak`, until it is known why.
+/// As often as `BELLWETHER_TEST_SUITES` says, which `make soak` does: in one of ten runs nobody is granted the name of a holder that is
+/// cut off within 20 s, and it is not known why.
 #[tokio::test]
-#[ignore = "in one of ten runs nobody is granted the name of a holder that is cut off within 20 s"]
 async fn registers_pass() {
+    let suites = std::env::var("BELLWETHER_TEST_SUITES").map_or(0, |count| count.parse().expect("a count"));
+    for _ in 0..suites {
+        suite().await;
+    }
+}
+
+async fn suite() {
     let Apart { _dir, members, relays } = loop {
         if let Some(apart) = apart().await {
             break apart;
